@@ -1,0 +1,75 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "adapters/net/event_loop.hpp"
+#include "adapters/net/http.hpp"
+#include "base/result.hpp"
+
+namespace muster::net {
+
+// "https://host:8440", "http://127.0.0.1:8440". The port defaults to 8440. kInvalid says what is wrong.
+struct Endpoint {
+  bool tls = true;
+  std::string host;
+  std::string port = "8440";
+};
+Result<Endpoint> ParseEndpoint(std::string_view url);
+
+// Whom a client believes, and who it is.
+struct TlsIdentity {
+  std::string ca_pem;          // trust these; or, when empty,
+  std::string ca_fingerprint;  // a chain whose root has this SHA-256 (hex); or, when empty too, the system's CAs
+  std::string key_pem;         // own key and certificate, for links
+  std::string cert_pem;
+};
+
+// A blocking HTTP client on one kept-alive connection; reconnects when the server closed it. For the
+// CLI and for joining. Not thread-safe. kUnavailable: no connection, nothing was sent. kTimeout: the
+// request was (or may have been) sent and no answer came. kDenied: the certificate was not accepted;
+// the message says why.
+class HttpClient {
+ public:
+  HttpClient(Endpoint endpoint, TlsIdentity identity, Duration timeout = std::chrono::seconds(30));
+  ~HttpClient();
+  HttpClient(HttpClient&&) noexcept;
+  HttpClient& operator=(HttpClient&&) noexcept;
+
+  Result<HttpResponse> Call(const HttpRequest& request);
+
+  // Like Call, but hands over the body of a 200 as it comes, until `on_data` returns false, the body
+  // ends or the connection breaks (kTimeout). `idle` bounds the silence between two pieces. Any
+  // other status comes back whole, as from Call.
+  Result<HttpResponse> Stream(const HttpRequest& request, Duration idle,
+                              const std::function<bool(std::string_view)>& on_data);
+
+  // The CA certificate at the root of the server's chain, PEM; known after the first TLS call.
+  const std::string& PeerRootPem() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// A node's end of a link, on an EventLoop. One connection attempt each: after on_closed, throw it
+// away and make another.
+class LinkClient {
+ public:
+  struct Handlers {
+    std::function<void()> on_open;
+    std::function<void(std::string frame)> on_frame;
+    std::function<void(Error why)> on_closed;  // once; also when the connection never opened
+  };
+  // Resolves, connects, TLS 1.3 with the identity's certificate, upgrades at `path`.
+  static std::unique_ptr<LinkClient> Connect(EventLoop& loop, Endpoint endpoint, const TlsIdentity& identity,
+                                             std::string path, Duration timeout, Handlers handlers);
+  virtual ~LinkClient() = default;  // closes without calling on_closed
+  virtual void Send(std::string frame) = 0;
+  virtual std::size_t Unsent() const = 0;
+};
+
+
+}  // namespace muster::net

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace muster::net {
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+// "" when absent; names compare without case.
+std::string_view FindHeader(const Headers& headers, std::string_view name) noexcept;
+
+struct HttpRequest {
+  std::string method;   // "GET"
+  std::string target;   // "/api/v1/runs?limit=5", as it came
+  Headers headers;
+  std::string body;
+  std::string remote;   // "127.0.0.1:51514"
+  bool tls = false;
+  std::string peer_key; // key id of the client's certificate (crypto::KeyIdOfCert), "" without one
+};
+
+struct HttpResponse {
+  int status = 200;
+  Headers headers;  // Content-Length, Date and Connection are the server's own business
+  std::string body;
+};
+
+}  // namespace muster::net

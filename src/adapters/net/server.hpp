@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/net/event_loop.hpp"
+#include "adapters/net/http.hpp"
+#include "base/result.hpp"
+
+namespace muster::net {
+
+// One request waiting for its answer. Safe from any thread; kept alive by whoever will answer. When
+// the last reference goes without an answer the client gets 500.
+class HttpExchange {
+ public:
+  virtual ~HttpExchange() = default;
+  virtual void Respond(HttpResponse response) = 0;  // once
+
+  // Instead of Respond: an answer that goes on (server-sent events, long logs). Chunked.
+  virtual void BeginStream(int status, Headers headers) = 0;
+  virtual void Write(std::string data) = 0;  // after BeginStream; ignored once the client is gone
+  virtual void End() = 0;
+  virtual bool Gone() const = 0;                // the client closed, or the server stops
+  virtual std::size_t Unsent() const = 0;       // bytes written but not yet taken by the socket
+  // Called once, on the loop's thread, when the client goes away before End.
+  virtual void OnGone(std::function<void()> gone) = 0;
+};
+
+// One node's link. Its methods are for the loop's thread only.
+class LinkConnection {
+ public:
+  virtual ~LinkConnection() = default;
+  virtual std::uint64_t Id() const = 0;           // unique in this server's life
+  virtual const std::string& PeerKey() const = 0;  // key id of the client certificate
+  virtual const std::string& Remote() const = 0;
+  virtual void Send(std::string frame) = 0;       // queued; frames keep their order
+  virtual std::size_t Unsent() const = 0;
+  virtual void Close() = 0;                       // after what was sent
+};
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;        // 0: the system picks; see Port()
+  std::string key_pem;           // server key and certificate chain (leaf first, then the CA)
+  std::string chain_pem;
+  std::string client_ca_pem;     // client certificates are asked for, and accepted only from these
+  bool plain_http = true;        // also answer plain HTTP on this port; only honoured on loopback addresses
+  std::string link_path = "/api/v1/link";
+  std::size_t max_body = 4 << 20;
+  std::size_t max_frame = 4 << 20;
+  std::size_t max_connections = 19'000;
+  Duration header_timeout = std::chrono::seconds(10);   // handshake and request header
+  Duration idle_timeout = std::chrono::seconds(75);     // keep-alive connections without a request
+  Duration link_silence = std::chrono::seconds(35);     // a link without a frame for so long is closed
+};
+
+struct ServerHandlers {
+  // Called on the loop's thread; must not block.
+  std::function<void(HttpRequest, std::shared_ptr<HttpExchange>)> on_http;
+  // A WebSocket upgrade on link_path over TLS with an accepted client certificate.
+  std::function<void(std::shared_ptr<LinkConnection>)> on_link;
+  std::function<void(LinkConnection&, std::string frame)> on_frame;
+  std::function<void(LinkConnection&)> on_link_closed;
+  std::function<void(std::string_view message)> on_warning;  // for the log: refused handshakes and the like
+};
+
+// Listens on one port and tells TLS from plain HTTP by the first byte. HTTP/1.1 with keep-alive, and
+// WebSocket links. Runs on `loop`'s thread. OpenSSL works on the socket itself (SSL_set_fd), so an
+// idle TLS link costs about 26 KB.
+class Server {
+ public:
+  virtual ~Server() = default;  // on the loop's thread, or after it stopped
+
+  // kInvalid: bad address or certificate. kUnavailable: the port is taken.
+  static Result<std::unique_ptr<Server>> Listen(EventLoop& loop, ServerOptions options, ServerHandlers handlers);
+
+  virtual std::uint16_t Port() const = 0;
+  virtual std::size_t Connections() const = 0;
+
+  // Stops accepting; idle connections close, exchanges in hand may still be answered. Links close.
+  virtual void StopAccepting() = 0;
+};
+
+}  // namespace muster::net

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/instant.hpp"
+
+namespace muster {
+
+// What a task executes on its host. Either `argv` (executed as it is, without a shell) or `script`
+// (handed to `interpreter` as a file, with `args`).
+struct Command {
+  std::vector<std::string> argv;
+  std::string script;
+  std::string interpreter;  // "" obeys the script's #! line, else /bin/sh
+  std::vector<std::string> args;
+  std::string stdin_data;
+  std::vector<std::pair<std::string, std::string>> env;
+  std::vector<std::string> masks;  // byte strings the shim replaces before a byte is kept
+  std::string user;                // "" is the agent's default
+  std::string folder;              // "" is the user's home
+  Duration timeout = std::chrono::hours(1);
+  Duration grace = std::chrono::seconds(10);  // between TERM and KILL
+  std::uint64_t max_output = 16ULL << 20;
+  bool kill_leftovers = false;
+
+  friend bool operator==(const Command&, const Command&) = default;
+};
+
+// Script and stdin together; an order must fit one message.
+constexpr std::size_t kMaxCommandBytes = 1 << 20;
+
+}  // namespace muster

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/instant.hpp"
+#include "base/result.hpp"
+#include "domain/ids.hpp"
+
+namespace muster {
+
+using Labels = std::map<std::string, std::string, std::less<>>;
+
+enum class HostState : std::uint8_t {
+  kActive = 0,
+  kCopy = 1,     // two agents use one key (a cloned data folder): no work until replaced
+  kRevoked = 2,  // its key is no longer accepted
+};
+std::string_view Name(HostState state) noexcept;
+
+// A target. Known by its key, not by its name.
+struct Host {
+  HostId id;
+  std::string name;
+  std::string key;        // SHA-256 of the public key, hex
+  HostState state = HostState::kActive;
+  std::string note;       // why it is not active, for people
+  Labels labels;          // from the join and the server; decide targets and, later, grants
+  Labels facts;           // what the agent says of its machine: os, arch, kernel, agent, …
+  std::string store;      // id of the agent's data folder, as last seen
+  std::string boot;       // kernel boot id, as last seen
+  std::uint64_t session = 0;  // highest seen
+  WallTime joined;
+  WallTime last_hello;
+
+  friend bool operator==(const Host&, const Host&) = default;
+};
+
+// Names are 1 to 253 of [A-Za-z0-9._-], beginning with a letter or digit. So they need no quoting in
+// target expressions, folders or URLs.
+Result<> CheckHostName(std::string_view name);
+Result<> CheckLabel(std::string_view key, std::string_view value);
+
+// A ticket to join with. Its secret is not kept, only the secret's hash.
+struct Invite {
+  std::string id;  // SHA-256 of the secret, hex
+  std::uint32_t uses_left = 1;
+  WallTime expires;
+  bool replace = false;  // may take over a known name with a new key
+  Labels labels;         // given to each host that joins with it
+  std::string created_by;
+  WallTime created;
+
+  friend bool operator==(const Invite&, const Invite&) = default;
+};
+
+}  // namespace muster

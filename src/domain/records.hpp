@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "domain/host.hpp"
+#include "domain/ids.hpp"
+#include "domain/run.hpp"
+#include "domain/task.hpp"
+
+namespace muster {
+
+// A task attempt as it is kept. Key: (run, visit, ordinal, attempt). Dispatch inserts it as kSent;
+// its end updates it once, its log's final mark once more when that comes later.
+struct TaskRecord {
+  TaskKey key;
+  TaskState state = TaskState::kSent;
+  WallTime sent;                  // zero when it was never sent
+  WallTime ended;
+  std::optional<TaskEnd> end;     // the node's word, when there is one (log totals left out)
+  std::string reason;             // why it ended so, when the node said nothing
+  std::string store;              // the agent's data folder and boot it was sent to
+  std::string boot;
+  LogMark log;
+  bool stop_wished = false;       // a stop reached this task
+  std::optional<TaskEnd> late;    // what a lost attempt's node said afterwards; revives nothing
+  // Which batch and term made the row, and ended it.
+  CommitNumber sent_commit;
+  Term sent_term;
+  CommitNumber ended_commit;
+  Term ended_term;
+
+  friend bool operator==(const TaskRecord&, const TaskRecord&) = default;
+};
+
+// An answered Idempotency-Key. Keys belong to a caller and are kept seven days.
+struct IdempotencyKey {
+  std::string caller;
+  std::string key;
+  std::string body_sha256;  // another body under the same key is refused
+  RunId run;
+  WallTime created;
+
+  friend bool operator==(const IdempotencyKey&, const IdempotencyKey&) = default;
+};
+
+// A stop that its host has not heard of yet: the task's record ended as lost, the process may live.
+// Kept until the host got it in a Welcome.
+struct OpenWish {
+  TaskKey task;
+  StopWish wish;
+
+  friend bool operator==(const OpenWish&, const OpenWish&) = default;
+};
+
+// An act of somebody, for the audit trail. `number` grows by one with each.
+struct AuditEntry {
+  std::uint64_t number = 0;
+  WallTime at;
+  std::string actor;
+  std::string address;  // where the call came from
+  std::string act;      // "run.start", "run.stop", "agent.join", …
+  std::string object;   // "r12", "host web1"
+  std::string detail;
+
+  friend bool operator==(const AuditEntry&, const AuditEntry&) = default;
+};
+
+// Changes: each says the new whole of one record (or its end). Applying one twice is harmless.
+struct PutHost { Host host; };
+struct PutInvite { Invite invite; };
+struct PutRun { Run run; };                        // without its targets; stages included
+struct PutTargets { RunId run; std::shared_ptr<const Targets> targets; };  // once, with the run
+struct PutTask { TaskRecord task; };
+struct PutKey { IdempotencyKey key; };
+struct PutWish { OpenWish wish; };
+struct DropWish { TaskKey task; };
+struct AddAudit { AuditEntry entry; };
+
+using Change =
+    std::variant<PutHost, PutInvite, PutRun, PutTargets, PutTask, PutKey, PutWish, DropWish, AddAudit>;
+
+// What is committed as one transaction.
+struct Batch {
+  std::vector<Change> changes;
+};
+
+}  // namespace muster

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "link/messages.hpp"
+
+namespace muster::link {
+
+// Turns frames into bytes and back. Decoding checks everything that comes from outside: enum values,
+// hash lengths, sizes; kInvalid says what was wrong. Encode keeps nothing; an Encoder may keep the
+// bytes of the last command, as thousands of orders of one run share it.
+std::string Encode(const NodeFrame& frame);
+Result<NodeFrame> DecodeNodeFrame(std::string_view bytes);
+Result<ServerFrame> DecodeServerFrame(std::string_view bytes);
+
+std::string EncodeCommand(const Command& command);
+Result<Command> DecodeCommand(std::string_view bytes);
+
+std::string EncodeOrder(const Order& order);  // for the agent's journal
+Result<Order> DecodeOrder(std::string_view bytes);
+
+std::string EncodeTaskEnd(const TaskEnd& end);  // for exit records and stored rows
+Result<TaskEnd> DecodeTaskEnd(std::string_view bytes);
+
+class ServerFrameEncoder {
+ public:
+  std::string Encode(const ServerFrame& frame);
+
+ private:
+  std::shared_ptr<const Command> last_command_;
+  std::string last_bytes_;
+};
+
+// The longest frame either side accepts.
+constexpr std::size_t kMaxFrameBytes = 4 << 20;
+
+}  // namespace muster::link

@@ -1,0 +1,162 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/instant.hpp"
+#include "domain/command.hpp"
+#include "domain/host.hpp"
+#include "domain/ids.hpp"
+#include "domain/log.hpp"
+#include "domain/task.hpp"
+
+// What travels on a link, in domain words. api/link.proto is the same on the wire; link/codec turns
+// one into the other.
+namespace muster::link {
+
+// A moment on the server's steady clock, as a node is told it. Nodes compare it only with their own
+// estimate of the same clock.
+using ServerTime = std::int64_t;  // milliseconds
+
+// --- node to server ---
+
+enum class HeldState : std::uint8_t { kAccepted = 1, kRunning = 2, kEnded = 3 };
+
+// A task the node holds, as its Hello lists it.
+struct HeldTask {
+  TaskKey task;
+  HeldState state = HeldState::kAccepted;
+  std::optional<TaskEnd> end;  // with kEnded; its log totals only when the output is complete
+  friend bool operator==(const HeldTask&, const HeldTask&) = default;
+};
+
+struct Hello {
+  std::string version;
+  std::vector<std::string> features;
+  Labels facts;
+  std::string store;  // random, made with the data folder
+  std::string boot;   // the kernel's boot id
+  std::uint64_t session = 0;
+  Term highest_term;  // it has ever obeyed
+  std::vector<HeldTask> tasks;
+  std::int64_t sent_at = 0;  // the node's own boottime clock, ms; Welcome gives it back
+  friend bool operator==(const Hello&, const Hello&) = default;
+};
+
+struct Beat {
+  std::int64_t sent_at = 0;  // the node's own boottime clock, ms
+  std::uint32_t running = 0;
+  friend bool operator==(const Beat&, const Beat&) = default;
+};
+
+enum class ReportKind : std::uint8_t {
+  kStarted = 1,
+  kRefusedLate = 2,  // past start_by (or an older session or term): not started
+  kEnded = 3,
+  kLogEnded = 4,     // the task's end is known already; now its output is complete too
+};
+
+struct Report {
+  TaskKey task;
+  ReportKind kind = ReportKind::kStarted;
+  std::optional<TaskEnd> end;     // with kEnded
+  std::optional<LogTotals> log;   // with kLogEnded
+  friend bool operator==(const Report&, const Report&) = default;
+};
+
+// Joined when ready together; the parts count in this order.
+struct NodeFrame {
+  std::uint64_t session = 0;
+  std::optional<Hello> hello;
+  std::optional<Beat> beat;
+  std::vector<LogChunk> chunks;
+  std::vector<Report> reports;
+  bool Empty() const { return !hello && !beat && chunks.empty() && reports.empty(); }
+  friend bool operator==(const NodeFrame&, const NodeFrame&) = default;
+};
+
+// --- server to node ---
+
+enum class Verb : std::uint8_t {
+  kGoOn = 1,    // hold it, go on; what follows durable_offset is still wanted
+  kKill = 2,    // end it, then report as usual
+  kForget = 3,  // the server has all it needs
+};
+
+struct TaskAnswer {
+  TaskKey task;
+  Verb verb = Verb::kGoOn;
+  std::uint64_t durable_offset = 0;
+  Duration grace{};  // with kKill
+  friend bool operator==(const TaskAnswer&, const TaskAnswer&) = default;
+};
+
+struct Welcome {
+  std::string cluster;
+  Term term;
+  std::uint64_t session = 0;
+  HostId host;
+  std::string host_name;
+  ServerTime server_time = 0;
+  std::int64_t echo = 0;  // Hello's sent_at
+  Duration heartbeat = std::chrono::seconds(10);
+  std::vector<TaskAnswer> answers;
+  friend bool operator==(const Welcome&, const Welcome&) = default;
+};
+
+// Asks for one attempt. `command` is shared by every order of the run.
+struct Order {
+  TaskKey task;
+  std::uint64_t session = 0;
+  Term term;
+  ServerTime start_by = 0;
+  std::vector<std::string> needs;  // features
+  std::string stage;
+  std::string host_name;
+  std::shared_ptr<const Command> command;
+};
+
+struct Kill {
+  TaskKey task;
+  Duration grace{};
+  friend bool operator==(const Kill&, const Kill&) = default;
+};
+
+struct LogAck {
+  TaskKey task;
+  std::uint64_t offset = 0;  // durable up to here
+  friend bool operator==(const LogAck&, const LogAck&) = default;
+};
+
+struct BeatAnswer {
+  std::int64_t echo = 0;
+  ServerTime server_time = 0;
+  friend bool operator==(const BeatAnswer&, const BeatAnswer&) = default;
+};
+
+// The server will not talk to this node as it is; it closes the link after this.
+struct Refusal {
+  std::string code;     // "copy", "revoked", "old_session", "unknown"
+  std::string message;  // for the host's operator
+  friend bool operator==(const Refusal&, const Refusal&) = default;
+};
+
+struct ServerFrame {
+  bool say_hello = false;  // a new leadership: begin anew with Hello
+  std::optional<Welcome> welcome;
+  std::optional<Refusal> refusal;
+  std::optional<BeatAnswer> beat;
+  std::vector<Order> orders;
+  std::vector<Kill> kills;
+  std::vector<LogAck> log_acks;
+  std::vector<TaskKey> forgets;
+  bool Empty() const {
+    return !say_hello && !welcome && !refusal && !beat && orders.empty() && kills.empty() && log_acks.empty() &&
+           forgets.empty();
+  }
+};
+
+}  // namespace muster::link

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "domain/records.hpp"
+
+namespace muster {
+
+// Where the fence row stands.
+struct Fence {
+  Term term;
+  CommitNumber number;
+
+  friend bool operator==(const Fence&, const Fence&) = default;
+};
+
+// What a new leader needs to go on: everything that can act soon, from one moment.
+struct Snapshot {
+  Fence fence;
+  std::string cluster;  // id made with the store
+  std::uint64_t id_space = 0;
+  std::uint64_t next_run = 1;    // numbers never used before
+  std::uint64_t next_host = 1;
+  std::uint64_t next_audit = 1;
+  std::vector<Host> hosts;
+  std::vector<Invite> invites;  // that still have uses
+  struct OpenRun {
+    Run run;
+    std::shared_ptr<const Targets> targets;
+    std::vector<TaskRecord> tasks;  // every attempt of the run
+  };
+  std::vector<OpenRun> runs;          // not ended
+  std::vector<TaskRecord> open_logs;  // ended attempts of ended runs whose log is still kOpen
+  std::vector<OpenWish> wishes;
+};
+
+struct RunFilter {
+  std::optional<RunState> state;
+  std::string by;              // "" is anyone
+  std::optional<HostId> host;  // runs that have a task row on this host
+  WallTime since;              // created at or after; zero is no bound
+  WallTime until;              // created before; zero is no bound
+};
+
+struct TaskFilter {
+  std::optional<TaskState> state;
+  std::optional<HostId> host;
+  bool last_attempt_only = true;
+};
+
+// An answer and the batch it was true at.
+template <typename T>
+struct ReadAt {
+  T value;
+  CommitNumber commit;
+};
+
+// Keeps Muster's records. One writer (the leader's engine), many readers; safe from any thread.
+class Store {
+ public:
+  using CommitDone = std::function<void(Result<>)>;
+  virtual ~Store() = default;
+
+  // Makes the caller the only writer: moves the fence to (term + 1, same number) in one durable
+  // transaction. From then on every Commit of an older term is kFenced.
+  virtual Result<Fence> TakeTerm() = 0;
+
+  // Makes batch `number` of `term` durable as one transaction, then calls `done` (from any thread,
+  // possibly before Commit returns). Batches come in order, each after the one before it succeeded;
+  // the transaction moves the fence from (term, number - 1) to (term, number). kFenced: another term
+  // holds the store; nothing of the batch was written, now or later. kUnavailable: nothing was
+  // written. kTimeout, also after a lost connection: it may have been written. After either, send the
+  // same batch under the same number again, which writes it once. kInternal: a constraint refused.
+  virtual void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number, CommitDone done) = 0;
+
+  // Everything a leader of `term` needs, from one moment. kFenced when the term is gone.
+  virtual Result<Snapshot> Load(Term term) = 0;
+
+  // Readers. Each reads one consistent moment; none costs more with more history.
+  virtual Result<Fence> ReadFence() = 0;
+  virtual Result<ReadAt<std::optional<Run>>> FindRun(RunId id) = 0;
+  virtual Result<std::shared_ptr<const Targets>> FindTargets(RunId id) = 0;  // kNotFound
+  // Newest first, at most `limit`, older than `before` when that is set.
+  virtual Result<std::vector<Run>> ListRuns(const RunFilter& filter, RunId before, std::size_t limit) = 0;
+  // In (visit, ordinal, attempt) order after `after` (nullopt: from the first), at most `limit`.
+  virtual Result<std::vector<TaskRecord>> ListTasks(RunId run, const TaskFilter& filter,
+                                                    std::optional<TaskKey> after, std::size_t limit) = 0;
+  // One row per key, nullopt where there is none; all from one moment.
+  virtual Result<ReadAt<std::vector<std::optional<TaskRecord>>>> FindTasks(const std::vector<TaskKey>& keys) = 0;
+  virtual Result<ReadAt<std::optional<IdempotencyKey>>> FindKey(std::string_view caller, std::string_view key) = 0;
+  // Newest first, numbers below `before` (0: from the newest).
+  virtual Result<std::vector<AuditEntry>> ListAudit(std::uint64_t before, std::size_t limit) = 0;
+};
+
+}  // namespace muster
