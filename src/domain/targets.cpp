@@ -1,0 +1,223 @@
+#include "domain/targets.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+
+#include <re2/re2.h>
+
+#include "domain/host_ranges.hpp"
+#include "domain/target_node.hpp"
+#include "domain/target_parser.hpp"
+
+namespace muster {
+namespace {
+
+using Node = TargetExpression::Node;
+using Mask = std::vector<char>;  // one per host: meant or not
+
+bool MatchesPattern(std::string_view name, std::string_view pattern) {
+  std::size_t n = 0;
+  std::size_t p = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t retry = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      retry = n;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
+      ++p, ++n;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      n = ++retry;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+const std::string* LabelOf(const Host& host, std::string_view key) {
+  constexpr std::string_view kFact = "fact.";
+  const bool fact = key.starts_with(kFact);
+  const Labels& labels = fact ? host.facts : host.labels;
+  const auto found = labels.find(fact ? key.substr(kFact.size()) : key);
+  return found == labels.end() ? nullptr : &found->second;
+}
+
+// Evaluates node by node over all hosts.
+class Resolver {
+ public:
+  Resolver(std::span<const Host* const> hosts, const TargetContext& context)
+      : hosts_(hosts), context_(context) {}
+
+  Result<Mask> Evaluate(const Node& node, bool negated) {
+    switch (node.kind) {
+      case Node::Kind::kAll:
+        return Where([](const Host&) { return true; });
+      case Node::Kind::kNames:
+        return Names(node, negated);
+      case Node::Kind::kPattern:
+        return Where([&](const Host& host) { return MatchesPattern(host.name, node.text); });
+      case Node::Kind::kGroup:
+        return Members(context_.Group(node.text));
+      case Node::Kind::kRun:
+        return Members(context_.RunHosts(node.text, node.state));
+      case Node::Kind::kLabel:
+        return Where([&](const Host& host) {
+          const auto* value = LabelOf(host, node.text);
+          return value != nullptr && node.values.contains(*value);
+        });
+      case Node::Kind::kRegex:
+        return Where([&](const Host& host) {
+          const auto* value = LabelOf(host, node.text);
+          return value != nullptr && re2::RE2::PartialMatch(*value, *node.regex);
+        });
+      case Node::Kind::kNot:
+        return Opposite(node, negated);
+      case Node::Kind::kAnd:
+      case Node::Kind::kOr:
+        return Joined(node, negated);
+    }
+    return Fail(ErrorCode::kInternal, "targets: a term of unknown kind");
+  }
+
+  // Names written out that no host has.
+  const std::set<std::string>& Missing() const { return missing_; }
+
+ private:
+  Mask Where(const std::function<bool(const Host&)>& matches) const {
+    Mask mask(hosts_.size());
+    for (std::size_t i = 0; i < hosts_.size(); ++i)
+      mask[i] = hosts_[i]->state == HostState::kActive && matches(*hosts_[i]);
+    return mask;
+  }
+
+  Result<Mask> Names(const Node& node, bool negated) {
+    Mask mask(hosts_.size());
+    for (const auto& name : node.values) {
+      const auto found = ByName().find(name);
+      if (found == ByName().end()) {
+        missing_.insert(name);
+        continue;
+      }
+      const Host& host = *hosts_[found->second];
+      // Leaving such a host out is no mistake, sending it work is.
+      if (host.state != HostState::kActive && !negated)
+        return Fail(ErrorCode::kConflict, "host '{}' takes no work, it is {}{}{}", name,
+                    Name(host.state), host.note.empty() ? "" : ": ", host.note);
+      mask[found->second] = 1;
+    }
+    return mask;
+  }
+
+  Result<Mask> Members(Result<std::set<std::string>> names) const {
+    if (!names) return Fail(names.error());
+    return Where([&](const Host& host) { return names->contains(host.name); });
+  }
+
+  Result<Mask> Opposite(const Node& node, bool negated) {
+    auto mask = Evaluate(*node.children.front(), !negated);
+    if (!mask) return mask;
+    for (std::size_t i = 0; i < hosts_.size(); ++i)
+      (*mask)[i] = hosts_[i]->state == HostState::kActive && (*mask)[i] == 0;
+    return mask;
+  }
+
+  Result<Mask> Joined(const Node& node, bool negated) {
+    const bool both = node.kind == Node::Kind::kAnd;
+    Mask joined(hosts_.size(), both ? 1 : 0);
+    for (const auto& child : node.children) {
+      const auto mask = Evaluate(*child, negated);
+      if (!mask) return mask;
+      for (std::size_t i = 0; i < joined.size(); ++i)
+        joined[i] = both ? joined[i] & (*mask)[i] : joined[i] | (*mask)[i];
+    }
+    return joined;
+  }
+
+  const std::unordered_map<std::string_view, std::size_t>& ByName() {
+    if (by_name_.empty())
+      for (std::size_t i = 0; i < hosts_.size(); ++i) by_name_.emplace(hosts_[i]->name, i);
+    return by_name_;
+  }
+
+  std::span<const Host* const> hosts_;
+  const TargetContext& context_;
+  std::unordered_map<std::string_view, std::size_t> by_name_;
+  std::set<std::string> missing_;
+};
+
+bool NodeSaysAll(const Node& node, bool negated) {
+  if (node.kind == Node::Kind::kAll) return !negated;
+  const bool inner = node.kind == Node::Kind::kNot ? !negated : negated;
+  return std::ranges::any_of(node.children,
+                             [&](const auto& child) { return NodeSaysAll(*child, inner); });
+}
+
+void Walk(const Node& node, const std::function<void(const Node&)>& see) {
+  see(node);
+  for (const auto& child : node.children) Walk(*child, see);
+}
+
+}  // namespace
+
+TargetExpression::TargetExpression(std::unique_ptr<Node> root) : root_(std::move(root)) {}
+TargetExpression::TargetExpression(TargetExpression&&) noexcept = default;
+TargetExpression& TargetExpression::operator=(TargetExpression&&) noexcept = default;
+TargetExpression::~TargetExpression() = default;
+
+Result<TargetExpression> TargetExpression::Parse(std::string_view text) {
+  auto root = ParseTargets(text);
+  if (!root) return Fail(root.error());
+  return TargetExpression(std::move(*root));
+}
+
+Result<std::vector<std::size_t>> TargetExpression::Resolve(std::span<const Host* const> hosts,
+                                                           const TargetContext& context,
+                                                           bool ignore_missing) const {
+  Resolver resolver(hosts, context);
+  const auto mask = resolver.Evaluate(*root_, false);
+  if (!mask) return Fail(mask.error());
+  if (!ignore_missing && !resolver.Missing().empty()) {
+    const std::vector<std::string> missing(resolver.Missing().begin(), resolver.Missing().end());
+    return Fail(ErrorCode::kNotFound, "no such host: {}", FoldHostNames(missing, 500));
+  }
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < hosts.size(); ++i)
+    if ((*mask)[i] != 0) found.push_back(i);
+  if (found.empty()) return Fail(ErrorCode::kNotFound, "no host matches");
+  std::ranges::sort(found, [&](std::size_t a, std::size_t b) {
+    return NaturalLess(hosts[a]->name, hosts[b]->name);
+  });
+  return found;
+}
+
+bool TargetExpression::SaysAll() const noexcept { return NodeSaysAll(*root_, false); }
+
+std::vector<std::string> TargetExpression::Groups() const {
+  std::set<std::string> groups;
+  Walk(*root_, [&](const Node& node) {
+    if (node.kind == Node::Kind::kGroup) groups.insert(node.text);
+  });
+  return {groups.begin(), groups.end()};
+}
+
+std::vector<std::pair<std::string, std::string>> TargetExpression::Runs() const {
+  std::set<std::pair<std::string, std::string>> runs;
+  Walk(*root_, [&](const Node& node) {
+    if (node.kind == Node::Kind::kRun) runs.emplace(node.text, node.state);
+  });
+  return {runs.begin(), runs.end()};
+}
+
+std::string QuoteTargetValue(std::string_view value) {
+  std::string out = "\"";
+  for (const char c : value) {
+    out += c;
+    if (c == '"') out += c;
+  }
+  return out + '"';
+}
+
+}  // namespace muster

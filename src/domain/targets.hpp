@@ -27,7 +27,8 @@ namespace muster {
 //   and or not ( )           `not` binds tightest, then `and`, then `or` and `,`
 //   all                      everything; only when written
 //
-// Values may be quoted with "…" or '…' and then may hold any character. An empty expression is an
+// Values may be quoted with "…" or '…' and then may hold any character; the quote itself is written
+// twice, a backslash is just a backslash. A quoted word alone is an exact name. An empty expression is an
 // error, a lone * is an error that says "write all".
 
 // Answers what an expression cannot know by itself. Pure code passes a table of what was looked up.

@@ -7,11 +7,12 @@
 
 #include "base/result.hpp"
 
-// The small certificate authority of a Muster cluster. Keys are ECDSA P-256; everything is PEM text.
+// The small certificate authority of a Muster cluster. Keys are ECDSA P-256; everything is PEM
+// text.
 namespace muster::crypto {
 
 struct KeyAndCert {
-  std::string key_pem;   // PKCS#8
+  std::string key_pem;  // PKCS#8
   std::string cert_pem;
 };
 
@@ -29,8 +30,8 @@ Result<std::string> MakeRequest(const std::string& key_pem, const std::string& c
 
 // A client certificate for a request (its signature is checked), clientAuth. The subject is
 // `common_name`, whatever the request says.
-Result<std::string> SignRequest(const KeyAndCert& ca, const std::string& request_pem, const std::string& common_name,
-                                std::chrono::hours life);
+Result<std::string> SignRequest(const KeyAndCert& ca, const std::string& request_pem,
+                                const std::string& common_name, std::chrono::hours life);
 
 // SHA-256 over the DER SubjectPublicKeyInfo, hex: how a node is known.
 Result<std::string> KeyIdOfRequest(const std::string& request_pem);

@@ -11,7 +11,8 @@
 
 namespace muster::net {
 
-// "https://host:8440", "http://127.0.0.1:8440". The port defaults to 8440. kInvalid says what is wrong.
+// "https://host:8440", "http://127.0.0.1:8440". The port defaults to 8440. kInvalid says what is
+// wrong.
 struct Endpoint {
   bool tls = true;
   std::string host;
@@ -21,16 +22,17 @@ Result<Endpoint> ParseEndpoint(std::string_view url);
 
 // Whom a client believes, and who it is.
 struct TlsIdentity {
-  std::string ca_pem;          // trust these; or, when empty,
-  std::string ca_fingerprint;  // a chain whose root has this SHA-256 (hex); or, when empty too, the system's CAs
-  std::string key_pem;         // own key and certificate, for links
-  std::string cert_pem;
+  std::string ca_pem = {};          // trust these; or, when empty,
+  std::string ca_fingerprint = {};  // a chain whose root has this SHA-256 (hex); or, when empty
+                                    // too, the system's CAs
+  std::string key_pem = {};         // own key and certificate, for links
+  std::string cert_pem = {};
 };
 
-// A blocking HTTP client on one kept-alive connection; reconnects when the server closed it. For the
-// CLI and for joining. Not thread-safe. kUnavailable: no connection, nothing was sent. kTimeout: the
-// request was (or may have been) sent and no answer came. kDenied: the certificate was not accepted;
-// the message says why.
+// A blocking HTTP client on one kept-alive connection; reconnects when the server closed it. For
+// the CLI and for joining. Not thread-safe. kUnavailable: no connection, nothing was sent.
+// kTimeout: the request was (or may have been) sent and no answer came. kDenied: the certificate
+// was not accepted; the message says why.
 class HttpClient {
  public:
   HttpClient(Endpoint endpoint, TlsIdentity identity, Duration timeout = std::chrono::seconds(30));
@@ -40,9 +42,9 @@ class HttpClient {
 
   Result<HttpResponse> Call(const HttpRequest& request);
 
-  // Like Call, but hands over the body of a 200 as it comes, until `on_data` returns false, the body
-  // ends or the connection breaks (kTimeout). `idle` bounds the silence between two pieces. Any
-  // other status comes back whole, as from Call.
+  // Like Call, but hands over the body of a 200 as it comes, until `on_data` returns false, the
+  // body ends or the connection breaks (kTimeout). `idle` bounds the silence between two pieces.
+  // Any other status comes back whole, as from Call.
   Result<HttpResponse> Stream(const HttpRequest& request, Duration idle,
                               const std::function<bool(std::string_view)>& on_data);
 
@@ -64,12 +66,12 @@ class LinkClient {
     std::function<void(Error why)> on_closed;  // once; also when the connection never opened
   };
   // Resolves, connects, TLS 1.3 with the identity's certificate, upgrades at `path`.
-  static std::unique_ptr<LinkClient> Connect(EventLoop& loop, Endpoint endpoint, const TlsIdentity& identity,
-                                             std::string path, Duration timeout, Handlers handlers);
+  static std::unique_ptr<LinkClient> Connect(EventLoop& loop, Endpoint endpoint,
+                                             const TlsIdentity& identity, std::string path,
+                                             Duration timeout, Handlers handlers);
   virtual ~LinkClient() = default;  // closes without calling on_closed
   virtual void Send(std::string frame) = 0;
   virtual std::size_t Unsent() const = 0;
 };
-
 
 }  // namespace muster::net

@@ -9,8 +9,8 @@
 
 namespace muster::net {
 
-// One thread's loop: timers, signals, readable descriptors, posted functions. Everything it calls, it
-// calls on the thread that is in Run. Post and Stop are safe from any thread, the rest from the
+// One thread's loop: timers, signals, readable descriptors, posted functions. Everything it calls,
+// it calls on the thread that is in Run. Post and Stop are safe from any thread, the rest from the
 // loop's own thread (or before Run).
 class EventLoop {
  public:
@@ -21,7 +21,7 @@ class EventLoop {
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  void Run();   // until Stop
+  void Run();  // until Stop
   void Stop();
   void Post(std::function<void()> work);
 

@@ -13,19 +13,19 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 std::string_view FindHeader(const Headers& headers, std::string_view name) noexcept;
 
 struct HttpRequest {
-  std::string method;   // "GET"
-  std::string target;   // "/api/v1/runs?limit=5", as it came
-  Headers headers;
-  std::string body;
-  std::string remote;   // "127.0.0.1:51514"
+  std::string method = {};  // "GET"
+  std::string target = {};  // "/api/v1/runs?limit=5", as it came
+  Headers headers = {};
+  std::string body = {};
+  std::string remote = {};  // "127.0.0.1:51514"
   bool tls = false;
-  std::string peer_key; // key id of the client's certificate (crypto::KeyIdOfCert), "" without one
+  std::string peer_key = {};  // crypto::KeyIdOfCert of the client's certificate, "" without one
 };
 
 struct HttpResponse {
   int status = 200;
-  Headers headers;  // Content-Length, Date and Connection are the server's own business
-  std::string body;
+  Headers headers = {};  // Content-Length, Date and Connection are the server's own business
+  std::string body = {};
 };
 
 }  // namespace muster::net

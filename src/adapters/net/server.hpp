@@ -23,8 +23,8 @@ class HttpExchange {
   virtual void BeginStream(int status, Headers headers) = 0;
   virtual void Write(std::string data) = 0;  // after BeginStream; ignored once the client is gone
   virtual void End() = 0;
-  virtual bool Gone() const = 0;                // the client closed, or the server stops
-  virtual std::size_t Unsent() const = 0;       // bytes written but not yet taken by the socket
+  virtual bool Gone() const = 0;           // the client closed, or the server stops
+  virtual std::size_t Unsent() const = 0;  // bytes written but not yet taken by the socket
   // Called once, on the loop's thread, when the client goes away before End.
   virtual void OnGone(std::function<void()> gone) = 0;
 };
@@ -33,28 +33,28 @@ class HttpExchange {
 class LinkConnection {
  public:
   virtual ~LinkConnection() = default;
-  virtual std::uint64_t Id() const = 0;           // unique in this server's life
+  virtual std::uint64_t Id() const = 0;            // unique in this server's life
   virtual const std::string& PeerKey() const = 0;  // key id of the client certificate
   virtual const std::string& Remote() const = 0;
-  virtual void Send(std::string frame) = 0;       // queued; frames keep their order
+  virtual void Send(std::string frame) = 0;  // queued; frames keep their order
   virtual std::size_t Unsent() const = 0;
-  virtual void Close() = 0;                       // after what was sent
+  virtual void Close() = 0;  // after what was sent
 };
 
 struct ServerOptions {
   std::string address = "127.0.0.1";
-  std::uint16_t port = 0;        // 0: the system picks; see Port()
-  std::string key_pem;           // server key and certificate chain (leaf first, then the CA)
+  std::uint16_t port = 0;  // 0: the system picks; see Port()
+  std::string key_pem;     // server key and certificate chain (leaf first, then the CA)
   std::string chain_pem;
-  std::string client_ca_pem;     // client certificates are asked for, and accepted only from these
-  bool plain_http = true;        // also answer plain HTTP on this port; only honoured on loopback addresses
+  std::string client_ca_pem;  // client certificates are asked for, and accepted only from these
+  bool plain_http = true;     // answer plain HTTP too; only honoured on loopback addresses
   std::string link_path = "/api/v1/link";
   std::size_t max_body = 4 << 20;
   std::size_t max_frame = 4 << 20;
   std::size_t max_connections = 19'000;
-  Duration header_timeout = std::chrono::seconds(10);   // handshake and request header
-  Duration idle_timeout = std::chrono::seconds(75);     // keep-alive connections without a request
-  Duration link_silence = std::chrono::seconds(35);     // a link without a frame for so long is closed
+  Duration header_timeout = std::chrono::seconds(10);  // handshake and request header
+  Duration idle_timeout = std::chrono::seconds(75);    // keep-alive connections without a request
+  Duration link_silence = std::chrono::seconds(35);  // a link without a frame for so long is closed
 };
 
 struct ServerHandlers {
@@ -64,18 +64,20 @@ struct ServerHandlers {
   std::function<void(std::shared_ptr<LinkConnection>)> on_link;
   std::function<void(LinkConnection&, std::string frame)> on_frame;
   std::function<void(LinkConnection&)> on_link_closed;
-  std::function<void(std::string_view message)> on_warning;  // for the log: refused handshakes and the like
+  // For the log: refused handshakes and the like.
+  std::function<void(std::string_view message)> on_warning;
 };
 
-// Listens on one port and tells TLS from plain HTTP by the first byte. HTTP/1.1 with keep-alive, and
-// WebSocket links. Runs on `loop`'s thread. OpenSSL works on the socket itself (SSL_set_fd), so an
-// idle TLS link costs about 26 KB.
+// Listens on one port and tells TLS from plain HTTP by the first byte. HTTP/1.1 with keep-alive,
+// and WebSocket links. Runs on `loop`'s thread. OpenSSL works on the socket itself (SSL_set_fd), so
+// an idle TLS link costs about 26 KB.
 class Server {
  public:
   virtual ~Server() = default;  // on the loop's thread, or after it stopped
 
   // kInvalid: bad address or certificate. kUnavailable: the port is taken.
-  static Result<std::unique_ptr<Server>> Listen(EventLoop& loop, ServerOptions options, ServerHandlers handlers);
+  static Result<std::unique_ptr<Server>> Listen(EventLoop& loop, ServerOptions options,
+                                                ServerHandlers handlers);
 
   virtual std::uint16_t Port() const = 0;
   virtual std::size_t Connections() const = 0;

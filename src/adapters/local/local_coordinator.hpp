@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "ports/coordinator.hpp"
+
+namespace muster {
+
+class LocalElection;
+
+// Elects among the coordinators that share one LocalElection, in the order they asked. A server
+// that is alone makes its own election and leads at once. Callbacks come from the thread whose call
+// caused them (Campaign, Resign, LocalElection::Depose), with no lock held.
+class LocalCoordinator final : public Coordinator {
+ public:
+  LocalCoordinator();
+  explicit LocalCoordinator(std::shared_ptr<LocalElection> election);
+  ~LocalCoordinator() override;  // resigns
+
+  Result<> Campaign(std::string name, std::function<void()> elected,
+                    std::function<void()> lost) override;
+  // Waits for a callback of this coordinator that is under way in another thread.
+  void Resign() override;
+  std::string Leader() const override;
+
+ private:
+  std::shared_ptr<LocalElection> election_;  // shared with the other candidates of the process
+};
+
+}  // namespace muster

@@ -1,0 +1,64 @@
+#include "adapters/memory/memory_disk.hpp"
+
+#include <algorithm>
+
+namespace muster {
+namespace {
+
+constexpr Duration kKeysKept = std::chrono::hours(7 * 24);
+
+}  // namespace
+
+std::shared_ptr<MemoryDisk> MakeMemoryDisk(std::uint64_t id_space) {
+  return std::make_shared<MemoryDisk>(id_space);
+}
+
+Result<> MemoryDisk::Apply(const Batch& batch) {
+  for (const auto& change : batch.changes) {
+    const auto* put = std::get_if<PutTask>(&change);
+    if (put == nullptr) continue;
+    const TaskKey& key = put->task.key;
+    const auto found = tasks.find(PlaceOf(key));
+    if (!key.run || (found != tasks.end() && found->second.key.host != key.host))
+      return Fail(ErrorCode::kInternal, "memory: the row of task {} belongs to another host or run",
+                  FormatTaskKey(key));
+  }
+  for (const auto& change : batch.changes)
+    std::visit([this](const auto& one) REQUIRES(mutex) { Put(one); }, change);
+  return {};
+}
+
+void MemoryDisk::Put(const PutHost& put) {
+  hosts[put.host.id] = put.host;
+  next_host = std::max(next_host, put.host.id.value + 1);
+}
+
+void MemoryDisk::Put(const PutInvite& put) { invites[put.invite.id] = put.invite; }
+
+void MemoryDisk::Put(const PutRun& put) {
+  runs[put.run.id] = put.run;
+  const std::uint64_t value = put.run.id.value;
+  if (value >> kRunNumberBits == id_space)
+    next_run = std::max<std::uint64_t>(next_run, (value & ((1ULL << kRunNumberBits) - 1)) + 1);
+}
+
+void MemoryDisk::Put(const PutTargets& put) { targets[put.run] = put.targets; }
+
+void MemoryDisk::Put(const PutTask& put) { tasks[PlaceOf(put.task.key)] = put.task; }
+
+void MemoryDisk::Put(const PutKey& put) {
+  std::erase_if(
+      keys, [&](const auto& item) { return item.second.created + kKeysKept < put.key.created; });
+  keys[{put.key.caller, put.key.key}] = put.key;
+}
+
+void MemoryDisk::Put(const PutWish& put) { wishes[put.wish.task] = put.wish; }
+
+void MemoryDisk::Put(const DropWish& drop) { wishes.erase(drop.task); }
+
+void MemoryDisk::Put(const AddAudit& add) {
+  audit[add.entry.number] = add.entry;
+  next_audit = std::max(next_audit, add.entry.number + 1);
+}
+
+}  // namespace muster

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "base/mutex.hpp"
+#include "ports/store.hpp"
+
+namespace muster {
+
+// The rows behind memory stores. Whoever reads or writes holds `mutex`.
+class MemoryDisk {
+ public:
+  // A task row's key: no two hosts share an ordinal, so the host is not part of it.
+  using TaskPlace = std::tuple<RunId, Visit, std::uint32_t, Attempt>;
+  static TaskPlace PlaceOf(const TaskKey& key) {
+    return {key.run, key.visit, key.ordinal, key.attempt};
+  }
+
+  explicit MemoryDisk(std::uint64_t space) : id_space(space) {}
+
+  // Applies a batch whole, or nothing of it: kInternal when a task has no run, or its row
+  // another host.
+  Result<> Apply(const Batch& batch) REQUIRES(mutex);
+
+  base::Mutex mutex;
+  Fence fence GUARDED_BY(mutex);
+  const std::string cluster = "memory";
+  const std::uint64_t id_space;
+  std::uint64_t next_run GUARDED_BY(mutex) = 1;
+  std::uint64_t next_host GUARDED_BY(mutex) = 1;
+  std::uint64_t next_audit GUARDED_BY(mutex) = 1;
+  std::map<HostId, Host> hosts GUARDED_BY(mutex);
+  std::map<std::string, Invite> invites GUARDED_BY(mutex);
+  std::map<RunId, Run> runs GUARDED_BY(mutex);
+  std::map<RunId, std::shared_ptr<const Targets>> targets GUARDED_BY(mutex);
+  std::map<TaskPlace, TaskRecord> tasks GUARDED_BY(mutex);
+  std::map<std::pair<std::string, std::string>, IdempotencyKey> keys GUARDED_BY(mutex);
+  std::map<TaskKey, OpenWish> wishes GUARDED_BY(mutex);
+  std::map<std::uint64_t, AuditEntry> audit GUARDED_BY(mutex);
+
+ private:
+  void Put(const PutHost& put) REQUIRES(mutex);
+  void Put(const PutInvite& put) REQUIRES(mutex);
+  void Put(const PutRun& put) REQUIRES(mutex);
+  void Put(const PutTargets& put) REQUIRES(mutex);
+  void Put(const PutTask& put) REQUIRES(mutex);
+  void Put(const PutKey& put) REQUIRES(mutex);
+  void Put(const PutWish& put) REQUIRES(mutex);
+  void Put(const DropWish& drop) REQUIRES(mutex);
+  void Put(const AddAudit& add) REQUIRES(mutex);
+};
+
+}  // namespace muster

@@ -1,0 +1,182 @@
+#include "adapters/memory/memory_store.hpp"
+
+#include <iterator>
+
+#include "adapters/memory/memory_disk.hpp"
+
+namespace muster {
+namespace {
+
+bool Matches(const Run& run, const RunFilter& filter) {
+  return (!filter.state || run.state == *filter.state) &&
+         (filter.by.empty() || run.by == filter.by) &&
+         (!filter.since || run.created >= filter.since) &&
+         (!filter.until || run.created < filter.until);
+}
+
+// The rows of one run, and no row of the next.
+auto FirstOf(RunId run) { return MemoryDisk::TaskPlace{run, Visit(), 0, Attempt()}; }
+
+bool HasTaskOn(const MemoryDisk& disk, RunId run, HostId host) REQUIRES(disk.mutex) {
+  for (auto at = disk.tasks.lower_bound(FirstOf(run));
+       at != disk.tasks.end() && at->second.key.run == run; ++at)
+    if (at->second.key.host == host) return true;
+  return false;
+}
+
+Result<> MoveFence(MemoryDisk& disk, const Batch& batch, Term term, CommitNumber number)
+    REQUIRES(disk.mutex) {
+  if (disk.fence.term != term)
+    return Fail(ErrorCode::kFenced, "memory: commit batch {}: term {} holds the store, not {}",
+                number.value, disk.fence.term.value, term.value);
+  if (disk.fence.number == number) return {};
+  if (disk.fence.number.value + 1 != number.value)
+    return Fail(ErrorCode::kInternal, "memory: commit batch {}: the store is at {}", number.value,
+                disk.fence.number.value);
+  if (auto applied = disk.Apply(batch); !applied) return applied;
+  disk.fence.number = number;
+  return {};
+}
+
+}  // namespace
+
+MemoryStore::MemoryStore() : MemoryStore(MakeMemoryDisk()) {}
+
+MemoryStore::MemoryStore(std::shared_ptr<MemoryDisk> disk) : disk_(std::move(disk)) {}
+
+Result<Fence> MemoryStore::TakeTerm() {
+  base::Lock lock(disk_->mutex);
+  ++disk_->fence.term.value;
+  return disk_->fence;
+}
+
+void MemoryStore::Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
+                         CommitDone done) {
+  Result<> result;
+  {
+    base::Lock lock(disk_->mutex);
+    result = MoveFence(*disk_, *batch, term, number);
+  }
+  done(std::move(result));
+}
+
+Result<Snapshot> MemoryStore::Load(Term term) {
+  base::Lock lock(disk_->mutex);
+  if (disk_->fence.term != term)
+    return Fail(ErrorCode::kFenced, "memory: load: term {} holds the store, not {}",
+                disk_->fence.term.value, term.value);
+  Snapshot snapshot;
+  snapshot.fence = disk_->fence;
+  snapshot.cluster = disk_->cluster;
+  snapshot.id_space = disk_->id_space;
+  snapshot.next_run = disk_->next_run;
+  snapshot.next_host = disk_->next_host;
+  snapshot.next_audit = disk_->next_audit;
+  for (const auto& [id, host] : disk_->hosts) snapshot.hosts.push_back(host);
+  for (const auto& [id, invite] : disk_->invites)
+    if (invite.uses_left > 0) snapshot.invites.push_back(invite);
+  for (const auto& [id, run] : disk_->runs) {
+    if (IsFinal(run.state)) continue;
+    const auto targets = disk_->targets.find(id);
+    auto none = std::make_shared<const Targets>();
+    snapshot.runs.push_back(
+        {run, targets == disk_->targets.end() ? std::move(none) : targets->second, {}});
+    for (auto at = disk_->tasks.lower_bound(FirstOf(id));
+         at != disk_->tasks.end() && at->second.key.run == id; ++at)
+      snapshot.runs.back().tasks.push_back(at->second);
+  }
+  for (const auto& [place, task] : disk_->tasks) {
+    if (!IsFinal(task.state) || task.log.state != LogState::kOpen) continue;
+    const auto run = disk_->runs.find(task.key.run);
+    if (run == disk_->runs.end() || IsFinal(run->second.state)) snapshot.open_logs.push_back(task);
+  }
+  for (const auto& [task, wish] : disk_->wishes) snapshot.wishes.push_back(wish);
+  return snapshot;
+}
+
+Result<Fence> MemoryStore::ReadFence() {
+  base::Lock lock(disk_->mutex);
+  return disk_->fence;
+}
+
+Result<ReadAt<std::optional<Run>>> MemoryStore::FindRun(RunId id) {
+  base::Lock lock(disk_->mutex);
+  ReadAt<std::optional<Run>> answer{.value = {}, .commit = disk_->fence.number};
+  const auto found = disk_->runs.find(id);
+  if (found != disk_->runs.end()) answer.value = found->second;
+  return answer;
+}
+
+Result<std::shared_ptr<const Targets>> MemoryStore::FindTargets(RunId id) {
+  base::Lock lock(disk_->mutex);
+  const auto found = disk_->targets.find(id);
+  if (found == disk_->targets.end())
+    return Fail(ErrorCode::kNotFound, "no run {}", FormatRunId(id));
+  return found->second;
+}
+
+Result<std::vector<Run>> MemoryStore::ListRuns(const RunFilter& filter, RunId before,
+                                               std::size_t limit) {
+  base::Lock lock(disk_->mutex);
+  std::vector<Run> list;
+  auto at = before ? disk_->runs.lower_bound(before) : disk_->runs.end();
+  while (at != disk_->runs.begin() && list.size() < limit) {
+    --at;
+    if (!Matches(at->second, filter)) continue;
+    if (filter.host && !HasTaskOn(*disk_, at->first, *filter.host)) continue;
+    list.push_back(at->second);
+  }
+  return list;
+}
+
+Result<std::vector<TaskRecord>> MemoryStore::ListTasks(RunId run, const TaskFilter& filter,
+                                                       std::optional<TaskKey> after,
+                                                       std::size_t limit) {
+  base::Lock lock(disk_->mutex);
+  std::vector<TaskRecord> list;
+  auto at = disk_->tasks.lower_bound(FirstOf(run));
+  if (after) at = disk_->tasks.upper_bound({run, after->visit, after->ordinal, after->attempt});
+  for (; at != disk_->tasks.end() && at->second.key.run == run && list.size() < limit; ++at) {
+    const TaskRecord& task = at->second;
+    if (filter.state && task.state != *filter.state) continue;
+    if (filter.host && task.key.host != *filter.host) continue;
+    const auto next = std::next(at);
+    const bool last = next == disk_->tasks.end() || next->second.key.run != run ||
+                      next->second.key.visit != task.key.visit ||
+                      next->second.key.ordinal != task.key.ordinal;
+    if (filter.last_attempt_only && !last) continue;
+    list.push_back(task);
+  }
+  return list;
+}
+
+Result<ReadAt<std::vector<std::optional<TaskRecord>>>> MemoryStore::FindTasks(
+    const std::vector<TaskKey>& keys) {
+  base::Lock lock(disk_->mutex);
+  ReadAt<std::vector<std::optional<TaskRecord>>> answer{.value = {}, .commit = disk_->fence.number};
+  for (const auto& key : keys) {
+    const auto found = disk_->tasks.find(MemoryDisk::PlaceOf(key));
+    const bool same = found != disk_->tasks.end() && found->second.key == key;
+    answer.value.push_back(same ? std::optional(found->second) : std::nullopt);
+  }
+  return answer;
+}
+
+Result<ReadAt<std::optional<IdempotencyKey>>> MemoryStore::FindKey(std::string_view caller,
+                                                                   std::string_view key) {
+  base::Lock lock(disk_->mutex);
+  ReadAt<std::optional<IdempotencyKey>> answer{.value = {}, .commit = disk_->fence.number};
+  const auto found = disk_->keys.find({std::string(caller), std::string(key)});
+  if (found != disk_->keys.end()) answer.value = found->second;
+  return answer;
+}
+
+Result<std::vector<AuditEntry>> MemoryStore::ListAudit(std::uint64_t before, std::size_t limit) {
+  base::Lock lock(disk_->mutex);
+  std::vector<AuditEntry> list;
+  auto at = before == 0 ? disk_->audit.end() : disk_->audit.lower_bound(before);
+  while (at != disk_->audit.begin() && list.size() < limit) list.push_back((--at)->second);
+  return list;
+}
+
+}  // namespace muster

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+
+#include "ports/store.hpp"
+
+namespace muster {
+
+// What memory stores keep; survives the stores that use it, as a disk survives a server.
+class MemoryDisk;
+std::shared_ptr<MemoryDisk> MakeMemoryDisk(std::uint64_t id_space = 0);
+
+// Keeps records in memory, for tests and simulations: the same calls give the same answers every
+// time. `done` is called before Commit returns. Several stores on one disk are several writers,
+// told apart by their terms.
+class MemoryStore final : public Store {
+ public:
+  MemoryStore();
+  explicit MemoryStore(std::shared_ptr<MemoryDisk> disk);
+
+  Result<Fence> TakeTerm() override;
+  void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
+              CommitDone done) override;
+  Result<Snapshot> Load(Term term) override;
+  Result<Fence> ReadFence() override;
+  Result<ReadAt<std::optional<Run>>> FindRun(RunId id) override;
+  Result<std::shared_ptr<const Targets>> FindTargets(RunId id) override;
+  Result<std::vector<Run>> ListRuns(const RunFilter& filter, RunId before,
+                                    std::size_t limit) override;
+  Result<std::vector<TaskRecord>> ListTasks(RunId run, const TaskFilter& filter,
+                                            std::optional<TaskKey> after,
+                                            std::size_t limit) override;
+  Result<ReadAt<std::vector<std::optional<TaskRecord>>>> FindTasks(
+      const std::vector<TaskKey>& keys) override;
+  Result<ReadAt<std::optional<IdempotencyKey>>> FindKey(std::string_view caller,
+                                                        std::string_view key) override;
+  Result<std::vector<AuditEntry>> ListAudit(std::uint64_t before, std::size_t limit) override;
+
+ private:
+  std::shared_ptr<MemoryDisk> disk_;  // shared by the stores that stand for servers on one disk
+};
+
+}  // namespace muster

@@ -1,0 +1,320 @@
+#include "adapters/net/connection.hpp"
+
+#include <sys/socket.h>
+
+#include "adapters/net/http_text.hpp"
+#include "adapters/net/link.hpp"
+
+namespace muster::net {
+namespace {
+
+namespace http = beast::http;
+
+constexpr std::uint32_t kMaxHeader = 16 * 1024;
+constexpr std::size_t kReadSize = 4 * 1024;
+constexpr std::size_t kBodyReadSize = 64 * 1024;
+// What a client may send ahead while it waits for an answer.
+constexpr std::size_t kMaxAhead = 16 * 1024;
+constexpr std::chrono::seconds kLinger(2);
+constexpr char kTlsHandshakeByte = 0x16;
+
+Headers HeadersOf(const http::fields& fields) {
+  Headers headers;
+  for (const auto& field : fields) headers.emplace_back(field.name_string(), field.value());
+  return headers;
+}
+
+std::string_view PathOf(std::string_view target) { return target.substr(0, target.find('?')); }
+
+}  // namespace
+
+Connection::Connection(std::shared_ptr<ServerCore> core, Socket socket, bool over_limit)
+    : Tracked(std::move(core)),
+      socket_(std::move(socket)),
+      over_limit_(over_limit),
+      remote_(RemoteOf(socket_.tcp())) {}
+
+void Connection::Start() {
+  Track(shared_from_this());
+  SetDeadline(core_->options().header_timeout, false);
+  socket_.tcp().async_wait(TcpSocket::wait_read, [self = shared_from_this()](error_code error) {
+    if (self->phase_ != Phase::kGreeting) return;
+    if (error) return self->Drop();
+    self->OnFirstByte();
+  });
+}
+
+void Connection::OnFirstByte() {
+  char first = 0;
+  if (recv(socket_.fd(), &first, 1, MSG_PEEK | MSG_DONTWAIT) != 1) return Drop();
+  if (first == kTlsHandshakeByte && core_->tls() != nullptr) {
+    socket_.UseTls(NewServerSsl(core_->tls(), socket_.fd()));
+    phase_ = Phase::kHandshake;
+    return Shake();
+  }
+  phase_ = Phase::kReading;
+  if (!core_->plain_allowed()) return Refuse(400, "invalid", "use https:// on this port");
+  Read();
+}
+
+void Connection::Shake() {
+  Attempt attempt = TryHandshake(socket_.ssl());
+  if (attempt.progress == Progress::kDone) return OnShaken();
+  if (attempt.progress == Progress::kEnded || attempt.progress == Progress::kFailed) {
+    core_->Warn(fmt::format("TLS handshake with {} failed: {}", remote_,
+                            FailureText(attempt, socket_.ssl())));
+    // OpenSSL has sent its alert; what the client still sends must not reset it away.
+    socket_.UseTls(nullptr);
+    return Linger();
+  }
+  auto direction =
+      attempt.progress == Progress::kWantRead ? TcpSocket::wait_read : TcpSocket::wait_write;
+  socket_.tcp().async_wait(direction, [self = shared_from_this()](error_code error) {
+    if (self->phase_ != Phase::kHandshake) return;
+    if (error) return self->Drop();
+    self->Shake();
+  });
+}
+
+void Connection::OnShaken() {
+  peer_key_ = PeerKeyOf(socket_.ssl());
+  phase_ = Phase::kReading;
+  Read();
+}
+
+void Connection::Read() {
+  if (reading_) return;
+  reading_ = true;
+  bool in_body = parser_ && parser_->is_header_done();
+  auto buffer = in_.prepare(in_body ? kBodyReadSize : kReadSize);
+  socket_.async_read_some(buffer, [self = shared_from_this()](error_code error, std::size_t bytes) {
+    self->reading_ = false;
+    if (self->phase_ != Phase::kClosed) self->OnRead(error, bytes);
+  });
+}
+
+void Connection::OnRead(error_code error, std::size_t bytes) {
+  if (error) return OnGone();
+  in_.commit(bytes);
+  switch (phase_) {
+    case Phase::kReading:
+      return Parse();
+    case Phase::kAnswering:
+      if (in_.size() < kMaxAhead) Read();
+      return;
+    case Phase::kLingering:
+      in_.clear();
+      return Read();
+    case Phase::kGreeting:
+    case Phase::kHandshake:
+    case Phase::kClosed:
+      return;
+  }
+}
+
+void Connection::Parse() {
+  if (!parser_) {
+    parser_.emplace();
+    parser_->eager(true);
+    parser_->header_limit(kMaxHeader);
+    parser_->body_limit(core_->options().max_body);
+    continued_ = false;
+    SetDeadline(core_->options().header_timeout, false);
+  }
+  error_code error;
+  while (in_.size() > 0 && !parser_->is_done() && !error) {
+    in_.consume(parser_->put(in_.data(), error));
+  }
+  if (error && error != http::error::need_more) return OnParseFailed(error);
+  if (parser_->is_done()) return OnRequest();
+  if (parser_->is_header_done()) OnBodyAwaited();
+  Read();
+}
+
+void Connection::OnBodyAwaited() {
+  if (!renewable_) SetDeadline(core_->options().idle_timeout, true);
+  if (continued_ || !beast::iequals(parser_->get()[http::field::expect], "100-continue")) return;
+  continued_ = true;
+  Outgoing out;
+  out.pieces.emplace_back("HTTP/1.1 100 Continue\r\n\r\n");
+  Enqueue(std::move(out));
+}
+
+void Connection::OnParseFailed(error_code error) {
+  if (error == http::error::body_limit) {
+    return Refuse(413, "invalid",
+                  fmt::format("the body is larger than {} bytes", core_->options().max_body));
+  }
+  if (error == http::error::header_limit) {
+    return Refuse(431, "invalid", fmt::format("the header is larger than {} bytes", kMaxHeader));
+  }
+  Refuse(400, "invalid", fmt::format("not an HTTP request: {}", error.message()));
+}
+
+void Connection::OnRequest() {
+  ExchangeState::RequestTraits traits{
+      .head_only = parser_->get().method() == http::verb::head,
+      .keep_alive = parser_->keep_alive() && !core_->stopping() && !over_limit_,
+      .chunking = parser_->get().version() >= 11};
+  Request request = parser_->release();
+  parser_.reset();
+  if (over_limit_) {
+    return Answer(ErrorResponse(503, "unavailable", "too many connections; try again later"),
+                  traits);
+  }
+  if (PathOf(request.target()) == core_->options().link_path) return BecomeLink(request, traits);
+  Serve(std::move(request), traits);
+}
+
+void Connection::Serve(Request request, ExchangeState::RequestTraits traits) {
+  HttpRequest plain;
+  plain.method = request.method_string();
+  plain.target = request.target();
+  plain.headers = HeadersOf(request);
+  plain.body = std::move(request.body());
+  plain.remote = remote_;
+  plain.tls = socket_.ssl() != nullptr;
+  plain.peer_key = peer_key_;
+
+  phase_ = Phase::kAnswering;
+  deadline_ = kNever;
+  exchange_ = std::make_shared<ExchangeState>(traits);
+  auto exchange = std::make_shared<Exchange>(core_->loop(), weak_from_this(), exchange_);
+  Read();
+  // When the handler throws, the exchange goes unanswered, which answers 500.
+  core_->Guard([&] { core_->handlers().on_http(std::move(plain), std::move(exchange)); });
+}
+
+void Connection::BecomeLink(const Request& request, ExchangeState::RequestTraits traits) {
+  if (peer_key_.empty()) {
+    traits.keep_alive = false;
+    return Answer(ErrorResponse(403, "denied", "a link needs TLS and a client certificate"),
+                  traits);
+  }
+  if (!beast::websocket::is_upgrade(request) || in_.size() > 0 || sending_) {
+    traits.keep_alive = false;
+    return Answer(ErrorResponse(400, "invalid", "only WebSocket links are served here"), traits);
+  }
+  auto core = core_;
+  auto link =
+      std::make_shared<Link>(core, std::move(socket_), std::move(peer_key_), std::move(remote_));
+  Drop();
+  if (!core->stopping()) link->Accept(request);
+}
+
+void Connection::Answer(HttpResponse response, ExchangeState::RequestTraits traits) {
+  phase_ = Phase::kAnswering;
+  exchange_ = std::make_shared<ExchangeState>(traits);
+  exchange_->Respond(std::move(response));
+  Read();
+  Flush(*exchange_);
+}
+
+void Connection::Refuse(int status, std::string_view code, std::string_view message) {
+  parser_.reset();
+  in_.clear();
+  Answer(ErrorResponse(status, code, message), {.keep_alive = false});
+}
+
+void Connection::Flush(const ExchangeState& state) {
+  if (!Answers(state) || phase_ != Phase::kAnswering) return;
+  Outgoing out = exchange_->Take();
+  if (out.broken) return Drop();
+  finished_ = finished_ || out.finished;
+  Enqueue(std::move(out));
+}
+
+void Connection::Enqueue(Outgoing out) {
+  for (std::string& piece : out.pieces) queued_.push_back(std::move(piece));
+  queued_streamed_ += out.streamed;
+  if (!sending_) Send();
+}
+
+void Connection::Send() {
+  if (queued_.empty()) {
+    if (finished_) OnAnswered();
+    return;
+  }
+  sending_ = true;
+  if (phase_ == Phase::kAnswering) SetDeadline(core_->options().idle_timeout, true);
+  in_flight_ = std::move(queued_);
+  queued_.clear();
+  in_flight_streamed_ = std::exchange(queued_streamed_, 0);
+  std::vector<asio::const_buffer> buffers;
+  buffers.reserve(in_flight_.size());
+  for (const std::string& piece : in_flight_) buffers.emplace_back(asio::buffer(piece));
+  asio::async_write(socket_, std::move(buffers),
+                    [self = shared_from_this()](error_code error, std::size_t) {
+                      self->sending_ = false;
+                      if (self->phase_ != Phase::kClosed) self->OnSent(error);
+                    });
+}
+
+void Connection::OnSent(error_code error) {
+  if (error) return OnGone();
+  in_flight_.clear();
+  if (exchange_) exchange_->unsent -= in_flight_streamed_;
+  if (phase_ == Phase::kAnswering) deadline_ = kNever;
+  Send();
+}
+
+void Connection::OnAnswered() {
+  finished_ = false;
+  auto done = std::move(exchange_);
+  done->on_gone = nullptr;
+  if (!done->keep_alive() || core_->stopping()) return Linger();
+  phase_ = Phase::kReading;
+  SetDeadline(core_->options().idle_timeout, true);
+  if (in_.size() > 0) return Parse();
+  Read();
+}
+
+// Closing while the client still sends would reset the connection, and the answer with it.
+void Connection::Linger() {
+  phase_ = Phase::kLingering;
+  SetDeadline(kLinger, false);
+  socket_.EndSending();
+  in_.clear();
+  Read();
+}
+
+void Connection::OnGone() {
+  auto exchange = exchange_;
+  Drop();
+  if (!exchange) return;
+  if (auto gone = std::exchange(exchange->on_gone, nullptr)) core_->Guard(gone);
+}
+
+void Connection::Drop() {
+  if (phase_ == Phase::kClosed) return;
+  phase_ = Phase::kClosed;
+  if (exchange_) exchange_->gone = true;
+  exchange_.reset();
+  socket_.Close();
+  auto self = shared_from_this();
+  Forget();
+}
+
+void Connection::Drain() {
+  if (phase_ == Phase::kAnswering || parser_) return;
+  if (phase_ == Phase::kReading) return Linger();
+  Drop();
+}
+
+void Connection::Sweep(MonoTime now) {
+  std::uint64_t traffic = socket_.bytes_in() + socket_.bytes_out();
+  if (renewable_ && traffic != traffic_) {
+    traffic_ = traffic;
+    if (deadline_ != kNever) deadline_ = now + timeout_;
+  }
+  if (now < deadline_) return;
+  OnGone();
+}
+
+void Connection::SetDeadline(Duration timeout, bool renewable) {
+  timeout_ = timeout;
+  renewable_ = renewable;
+  deadline_ = SteadyNow() + timeout;
+}
+
+}  // namespace muster::net

@@ -1,0 +1,86 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "adapters/net/exchange.hpp"
+#include "adapters/net/server_core.hpp"
+#include "adapters/net/socket.hpp"
+
+namespace muster::net {
+
+// A client's connection from its first byte: tells TLS from plain, then answers one HTTP request
+// after the other, until it closes or becomes a link.
+//
+//   greeting -> handshake -> reading <-> answering -> lingering -> closed
+//
+// One read is always in flight while the connection is open, also while an answer is awaited: that
+// is how a client that went away is noticed.
+class Connection final : public Tracked, public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(std::shared_ptr<ServerCore> core, Socket socket, bool over_limit);
+
+  void Start();
+
+  // For exchanges, on the loop's thread.
+  bool Answers(const ExchangeState& state) const { return exchange_.get() == &state; }
+  void Flush(const ExchangeState& state);
+
+  void Sweep(MonoTime now) override;
+  void Drain() override;
+  void Drop() override;
+
+ private:
+  enum class Phase { kGreeting, kHandshake, kReading, kAnswering, kLingering, kClosed };
+  using Parser = beast::http::request_parser<beast::http::string_body>;
+  using Request = Parser::value_type;
+
+  void OnFirstByte();
+  void Shake();
+  void OnShaken();
+
+  void Read();
+  void OnRead(error_code error, std::size_t bytes);
+  void Parse();
+  void OnBodyAwaited();
+  void OnParseFailed(error_code error);
+  void OnRequest();
+  void Serve(Request request, ExchangeState::RequestTraits traits);
+  void BecomeLink(const Request& request, ExchangeState::RequestTraits traits);
+  void Refuse(int status, std::string_view code, std::string_view message);
+  void Answer(HttpResponse response, ExchangeState::RequestTraits traits);
+
+  void Enqueue(Outgoing out);
+  void Send();
+  void OnSent(error_code error);
+  void OnAnswered();
+  void Linger();
+  void OnGone();
+
+  void SetDeadline(Duration timeout, bool renewable);
+
+  Socket socket_;
+  Phase phase_ = Phase::kGreeting;
+  const bool over_limit_;
+  bool reading_ = false;
+  bool sending_ = false;
+  bool finished_ = false;   // the answer is complete once what is queued went out
+  bool continued_ = false;  // this request's "100 Continue" was sent
+  bool renewable_ = false;  // traffic moves the deadline
+  Duration timeout_{};
+  MonoTime deadline_ = kNever;
+  std::uint64_t traffic_ = 0;
+  std::string remote_;
+  std::string peer_key_;
+  beast::flat_buffer in_;
+  std::optional<Parser> parser_;
+  std::vector<std::string> queued_;
+  std::vector<std::string> in_flight_;
+  std::size_t queued_streamed_ = 0;
+  std::size_t in_flight_streamed_ = 0;
+  std::shared_ptr<ExchangeState> exchange_;  // shared with the Exchange the program holds
+};
+
+}  // namespace muster::net

@@ -1,0 +1,113 @@
+#include "adapters/net/exchange.hpp"
+
+#include "adapters/net/connection.hpp"
+#include "adapters/net/http_text.hpp"
+
+namespace muster::net {
+
+bool ExchangeState::Respond(HttpResponse response) {
+  base::Lock lock(mutex_);
+  if (phase_ != Phase::kOpen) return false;
+  phase_ = Phase::kFinished;
+  // These two have no body by definition.
+  bool bodiless = response.status == 204 || response.status == 304;
+  ResponseShape shape{bodiless ? Framing::kNone : Framing::kLength, response.body.size(),
+                      traits_.keep_alive};
+  head_ = ResponseHead(response.status, response.headers, shape);
+  if (!bodiless && !traits_.head_only) body_ = std::move(response.body);
+  return Wake();
+}
+
+bool ExchangeState::BeginStream(int status, const Headers& headers) {
+  base::Lock lock(mutex_);
+  if (phase_ != Phase::kOpen) return false;
+  phase_ = Phase::kStreaming;
+  chunked_ = traits_.chunking && !traits_.head_only;
+  ResponseShape shape{traits_.chunking ? Framing::kChunked : Framing::kUntilClose, 0,
+                      traits_.keep_alive && traits_.chunking};
+  head_ = ResponseHead(status, headers, shape);
+  return Wake();
+}
+
+bool ExchangeState::Write(std::string data) {
+  if (data.empty() || gone || traits_.head_only) return false;
+  base::Lock lock(mutex_);
+  if (phase_ != Phase::kStreaming) return false;
+  unsent += data.size();
+  if (body_.empty()) {
+    body_ = std::move(data);
+  } else {
+    body_ += data;
+  }
+  return Wake();
+}
+
+bool ExchangeState::End() {
+  base::Lock lock(mutex_);
+  if (phase_ != Phase::kStreaming) return false;
+  phase_ = Phase::kFinished;
+  return Wake();
+}
+
+bool ExchangeState::Abandon() {
+  base::Lock lock(mutex_);
+  if (phase_ != Phase::kStreaming) return false;
+  phase_ = Phase::kBroken;
+  return Wake();
+}
+
+Outgoing ExchangeState::Take() {
+  base::Lock lock(mutex_);
+  woken_ = false;
+  Outgoing out;
+  out.finished = phase_ == Phase::kFinished;
+  out.broken = phase_ == Phase::kBroken;
+  if (!head_.empty()) out.pieces.push_back(std::exchange(head_, {}));
+  if (!body_.empty()) {
+    if (chunked_) out.pieces.push_back(fmt::format("{:x}\r\n", body_.size()));
+    out.streamed = std::min<std::size_t>(body_.size(), unsent);
+    out.pieces.push_back(std::exchange(body_, {}));
+    if (chunked_) out.pieces.emplace_back("\r\n");
+  }
+  if (chunked_ && out.finished && !std::exchange(closed_, true)) {
+    out.pieces.emplace_back("0\r\n\r\n");
+  }
+  return out;
+}
+
+Exchange::Exchange(std::shared_ptr<LoopHandle> loop, std::weak_ptr<Connection> connection,
+                   std::shared_ptr<ExchangeState> state)
+    : loop_(std::move(loop)), connection_(std::move(connection)), state_(std::move(state)) {}
+
+Exchange::~Exchange() {
+  // Only one of the two has an effect, and neither when the answer is complete.
+  WakeIf(state_->Respond(ErrorResponse(500, "internal", "the request was not answered")));
+  WakeIf(state_->Abandon());
+}
+
+void Exchange::Respond(HttpResponse response) { WakeIf(state_->Respond(std::move(response))); }
+
+void Exchange::BeginStream(int status, Headers headers) {
+  WakeIf(state_->BeginStream(status, headers));
+}
+
+void Exchange::Write(std::string data) { WakeIf(state_->Write(std::move(data))); }
+
+void Exchange::End() { WakeIf(state_->End()); }
+
+void Exchange::OnGone(std::function<void()> gone) {
+  loop_->Post([state = state_, connection = connection_, gone = std::move(gone)]() mutable {
+    if (state->gone) return gone();
+    auto found = connection.lock();
+    if (found && found->Answers(*state)) state->on_gone = std::move(gone);
+  });
+}
+
+void Exchange::WakeIf(bool needed) {
+  if (!needed) return;
+  loop_->Post([state = state_, connection = connection_] {
+    if (auto found = connection.lock()) found->Flush(*state);
+  });
+}
+
+}  // namespace muster::net

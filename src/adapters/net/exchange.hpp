@@ -1,0 +1,89 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/net/event_loop_impl.hpp"
+#include "adapters/net/server.hpp"
+#include "base/mutex.hpp"
+
+namespace muster::net {
+
+class Connection;
+
+// What the answering side wrote and the connection has not yet taken.
+struct Outgoing {
+  std::vector<std::string> pieces;
+  std::size_t streamed = 0;  // of these, bytes that count as unsent
+  bool finished = false;     // nothing follows
+  bool broken = false;       // the answer cannot be completed
+};
+
+// Where the two sides of an exchange meet: the program's, on any thread, and the connection's, on
+// the loop's. Shared by both, since either may go first.
+class ExchangeState {
+ public:
+  struct RequestTraits {
+    bool head_only = false;  // HEAD: no body follows the head
+    bool keep_alive = true;
+    bool chunking = true;  // HTTP/1.0 does not know it
+  };
+
+  explicit ExchangeState(RequestTraits traits) : traits_(traits) {}
+
+  // The program's side. Each returns true when the connection must be woken.
+  bool Respond(HttpResponse response) EXCLUDES(mutex_);
+  bool BeginStream(int status, const Headers& headers) EXCLUDES(mutex_);
+  bool Write(std::string data) EXCLUDES(mutex_);
+  bool End() EXCLUDES(mutex_);
+  bool Abandon() EXCLUDES(mutex_);  // nobody is left who could answer
+
+  // The connection's side.
+  Outgoing Take() EXCLUDES(mutex_);
+  bool keep_alive() const { return traits_.keep_alive; }
+
+  std::atomic<bool> gone{false};
+  std::atomic<std::size_t> unsent{0};
+  std::function<void()> on_gone;  // the loop's thread only
+
+ private:
+  enum class Phase { kOpen, kStreaming, kFinished, kBroken };
+
+  bool Wake() REQUIRES(mutex_) { return !std::exchange(woken_, true); }
+
+  const RequestTraits traits_;
+  base::Mutex mutex_;
+  Phase phase_ GUARDED_BY(mutex_) = Phase::kOpen;
+  bool chunked_ GUARDED_BY(mutex_) = false;
+  bool woken_ GUARDED_BY(mutex_) = false;
+  bool closed_ GUARDED_BY(mutex_) = false;  // the last chunk was handed out
+  std::string head_ GUARDED_BY(mutex_);
+  std::string body_ GUARDED_BY(mutex_);
+};
+
+class Exchange final : public HttpExchange {
+ public:
+  Exchange(std::shared_ptr<LoopHandle> loop, std::weak_ptr<Connection> connection,
+           std::shared_ptr<ExchangeState> state);
+  ~Exchange() override;
+
+  void Respond(HttpResponse response) override;
+  void BeginStream(int status, Headers headers) override;
+  void Write(std::string data) override;
+  void End() override;
+  bool Gone() const override { return state_->gone; }
+  std::size_t Unsent() const override { return state_->unsent; }
+  void OnGone(std::function<void()> gone) override;
+
+ private:
+  void WakeIf(bool needed);
+
+  const std::shared_ptr<LoopHandle> loop_;      // shared with the loop
+  const std::weak_ptr<Connection> connection_;  // looked at on the loop's thread only
+  const std::shared_ptr<ExchangeState> state_;  // shared with the connection
+};
+
+}  // namespace muster::net

@@ -1,0 +1,186 @@
+#include <optional>
+
+#include "adapters/net/asio.hpp"
+#include "adapters/net/blocking_stream.hpp"
+#include "adapters/net/client.hpp"
+#include "adapters/net/endpoint.hpp"
+#include "adapters/net/http_text.hpp"
+
+namespace muster::net {
+namespace {
+
+namespace http = beast::http;
+using Parser = http::response_parser<http::string_body>;
+using OnData = std::function<bool(std::string_view)>;
+
+constexpr std::size_t kReadSize = 64 * 1024;
+constexpr std::uint32_t kMaxHeader = 64 * 1024;
+constexpr std::uint64_t kMaxBody = 1ULL << 30;
+
+bool MayRepeat(std::string_view method) {
+  return method == "GET" || method == "HEAD" || method == "PUT" || method == "DELETE";
+}
+
+HttpResponse Plain(http::response<http::string_body> message) {
+  HttpResponse response;
+  response.status = static_cast<int>(message.result_int());
+  for (const auto& field : message)
+    response.headers.emplace_back(field.name_string(), field.value());
+  response.body = std::move(message.body());
+  return response;
+}
+
+}  // namespace
+
+struct HttpClient::Impl {
+  Endpoint endpoint;
+  TlsIdentity identity;
+  Duration timeout;
+  std::shared_ptr<ClientContext> context;
+  std::optional<BlockingStream> stream;
+  beast::flat_buffer in;
+  std::string root_pem;
+  bool heard = false;    // a byte of the present answer came
+  bool stopped = false;  // on_data wanted no more
+
+  Result<HttpResponse> Call(const HttpRequest& request, Duration silence, const OnData* on_data);
+  Result<HttpResponse> Once(const HttpRequest& request, Duration silence, const OnData* on_data);
+  Result<> Connect();
+  Result<HttpResponse> Receive(const HttpRequest& request, Duration silence, const OnData* on_data);
+  Result<> ReceiveMessage(Parser& parser, Duration silence, const OnData* on_data);
+  Result<> Fill(Parser& parser, Duration silence);
+  Error Explain(Error error) const;
+};
+
+Result<> HttpClient::Impl::Connect() {
+  in.clear();
+  if (endpoint.tls && !context) {
+    auto made = ClientContext::Make(identity.ca_pem, identity.ca_fingerprint);
+    if (!made) return Fail(made.error());
+    context = std::move(*made);
+  }
+  auto opened = BlockingStream::Open(endpoint, context.get(), identity, timeout);
+  if (!opened) return Fail(opened.error());
+  stream = std::move(*opened);
+  if (stream->ssl() != nullptr) root_pem = PeerRootOf(stream->ssl());
+  return {};
+}
+
+// One more read, also the one that finds the end.
+Result<> HttpClient::Impl::Fill(Parser& parser, Duration silence) {
+  auto space = in.prepare(kReadSize);
+  auto got = stream->Read(static_cast<char*>(space.data()), space.size(), silence);
+  if (!got) return Fail(got.error());
+  if (*got > 0) {
+    heard = true;
+    in.commit(*got);
+    return {};
+  }
+  error_code error;
+  if (parser.got_some()) parser.put_eof(error);
+  if (error || !parser.is_done()) {
+    return Fail(ErrorCode::kTimeout,
+                "the server closed the connection before the answer was whole");
+  }
+  return {};
+}
+
+Result<> HttpClient::Impl::ReceiveMessage(Parser& parser, Duration silence, const OnData* on_data) {
+  while (!parser.is_done()) {
+    error_code error;
+    if (in.size() > 0) in.consume(parser.put(in.data(), error));
+    if (error && error != http::error::need_more) {
+      return Fail(ErrorCode::kTimeout, "the answer is not HTTP: {}", error.message());
+    }
+    bool streaming =
+        on_data != nullptr && parser.is_header_done() && parser.get().result() == http::status::ok;
+    if (streaming && !parser.get().body().empty()) {
+      std::string piece = std::exchange(parser.get().body(), {});
+      if (!(*on_data)(piece)) {
+        stopped = true;
+        return {};
+      }
+    }
+    if (parser.is_done() || (in.size() > 0 && !error)) continue;
+    if (auto filled = Fill(parser, silence); !filled) return filled;
+  }
+  return {};
+}
+
+Result<HttpResponse> HttpClient::Impl::Receive(const HttpRequest& request, Duration silence,
+                                               const OnData* on_data) {
+  for (;;) {
+    Parser parser;
+    parser.eager(true);
+    parser.header_limit(kMaxHeader);
+    parser.body_limit(kMaxBody);
+    if (on_data != nullptr) parser.body_limit(boost::none);
+    if (request.method == "HEAD") parser.skip(true);
+    if (auto received = ReceiveMessage(parser, silence, on_data); !received) {
+      return Fail(received.error());
+    }
+    if (parser.get().result_int() / 100 == 1) continue;  // an interim answer
+    if (stopped || !parser.keep_alive()) stream.reset();
+    return Plain(parser.release());
+  }
+}
+
+Result<HttpResponse> HttpClient::Impl::Once(const HttpRequest& request, Duration silence,
+                                            const OnData* on_data) {
+  heard = false;
+  stopped = false;
+  if (!stream) {
+    if (auto connected = Connect(); !connected) return Fail(connected.error());
+  }
+  auto written = stream->Write(RequestText(request, AuthorityOf(endpoint)), timeout);
+  // A server that refuses early answers before it has read everything, so the answer is looked for
+  // even then.
+  auto response = Receive(request, silence, on_data);
+  if (response) {
+    if (!written) stream.reset();
+    return response;
+  }
+  stream.reset();
+  return Fail(Explain(!written && !heard ? written.error() : response.error()));
+}
+
+Error HttpClient::Impl::Explain(Error error) const {
+  error.message = fmt::format("{}: {}", UrlOf(endpoint), error.message);
+  return error;
+}
+
+Result<HttpResponse> HttpClient::Impl::Call(const HttpRequest& request, Duration silence,
+                                            const OnData* on_data) {
+  if (stream && !stream->Quiet()) stream.reset();  // the server closed it meanwhile
+  bool reused = stream.has_value();
+  auto response = Once(request, silence, on_data);
+  // It may have closed just now; that is no answer, and a second try is harmless for these.
+  if (!response && reused && !heard && MayRepeat(request.method)) {
+    return Once(request, silence, on_data);
+  }
+  return response;
+}
+
+HttpClient::HttpClient(Endpoint endpoint, TlsIdentity identity, Duration timeout)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->endpoint = std::move(endpoint);
+  impl_->identity = std::move(identity);
+  impl_->timeout = timeout;
+}
+
+HttpClient::~HttpClient() = default;
+HttpClient::HttpClient(HttpClient&&) noexcept = default;
+HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
+
+Result<HttpResponse> HttpClient::Call(const HttpRequest& request) {
+  return impl_->Call(request, impl_->timeout, nullptr);
+}
+
+Result<HttpResponse> HttpClient::Stream(const HttpRequest& request, Duration idle,
+                                        const std::function<bool(std::string_view)>& on_data) {
+  return impl_->Call(request, idle, &on_data);
+}
+
+const std::string& HttpClient::PeerRootPem() const { return impl_->root_pem; }
+
+}  // namespace muster::net

@@ -1,0 +1,62 @@
+#include "adapters/net/link.hpp"
+
+namespace muster::net {
+
+Link::Link(std::shared_ptr<ServerCore> core, Socket socket, std::string peer_key,
+           std::string remote)
+    : Frames(std::move(socket), core->options().max_frame),
+      Tracked(core),
+      id_(core->NextLinkId()),
+      peer_key_(std::move(peer_key)),
+      remote_(std::move(remote)) {}
+
+void Link::Begin() {
+  Track(Self());
+  deadline_ = SteadyNow() + core_->options().header_timeout;
+}
+
+void Link::OnAccepted(error_code error) {
+  if (closed()) return;
+  if (error) return Break(error);
+  announced_ = true;
+  deadline_ = SteadyNow() + core_->options().link_silence;
+  auto self = Self();
+  bool kept = core_->Guard([&] { core_->handlers().on_link(self); });
+  if (!kept) Break(asio::error::operation_aborted);
+  if (!closed()) StartReading();
+}
+
+void Link::OnFrame(std::string frame) {
+  bool handled = core_->Guard([&] { core_->handlers().on_frame(*this, std::move(frame)); });
+  if (!handled) Break(asio::error::operation_aborted);
+}
+
+void Link::OnClosed(Error) {
+  auto self = Self();
+  auto core = core_;
+  Forget();
+  if (announced_) core->Guard([&] { core->handlers().on_link_closed(*this); });
+}
+
+void Link::Close() {
+  if (closed() || closing()) return;
+  // The peer has this long to answer the close.
+  deadline_ = SteadyNow() + core_->options().header_timeout;
+  CloseAfterSent();
+}
+
+void Link::Sweep(MonoTime now) {
+  std::uint64_t seen = socket().bytes_in();
+  if (seen != seen_ && announced_ && !closing()) deadline_ = now + core_->options().link_silence;
+  seen_ = seen;
+  if (now >= deadline_) Break(asio::error::timed_out);
+}
+
+void Link::Drop() {
+  if (closed()) return;
+  auto self = Self();
+  Cut();
+  Forget();
+}
+
+}  // namespace muster::net

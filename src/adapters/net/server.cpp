@@ -1,0 +1,177 @@
+#include "adapters/net/server.hpp"
+
+#include <algorithm>
+
+#include "adapters/net/connection.hpp"
+#include "adapters/net/server_core.hpp"
+
+namespace muster::net {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Connections over the limit that are still told so; beyond them the door is simply shut.
+constexpr std::size_t kOverflow = 64;
+// Out of descriptors: accepting again at once would spin.
+constexpr milliseconds kAcceptPause(100);
+
+milliseconds SweepPeriod(const ServerOptions& options) {
+  Duration shortest =
+      std::min({options.header_timeout, options.idle_timeout, options.link_silence});
+  return std::clamp(shortest / 4, milliseconds(5), milliseconds(1000));
+}
+
+class ServerImpl final : public Server {
+ public:
+  explicit ServerImpl(std::shared_ptr<ServerCore> core) : core_(std::move(core)) {}
+  ~ServerImpl() override { core_->Shutdown(); }
+
+  std::uint16_t Port() const override { return core_->port(); }
+  std::size_t Connections() const override { return core_->connections(); }
+  void StopAccepting() override { core_->StopAccepting(); }
+
+ private:
+  std::shared_ptr<ServerCore> core_;  // shared with its connections
+};
+
+}  // namespace
+
+MonoTime SteadyNow() noexcept {
+  auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return {std::chrono::duration_cast<milliseconds>(now).count()};
+}
+
+void Tracked::Track(std::shared_ptr<void> self) {
+  self_ = std::move(self);
+  core_->Add(*this);
+}
+
+void Tracked::Forget() {
+  if (!is_linked()) return;
+  core_->Remove(*this);
+  self_.reset();
+}
+
+ServerCore::ServerCore(EventLoop& loop, ServerOptions options, ServerHandlers handlers)
+    : loop_(loop),
+      options_(std::move(options)),
+      handlers_(std::move(handlers)),
+      acceptor_(loop.impl().context) {}
+
+Result<> ServerCore::Listen() {
+  error_code error;
+  auto address = asio::ip::make_address(options_.address, error);
+  if (error) {
+    return Fail(ErrorCode::kInvalid, "cannot listen on \"{}\": not an IP address",
+                options_.address);
+  }
+  plain_allowed_ = options_.plain_http && address.is_loopback();
+  if (!options_.chain_pem.empty()) {
+    auto tls = MakeServerContext(options_.key_pem, options_.chain_pem, options_.client_ca_pem);
+    if (!tls) return Fail(tls.error());
+    tls_ = std::move(*tls);
+  } else if (!plain_allowed_) {
+    return Fail(ErrorCode::kInvalid,
+                "cannot listen on {} without a certificate: plain HTTP is "
+                "for loopback addresses only",
+                options_.address);
+  }
+  Tcp::endpoint endpoint(address, options_.port);
+  acceptor_.open(endpoint.protocol(), error);
+  if (!error) acceptor_.set_option(Acceptor::reuse_address(true), error);
+  if (!error) acceptor_.bind(endpoint, error);
+  if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+  if (error) {
+    return Fail(ErrorCode::kUnavailable, "cannot listen on {} port {}: {}", options_.address,
+                options_.port, error.message());
+  }
+  port_ = acceptor_.local_endpoint().port();
+  Accept();
+  ScheduleSweep();
+  return {};
+}
+
+void ServerCore::Accept() {
+  acceptor_.async_accept([self = shared_from_this()](error_code error, auto socket) {
+    self->OnAccepted(error, TcpSocket(std::move(socket)));
+  });
+}
+
+void ServerCore::OnAccepted(error_code error, TcpSocket socket) {
+  if (!acceptor_.is_open()) return;
+  if (!error) {
+    // Above the overflow the socket just closes.
+    if (count_ < options_.max_connections + kOverflow) {
+      bool over_limit = count_ >= options_.max_connections;
+      std::make_shared<Connection>(shared_from_this(), Socket(std::move(socket)), over_limit)
+          ->Start();
+    }
+    return Accept();
+  }
+  if (error == asio::error::connection_aborted) return Accept();
+  Warn(fmt::format("cannot accept connections: {}; pausing for {} ms", error.message(),
+                   kAcceptPause.count()));
+  accept_timer_ = loop_.After(kAcceptPause, [self = shared_from_this()] {
+    if (self->acceptor_.is_open()) self->Accept();
+  });
+}
+
+void ServerCore::ScheduleSweep() {
+  sweep_timer_ =
+      loop_.After(SweepPeriod(options_), [self = shared_from_this()] { self->SweepAll(); });
+}
+
+// The visited one may remove itself.
+template <typename Visit>
+void ServerCore::ForEach(Visit visit) {
+  for (auto at = tracked_.begin(); at != tracked_.end();) {
+    Tracked& connection = *at++;
+    visit(connection);
+  }
+}
+
+void ServerCore::SweepAll() {
+  MonoTime now = SteadyNow();
+  ForEach([now](Tracked& connection) { connection.Sweep(now); });
+  ScheduleSweep();
+}
+
+void ServerCore::StopAccepting() {
+  stopping_ = true;
+  error_code ignored;
+  acceptor_.close(ignored);
+  loop_.Cancel(accept_timer_);
+  ForEach([](Tracked& connection) { connection.Drain(); });
+}
+
+void ServerCore::Shutdown() {
+  stopping_ = true;
+  error_code ignored;
+  acceptor_.close(ignored);
+  loop_.Cancel(accept_timer_);
+  loop_.Cancel(sweep_timer_);
+  while (!tracked_.empty()) tracked_.front().Drop();
+}
+
+void ServerCore::Add(Tracked& connection) {
+  tracked_.push_back(connection);
+  ++count_;
+}
+
+void ServerCore::Remove(Tracked& connection) {
+  tracked_.erase(tracked_.iterator_to(connection));
+  --count_;
+}
+
+void ServerCore::Warn(std::string_view message) const {
+  if (handlers_.on_warning) handlers_.on_warning(message);
+}
+
+Result<std::unique_ptr<Server>> Server::Listen(EventLoop& loop, ServerOptions options,
+                                               ServerHandlers handlers) {
+  auto core = std::make_shared<ServerCore>(loop, std::move(options), std::move(handlers));
+  if (auto listening = core->Listen(); !listening) return Fail(listening.error());
+  return std::make_unique<ServerImpl>(std::move(core));
+}
+
+}  // namespace muster::net

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "adapters/net/asio.hpp"
+#include "adapters/net/event_loop_impl.hpp"
+#include "adapters/net/server.hpp"
+#include "adapters/net/tls.hpp"
+
+namespace muster::net {
+
+class ServerCore;
+
+// A connection as its server sees it: counted, swept for overdue deadlines, closed at the end.
+// Deadlines are looked at by one timer for all, because a timer each would cost memory on 10,000
+// links.
+class Tracked : public boost::intrusive::list_base_hook<> {
+ public:
+  explicit Tracked(std::shared_ptr<ServerCore> core) : core_(std::move(core)) {}
+  virtual ~Tracked() = default;
+
+  virtual void Sweep(MonoTime now) = 0;  // may Drop
+  virtual void Drain() = 0;              // the server stops accepting
+  virtual void Drop() = 0;               // close at once, telling nobody but exchanges
+
+ protected:
+  // Keeps `self` alive until Forget.
+  void Track(std::shared_ptr<void> self);
+  void Forget();
+
+  const std::shared_ptr<ServerCore> core_;  // shared with the server; it outlives every connection
+
+ private:
+  std::shared_ptr<void> self_;
+};
+
+// What a server's connections share, and the accepting.
+class ServerCore : public std::enable_shared_from_this<ServerCore> {
+ public:
+  using Acceptor = asio::basic_socket_acceptor<Tcp, Executor>;
+
+  ServerCore(EventLoop& loop, ServerOptions options, ServerHandlers handlers);
+
+  Result<> Listen();
+  void StopAccepting();
+  void Shutdown();
+
+  const ServerOptions& options() const { return options_; }
+  const ServerHandlers& handlers() const { return handlers_; }
+  SSL_CTX* tls() const { return tls_.get(); }
+  bool plain_allowed() const { return plain_allowed_; }
+  bool stopping() const { return stopping_; }
+  std::uint16_t port() const { return port_; }
+  std::size_t connections() const { return count_; }
+  const std::shared_ptr<LoopHandle>& loop() const { return loop_.impl().handle; }
+  std::uint64_t NextLinkId() { return next_link_++; }
+
+  void Add(Tracked& connection);
+  void Remove(Tracked& connection);
+
+  void Warn(std::string_view message) const;
+
+  // Calls the program's code; an exception ends there, as a warning. False when there was one.
+  template <typename Call>
+  bool Guard(Call call) const {
+    try {
+      call();
+      return true;
+    } catch (const std::exception& problem) {
+      Warn(fmt::format("handler failed: {}", problem.what()));
+      return false;
+    }
+  }
+
+ private:
+  void Accept();
+  void OnAccepted(error_code error, TcpSocket socket);
+  void ScheduleSweep();
+  void SweepAll();
+  template <typename Visit>
+  void ForEach(Visit visit);
+
+  EventLoop& loop_;
+  const ServerOptions options_;
+  const ServerHandlers handlers_;
+  SslContextPtr tls_;
+  Acceptor acceptor_;
+  bool plain_allowed_ = false;
+  bool stopping_ = false;
+  std::uint16_t port_ = 0;
+  std::uint64_t next_link_ = 1;
+  EventLoop::TimerId sweep_timer_ = 0;
+  EventLoop::TimerId accept_timer_ = 0;
+  boost::intrusive::list<Tracked> tracked_;
+  std::size_t count_ = 0;
+};
+
+MonoTime SteadyNow() noexcept;
+
+}  // namespace muster::net

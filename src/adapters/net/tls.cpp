@@ -1,0 +1,251 @@
+#include "adapters/net/tls.hpp"
+
+#include <arpa/inet.h>
+#include <cerrno>
+#include <cstring>
+#include <sys/socket.h>
+#include <vector>
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+
+#include "adapters/net/socket_bio.hpp"
+#include "base/text.hpp"
+
+namespace muster::net {
+namespace {
+
+using crypto::OpenSslError;
+using crypto::X509Ptr;
+using StackPtr =
+    std::unique_ptr<STACK_OF(X509), decltype([](STACK_OF(X509) * stack) { sk_X509_free(stack); })>;
+
+Result<std::vector<X509Ptr>> ParseCerts(const std::string& pem) {
+  crypto::BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  MUSTER_CHECK(bio);
+  std::vector<X509Ptr> certs;
+  while (X509Ptr cert{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)}) {
+    certs.push_back(std::move(cert));
+  }
+  ERR_clear_error();  // the end of the text is an error too
+  if (certs.empty()) return Fail(ErrorCode::kInvalid, "no PEM certificate found");
+  return certs;
+}
+
+SslContextPtr NewContext(const SSL_METHOD* method) {
+  SslContextPtr context(SSL_CTX_new(method));
+  MUSTER_CHECK(context);
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION);
+  // Without the automatic chain a node shows its own certificate only: the server knows the CA, and
+  // would keep a copy of it for each link.
+  SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                      SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_NO_AUTO_CHAIN);
+  SSL_CTX_set_options(context.get(), SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_NO_RENEGOTIATION);
+  // One read for a whole record; the buffer is released again when it is empty.
+  SSL_CTX_set_read_ahead(context.get(), 1);
+  // Sessions are not resumed: links live long, and tickets would cost memory on each.
+  SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_num_tickets(context.get(), 0);
+  return context;
+}
+
+Result<> Trust(SSL_CTX* context, const std::string& ca_pem) {
+  auto certs = ParseCerts(ca_pem);
+  if (!certs) return Fail(ErrorCode::kInvalid, "CA certificate: {}", certs.error().message);
+  for (const X509Ptr& cert : *certs) {
+    X509_STORE_add_cert(SSL_CTX_get_cert_store(context), cert.get());
+  }
+  ERR_clear_error();
+  return {};
+}
+
+Result<> ShowChain(SSL_CTX* context, const std::string& key_pem, const std::string& chain_pem) {
+  auto key = crypto::ParseKey(key_pem);
+  if (!key) return Fail(ErrorCode::kInvalid, "server key: {}", key.error().message);
+  auto chain = ParseCerts(chain_pem);
+  if (!chain) return Fail(ErrorCode::kInvalid, "server certificate: {}", chain.error().message);
+  if (SSL_CTX_use_certificate(context, chain->front().get()) != 1 ||
+      SSL_CTX_use_PrivateKey(context, key->get()) != 1) {
+    return Fail(ErrorCode::kInvalid, "server key and certificate: {}", OpenSslError());
+  }
+  for (std::size_t i = 1; i < chain->size(); ++i) {
+    MUSTER_CHECK(SSL_CTX_add1_chain_cert(context, (*chain)[i].get()) == 1);
+  }
+  return {};
+}
+
+void AskForClients(SSL_CTX* context) {
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  STACK_OF(X509_OBJECT)* objects = X509_STORE_get0_objects(SSL_CTX_get_cert_store(context));
+  for (int i = 0; i < sk_X509_OBJECT_num(objects); ++i) {
+    X509* cert = X509_OBJECT_get0_X509(sk_X509_OBJECT_value(objects, i));
+    if (cert != nullptr) SSL_CTX_add_client_CA(context, cert);
+  }
+}
+
+bool IsAddress(const std::string& host) {
+  unsigned char bytes[sizeof(in6_addr)];
+  return inet_pton(AF_INET, host.c_str(), bytes) == 1 ||
+         inet_pton(AF_INET6, host.c_str(), bytes) == 1;
+}
+
+Result<> ShowIdentity(SSL* ssl, const TlsIdentity& identity) {
+  if (identity.cert_pem.empty()) return {};
+  auto key = crypto::ParseKey(identity.key_pem);
+  if (!key) return Fail(ErrorCode::kInvalid, "own key: {}", key.error().message);
+  auto cert = crypto::ParseCert(identity.cert_pem);
+  if (!cert) return Fail(ErrorCode::kInvalid, "own certificate: {}", cert.error().message);
+  if (SSL_use_certificate(ssl, cert->get()) != 1 || SSL_use_PrivateKey(ssl, key->get()) != 1) {
+    return Fail(ErrorCode::kInvalid, "own key and certificate: {}", OpenSslError());
+  }
+  return {};
+}
+
+SslPtr NewSsl(SSL_CTX* context, int fd) {
+  SslPtr ssl(SSL_new(context));
+  MUSTER_CHECK(ssl);
+  BIO* bio = NewSocketBio(fd);
+  SSL_set_bio(ssl.get(), bio, bio);
+  return ssl;
+}
+
+Attempt Judge(SSL* ssl, int result, std::size_t bytes) {
+  if (result > 0) return {Progress::kDone, bytes, 0, nullptr};
+  int system_error = errno;
+  switch (SSL_get_error(ssl, result)) {
+    case SSL_ERROR_WANT_READ:
+      return {Progress::kWantRead, 0, 0, nullptr};
+    case SSL_ERROR_WANT_WRITE:
+      return {Progress::kWantWrite, 0, 0, nullptr};
+    case SSL_ERROR_ZERO_RETURN:
+      return {Progress::kEnded, 0, 0, nullptr};
+    case SSL_ERROR_SYSCALL:
+      ERR_clear_error();
+      if (system_error == 0) return {Progress::kEnded, 0, 0, nullptr};
+      return {Progress::kFailed, 0, system_error, nullptr};
+    default: {
+      const char* reason = ERR_reason_error_string(ERR_peek_last_error());
+      ERR_clear_error();
+      return {Progress::kFailed, 0, 0, reason != nullptr ? reason : "TLS failed"};
+    }
+  }
+}
+
+void Prepare() {
+  ERR_clear_error();  // SSL_get_error reads the thread's whole queue
+  errno = 0;
+}
+
+}  // namespace
+
+Result<SslContextPtr> MakeServerContext(const std::string& key_pem, const std::string& chain_pem,
+                                        const std::string& client_ca_pem) {
+  SslContextPtr context = NewContext(TLS_server_method());
+  if (auto shown = ShowChain(context.get(), key_pem, chain_pem); !shown) {
+    return Fail(shown.error());
+  }
+  if (client_ca_pem.empty()) return context;
+  if (auto trusted = Trust(context.get(), client_ca_pem); !trusted) return Fail(trusted.error());
+  AskForClients(context.get());
+  return context;
+}
+
+Result<std::shared_ptr<ClientContext>> ClientContext::Make(const std::string& ca_pem,
+                                                           std::string ca_fingerprint) {
+  auto made = std::make_shared<ClientContext>();
+  made->context_ = NewContext(TLS_client_method());
+  SSL_CTX_set_verify(made->get(), SSL_VERIFY_PEER, nullptr);
+  if (!ca_pem.empty()) {
+    if (auto trusted = Trust(made->get(), ca_pem); !trusted) return Fail(trusted.error());
+  } else if (!ca_fingerprint.empty()) {
+    made->fingerprint_ = std::move(ca_fingerprint);
+    for (char& c : made->fingerprint_) c = static_cast<char>(std::tolower(c));
+    SSL_CTX_set_cert_verify_callback(made->get(), &ClientContext::Verify, made.get());
+  } else {
+    SSL_CTX_set_default_verify_paths(made->get());
+  }
+  return made;
+}
+
+// Trusts the certificate with the right fingerprint among those the server sent, if there is one,
+// and then checks the chain and the host name as always.
+int ClientContext::Verify(X509_STORE_CTX* store, void* self) {
+  StackPtr trusted(sk_X509_new_null());
+  MUSTER_CHECK(trusted);
+  STACK_OF(X509)* sent = X509_STORE_CTX_get0_untrusted(store);
+  for (int i = 0; i < sk_X509_num(sent); ++i) {
+    X509* cert = sk_X509_value(sent, i);
+    if (crypto::FingerprintOfX509(cert) == static_cast<ClientContext*>(self)->fingerprint_) {
+      sk_X509_push(trusted.get(), cert);
+    }
+  }
+  X509_STORE_CTX_set0_trusted_stack(store, trusted.get());
+  return X509_verify_cert(store);
+}
+
+SslPtr NewServerSsl(SSL_CTX* context, int fd) {
+  SslPtr ssl = NewSsl(context, fd);
+  SSL_set_accept_state(ssl.get());
+  return ssl;
+}
+
+Result<SslPtr> NewClientSsl(const ClientContext& context, const TlsIdentity& identity,
+                            const std::string& host, int fd) {
+  SslPtr ssl = NewSsl(context.get(), fd);
+  SSL_set_connect_state(ssl.get());
+  if (IsAddress(host)) {
+    MUSTER_CHECK(X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl.get()), host.c_str()) == 1);
+  } else if (SSL_set1_host(ssl.get(), host.c_str()) != 1 ||
+             SSL_set_tlsext_host_name(ssl.get(), host.c_str()) != 1) {
+    return Fail(ErrorCode::kInvalid, "\"{}\" is no usable host name", host);
+  }
+  if (auto shown = ShowIdentity(ssl.get(), identity); !shown) return Fail(shown.error());
+  return ssl;
+}
+
+Attempt TryHandshake(SSL* ssl) {
+  Prepare();
+  return Judge(ssl, SSL_do_handshake(ssl), 0);
+}
+
+Attempt TryRead(SSL* ssl, void* data, std::size_t size) {
+  Prepare();
+  std::size_t bytes = 0;
+  return Judge(ssl, SSL_read_ex(ssl, data, size, &bytes), bytes);
+}
+
+Attempt TryWrite(SSL* ssl, const void* data, std::size_t size) {
+  Prepare();
+  std::size_t bytes = 0;
+  return Judge(ssl, SSL_write_ex(ssl, data, size, &bytes), bytes);
+}
+
+Attempt SocketAttempt(ssize_t result) {
+  if (result > 0) return {Progress::kDone, static_cast<std::size_t>(result), 0, nullptr};
+  if (result == 0) return {Progress::kEnded, 0, 0, nullptr};
+  return {Progress::kFailed, 0, errno, nullptr};
+}
+
+std::string FailureText(const Attempt& attempt, const SSL* ssl) {
+  if (attempt.progress == Progress::kEnded) return "the peer closed the connection";
+  if (ssl != nullptr && CertificateRefused(ssl)) {
+    return X509_verify_cert_error_string(SSL_get_verify_result(ssl));
+  }
+  if (attempt.reason != nullptr) return attempt.reason;
+  return std::strerror(attempt.system_error);
+}
+
+bool CertificateRefused(const SSL* ssl) { return SSL_get_verify_result(ssl) != X509_V_OK; }
+
+std::string PeerKeyOf(const SSL* ssl) {
+  X509* cert = SSL_get0_peer_certificate(ssl);
+  return cert != nullptr ? crypto::KeyIdOfX509(cert) : std::string();
+}
+
+std::string PeerRootOf(SSL* ssl) {
+  STACK_OF(X509)* chain = SSL_get0_verified_chain(ssl);
+  int size = chain != nullptr ? sk_X509_num(chain) : 0;
+  return size > 0 ? crypto::CertToPem(sk_X509_value(chain, size - 1)) : std::string();
+}
+
+}  // namespace muster::net

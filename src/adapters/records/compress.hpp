@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace muster::records {
+
+// zstd at its quickest; nullopt when that would not make the data smaller. Safe from any thread.
+std::optional<std::string> Compress(std::string_view data);
+
+// kInternal when the data is damaged or would unpack to more than `most` bytes.
+Result<std::string> Decompress(std::string_view data, std::size_t most);
+
+// One byte that says how, then the data, compressed where that pays.
+std::string Pack(std::string_view data);
+Result<std::string> Unpack(std::string_view packed);
+
+}  // namespace muster::records

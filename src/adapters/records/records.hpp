@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "domain/records.hpp"
+
+// Turns records into the blobs a store keeps, and back. records.proto says what is inside. Decoding
+// answers kInternal for a blob that no Muster wrote: the disk or the store is damaged.
+namespace muster::records {
+
+std::string EncodeHost(const Host& host);
+Result<Host> DecodeHost(std::string_view blob);
+
+std::string EncodeInvite(const Invite& invite);
+Result<Invite> DecodeInvite(std::string_view blob);
+
+// Compressed: a run carries its scripts.
+std::string EncodeRun(const Run& run);
+Result<Run> DecodeRun(std::string_view blob);
+
+// Compressed: a run on 10,000 hosts repeats their names.
+std::string EncodeTargets(const Targets& targets);
+Result<std::shared_ptr<const Targets>> DecodeTargets(std::string_view blob);
+
+std::string EncodeWish(const StopWish& wish);
+Result<StopWish> DecodeWish(std::string_view blob);
+
+// The part of a task attempt that is rare or never asked for by value: the node's word, reasons,
+// hashes, marks. "" when there is nothing to say, as for every attempt just sent. Decoding fills
+// those fields of `task` and leaves the rest.
+std::string EncodeTaskRest(const TaskRecord& task);
+Result<> DecodeTaskRest(std::string_view blob, TaskRecord* task);
+
+}  // namespace muster::records

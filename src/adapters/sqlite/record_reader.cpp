@@ -1,0 +1,272 @@
+#include "adapters/sqlite/record_reader.hpp"
+
+#include <limits>
+
+#include "adapters/records/records.hpp"
+#include "adapters/sqlite/record_writer.hpp"
+#include "adapters/sqlite/rows.hpp"
+
+namespace muster::sqlite {
+namespace {
+
+// A run's number says when it was made, except that the wall clock may be set back. A clock that
+// was set back by more than this hides runs of that day from a search by time.
+constexpr Duration kClockSetBack = std::chrono::hours(24);
+
+Result<std::uint64_t> Counter(Database& database, const char* name) {
+  auto read = database.Prepare("SELECT value FROM meta WHERE name = ?");
+  if (!read) return Fail(read.error());
+  std::uint64_t value = 0;
+  (*read)->Text(name);
+  auto ended = EachRow(**read, [&](const Statement& row) -> Result<> {
+    value = row.ColumnId(0);
+    return {};
+  });
+  if (!ended) return Fail(ended.error());
+  return value;
+}
+
+Result<> ReadOpenRuns(Database& database, Snapshot& snapshot) {
+  auto runs = ReadAll<Run>(
+      database, "SELECT record FROM run INDEXED BY run_state WHERE state < 4 ORDER BY id",
+      [](const Statement& row) { return records::DecodeRun(row.ColumnBytes(0)); });
+  if (!runs) return Fail(runs.error());
+  for (auto& run : *runs) {
+    auto targets = ReadTargets(database, run.id);
+    if (!targets && targets.error().code == ErrorCode::kNotFound)
+      targets = std::make_shared<const Targets>();
+    if (!targets) return Fail(targets.error());
+    auto tasks = ReadTasks(database, run.id, {.state = {}, .host = {}, .last_attempt_only = false},
+                           std::nullopt, std::numeric_limits<std::int64_t>::max());
+    if (!tasks) return Fail(tasks.error());
+    snapshot.runs.push_back({std::move(run), std::move(*targets), std::move(*tasks)});
+  }
+  return {};
+}
+
+Result<> ReadRest(Database& database, Snapshot& snapshot) {
+  auto hosts = ReadAll<Host>(database, "SELECT record FROM host ORDER BY id", [](const auto& row) {
+    return records::DecodeHost(row.ColumnBytes(0));
+  });
+  if (!hosts) return Fail(hosts.error());
+  snapshot.hosts = std::move(*hosts);
+  auto invites =
+      ReadAll<Invite>(database, "SELECT record FROM invite WHERE uses_left > 0 ORDER BY id",
+                      [](const auto& row) { return records::DecodeInvite(row.ColumnBytes(0)); });
+  if (!invites) return Fail(invites.error());
+  snapshot.invites = std::move(*invites);
+  auto open_logs =
+      ReadAll<TaskRecord>(database,
+                          std::string(kSelectTask) +
+                              " INDEXED BY task_open_log LEFT JOIN node ON node.id = t.node"
+                              " WHERE t.log_state = 0 AND t.state >= 4"
+                              " AND t.run NOT IN (SELECT id FROM run WHERE state < 4)"
+                              " ORDER BY t.run, t.visit, t.ordinal, t.attempt",
+                          TaskOf);
+  if (!open_logs) return Fail(open_logs.error());
+  snapshot.open_logs = std::move(*open_logs);
+  auto wishes = ReadAll<OpenWish>(database,
+                                  "SELECT run, visit, ordinal, host, attempt, record FROM wish"
+                                  " ORDER BY run, visit, ordinal, host, attempt",
+                                  WishOf);
+  if (!wishes) return Fail(wishes.error());
+  snapshot.wishes = std::move(*wishes);
+  return {};
+}
+
+// The condition a filter puts on runs, with its parameters in order.
+struct RunQuery {
+  std::string sql;
+  std::vector<std::int64_t> numbers;
+};
+
+RunQuery QueryOf(const RunFilter& filter, RunId before) {
+  RunQuery query{"SELECT r.record FROM run r WHERE r.id < ?", {BeforeOf(before.value)}};
+  if (filter.state) {
+    query.sql += " AND r.state = ?";
+    query.numbers.push_back(static_cast<std::int64_t>(*filter.state));
+  }
+  if (filter.since) {
+    query.sql +=
+        " AND r.created >= ? AND r.id > ifnull((SELECT id FROM run WHERE created < ?"
+        " ORDER BY created DESC, id DESC LIMIT 1), 0)";
+    query.numbers.insert(query.numbers.end(),
+                         {filter.since.ms, (filter.since + -kClockSetBack).ms});
+  }
+  if (filter.until) {
+    query.sql +=
+        " AND r.created < ? AND r.id < ifnull((SELECT id FROM run WHERE created >= ?"
+        " ORDER BY created, id LIMIT 1), 0x7fffffffffffffff)";
+    query.numbers.insert(query.numbers.end(), {filter.until.ms, (filter.until + kClockSetBack).ms});
+  }
+  // "by" comes last, as it is the only text.
+  if (!filter.by.empty()) query.sql += " AND r.by = ?";
+  query.sql += " ORDER BY r.id DESC LIMIT ?";
+  return query;
+}
+
+bool Matches(const Run& run, const RunFilter& filter) {
+  return (!filter.state || run.state == *filter.state) &&
+         (filter.by.empty() || run.by == filter.by) &&
+         (!filter.since || run.created >= filter.since) &&
+         (!filter.until || run.created < filter.until);
+}
+
+// Walks one host's runs from the newest, one look into the index each, and stops when it has
+// enough: asking for them in one query would sort all the host ever ran.
+Result<std::vector<Run>> ReadRunsOf(Database& database, HostId host, const RunFilter& filter,
+                                    RunId before, std::size_t limit) {
+  std::vector<Run> runs;
+  std::int64_t below = BeforeOf(before.value);
+  while (runs.size() < limit) {
+    auto next = ReadOne<std::int64_t>(
+        database,
+        "SELECT run FROM task INDEXED BY task_host WHERE host = ? AND run < ?"
+        " ORDER BY run DESC LIMIT 1",
+        [&](Statement& statement) { statement.Id(host.value).Int(below); },
+        [](const Statement& row) -> Result<std::int64_t> { return row.ColumnInt(0); });
+    if (!next) return Fail(next.error());
+    if (!*next) break;
+    below = **next;
+    auto run = ReadRun(database, RunId(static_cast<std::uint64_t>(below)));
+    if (!run) return Fail(run.error());
+    if (!*run) continue;
+    if (filter.since && (*run)->created + kClockSetBack < filter.since) break;
+    if (Matches(**run, filter)) runs.push_back(std::move(**run));
+  }
+  return runs;
+}
+
+}  // namespace
+
+Result<Snapshot> ReadSnapshot(Database& database) {
+  Snapshot snapshot;
+  auto fence = FenceOf(database);
+  if (!fence) return Fail(fence.error());
+  snapshot.fence = *fence;
+  const std::pair<const char*, std::uint64_t*> counters[] = {{"id_space", &snapshot.id_space},
+                                                             {"next_run", &snapshot.next_run},
+                                                             {"next_host", &snapshot.next_host},
+                                                             {"next_audit", &snapshot.next_audit}};
+  for (const auto& [name, place] : counters) {
+    auto value = Counter(database, name);
+    if (!value) return Fail(value.error());
+    *place = *value;
+  }
+  auto cluster = ReadAll<std::string>(
+      database, "SELECT value FROM meta WHERE name = 'cluster'",
+      [](const auto& row) -> Result<std::string> { return row.ColumnText(0); });
+  if (!cluster) return Fail(cluster.error());
+  if (!cluster->empty()) snapshot.cluster = cluster->front();
+  if (auto read = ReadOpenRuns(database, snapshot); !read) return Fail(read.error());
+  if (auto read = ReadRest(database, snapshot); !read) return Fail(read.error());
+  return snapshot;
+}
+
+Result<std::optional<Run>> ReadRun(Database& database, RunId id) {
+  return ReadOne<Run>(
+      database, "SELECT record FROM run WHERE id = ?",
+      [&](Statement& statement) { statement.Id(id.value); },
+      [](const Statement& row) { return records::DecodeRun(row.ColumnBytes(0)); });
+}
+
+Result<std::shared_ptr<const Targets>> ReadTargets(Database& database, RunId id) {
+  auto found = ReadOne<std::shared_ptr<const Targets>>(
+      database, "SELECT record FROM targets WHERE run = ?",
+      [&](Statement& statement) { statement.Id(id.value); },
+      [](const Statement& row) { return records::DecodeTargets(row.ColumnBytes(0)); });
+  if (!found) return Fail(found.error());
+  if (!*found) return Fail(ErrorCode::kNotFound, "no run {}", FormatRunId(id));
+  return std::move(**found);
+}
+
+Result<std::vector<Run>> ReadRuns(Database& database, const RunFilter& filter, RunId before,
+                                  std::size_t limit) {
+  if (filter.host) return ReadRunsOf(database, *filter.host, filter, before, limit);
+  const RunQuery query = QueryOf(filter, before);
+  auto statement = database.Prepare(query.sql);
+  if (!statement) return Fail(statement.error());
+  for (const auto number : query.numbers) (*statement)->Int(number);
+  if (!filter.by.empty()) (*statement)->Text(filter.by);
+  (*statement)->Int(LimitOf(limit));
+  std::vector<Run> runs;
+  auto ended = EachRow(**statement, [&](const Statement& row) -> Result<> {
+    auto run = records::DecodeRun(row.ColumnBytes(0));
+    if (!run) return Fail(run.error());
+    runs.push_back(std::move(*run));
+    return {};
+  });
+  if (!ended) return Fail(ended.error());
+  return runs;
+}
+
+Result<std::vector<TaskRecord>> ReadTasks(Database& database, RunId run, const TaskFilter& filter,
+                                          const std::optional<TaskKey>& after, std::size_t limit) {
+  std::string sql(kSelectTask);
+  // The index on hosts keeps one host's tasks of a run in the same order as the table does.
+  if (filter.host) sql += " INDEXED BY task_host";
+  sql += " LEFT JOIN node ON node.id = t.node WHERE t.run = ?";
+  std::vector<std::int64_t> numbers{static_cast<std::int64_t>(run.value)};
+  if (filter.host) {
+    sql += " AND t.host = ?";
+    numbers.push_back(static_cast<std::int64_t>(filter.host->value));
+  }
+  if (after) {
+    sql += " AND (t.visit, t.ordinal, t.attempt) > (?, ?, ?)";
+    numbers.insert(numbers.end(), {after->visit.value, after->ordinal, after->attempt.value});
+  }
+  if (filter.state) {
+    sql += " AND t.state = ?";
+    numbers.push_back(static_cast<std::int64_t>(*filter.state));
+  }
+  if (filter.last_attempt_only)
+    sql +=
+        " AND NOT EXISTS (SELECT 1 FROM task later WHERE later.run = t.run"
+        " AND later.visit = t.visit AND later.ordinal = t.ordinal AND later.attempt > t.attempt)";
+  sql += " ORDER BY t.visit, t.ordinal, t.attempt LIMIT ?";
+  numbers.push_back(LimitOf(limit));
+  return ReadAll<TaskRecord>(database, sql, TaskOf, [&](Statement& statement) {
+    for (const auto number : numbers) statement.Int(number);
+  });
+}
+
+Result<std::vector<std::optional<TaskRecord>>> ReadTasks(Database& database,
+                                                         const std::vector<TaskKey>& keys) {
+  const std::string sql = std::string(kSelectTask) +
+                          " LEFT JOIN node ON node.id = t.node WHERE t.run = ? AND t.visit = ?"
+                          " AND t.ordinal = ? AND t.attempt = ? AND t.host = ?";
+  std::vector<std::optional<TaskRecord>> rows;
+  rows.reserve(keys.size());
+  for (const auto& key : keys) {
+    auto row = ReadOne<TaskRecord>(
+        database, sql,
+        [&](Statement& statement) {
+          statement.Id(key.run.value).Int(key.visit.value).Int(key.ordinal);
+          statement.Int(key.attempt.value).Id(key.host.value);
+        },
+        TaskOf);
+    if (!row) return Fail(row.error());
+    rows.push_back(std::move(*row));
+  }
+  return rows;
+}
+
+Result<std::optional<IdempotencyKey>> ReadKey(Database& database, std::string_view caller,
+                                              std::string_view key) {
+  return ReadOne<IdempotencyKey>(
+      database,
+      "SELECT caller, key, body_sha256, run, created FROM idempotency_key"
+      " WHERE caller = ? AND key = ?",
+      [&](Statement& statement) { statement.Text(caller).Text(key); }, KeyOf);
+}
+
+Result<std::vector<AuditEntry>> ReadAudit(Database& database, std::uint64_t before,
+                                          std::size_t limit) {
+  return ReadAll<AuditEntry>(
+      database,
+      "SELECT number, at, actor, address, act, object, detail FROM audit WHERE number < ?"
+      " ORDER BY number DESC LIMIT ?",
+      AuditOf, [&](Statement& statement) { statement.Int(BeforeOf(before)).Int(LimitOf(limit)); });
+}
+
+}  // namespace muster::sqlite

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "adapters/sqlite/database.hpp"
+#include "ports/store.hpp"
+
+// The reads a SqliteStore answers. Each runs inside a transaction its caller opened, so that
+// several see one moment.
+namespace muster::sqlite {
+
+Result<Snapshot> ReadSnapshot(Database& database);
+Result<std::optional<Run>> ReadRun(Database& database, RunId id);
+Result<std::shared_ptr<const Targets>> ReadTargets(Database& database, RunId id);
+Result<std::vector<Run>> ReadRuns(Database& database, const RunFilter& filter, RunId before,
+                                  std::size_t limit);
+Result<std::vector<TaskRecord>> ReadTasks(Database& database, RunId run, const TaskFilter& filter,
+                                          const std::optional<TaskKey>& after, std::size_t limit);
+Result<std::vector<std::optional<TaskRecord>>> ReadTasks(Database& database,
+                                                         const std::vector<TaskKey>& keys);
+Result<std::optional<IdempotencyKey>> ReadKey(Database& database, std::string_view caller,
+                                              std::string_view key);
+Result<std::vector<AuditEntry>> ReadAudit(Database& database, std::uint64_t before,
+                                          std::size_t limit);
+
+}  // namespace muster::sqlite

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "adapters/sqlite/database.hpp"
+#include "ports/store.hpp"
+
+namespace muster::sqlite {
+
+// Writes batches through one connection. Use from one thread.
+class RecordWriter {
+ public:
+  static Result<std::unique_ptr<RecordWriter>> Open(Database& database);
+
+  // As Store says.
+  Result<Fence> TakeTerm();
+  Result<> Commit(const Batch& batch, Term term, CommitNumber number);
+
+ private:
+  // Highest numbers seen in a batch; zero is none.
+  struct Seen {
+    std::uint64_t run = 0;
+    std::uint64_t host = 0;
+    std::uint64_t audit = 0;
+    WallTime key_created;
+  };
+
+  explicit RecordWriter(Database& database) : database_(database) {}
+  Result<> PrepareAll();
+  Result<> Write(const Batch& batch, Term term, CommitNumber number);
+  Result<bool> MoveFence(Term term, CommitNumber number);  // false: the batch is there already
+  Result<> WriteChanges(const Batch& batch);
+  Result<> WriteSeen(const Seen& seen);
+  Result<> RaiseCounter(const char* name, std::uint64_t next);
+  Result<> End();  // COMMIT
+  Result<std::int64_t> NodeId(const std::string& store, const std::string& boot);
+
+  Result<> Put(const PutHost& put, Seen& seen);
+  Result<> Put(const PutInvite& put, Seen& seen);
+  Result<> Put(const PutRun& put, Seen& seen);
+  Result<> Put(const PutTargets& put, Seen& seen);
+  Result<> Put(const PutTask& put, Seen& seen);
+  Result<> Put(const PutKey& put, Seen& seen);
+  Result<> Put(const PutWish& put, Seen& seen);
+  Result<> Put(const DropWish& drop, Seen& seen);
+  Result<> Put(const AddAudit& add, Seen& seen);
+
+  Database& database_;
+  std::uint64_t id_space_ = 0;
+  std::unordered_map<std::string, std::int64_t> nodes_;  // by store and boot
+  Statement* begin_ = nullptr;
+  Statement* commit_ = nullptr;
+  Statement* move_fence_ = nullptr;
+  Statement* put_host_ = nullptr;
+  Statement* put_invite_ = nullptr;
+  Statement* put_run_ = nullptr;
+  Statement* put_targets_ = nullptr;
+  Statement* put_task_ = nullptr;
+  Statement* put_key_ = nullptr;
+  Statement* drop_keys_ = nullptr;
+  Statement* put_wish_ = nullptr;
+  Statement* drop_wish_ = nullptr;
+  Statement* add_audit_ = nullptr;
+  Statement* raise_ = nullptr;
+  Statement* add_node_ = nullptr;
+  Statement* find_node_ = nullptr;
+};
+
+// Reads the fence row.
+Result<Fence> FenceOf(Database& database);
+
+}  // namespace muster::sqlite

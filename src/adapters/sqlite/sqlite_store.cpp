@@ -1,0 +1,237 @@
+#include "adapters/sqlite/sqlite_store.hpp"
+
+#include <chrono>
+#include <future>
+#include <system_error>
+
+#include "adapters/sqlite/checkpointer.hpp"
+#include "adapters/sqlite/database.hpp"
+#include "adapters/sqlite/folder_lock.hpp"
+#include "adapters/sqlite/record_reader.hpp"
+#include "adapters/sqlite/record_writer.hpp"
+#include "adapters/sqlite/schema.hpp"
+
+namespace muster {
+namespace {
+
+constexpr auto kReaderPatience = std::chrono::seconds(10);
+
+// Joins an answer with the commit it was true at; both come from the caller's transaction.
+template <typename T>
+Result<ReadAt<T>> WithCommit(sqlite::Database& database, Result<T> value) {
+  if (!value) return Fail(value.error());
+  auto fence = sqlite::FenceOf(database);
+  if (!fence) return Fail(fence.error());
+  return ReadAt<T>{.value = std::move(*value), .commit = fence->number};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::filesystem::path& folder,
+                                                       SqliteOptions options) {
+  std::error_code problem;
+  std::filesystem::create_directories(folder, problem);
+  if (problem)
+    return Fail(ErrorCode::kUnavailable, "make folder {}: {}", folder.string(), problem.message());
+  std::unique_ptr<SqliteStore> store(new SqliteStore(folder / "muster.db", options));
+  if (auto opened = store->OpenWriter(folder); !opened) return Fail(opened.error());
+  store->thread_ = std::thread([raw = store.get()] { raw->Loop(); });
+  return store;
+}
+
+SqliteStore::SqliteStore(std::filesystem::path file, SqliteOptions options)
+    : file_(std::move(file)), options_(options) {}
+
+SqliteStore::~SqliteStore() {
+  std::deque<Job> left;
+  {
+    base::Lock lock(mutex_);
+    closing_ = true;
+    left.swap(jobs_);
+  }
+  work_.NotifyAll();
+  if (thread_.joinable()) thread_.join();
+  for (const auto& job : left) job(false);
+}
+
+Result<> SqliteStore::OpenWriter(const std::filesystem::path& folder) {
+  if (options_.exclusive) {
+    auto lock = sqlite::FolderLock::Take(folder);
+    if (!lock) return Fail(lock.error());
+    folder_lock_ = std::make_unique<sqlite::FolderLock>(std::move(*lock));
+  }
+  auto database = sqlite::Database::Open(file_, sqlite::Database::Mode::kReadWrite);
+  if (!database) return Fail(database.error());
+  database_ = std::move(*database);
+  if (auto made = sqlite::MakeRecordTables(*database_); !made)
+    return Fail(made.error().code, "{}: {}", file_.string(), made.error().message);
+  auto writer = sqlite::RecordWriter::Open(*database_);
+  if (!writer) return Fail(writer.error());
+  writer_ = std::move(*writer);
+  checkpointer_ = std::make_unique<sqlite::Checkpointer>(file_);
+  database_->OnWal([this](int pages) { checkpointer_->Tell(pages); });
+  return {};
+}
+
+void SqliteStore::Loop() {
+  while (true) {
+    Job job;
+    {
+      base::Lock lock(mutex_);
+      while (!closing_ && jobs_.empty()) work_.Wait(mutex_);
+      if (closing_) return;
+      job = std::move(jobs_.front());
+      jobs_.pop_front();
+    }
+    job(true);
+  }
+}
+
+void SqliteStore::Post(Job job) {
+  {
+    base::Lock lock(mutex_);
+    jobs_.push_back(std::move(job));
+  }
+  work_.NotifyOne();
+}
+
+template <typename T>
+Result<T> SqliteStore::Ask(std::function<Result<T>()> question) {
+  std::promise<Result<T>> promise;
+  auto answer = promise.get_future();
+  Post([&](bool open) {
+    promise.set_value(open ? question() : Fail(ErrorCode::kUnavailable, "sqlite: closing"));
+  });
+  return answer.get();
+}
+
+Result<> SqliteStore::LimitPages(std::uint32_t pages) {
+  constexpr std::uint32_t kMost = 1'073'741'823;  // SQLite's own limit
+  const std::string sql = fmt::format("PRAGMA max_page_count = {}", pages == 0 ? kMost : pages);
+  return Ask<void>([&] { return database_->Execute(sql.c_str()); });
+}
+
+Result<Fence> SqliteStore::TakeTerm() {
+  return Ask<Fence>([this] { return writer_->TakeTerm(); });
+}
+
+void SqliteStore::Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
+                         CommitDone done) {
+  Post([this, batch = std::move(batch), term, number, done = std::move(done)](bool open) {
+    if (open)
+      done(writer_->Commit(*batch, term, number));
+    else
+      done(Fail(ErrorCode::kUnavailable, "sqlite: commit batch {}: closing", number.value));
+  });
+}
+
+Result<std::unique_ptr<sqlite::Database>> SqliteStore::TakeReader() {
+  const auto deadline = std::chrono::steady_clock::now() + kReaderPatience;
+  {
+    base::Lock lock(mutex_);
+    while (readers_.empty() && readers_out_ >= options_.readers)
+      if (!reader_back_.WaitUntil(mutex_, deadline))
+        return Fail(ErrorCode::kUnavailable, "all {} readers are busy", options_.readers);
+    ++readers_out_;
+    if (!readers_.empty()) {
+      auto reader = std::move(readers_.back());
+      readers_.pop_back();
+      return reader;
+    }
+  }
+  auto opened = sqlite::Database::Open(file_, sqlite::Database::Mode::kReadOnly);
+  if (!opened) GiveReader(nullptr);
+  return opened;
+}
+
+void SqliteStore::GiveReader(std::unique_ptr<sqlite::Database> reader) {
+  {
+    base::Lock lock(mutex_);
+    --readers_out_;
+    if (reader) readers_.push_back(std::move(reader));
+  }
+  reader_back_.NotifyOne();
+}
+
+template <typename T>
+Result<T> SqliteStore::AtOneMoment(const char* what,
+                                   const std::function<Result<T>(sqlite::Database&)>& read) {
+  auto reader = TakeReader();
+  if (!reader) return Fail(reader.error().code, "sqlite: {}: {}", what, reader.error().message);
+  sqlite::Database& database = **reader;
+  auto begun = database.Execute("BEGIN DEFERRED");
+  Result<T> answer = begun ? read(database) : Result<T>(Fail(begun.error()));
+  database.Rollback();
+  GiveReader(std::move(*reader));
+  if (!answer && answer.error().code != ErrorCode::kNotFound &&
+      answer.error().code != ErrorCode::kFenced)
+    return Fail(answer.error().code, "sqlite: {}: {}", what, answer.error().message);
+  return answer;
+}
+
+Result<Snapshot> SqliteStore::Load(Term term) {
+  return AtOneMoment<Snapshot>("load", [&](sqlite::Database& database) -> Result<Snapshot> {
+    auto fence = sqlite::FenceOf(database);
+    if (!fence) return Fail(fence.error());
+    if (fence->term != term)
+      return Fail(ErrorCode::kFenced, "sqlite: load: term {} holds the store, not {}",
+                  fence->term.value, term.value);
+    return sqlite::ReadSnapshot(database);
+  });
+}
+
+Result<Fence> SqliteStore::ReadFence() {
+  return AtOneMoment<Fence>("read fence",
+                            [](sqlite::Database& database) { return sqlite::FenceOf(database); });
+}
+
+Result<ReadAt<std::optional<Run>>> SqliteStore::FindRun(RunId id) {
+  return AtOneMoment<ReadAt<std::optional<Run>>>("find run", [&](sqlite::Database& database) {
+    return WithCommit(database, sqlite::ReadRun(database, id));
+  });
+}
+
+Result<std::shared_ptr<const Targets>> SqliteStore::FindTargets(RunId id) {
+  return AtOneMoment<std::shared_ptr<const Targets>>(
+      "find targets",
+      [&](sqlite::Database& database) { return sqlite::ReadTargets(database, id); });
+}
+
+Result<std::vector<Run>> SqliteStore::ListRuns(const RunFilter& filter, RunId before,
+                                               std::size_t limit) {
+  return AtOneMoment<std::vector<Run>>("list runs", [&](sqlite::Database& database) {
+    return sqlite::ReadRuns(database, filter, before, limit);
+  });
+}
+
+Result<std::vector<TaskRecord>> SqliteStore::ListTasks(RunId run, const TaskFilter& filter,
+                                                       std::optional<TaskKey> after,
+                                                       std::size_t limit) {
+  return AtOneMoment<std::vector<TaskRecord>>("list tasks", [&](sqlite::Database& database) {
+    return sqlite::ReadTasks(database, run, filter, after, limit);
+  });
+}
+
+Result<ReadAt<std::vector<std::optional<TaskRecord>>>> SqliteStore::FindTasks(
+    const std::vector<TaskKey>& keys) {
+  return AtOneMoment<ReadAt<std::vector<std::optional<TaskRecord>>>>(
+      "find tasks", [&](sqlite::Database& database) {
+        return WithCommit(database, sqlite::ReadTasks(database, keys));
+      });
+}
+
+Result<ReadAt<std::optional<IdempotencyKey>>> SqliteStore::FindKey(std::string_view caller,
+                                                                   std::string_view key) {
+  return AtOneMoment<ReadAt<std::optional<IdempotencyKey>>>(
+      "find key", [&](sqlite::Database& database) {
+        return WithCommit(database, sqlite::ReadKey(database, caller, key));
+      });
+}
+
+Result<std::vector<AuditEntry>> SqliteStore::ListAudit(std::uint64_t before, std::size_t limit) {
+  return AtOneMoment<std::vector<AuditEntry>>("list audit", [&](sqlite::Database& database) {
+    return sqlite::ReadAudit(database, before, limit);
+  });
+}
+
+}  // namespace muster

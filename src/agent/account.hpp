@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace muster::agent {
+
+// Who a task runs as.
+struct Account {
+  std::string name;
+  std::string home;
+  std::string shell;
+  uid_t uid = 0;
+  gid_t gid = 0;
+  std::vector<gid_t> groups;  // set when the process must switch to it
+  bool switch_to = false;     // it is not the account this program runs as
+};
+
+// The account of `user`, or of this program when empty. kInvalid in words for people: the user does
+// not exist, or only a root agent could become it.
+Result<Account> FindAccount(const std::string& user);
+
+// What the host's owner allows. A policy that names nothing allows every user; one that names a
+// default or a list allows those only.
+struct RunAsPolicy {
+  std::string default_user;  // "" is the agent's own
+  std::vector<std::string> allow;
+};
+
+// The user a task runs as that asked for `asked` ("" asks for the default); "" is the agent's own.
+// kDenied when the policy does not allow it.
+Result<std::string> ChooseUser(const RunAsPolicy& policy, const std::string& asked);
+
+}  // namespace muster::agent

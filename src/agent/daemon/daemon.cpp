@@ -1,0 +1,174 @@
+#include "agent/daemon/daemon.hpp"
+
+#include <cstring>
+
+#include <spdlog/spdlog.h>
+
+#include "adapters/crypto/digest.hpp"
+#include "agent/clocks.hpp"
+#include "agent/facts.hpp"
+#include "link/codec/codec.hpp"
+
+namespace muster::agent {
+namespace {
+
+constexpr Duration kTick{1000};
+constexpr Duration kConnectTimeout = std::chrono::seconds(20);
+constexpr std::size_t kMostUnsent = 1 << 20;
+
+std::uint64_t Random() {
+  const std::string bytes = crypto::RandomBytes(8);
+  std::uint64_t number = 0;
+  std::memcpy(&number, bytes.data(), sizeof number);
+  return number;
+}
+
+TaskEnd RefusedEnd(const Error& why) {
+  TaskEnd end;
+  end.state = TaskState::kRefused;
+  end.reason = why.message;
+  end.ended = end.started = WallNow();
+  end.log = LogTotals{.stdout_sha256 = kEmptySha256, .stderr_sha256 = kEmptySha256};
+  return end;
+}
+
+}  // namespace
+
+Daemon::Daemon(net::EventLoop& loop, DataFolder& folder, Credentials credentials, Options options)
+    : loop_(loop),
+      folder_(folder),
+      credentials_(std::move(credentials)),
+      options_(std::move(options)),
+      runner_({.data = folder.Path(), .run_as = options_.run_as, .max_spool = options_.max_spool},
+              {.on_output = [this](const TaskKey& task, std::uint64_t spooled) { node_->Output(task, spooled); },
+               .on_end =
+                   [this](const TaskKey& task, const TaskEnd& end) {
+                     spdlog::info("task ended task={} state={} exit={}", FormatTaskKey(task), Name(end.state), end.exit_code);
+                     node_->Ended(task, end);
+                   }}) {}
+
+Result<> Daemon::Start() {
+  const auto held = runner_.Recover();
+  if (!held) return Fail(held.error());
+  node_.emplace(link::Node::Options{.version = options_.version,
+                                    .features = {},
+                                    .facts = CollectFacts(options_.version),
+                                    .store = folder_.Who().store,
+                                    .boot = runner_.Boot()},
+                folder_.HighestTerm());
+  for (const auto& task : *held) {
+    spdlog::info("found again task={} state={} spooled={}", FormatTaskKey(task.task.task),
+                 task.task.state == link::HeldState::kEnded ? "ended" : "running", task.spooled);
+    node_->Restore(task.task, task.spooled);
+  }
+  loop_.WatchReadable(runner_.Descriptor(), [this] {
+    runner_.Poll();
+    Flush();
+  });
+  loop_.Post([this] { Connect(); });
+  loop_.After(kTick, [this] { Tick(); });
+  return {};
+}
+
+void Daemon::Connect() {
+  const auto endpoint = net::ParseEndpoint(folder_.Who().server);
+  const auto session = folder_.NextSession();
+  if (!endpoint || !session) return OnClosed(endpoint ? session.error() : endpoint.error());
+  const net::TlsIdentity identity{.ca_pem = credentials_.ca_pem,
+                                  .ca_fingerprint = {},
+                                  .key_pem = credentials_.key_pem,
+                                  .cert_pem = credentials_.cert_pem};
+  link_ = net::LinkClient::Connect(loop_, *endpoint, identity, "/api/v1/link", kConnectTimeout,
+                                   {.on_open = [this, session = *session] { OnOpen(session); },
+                                    .on_frame = [this](const std::string& frame) { OnFrame(frame); },
+                                    .on_closed = [this](const Error& why) { OnClosed(why); }});
+}
+
+void Daemon::OnOpen(std::uint64_t session) {
+  open_ = true;
+  last_heard_ = BootNow().ms;
+  node_->SayHello(session, BootNow().ms);
+  Flush();
+}
+
+void Daemon::OnClosed(const Error& why) {
+  const Duration delay = backoff_.Next(Random());
+  spdlog::warn("no link to {}: {}; trying again in {}", folder_.Who().server, why.message, FormatDuration(delay));
+  open_ = false;
+  if (node_) node_->Disconnected();
+  // The client is the caller: it must outlive this call.
+  loop_.Post([this] { link_.reset(); });
+  loop_.After(delay, [this] { Connect(); });
+}
+
+void Daemon::OnFrame(const std::string& bytes) {
+  last_heard_ = BootNow().ms;
+  const auto frame = link::DecodeServerFrame(bytes);
+  if (!frame) {
+    spdlog::error("the server sent what is not a frame: {}", frame.error().message);
+    return;
+  }
+  CarryOut(node_->Receive(*frame, BootNow().ms));
+  Flush();
+}
+
+void Daemon::CarryOut(link::Node::Actions actions) {
+  if (actions.refused) spdlog::error("the server refuses this agent code={} message=\"{}\"", actions.refused->code, actions.refused->message);
+  if (actions.new_term)
+    if (const auto kept = folder_.RaiseTerm(*actions.new_term); !kept) {
+      spdlog::error("cannot keep the term, so nothing is started: {}", kept.error().message);
+      actions.start.clear();
+    }
+  if (actions.welcomed) {
+    backoff_.Reset();
+    heartbeat_ = actions.welcomed->heartbeat;
+    next_beat_ = BootNow().ms + static_cast<std::int64_t>(Random() % static_cast<std::uint64_t>(heartbeat_.count() + 1));
+    spdlog::info("welcomed host={} term={} session={}", actions.welcomed->host_name, actions.welcomed->term.value, actions.welcomed->session);
+  }
+  if (actions.hello_again) {
+    const auto session = folder_.NextSession();
+    if (session) node_->SayHello(*session, BootNow().ms);
+    else spdlog::error("cannot begin a session: {}", session.error().message);
+  }
+  for (const auto& task : actions.forget) runner_.Forget(task);
+  for (const auto& order : actions.start) StartTask(order);
+  for (const auto& kill : actions.kill) runner_.Kill(kill.task, kill.grace);
+}
+
+void Daemon::StartTask(const link::Order& order) {
+  const auto started = runner_.Start(order);
+  if (started) {
+    spdlog::info("task started task={}", FormatTaskKey(order.task));
+    node_->Started(order.task);
+  } else {
+    spdlog::warn("task not started task={} reason=\"{}\"", FormatTaskKey(order.task), started.error().message);
+    node_->Ended(order.task, RefusedEnd(started.error()));
+  }
+}
+
+void Daemon::Flush() {
+  if (!open_) return;
+  const auto read = [this](const TaskKey& task, std::uint64_t from, std::size_t limit) { return runner_.Read(task, from, limit); };
+  while (link_->Unsent() < kMostUnsent) {
+    const auto frame = node_->NextFrame(read);
+    if (!frame) return;
+    link_->Send(link::Encode(*frame));
+  }
+}
+
+void Daemon::Tick() {
+  runner_.Poll();
+  const std::int64_t now = BootNow().ms;
+  if (open_ && node_->Welcomed() && now >= next_beat_) {
+    node_->QueueBeat(now);
+    next_beat_ = now + heartbeat_.count();
+  }
+  Flush();
+  if (open_ && now - last_heard_ > 3 * heartbeat_.count() + 5000) {
+    link_.reset();
+    OnClosed({ErrorCode::kTimeout, "the server fell silent"});
+  }
+  loop_.After(kTick, [this] { Tick(); });
+}
+
+}  // namespace muster::agent

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "adapters/net/client.hpp"
+#include "adapters/net/event_loop.hpp"
+#include "agent/identity.hpp"
+#include "agent/shim_runner.hpp"
+#include "link/backoff.hpp"
+#include "link/node.hpp"
+
+namespace muster::agent {
+
+// The agent at work: keeps a link to its server, hands what arrives to the link's state machine, and
+// carries out what that decides. One thread, an event loop.
+class Daemon {
+ public:
+  struct Options {
+    std::string version;
+    RunAsPolicy run_as;
+    std::uint64_t max_spool = 1ULL << 30;
+  };
+
+  Daemon(net::EventLoop& loop, DataFolder& folder, Credentials credentials, Options options);
+
+  // Finds its tasks again and begins to connect. The loop then runs it.
+  Result<> Start();
+
+ private:
+  void Connect();
+  void OnOpen(std::uint64_t session);
+  void OnFrame(const std::string& bytes);
+  void OnClosed(const Error& why);
+  void CarryOut(link::Node::Actions actions);
+  void StartTask(const link::Order& order);
+  void Flush();
+  void Tick();
+
+  net::EventLoop& loop_;
+  DataFolder& folder_;
+  Credentials credentials_;
+  Options options_;
+  ShimRunner runner_;
+  std::optional<link::Node> node_;
+  std::unique_ptr<net::LinkClient> link_;
+  link::Backoff backoff_;
+  Duration heartbeat_ = std::chrono::seconds(10);
+  std::int64_t next_beat_ = 0;
+  std::int64_t last_heard_ = 0;
+  bool open_ = false;
+};
+
+}  // namespace muster::agent

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "domain/host.hpp"
+
+namespace muster::agent {
+
+// What a join brought.
+struct Joined {
+  std::string host;     // the name it has there
+  std::string cluster;
+  std::string key_pem;
+  std::string cert_pem;
+  std::string ca_pem;
+};
+
+struct JoinOptions {
+  std::string server;  // URL
+  std::string token;   // of 'muster agents invite'
+  std::string name;
+  Labels labels;
+  std::string ca_pem;  // believe this CA instead of the token's fingerprint
+  std::string key_pem; // the key to join with; a new one when empty
+};
+
+// Makes a key, asks the server to sign it, and believes only a server whose CA the token (or ca_pem)
+// names. Blocks. The error says what to do.
+Result<Joined> Join(const JoinOptions& options);
+
+}  // namespace muster::agent

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+#include <utility>
+
+#include "base/result.hpp"
+
+// Small files and descriptors, as agent and shim need them. Errors name the file; a missing one is
+// kNotFound, everything else kUnavailable.
+namespace muster::agent {
+
+// Owns a descriptor; -1 is none.
+class Fd {
+ public:
+  Fd() = default;
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    if (this != &other) {
+      Reset();
+      fd_ = std::exchange(other.fd_, -1);
+    }
+    return *this;
+  }
+  ~Fd() { Reset(); }
+
+  int Get() const noexcept { return fd_; }
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+  void Reset() noexcept;
+
+ private:
+  int fd_ = -1;
+};
+
+std::string ErrnoText(int error);
+
+// Opened with O_CLOEXEC.
+Result<Fd> OpenFile(const std::string& path, int flags, mode_t mode = 0600);
+
+Result<std::string> ReadFile(const std::string& path);
+
+// The rest of an open file; `path` is for the error only.
+Result<std::string> ReadAll(int fd, const std::string& path);
+
+// Creates or overwrites; a crash may leave a part of it.
+Result<> WriteFile(const std::string& path, std::string_view data, mode_t mode = 0600);
+
+enum class Durability { kWritten, kSynced };
+
+// The file is either the old one or the new one, whole. kSynced also survives a power loss.
+Result<> ReplaceFile(const std::string& path, std::string_view data, mode_t mode = 0600,
+                     Durability durability = Durability::kWritten);
+
+// Creates the folder and its parents; harmless when it is there.
+Result<> MakeFolders(const std::string& path, mode_t mode);
+
+bool Exists(const std::string& path) noexcept;
+
+// All of it, in spite of short writes; 0 or the errno.
+int WriteAll(int fd, std::string_view data) noexcept;
+
+// Whether less than `percent` of the file system that holds `path` is free for ordinary users.
+bool DiskIsLow(const std::string& path, unsigned percent) noexcept;
+bool DiskIsLow(int fd, unsigned percent) noexcept;
+
+}  // namespace muster::agent

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "agent/files.hpp"
+#include "base/result.hpp"
+#include "domain/ids.hpp"
+
+// The agent's data folder: who this host is to its servers.
+//
+//   agent.conf  server, host, cluster, store, machine as `key = value` lines
+//   agent.key   the host's private key     agent.crt  its certificate     ca.pem  whom to trust
+//   session     grows with each connection   term     the highest ever obeyed
+//   lock        held while an agent uses the folder
+//   tasks/      what it runs (task_folder.hpp)
+namespace muster::agent {
+
+struct Identity {
+  std::string server;   // URL
+  std::string host;     // its name there
+  std::string cluster;  // which it joined
+  std::string store;    // random, made with the folder: a new folder is a new memory
+  std::string machine;  // /etc/machine-id of where it was made; "" when that has none
+
+  friend bool operator==(const Identity&, const Identity&) = default;
+};
+
+std::string FormatIdentity(const Identity& identity);
+Result<Identity> ParseIdentity(std::string_view text);  // kInvalid names the line
+
+struct Credentials {
+  std::string key_pem;
+  std::string cert_pem;
+  std::string ca_pem;
+};
+
+class DataFolder {
+ public:
+  // Opens the folder, and makes it when it is missing. kConflict: another agent uses it, or it was
+  // copied from another machine; both say what to do.
+  static Result<DataFolder> Open(const std::string& path,
+                                 const std::string& machine_id_file = "/etc/machine-id");
+
+  const std::string& Path() const noexcept { return path_; }
+  const Identity& Who() const noexcept { return identity_; }
+
+  // Whether it has joined a cluster.
+  bool Joined() const;
+
+  // Keeps what a join brought. The key is written first and the configuration last, so a crash in
+  // between leaves a folder that has not joined.
+  Result<> SaveJoin(const std::string& server, const std::string& host, const std::string& cluster,
+                    const Credentials& credentials);
+  Result<> SaveCertificate(const std::string& cert_pem);  // a renewed one
+  Result<Credentials> LoadCredentials() const;
+
+  // The number of the next connection, on disk (synced) before it is returned. It never comes
+  // twice.
+  Result<std::uint64_t> NextSession();
+
+  Term HighestTerm() const noexcept { return term_; }
+  Result<> RaiseTerm(Term term);  // harmless when it is not higher
+
+ private:
+  DataFolder() = default;
+  std::string File(std::string_view name) const { return path_ + "/" + std::string(name); }
+  Result<> LoadIdentity(const std::string& machine);
+  Result<std::uint64_t> LoadNumber(std::string_view name) const;
+  Result<> SaveNumber(std::string_view name, std::uint64_t number) const;
+
+  std::string path_;
+  Fd lock_;
+  Identity identity_;
+  std::uint64_t session_ = 0;
+  Term term_;
+};
+
+}  // namespace muster::agent

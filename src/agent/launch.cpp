@@ -1,0 +1,237 @@
+#include "agent/launch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/close_range.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/files.hpp"
+#include "base/text.hpp"
+
+namespace muster::agent {
+namespace {
+
+constexpr std::string_view kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+constexpr int kScriptFd = 3;
+constexpr const char* kScriptFdPath = "/dev/fd/3";
+
+using Step = LaunchFailure::Step;
+
+bool HasNul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
+
+std::vector<std::string> MakeEnv(const link::Order& order, const Account& account) {
+  std::vector<std::pair<std::string, std::string>> pairs = {
+      {"PATH", std::string(kPath)},
+      {"HOME", account.home},
+      {"USER", account.name},
+      {"LOGNAME", account.name},
+      {"SHELL", account.shell},
+      {"LANG", "C.UTF-8"},
+      {"MUSTER_RUN", FormatRunId(order.task.run)},
+      {"MUSTER_STAGE", order.stage},
+      {"MUSTER_HOST", order.host_name},
+  };
+  for (const auto& [name, value] : order.command->env) {
+    const auto same = std::find_if(pairs.begin(), pairs.end(),
+                                   [&](const auto& pair) { return pair.first == name; });
+    if (same != pairs.end())
+      same->second = value;
+    else
+      pairs.emplace_back(name, value);
+  }
+  std::vector<std::string> env;
+  env.reserve(pairs.size());
+  for (const auto& [name, value] : pairs) env.push_back(name + "=" + value);
+  return env;
+}
+
+std::vector<std::string> InterpreterOf(const Command& command) {
+  std::vector<std::string> words;
+  for (const auto word : Split(command.interpreter, ' '))
+    if (!word.empty()) words.emplace_back(word);
+  if (words.empty()) words = ParseShebang(command.script);
+  if (words.empty()) words.emplace_back("/bin/sh");
+  return words;
+}
+
+std::string_view ValueOf(const std::vector<std::string>& env, std::string_view name) {
+  for (const std::string_view pair : env)
+    if (pair.starts_with(name) && pair.substr(name.size()).starts_with('='))
+      return pair.substr(name.size() + 1);
+  return {};
+}
+
+std::vector<char*> Pointers(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (auto& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// By the bare system call: glibc keeps two signals for itself and leaves them ignored when our own
+// parent ignored them. All zero is the default action in every kernel's layout of the structure.
+void ResetSignals() {
+  constexpr std::size_t kMaskBytes = 8;
+  const std::array<unsigned long, 8> plain{};
+  for (int number = 1; number < NSIG; ++number)
+    ::syscall(SYS_rt_sigaction, number, plain.data(), nullptr, kMaskBytes);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+bool SwitchUser(const Account& account) {
+  if (!account.switch_to) return true;
+  return ::setgroups(account.groups.size(), account.groups.data()) == 0 &&
+         ::setgid(account.gid) == 0 && ::setuid(account.uid) == 0;
+}
+
+bool EnterFolder(const Launch& launch) {
+  if (::chdir(launch.folder.c_str()) == 0) return true;
+  return !launch.folder_given && ::chdir("/") == 0;
+}
+
+bool ConnectStreams(const LaunchFiles& files) {
+  return ::dup2(files.in, STDIN_FILENO) >= 0 && ::dup2(files.out, STDOUT_FILENO) >= 0 &&
+         ::dup2(files.err, STDERR_FILENO) >= 0;
+}
+
+// The agent's data folder may be closed to the task's user. The script is not: it is opened
+// already, and the user owns it, so it can be read through its descriptor.
+void MakeScriptReachable(Launch& launch, int script_fd) {
+  if (!launch.script) return;
+  auto& path = launch.argv[*launch.script];
+  if (::access(path.c_str(), R_OK) == 0) return;
+  if (script_fd == kScriptFd)
+    ::fcntl(script_fd, F_SETFD, 0);
+  else
+    ::dup2(script_fd, kScriptFd);
+  path = kScriptFdPath;
+}
+
+// Returns the errno that tells most.
+int Exec(Launch& launch) {
+  auto argv = Pointers(launch.argv);
+  auto env = Pointers(launch.env);
+  const auto attempt = [&](std::string path) {
+    ::execve(path.c_str(), argv.data(), env.data());
+    if (errno != ENOEXEC) return errno;
+    // A file without #! line is a shell script, as for every shell.
+    std::string shell = "/bin/sh";
+    std::vector<char*> words = {shell.data(), path.data()};
+    words.insert(words.end(), argv.begin() + 1, argv.end());
+    ::execve(shell.c_str(), words.data(), env.data());
+    return errno;
+  };
+  const std::string& program = launch.argv[0];
+  if (program.find('/') != std::string::npos) return attempt(program);
+  int problem = ENOENT;
+  for (const auto folder : Split(ValueOf(launch.env, "PATH"), ':')) {
+    const int error = attempt(fmt::format("{}/{}", folder.empty() ? "." : folder, program));
+    if (error != ENOENT && error != ENOTDIR) problem = error;
+  }
+  return problem;
+}
+
+}  // namespace
+
+Result<> CheckCommand(const Command& command) {
+  if (command.argv.empty() == command.script.empty())
+    return Fail(ErrorCode::kInvalid, "a command has either words to execute or a script");
+  if (!command.argv.empty() && command.argv[0].empty())
+    return Fail(ErrorCode::kInvalid, "the command to execute has an empty name");
+  for (const auto* words : {&command.argv, &command.args})
+    for (const auto& word : *words)
+      if (HasNul(word)) return Fail(ErrorCode::kInvalid, "an argument contains a NUL byte");
+  if (HasNul(command.interpreter) || HasNul(command.folder) || HasNul(command.user))
+    return Fail(ErrorCode::kInvalid, "interpreter, folder or user contains a NUL byte");
+  for (const auto& [name, value] : command.env)
+    if (name.empty() || HasNul(name) || HasNul(value) || name.find('=') != std::string::npos)
+      return Fail(ErrorCode::kInvalid, "'{}' cannot be an environment variable", name);
+  return {};
+}
+
+std::vector<std::string> ParseShebang(std::string_view script) {
+  if (!script.starts_with("#!")) return {};
+  const auto line = Trim(script.substr(2, script.find('\n') - 2));
+  if (line.empty()) return {};
+  const auto space = line.find_first_of(" \t");
+  if (space == std::string_view::npos) return {std::string(line)};
+  return {std::string(line.substr(0, space)), std::string(Trim(line.substr(space)))};
+}
+
+Launch PlanLaunch(const link::Order& order, Account account, const std::string& script_path) {
+  const Command& command = *order.command;
+  Launch launch;
+  launch.env = MakeEnv(order, account);
+  launch.folder_given = !command.folder.empty();
+  launch.folder = launch.folder_given ? command.folder : account.home;
+  launch.account = std::move(account);
+  if (!command.argv.empty()) {
+    launch.argv = command.argv;
+    return launch;
+  }
+  launch.argv = InterpreterOf(command);
+  launch.script = launch.argv.size();
+  launch.argv.push_back(script_path);
+  launch.argv.insert(launch.argv.end(), command.args.begin(), command.args.end());
+  return launch;
+}
+
+void Become(const Launch& launch, const LaunchFiles& files, int failure_pipe) {
+  const auto fail = [&](Step step) {
+    const LaunchFailure failure{step, errno};
+    [[maybe_unused]] const auto wrote = ::write(failure_pipe, &failure, sizeof failure);
+    ::_exit(127);
+  };
+  Launch mine = launch;
+  ResetSignals();
+  ::umask(022);
+  if (::setsid() < 0) fail(Step::kSession);
+  if (!ConnectStreams(files)) fail(Step::kStreams);
+  if (!SwitchUser(mine.account)) fail(Step::kUser);
+  if (!EnterFolder(mine)) fail(Step::kFolder);
+  // Ours are all close-on-exec; this is for descriptors that name service modules left open.
+  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+  if (failure_pipe == kScriptFd) {
+    failure_pipe = ::fcntl(failure_pipe, F_DUPFD_CLOEXEC, kScriptFd + 1);
+  }
+  MakeScriptReachable(mine, files.script);
+  errno = Exec(mine);
+  fail(Step::kExec);
+  ::_exit(127);
+}
+
+std::string Explain(const Launch& launch, const LaunchFailure& failure) {
+  const std::string problem = ErrnoText(failure.error);
+  const bool missing = failure.error == ENOENT || failure.error == ENOTDIR;
+  switch (failure.step) {
+    case Step::kSession:
+      return fmt::format("could not open a session: {}", problem);
+    case Step::kStreams:
+      return fmt::format("could not connect the streams: {}", problem);
+    case Step::kUser:
+      return fmt::format("could not become user '{}': {}", launch.account.name, problem);
+    case Step::kFolder:
+      if (missing) return fmt::format("folder '{}' does not exist on this host", launch.folder);
+      return fmt::format("user '{}' cannot enter folder '{}': {}", launch.account.name,
+                         launch.folder, problem);
+    case Step::kExec:
+      break;
+  }
+  const std::string_view kind = launch.script ? "interpreter" : "command";
+  const auto& program = launch.argv[0];
+  if (missing) return fmt::format("{} '{}' not found on this host", kind, program);
+  if (failure.error == E2BIG) return "arguments and environment are longer than this host allows";
+  return fmt::format("user '{}' cannot execute {} '{}': {}", launch.account.name, kind, program,
+                     problem);
+}
+
+}  // namespace muster::agent

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "agent/account.hpp"
+#include "base/result.hpp"
+#include "link/messages.hpp"
+
+namespace muster::agent {
+
+// What a task's first process will be: settled before the fork, so that the child only has to do
+// it.
+struct Launch {
+  Account account;
+  std::vector<std::string> argv;      // argv[0] without '/' is searched in the task's PATH
+  std::optional<std::size_t> script;  // which of argv is the path of the script
+  std::vector<std::string> env;       // "NAME=value"
+  std::string folder;
+  bool folder_given = false;  // else HOME, and / when that is missing
+};
+
+// The descriptors its standard streams become, and the script as an open file (or -1).
+struct LaunchFiles {
+  int in = -1;
+  int out = -1;
+  int err = -1;
+  int script = -1;
+};
+
+// An order no host could ever run: neither or both of argv and script, NUL bytes, names with '='.
+Result<> CheckCommand(const Command& command);
+
+// `script_path` is where the script lies, when there is one.
+Launch PlanLaunch(const link::Order& order, Account account, const std::string& script_path);
+
+// The words of a script's #! line as the kernel reads them: the interpreter, and everything behind
+// it as one argument. Empty when there is no such line.
+std::vector<std::string> ParseShebang(std::string_view script);
+
+// Which step of a start failed, and the errno.
+struct LaunchFailure {
+  enum class Step : int { kSession = 1, kUser, kFolder, kStreams, kExec } step;
+  int error;
+};
+
+// For the forked child: becomes the task. When it cannot, it writes a LaunchFailure to
+// `failure_pipe` and exits.
+[[noreturn]] void Become(const Launch& launch, const LaunchFiles& files, int failure_pipe);
+
+// The failure as a sentence that names what is missing.
+std::string Explain(const Launch& launch, const LaunchFailure& failure);
+
+}  // namespace muster::agent

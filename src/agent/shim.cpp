@@ -1,0 +1,373 @@
+#include "agent/shim.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <memory>
+#include <optional>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/clocks.hpp"
+#include "agent/files.hpp"
+#include "agent/launch.hpp"
+#include "agent/output_keeper.hpp"
+#include "agent/task_folder.hpp"
+#include "agent/task_process.hpp"
+
+namespace muster::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr Duration kPipeWait = seconds(2);  // for the pipes, after the first process ended
+constexpr Duration kSettleWait =
+    milliseconds(200);                              // for processes that closed them and are ending
+constexpr Duration kKillAgain = milliseconds(100);  // what was forked while we looked
+constexpr Duration kGiveUp = seconds(5);            // a process the kernel cannot end
+constexpr std::size_t kReadBytes = 256 << 10;
+constexpr std::size_t kReservedExitBytes = 4096;
+
+enum class StopCause { kTimeout, kKill, kLeftovers };
+
+class Shim {
+ public:
+  Shim(TaskFolder folder, link::Order order);
+  int Run();
+
+ private:
+  bool Prepare();
+  void Refuse(std::string reason);
+  bool KilledBeforeStart();
+  Result<Fd> WriteScript(const Account& account) const;
+  Result<Fd> OpenStdin() const;
+  Result<> Start();
+
+  void Supervise();
+  bool Done(MonoTime now);
+  MonoTime NextDeadline(MonoTime now) const;
+  void Wait(MonoTime deadline);
+  void OnSignals();
+  void OnTime(MonoTime now);
+  void ObeyKillFile(MonoTime now);
+  void Stop(StopCause cause, Duration grace, MonoTime now);
+  void Drain(Stream stream);
+  void DrainAll();
+
+  TaskEnd Conclude() const;
+  void WriteExit(TaskEnd end);
+  void Linger();
+
+  const Command& Cmd() const { return *order_.command; }
+
+  TaskFolder folder_;
+  link::Order order_;
+  Fd signals_;
+  Fd timer_;
+  Fd exit_;
+  std::optional<OutputKeeper> output_;
+  std::optional<Launch> launch_;
+  std::optional<TaskProcess> process_;
+  std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kReadBytes);
+
+  WallTime started_;
+  WallTime ended_;
+  MonoTime timeout_at_ = kNever;
+  MonoTime first_ended_at_ = kNever;
+  MonoTime pipes_closed_at_ = kNever;
+  std::optional<StopCause> cause_;
+  MonoTime kill_at_ = kNever;     // the next KILL
+  MonoTime give_up_at_ = kNever;  // after the first one
+};
+
+Shim::Shim(TaskFolder folder, link::Order order)
+    : folder_(std::move(folder)), order_(std::move(order)) {}
+
+int Shim::Run() {
+  if (!Prepare()) return 1;
+  if (KilledBeforeStart()) return 0;
+  if (auto started = Start(); !started) {
+    Refuse(started.error().message);
+    return 0;
+  }
+  Supervise();
+  WriteExit(Conclude());
+  Linger();
+  return 0;
+}
+
+// The exit record's room is taken now, so that a disk filled by the task cannot hide its end.
+bool Shim::Prepare() {
+  started_ = WallNow();
+  sigset_t mine;
+  sigemptyset(&mine);
+  for (const int number : {SIGUSR1, SIGTERM, SIGCHLD}) sigaddset(&mine, number);
+  ::sigprocmask(SIG_SETMASK, &mine, nullptr);
+  signals_ = Fd(::signalfd(-1, &mine, SFD_CLOEXEC | SFD_NONBLOCK));
+  timer_ = Fd(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  auto exit = OpenFile(folder_.NewExit(), O_WRONLY | O_CREAT | O_TRUNC);
+  if (!exit || WriteAll(exit->Get(), std::string(kReservedExitBytes, '\0')) != 0) return false;
+  exit_ = std::move(*exit);
+  OutputLimits limits;
+  limits.max_output = Cmd().max_output;
+  output_.emplace(folder_.Spool(), Cmd().masks, limits);
+  return signals_ && timer_;
+}
+
+void Shim::Refuse(std::string reason) {
+  TaskEnd end;
+  end.state = TaskState::kRefused;
+  end.reason = std::move(reason);
+  ended_ = WallNow();
+  WriteExit(std::move(end));
+}
+
+bool Shim::KilledBeforeStart() {
+  if (!Exists(folder_.Kill())) return false;
+  TaskEnd end;
+  end.state = TaskState::kKilled;
+  end.reason = "killed before it started";
+  ended_ = WallNow();
+  WriteExit(std::move(end));
+  return true;
+}
+
+Result<Fd> Shim::WriteScript(const Account& account) const {
+  if (Cmd().script.empty()) return Fd();
+  auto fd = OpenFile(folder_.Script(), O_RDWR | O_CREAT | O_TRUNC, 0700);
+  if (!fd) return fd;
+  if (const int error = WriteAll(fd->Get(), Cmd().script))
+    return Fail(ErrorCode::kUnavailable, "could not write the script: {}", ErrnoText(error));
+  if (account.switch_to && ::fchown(fd->Get(), account.uid, account.gid) != 0)
+    return Fail(ErrorCode::kUnavailable, "could not give the script to user '{}': {}", account.name,
+                ErrnoText(errno));
+  // Opened anew: a script that is open for writing cannot be executed.
+  return OpenFile(folder_.Script(), O_RDONLY);
+}
+
+Result<Fd> Shim::OpenStdin() const {
+  if (Cmd().stdin_data.empty()) return OpenFile("/dev/null", O_RDONLY);
+  if (auto wrote = WriteFile(folder_.Stdin(), Cmd().stdin_data); !wrote) return Fail(wrote.error());
+  return OpenFile(folder_.Stdin(), O_RDONLY);
+}
+
+Result<> Shim::Start() {
+  auto account = FindAccount(Cmd().user);
+  if (!account) return Fail(account.error());
+  const auto script = WriteScript(*account);
+  if (!script) return Fail(script.error());
+  const auto in = OpenStdin();
+  if (!in) return Fail(in.error());
+  launch_ = PlanLaunch(order_, std::move(*account), folder_.Script());
+  started_ = WallNow();
+  auto process = TaskProcess::Start(*launch_, *in, *script);
+  if (!process) return Fail(process.error());
+  process_ = std::move(*process);
+  if (Cmd().timeout > Duration::zero()) timeout_at_ = BootNow() + Cmd().timeout;
+  return {};
+}
+
+void Shim::Supervise() {
+  for (MonoTime now = BootNow(); !Done(now); now = BootNow()) {
+    Wait(NextDeadline(now));
+    OnSignals();
+    OnTime(BootNow());
+  }
+  DrainAll();
+  const WallTime now = WallNow();
+  if (process_->Out()) output_->Close(Stream::kStdout, now);
+  if (process_->Err()) output_->Close(Stream::kStderr, now);
+  if (!ended_) ended_ = now;
+}
+
+bool Shim::Done(MonoTime now) {
+  if (!process_->Status()) return false;
+  if (now >= give_up_at_) return true;
+  if (cause_) return !process_->AnyLeft();
+  const bool pipes_over = pipes_closed_at_ <= now || now >= first_ended_at_ + kPipeWait;
+  if (!pipes_over) return false;
+  if (!process_->AnyLeft()) return true;
+  if (pipes_closed_at_ <= now && now < std::max(pipes_closed_at_, first_ended_at_) + kSettleWait)
+    return false;
+  if (!Cmd().kill_leftovers) return true;
+  Stop(StopCause::kLeftovers, Cmd().grace, now);
+  return false;
+}
+
+MonoTime Shim::NextDeadline(MonoTime now) const {
+  MonoTime next = std::min(kill_at_, give_up_at_);
+  if (!process_->Status()) return cause_ ? next : std::min(next, timeout_at_);
+  if (cause_) return next;
+  next = std::min(next, first_ended_at_ + kPipeWait);
+  if (pipes_closed_at_ <= now)
+    next = std::min(next, std::max(pipes_closed_at_, first_ended_at_) + kSettleWait);
+  return next;
+}
+
+void Shim::Wait(MonoTime deadline) {
+  struct itimerspec when{};
+  if (deadline != kNever) {
+    when.it_value.tv_sec = deadline.ms / 1000;
+    when.it_value.tv_nsec = deadline.ms % 1000 * 1'000'000;
+  }
+  ::timerfd_settime(timer_.Get(), TFD_TIMER_ABSTIME, &when, nullptr);
+  std::array<pollfd, 4> ready = {pollfd{signals_.Get(), POLLIN, 0}, pollfd{timer_.Get(), POLLIN, 0},
+                                 pollfd{process_->Out().Get(), POLLIN, 0},
+                                 pollfd{process_->Err().Get(), POLLIN, 0}};
+  ::poll(ready.data(), ready.size(), -1);
+  if (ready[2].revents != 0) Drain(Stream::kStdout);
+  if (ready[3].revents != 0) Drain(Stream::kStderr);
+}
+
+void Shim::OnSignals() {
+  signalfd_siginfo signal{};
+  while (::read(signals_.Get(), &signal, sizeof signal) == sizeof signal) {
+    const MonoTime now = BootNow();
+    if (signal.ssi_signo == SIGUSR1) ObeyKillFile(now);
+    if (signal.ssi_signo == SIGTERM) Stop(StopCause::kKill, Cmd().grace, now);
+    if (signal.ssi_signo == SIGCHLD) process_->Reap();
+  }
+  if (process_->Status() && first_ended_at_ == kNever) {
+    first_ended_at_ = BootNow();
+    ended_ = WallNow();
+  }
+}
+
+void Shim::OnTime(MonoTime now) {
+  if (now >= timeout_at_ && !process_->Status()) Stop(StopCause::kTimeout, Cmd().grace, now);
+  if (now < kill_at_) return;
+  process_->Signal(SIGKILL);
+  kill_at_ = now + kKillAgain;
+  if (give_up_at_ == kNever) give_up_at_ = now + kGiveUp;
+}
+
+void Shim::ObeyKillFile(MonoTime now) {
+  const auto wish = ReadFile(folder_.Kill());
+  if (!wish) return;
+  if (const auto grace = ParseKillWish(*wish)) Stop(StopCause::kKill, *grace, now);
+}
+
+// The first cause stands; a later wish can only shorten the grace.
+void Shim::Stop(StopCause cause, Duration grace, MonoTime now) {
+  const bool first = !cause_.has_value();
+  if (first) cause_ = process_->Status() ? StopCause::kLeftovers : cause;
+  if (give_up_at_ == kNever) kill_at_ = std::min(kill_at_, now + grace);
+  if (first && grace > Duration::zero()) {
+    process_->Signal(SIGTERM);
+    process_->Signal(SIGCONT);  // a stopped process sees TERM only when it goes on
+  }
+}
+
+void Shim::Drain(Stream stream) {
+  const Fd& pipe = stream == Stream::kStdout ? process_->Out() : process_->Err();
+  std::size_t have = 0;
+  bool closed = false;
+  while (have < kReadBytes) {
+    const ssize_t got = ::read(pipe.Get(), buffer_.get() + have, kReadBytes - have);
+    if (got < 0 && errno == EINTR) continue;
+    closed = got == 0 || (got < 0 && errno != EAGAIN);
+    if (got <= 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  const WallTime now = WallNow();
+  if (have > 0) output_->Take(stream, {buffer_.get(), have}, now);
+  if (!closed) return;
+  output_->Close(stream, now);
+  stream == Stream::kStdout ? process_->CloseOut() : process_->CloseErr();
+  if (!process_->Out() && !process_->Err()) pipes_closed_at_ = BootNow();
+}
+
+// What is in the pipes now: at most what fits, as a leftover may go on writing for ever.
+void Shim::DrainAll() {
+  for (int round = 0; round < 8; ++round) {
+    if (process_->Out()) Drain(Stream::kStdout);
+    if (process_->Err()) Drain(Stream::kStderr);
+  }
+}
+
+TaskEnd Shim::Conclude() const {
+  TaskEnd end;
+  if (const auto failure = process_->Failure()) {
+    end.state = TaskState::kRefused;
+    end.reason = Explain(*launch_, *failure);
+    return end;
+  }
+  const int status = process_->Status().value_or(0);
+  if (WIFEXITED(status)) end.exit_code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
+  end.leftovers = process_->AnyLeft();
+  end.state = status == 0 ? TaskState::kSucceeded : TaskState::kFailed;
+  if (cause_ == StopCause::kTimeout) {
+    end.state = TaskState::kTimedOut;
+    end.reason = fmt::format("timed out after {}", FormatDuration(Cmd().timeout));
+  } else if (cause_ == StopCause::kKill) {
+    end.state = TaskState::kKilled;
+  }
+  return end;
+}
+
+void Shim::WriteExit(TaskEnd end) {
+  end.started = started_;
+  end.ended = ended_;
+  end.log = output_->Totals();
+  const std::string record = EncodeExitRecord(end);
+  // Over the reserved room first; only then is the rest of it given back.
+  if (::pwrite(exit_.Get(), record.data(), record.size(), 0) != static_cast<ssize_t>(record.size()))
+    return;
+  if (::ftruncate(exit_.Get(), static_cast<off_t>(record.size())) != 0) return;
+  ::rename(folder_.NewExit().c_str(), folder_.Exit().c_str());
+}
+
+// What the task left behind lives on, and would be ended by its next line of output if nobody held
+// the other end of its pipes.
+void Shim::Linger() {
+  while (process_ && process_->AnyLeft() && (process_->Out() || process_->Err())) {
+    std::array<pollfd, 3> ready = {pollfd{process_->Out().Get(), POLLIN, 0},
+                                   pollfd{process_->Err().Get(), POLLIN, 0},
+                                   pollfd{signals_.Get(), POLLIN, 0}};
+    ::poll(ready.data(), ready.size(), -1);
+    signalfd_siginfo signal{};
+    while (::read(signals_.Get(), &signal, sizeof signal) == sizeof signal)
+      if (signal.ssi_signo == SIGTERM) return;
+    process_->Reap();
+    if (ready[0].revents != 0 && ::read(ready[0].fd, buffer_.get(), kReadBytes) == 0)
+      process_->CloseOut();
+    if (ready[1].revents != 0 && ::read(ready[1].fd, buffer_.get(), kReadBytes) == 0)
+      process_->CloseErr();
+  }
+}
+
+// Leaves everything that belongs to the agent: descriptors, folder, names.
+void Detach() {
+  ::prctl(PR_SET_NAME, "muster-shim");
+  ::close_range(STDERR_FILENO + 1, ~0U, 0);
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE}) ::signal(number, SIG_IGN);
+  ::umask(0077);
+  [[maybe_unused]] const int moved = ::chdir("/");
+}
+
+}  // namespace
+
+int RunShim(const std::string& path) {
+  Detach();
+  const TaskFolder folder{path};
+  const auto lock = TakeLock(folder);
+  if (!lock) return 2;
+  if (Exists(folder.Exit())) return 3;
+  const auto bytes = ReadAll(lock->Get(), folder.Order());
+  if (!bytes) return 4;
+  auto record = ParseOrderRecord(*bytes);
+  if (!record) return 5;
+  return Shim(folder, std::move(record->order)).Run();
+}
+
+}  // namespace muster::agent

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+namespace muster::agent {
+
+// The program `muster-agent shim FOLDER`: runs the task that lies in FOLDER (task_folder.hpp),
+// keeps its output there and at last its exit record. It lives exactly as long as the task needs it
+// and does not care whether its agent lives.
+//
+// Signals: SIGUSR1 means "look at `kill`"; SIGTERM is a kill wish with the command's own grace, so
+// a service manager that stops everything gets clean ends. Both may come at any time, also before
+// the shim is ready: whoever starts it does so with them blocked.
+//
+// Returns the exit code of the program. Not 0: nothing was started and there is no exit record.
+int RunShim(const std::string& folder);
+
+}  // namespace muster::agent

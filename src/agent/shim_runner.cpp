@@ -1,0 +1,391 @@
+#include "agent/shim_runner.hpp"
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <filesystem>
+#include <set>
+#include <spawn.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+#include "agent/clocks.hpp"
+#include "agent/launch.hpp"
+#include "base/text.hpp"
+
+namespace muster::agent {
+namespace {
+
+constexpr Duration kSweepEvery = std::chrono::seconds(1);
+constexpr std::string_view kForgotten = "forgotten-";  // folders on their way out
+
+constexpr const char* kRebooted = "the host rebooted";
+constexpr const char* kShimKilled = "the shim was killed";
+constexpr const char* kShimFailed = "the shim ended before the task started";
+constexpr const char* kNeverStarted = "the agent stopped before the task started";
+
+// Started with the signals blocked that a shim takes through a descriptor, so that none can end it
+// before it is ready; in a session of its own, so that none reaches it by our group.
+class SpawnSettings {
+ public:
+  SpawnSettings() {
+    ::posix_spawnattr_init(&attributes_);
+    ::posix_spawn_file_actions_init(&actions_);
+    sigset_t taken;
+    sigemptyset(&taken);
+    for (const int number : {SIGUSR1, SIGTERM, SIGCHLD}) sigaddset(&taken, number);
+    ::posix_spawnattr_setsigmask(&attributes_, &taken);
+    ::posix_spawnattr_setsigdefault(&attributes_, &taken);
+    ::posix_spawnattr_setflags(&attributes_,
+                               POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+      ::posix_spawn_file_actions_addopen(&actions_, fd, "/dev/null", O_RDWR, 0);
+  }
+  ~SpawnSettings() {
+    ::posix_spawn_file_actions_destroy(&actions_);
+    ::posix_spawnattr_destroy(&attributes_);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+
+  int Spawn(pid_t& pid, const std::string& executable, std::string folder) const {
+    std::string name = "muster-agent";
+    std::string verb = "shim";
+    std::array<char*, 4> argv = {name.data(), verb.data(), folder.data(), nullptr};
+    // Nothing of our environment: it may hold a join token, and a task can read its shim's.
+    char* no_env = nullptr;
+    return ::posix_spawn(&pid, executable.c_str(), &actions_, &attributes_, argv.data(), &no_env);
+  }
+
+ private:
+  posix_spawnattr_t attributes_;
+  posix_spawn_file_actions_t actions_;
+};
+
+void RemoveFolder(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+}
+
+WallTime ModifiedAt(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return {};
+  return WallTime{status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1'000'000};
+}
+
+Result<TaskEnd> ReadExit(const TaskFolder& folder) {
+  const auto bytes = ReadFile(folder.Exit());
+  if (!bytes) return Fail(bytes.error());
+  return ParseExitRecord(*bytes);
+}
+
+}  // namespace
+
+ShimRunner::ShimRunner(ShimRunnerOptions options, Events events)
+    : options_(std::move(options)), events_(std::move(events)) {}
+
+ShimRunner::~ShimRunner() = default;
+
+Result<std::vector<ProcessRunner::Held>> ShimRunner::Recover() {
+  std::error_code problem;
+  // Shims leave our working folder, so they need the whole path.
+  const auto data = std::filesystem::absolute(options_.data, problem);
+  tasks_folder_ = (data / "tasks").string();
+  // Others may pass through, to reach a script they own, but not look around.
+  if (auto made = MakeFolders(tasks_folder_, 0711); !made) return Fail(made.error());
+  const auto boot = ReadFile(options_.boot_id_file);
+  if (!boot) return Fail(boot.error());
+  boot_ = Trim(*boot);
+  inotify_ = Fd(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  if (!inotify_)
+    return Fail(ErrorCode::kUnavailable, "inotify: {}; see fs.inotify.max_user_instances",
+                ErrnoText(errno));
+  RemoveForgotten();
+  std::vector<Held> held;
+  for (const auto& item : std::filesystem::directory_iterator(tasks_folder_, problem))
+    if (const auto task = ParseFolderName(item.path().filename().string()))
+      held.push_back(RecoverTask(*task, Add(*task, item.path().string())));
+  if (problem)
+    return Fail(ErrorCode::kUnavailable, "read {}: {}", tasks_folder_, problem.message());
+  return held;
+}
+
+void ShimRunner::RemoveForgotten() {
+  std::error_code problem;
+  std::vector<std::string> paths;
+  for (const auto& item : std::filesystem::directory_iterator(tasks_folder_, problem))
+    if (item.path().filename().string().starts_with(kForgotten))
+      paths.push_back(item.path().string());
+  for (const auto& path : paths) RemoveFolder(path);
+}
+
+ProcessRunner::Held ShimRunner::RecoverTask(const TaskKey& task, Entry& entry) {
+  const auto order_bytes = ReadFile(entry.folder.Order());
+  const auto order = order_bytes ? ParseOrderRecord(*order_bytes) : Fail(order_bytes.error());
+  entry.order_bytes = order_bytes ? order_bytes->size() : 0;
+  const bool same_boot = order && order->boot == boot_;
+  // Watched first: what happens from here on is news.
+  Watch(task, entry);
+  Held held;
+  held.task.task = task;
+  held.task.state = link::HeldState::kEnded;
+  if (auto end = ReadExit(entry.folder)) {
+    held.task.end = CheckedEnd(entry, std::move(*end), same_boot);
+  } else {
+    const bool may_have_started = Exists(entry.folder.Spool());
+    const char* reason = !same_boot && order ? kRebooted
+                         : may_have_started  ? kShimKilled
+                                             : kNeverStarted;
+    if (auto settled = Settle(entry, reason))
+      held.task.end = CheckedEnd(entry, std::move(*settled), same_boot);
+    else
+      held.task.state = link::HeldState::kRunning;
+  }
+  Remember(entry, held.task.state == link::HeldState::kEnded);
+  held.spooled = entry.spooled;
+  return held;
+}
+
+// A power loss may have kept the exit record and lost some of the spool.
+TaskEnd ShimRunner::CheckedEnd(Entry& entry, TaskEnd end, bool same_boot) const {
+  if (same_boot || entry.spool.Advance() == end.log->bytes) return end;
+  if (auto totals = entry.spool.Measure()) {
+    totals->dropped = end.log->dropped;
+    totals->gap = true;
+    end.log = std::move(*totals);
+  }
+  return end;
+}
+
+ShimRunner::Entry* ShimRunner::Find(const TaskKey& task) {
+  const auto found = tasks_.find(task);
+  return found == tasks_.end() ? nullptr : found->second.get();
+}
+
+ShimRunner::Entry& ShimRunner::Add(const TaskKey& task, std::string path) {
+  TaskFolder folder{std::move(path)};
+  SpoolReader spool(folder.Spool());
+  auto entry =
+      std::make_unique<Entry>(Entry{.folder = std::move(folder), .spool = std::move(spool)});
+  return *(tasks_[task] = std::move(entry));
+}
+
+Result<> ShimRunner::CheckRoom() const {
+  if (bytes_ >= options_.max_spool)
+    return Fail(ErrorCode::kUnavailable,
+                "the spool holds {} that the server has not fetched; the limit is {}",
+                FormatSize(bytes_), FormatSize(options_.max_spool));
+  if (DiskIsLow(tasks_folder_, options_.min_free_percent))
+    return Fail(ErrorCode::kUnavailable, "less than {} % of the disk that holds {} is free",
+                options_.min_free_percent, tasks_folder_);
+  return {};
+}
+
+Result<> ShimRunner::Start(const link::Order& order) {
+  if (Find(order.task) != nullptr)
+    return Fail(ErrorCode::kConflict, "task {} is known already", FormatTaskKey(order.task));
+  if (!order.command) return Fail(ErrorCode::kInvalid, "the order has no command");
+  if (auto checked = CheckCommand(*order.command); !checked) return checked;
+  auto user = ChooseUser(options_.run_as, order.command->user);
+  if (!user) return Fail(user.error());
+  if (auto room = CheckRoom(); !room) return room;
+
+  link::Order settled = order;
+  if (*user != order.command->user) {
+    Command command = *order.command;
+    command.user = *user;
+    settled.command = std::make_shared<const Command>(std::move(command));
+  }
+  const std::string path = tasks_folder_ + "/" + FolderName(order.task);
+  if (::mkdir(path.c_str(), 0711) != 0) {
+    if (errno == EEXIST) return Fail(ErrorCode::kConflict, "{} is there already", path);
+    return Fail(ErrorCode::kUnavailable, "create folder {}: {}", path, ErrnoText(errno));
+  }
+  Entry& entry = Add(order.task, path);
+  const std::string record = EncodeOrderRecord(boot_, settled);
+  auto started = WriteFile(entry.folder.Order(), record);
+  if (started) {
+    Watch(order.task, entry);
+    started = Spawn(entry);
+  }
+  if (!started) {
+    Unwatch(entry);
+    RemoveFolder(path);
+    tasks_.erase(order.task);
+    return Fail(ErrorCode::kUnavailable, "{}", started.error().message);
+  }
+  entry.order_bytes = record.size();
+  Count(entry);
+  return {};
+}
+
+Result<> ShimRunner::Spawn(Entry& entry) const {
+  const SpawnSettings settings;
+  if (const int error = settings.Spawn(entry.child, options_.executable, entry.folder.path))
+    return Fail(ErrorCode::kUnavailable, "start {}: {}", options_.executable, ErrnoText(error));
+  return {};
+}
+
+void ShimRunner::Watch(const TaskKey& task, Entry& entry) {
+  // A host that is out of watches still works: the sweep finds the news, a little later.
+  entry.watch = ::inotify_add_watch(inotify_.Get(), entry.folder.path.c_str(),
+                                    IN_MODIFY | IN_MOVED_TO | IN_ONLYDIR);
+  if (entry.watch >= 0) watched_[entry.watch] = task;
+}
+
+void ShimRunner::Unwatch(Entry& entry) {
+  if (entry.watch < 0) return;
+  ::inotify_rm_watch(inotify_.Get(), entry.watch);
+  watched_.erase(entry.watch);
+  entry.watch = -1;
+}
+
+void ShimRunner::Kill(const TaskKey& task, Duration grace) {
+  Entry* entry = Find(task);
+  if (entry == nullptr || entry->ended) return;
+  // The wish is on disk first: a shim that is only starting finds it there.
+  if (!ReplaceFile(entry->folder.Kill(), EncodeKillWish(grace))) return;
+  const auto holder = entry->child > 0 ? entry->child : LockHolder(entry->folder);
+  if (holder && *holder > 0) ::kill(*holder, SIGUSR1);
+}
+
+Result<std::vector<LogChunk>> ShimRunner::Read(const TaskKey& task, std::uint64_t from,
+                                               std::size_t limit) {
+  Entry* entry = Find(task);
+  if (entry == nullptr)
+    return Fail(ErrorCode::kNotFound, "task {} is not held here", FormatTaskKey(task));
+  auto chunks = entry->spool.Read(from, limit);
+  if (chunks)
+    for (auto& chunk : *chunks) chunk.task = task;
+  return chunks;
+}
+
+void ShimRunner::Forget(const TaskKey& task) {
+  Entry* entry = Find(task);
+  if (entry == nullptr || !entry->ended) return;
+  // Renamed first: a crash while it is removed must not leave half a task.
+  const std::string gone = fmt::format("{}/{}{}", tasks_folder_, kForgotten, FolderName(task));
+  const bool renamed = ::rename(entry->folder.path.c_str(), gone.c_str()) == 0;
+  RemoveFolder(renamed ? gone : entry->folder.path);
+  bytes_ -= entry->disk_bytes;
+  tasks_.erase(task);
+}
+
+void ShimRunner::Poll() {
+  for (const auto& task : TakeNews()) Check(task);
+  if (const MonoTime now = BootNow(); now >= next_sweep_) {
+    next_sweep_ = now + kSweepEvery;
+    Sweep();
+  }
+}
+
+std::vector<TaskKey> ShimRunner::TakeNews() {
+  std::set<int> watches;
+  bool overflow = false;
+  alignas(inotify_event) std::array<char, 16384> buffer{};
+  for (;;) {
+    const ssize_t got = ::read(inotify_.Get(), buffer.data(), buffer.size());
+    if (got <= 0) break;
+    for (ssize_t at = 0; at < got;) {
+      const auto* event = reinterpret_cast<const inotify_event*>(&buffer[static_cast<size_t>(at)]);
+      overflow = overflow || (event->mask & IN_Q_OVERFLOW) != 0;
+      watches.insert(event->wd);
+      at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+    }
+  }
+  std::vector<TaskKey> tasks;
+  if (overflow) {
+    for (const auto& [watch, task] : watched_) tasks.push_back(task);
+    return tasks;
+  }
+  for (const int watch : watches)
+    if (const auto found = watched_.find(watch); found != watched_.end())
+      tasks.push_back(found->second);
+  return tasks;
+}
+
+// The exit record is looked for first: once it is there, the spool is complete.
+void ShimRunner::Check(const TaskKey& task) {
+  Entry* entry = Find(task);
+  if (entry == nullptr || entry->ended) return;
+  const auto end = ReadExit(entry->folder);
+  const std::uint64_t before = entry->spooled;
+  Remember(*entry, end.has_value());
+  if (entry->spooled > before && events_.on_output) {
+    events_.on_output(task, entry->spooled);
+    entry = Find(task);
+  }
+  if (end && entry != nullptr && events_.on_end) events_.on_end(task, *end);
+}
+
+// Brings the entry up to what is on disk.
+void ShimRunner::Remember(Entry& entry, bool ended) {
+  entry.spooled = entry.spool.Advance();
+  Count(entry);
+  if (!ended) return;
+  entry.ended = true;
+  Unwatch(entry);
+  if (entry.child > 0) to_reap_.push_back(std::exchange(entry.child, 0));
+}
+
+void ShimRunner::Count(Entry& entry) {
+  bytes_ -= entry.disk_bytes;
+  entry.disk_bytes = entry.order_bytes + entry.spool.FileBytes();
+  bytes_ += entry.disk_bytes;
+}
+
+void ShimRunner::Sweep() {
+  std::erase_if(to_reap_, [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+  std::vector<TaskKey> running;
+  for (const auto& [task, entry] : tasks_)
+    if (!entry->ended) running.push_back(task);
+  for (const auto& task : running) {
+    Entry* entry = Find(task);
+    if (entry == nullptr || entry->ended) continue;
+    if (ShimIsGone(*entry)) {
+      const bool started = Exists(entry->folder.Spool());
+      // If it fails, the next sweep tries again.
+      static_cast<void>(Settle(*entry, started ? kShimKilled : kShimFailed));
+    }
+    Check(task);
+  }
+}
+
+bool ShimRunner::ShimIsGone(Entry& entry) {
+  if (entry.child <= 0) return !LockHolder(entry.folder);
+  if (::waitpid(entry.child, nullptr, WNOHANG) == 0) return false;
+  entry.child = 0;
+  return true;
+}
+
+// Ends a task in the place of its shim: kLost, with what the spool holds. Fails when a shim lives,
+// and from then on none can start. When a shim wrote its own end meanwhile, that one is returned.
+Result<TaskEnd> ShimRunner::Settle(Entry& entry, std::string reason) {
+  const auto lock = TakeLock(entry.folder);
+  if (!lock) return Fail(lock.error());
+  if (auto end = ReadExit(entry.folder)) return end;
+  const bool started = Exists(entry.folder.Spool());
+  entry.spool.Advance();
+  if (started &&
+      ::truncate(entry.folder.Spool().c_str(), static_cast<off_t>(entry.spool.FileBytes())) != 0)
+    return Fail(ErrorCode::kUnavailable, "truncate {}: {}", entry.folder.Spool(), ErrnoText(errno));
+  auto totals = entry.spool.Measure();
+  if (!totals) return Fail(totals.error());
+  totals->gap = started;
+  TaskEnd end;
+  end.state = TaskState::kLost;
+  end.reason = std::move(reason);
+  end.started = ModifiedAt(entry.folder.Order());
+  end.ended = WallNow();
+  end.log = std::move(*totals);
+  if (auto wrote = ReplaceFile(entry.folder.Exit(), EncodeExitRecord(end)); !wrote)
+    return Fail(wrote.error());
+  return end;
+}
+
+}  // namespace muster::agent

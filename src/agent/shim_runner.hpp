@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "agent/account.hpp"
+#include "agent/files.hpp"
+#include "agent/spool_reader.hpp"
+#include "agent/task_folder.hpp"
+#include "base/instant.hpp"
+#include "ports/process_runner.hpp"
+
+namespace muster::agent {
+
+struct ShimRunnerOptions {
+  std::string data;                           // tasks live in data/tasks
+  std::string executable = "/proc/self/exe";  // started as `… shim FOLDER`
+  RunAsPolicy run_as;
+  std::string boot_id_file = "/proc/sys/kernel/random/boot_id";
+  std::uint64_t max_spool = 1ULL << 30;  // of all tasks together; past it nothing new starts
+  unsigned min_free_percent = 5;         // of the disk; below it nothing new starts
+};
+
+// Runs each task under a shim of its own, a small process that outlives this one. Callbacks may
+// call the runner.
+class ShimRunner final : public ProcessRunner {
+ public:
+  ShimRunner(ShimRunnerOptions options, Events events);
+  ~ShimRunner() override;  // the tasks go on
+
+  Result<std::vector<Held>> Recover() override;
+  Result<> Start(const link::Order& order) override;
+  void Kill(const TaskKey& task, Duration grace) override;
+  Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from,
+                                     std::size_t limit) override;
+  void Forget(const TaskKey& task) override;
+
+  // Readable when Poll has something to do; valid after Recover.
+  int Descriptor() const noexcept { return inotify_.Get(); }
+
+  // Looks for news and calls back. To be called when the descriptor is readable, and about every
+  // second besides: that finds shims that were killed, and whatever a notification was lost for.
+  void Poll();
+
+  const std::string& Boot() const noexcept { return boot_; }  // the kernel's boot id; after Recover
+
+ private:
+  struct Entry {
+    TaskFolder folder;
+    SpoolReader spool;
+    std::uint64_t disk_bytes = 0;  // order and spool, as counted in bytes_
+    std::uint64_t order_bytes = 0;
+    std::uint64_t spooled = 0;  // bytes of output, as last told
+    pid_t child = 0;            // the shim, when it is a child of ours that was not waited for
+    int watch = -1;
+    bool ended = false;
+  };
+
+  Entry* Find(const TaskKey& task);
+  Entry& Add(const TaskKey& task, std::string path);
+  Held RecoverTask(const TaskKey& task, Entry& entry);
+  TaskEnd CheckedEnd(Entry& entry, TaskEnd end, bool same_boot) const;
+  void RemoveForgotten();
+
+  Result<> CheckRoom() const;
+  Result<> Spawn(Entry& entry) const;
+  void Watch(const TaskKey& task, Entry& entry);
+  void Unwatch(Entry& entry);
+
+  std::vector<TaskKey> TakeNews();
+  void Check(const TaskKey& task);
+  void Sweep();
+  bool ShimIsGone(Entry& entry);
+  Result<TaskEnd> Settle(Entry& entry, std::string reason);
+  void Remember(Entry& entry, bool ended);
+  void Count(Entry& entry);
+
+  ShimRunnerOptions options_;
+  Events events_;
+  std::string tasks_folder_;
+  std::string boot_;
+  Fd inotify_;
+  // Behind pointers: a callback may start tasks while an entry is in use.
+  std::unordered_map<TaskKey, std::unique_ptr<Entry>> tasks_;
+  std::unordered_map<int, TaskKey> watched_;
+  std::vector<pid_t> to_reap_;  // shims of ended tasks
+  MonoTime next_sweep_;
+  std::uint64_t bytes_ = 0;  // of all orders and spools, nearly
+};
+
+}  // namespace muster::agent

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+
+#include "agent/files.hpp"
+#include "base/result.hpp"
+#include "domain/task.hpp"
+#include "link/messages.hpp"
+
+// A task on the agent's disk: one folder, DATA/tasks/r12-1-0-h7-1, through which agent and shim
+// talk. Nothing in it is synced: the boot id in `order` tells a restarted agent that the machine
+// was down.
+//
+//   order   what to do, and under which boot; written before the shim starts, which holds a write
+//           lock on it as long as it lives
+//   script  the script, owned by the task's user
+//   stdin   what the task reads, when given
+//   out     the spool (spool.hpp); made with the first byte
+//   kill    the agent's wish, in milliseconds of grace; SIGUSR1 tells the shim to look
+//   exit    how it ended; appears whole, and from then on nothing in the folder changes. The shim
+//           makes it as `exit.new` before anything can run
+//
+// Whoever writes `exit` holds the lock and has seen that there is none yet. So an agent that takes
+// the lock and writes `exit` itself has also made sure that a late shim starts nothing.
+namespace muster::agent {
+
+struct TaskFolder {
+  std::string path;
+
+  std::string Order() const { return path + "/order"; }
+  std::string Script() const { return path + "/script"; }
+  std::string Stdin() const { return path + "/stdin"; }
+  std::string Spool() const { return path + "/out"; }
+  std::string Kill() const { return path + "/kill"; }
+  std::string Exit() const { return path + "/exit"; }
+  std::string NewExit() const { return path + "/exit.new"; }
+};
+
+std::string FolderName(const TaskKey& task);
+std::optional<TaskKey> ParseFolderName(std::string_view name);
+
+struct OrderRecord {
+  std::string boot;
+  link::Order order;
+};
+std::string EncodeOrderRecord(std::string_view boot, const link::Order& order);
+Result<OrderRecord> ParseOrderRecord(std::string_view bytes);  // kInvalid when damaged
+
+// `end.log` must be set.
+std::string EncodeExitRecord(const TaskEnd& end);
+Result<TaskEnd> ParseExitRecord(std::string_view bytes);  // kInvalid when damaged
+
+std::string EncodeKillWish(Duration grace);
+std::optional<Duration> ParseKillWish(std::string_view bytes);
+
+// Takes the write lock on `order`; kConflict when another process has it. It is held until the
+// descriptor is closed, or any other one of this process for the same file: that is how POSIX locks
+// are. So who holds the lock reads the order through it.
+Result<Fd> TakeLock(const TaskFolder& folder);
+
+// The process that holds the lock.
+std::optional<pid_t> LockHolder(const TaskFolder& folder);
+
+}  // namespace muster::agent

@@ -1,0 +1,88 @@
+#include "agent/task_process.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/processes.hpp"
+
+namespace muster::agent {
+namespace {
+
+constexpr int kPipeBytes = 256 << 10;
+
+struct Pipe {
+  Fd read;
+  Fd write;
+};
+
+Result<Pipe> MakePipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return Fail(ErrorCode::kUnavailable, "could not open a pipe: {}", ErrnoText(errno));
+  Pipe pipe{Fd(ends[0]), Fd(ends[1])};
+  ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  // Fewer wake-ups for loud scripts; a host that is out of pipe memory refuses, which is fine.
+  ::fcntl(ends[0], F_SETPIPE_SZ, kPipeBytes);
+  return pipe;
+}
+
+}  // namespace
+
+Result<TaskProcess> TaskProcess::Start(const Launch& launch, const Fd& in, const Fd& script) {
+  auto out = MakePipe();
+  auto err = MakePipe();
+  auto failure = MakePipe();
+  for (const auto* pipe : {&out, &err, &failure})
+    if (!*pipe) return Fail(pipe->error());
+  TaskProcess process;
+  process.pid_ = ::fork();
+  if (process.pid_ < 0)
+    return Fail(ErrorCode::kUnavailable, "could not start a process: {}", ErrnoText(errno));
+  if (process.pid_ == 0) {
+    const LaunchFiles files{in.Get(), out->write.Get(), err->write.Get(), script.Get()};
+    Become(launch, files, failure->write.Get());
+  }
+  process.out_ = std::move(out->read);
+  process.err_ = std::move(err->read);
+  process.failure_ = std::move(failure->read);
+  return process;
+}
+
+void TaskProcess::Reap() {
+  for (;;) {
+    int status = 0;
+    const pid_t pid = ::waitpid(-1, &status, WNOHANG);
+    if (pid == 0) return;
+    if (pid < 0) {
+      if (errno == EINTR) continue;
+      any_left_ = false;
+      return;
+    }
+    if (pid == pid_) status_ = status;
+  }
+}
+
+std::optional<LaunchFailure> TaskProcess::Failure() const {
+  LaunchFailure failure{};
+  if (::read(failure_.Get(), &failure, sizeof failure) != sizeof failure) return {};
+  return failure;
+}
+
+void TaskProcess::Signal(int number) const {
+  const auto left = Descendants(::getpid());
+  // Once the first process was taken, its number means this group only while a member lives.
+  const bool group_lives =
+      !status_ || std::any_of(left.begin(), left.end(),
+                              [&](const Process& process) { return process.group == pid_; });
+  if (group_lives) ::kill(-pid_, number);
+  for (const auto& process : left)
+    if (process.group != pid_) ::kill(process.pid, number);
+  // Before its setsid() the first process is still in our own group.
+  if (!status_ && ::getpgid(pid_) != pid_) ::kill(pid_, number);
+}
+
+}  // namespace muster::agent

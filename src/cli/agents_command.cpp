@@ -1,0 +1,84 @@
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "cli/context.hpp"
+#include "cli/hosts_command.hpp"
+#include "cli/run_result.hpp"
+#include "domain/host.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kExamples = R"(Examples:
+  muster agents invite                              one host may join, within the hour
+  muster agents invite --uses 3000 --expires 1d --label zone=sh1
+  muster-agent --server URL --data DIR --join TOKEN on the host
+  muster agents list)";
+
+struct InviteFlags {
+  std::uint32_t uses = 1;
+  std::string expires = "1h";
+  std::vector<std::string> labels;
+  bool replace = false;
+};
+
+Result<json::object> LabelsOf(const std::vector<std::string>& pairs) {
+  json::object labels;
+  for (const auto& pair : pairs) {
+    const auto equals = pair.find('=');
+    if (equals == std::string::npos)
+      return Fail(ErrorCode::kInvalid, "--label '{}': expected KEY=VALUE", pair);
+    const auto key = pair.substr(0, equals);
+    const auto value = pair.substr(equals + 1);
+    if (auto ok = CheckLabel(key, value); !ok) return Fail(ok.error());
+    labels[key] = value;
+  }
+  return labels;
+}
+
+Result<int> Invite(const Context& context, const InviteFlags& flags) {
+  const auto expires = ParseDuration(flags.expires);
+  if (!expires) return Fail(ErrorCode::kInvalid, "--expires: {}", expires.error().message);
+  auto labels = LabelsOf(flags.labels);
+  if (!labels) return Fail(labels.error());
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  json::object body{
+      {"uses", flags.uses}, {"expires_ms", expires->count()}, {"replace", flags.replace}};
+  if (!labels->empty()) body["labels"] = std::move(*labels);
+  const auto key = NewKey();
+  const auto invite = Persist(context, std::chrono::seconds(30),
+                              [&] { return api->Post("/agents/invites", body, key); });
+  if (!invite) return Fail(invite.error());
+  if (!context.PrintDocument(*invite)) Write(stdout, TextOf(*invite, "token") + "\n");
+  return 0;
+}
+
+}  // namespace
+
+void AddAgents(CLI::App& app, Context& context) {
+  auto* agents = app.add_subcommand("agents", "Let hosts join");
+  agents->require_subcommand(1);
+  agents->footer(kExamples);
+  auto* invite = agents->add_subcommand("invite", "Make a token to join with, and print it");
+  const auto flags = std::make_shared<InviteFlags>();
+  invite->footer(kExamples);
+  invite->add_option("--uses", flags->uses, "How many hosts may join with it")
+      ->capture_default_str();
+  invite->add_option("--expires", flags->expires, "How long it can be used")->capture_default_str();
+  invite->add_option("--label", flags->labels, "Give each of them this label; may be repeated")
+      ->type_name("K=V")
+      ->allow_extra_args(false);
+  invite->add_flag("--replace", flags->replace,
+                   "May take over a known name with a new key (re-imaged hosts)");
+  invite->callback([&context, flags] {
+    context.action = [&context, flags] { return Invite(context, *flags); };
+  });
+  auto* list = agents->add_subcommand("list", "List agents, as muster hosts does");
+  list->callback([&context] { context.action = [&context] { return ListHosts(context, ""); }; });
+}
+
+}  // namespace muster::cli

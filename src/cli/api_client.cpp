@@ -1,0 +1,219 @@
+#include "cli/api_client.hpp"
+
+#include <charconv>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include <boost/json.hpp>
+
+#include "base/text.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr Duration kCallTimeout = std::chrono::seconds(30);
+// The server speaks at least every 15 s, so this long a silence is a broken line.
+constexpr Duration kStreamSilence = std::chrono::seconds(40);
+
+Result<std::string> ReadFile(const std::string& path, std::string_view what) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf()))
+    return Fail(ErrorCode::kInvalid, "cannot read {} '{}'", what, path);
+  return text.str();
+}
+
+bool IsLoopback(std::string_view host) {
+  return host == "localhost" || host == "::1" || host == "[::1]" || host.starts_with("127.");
+}
+
+Result<json::value> ParseBody(const net::HttpResponse& response) {
+  boost::system::error_code problem;
+  auto value = json::parse(response.body, problem);
+  if (problem)
+    return Fail(ErrorCode::kInternal,
+                "the server's answer is not JSON ({}); is this a Muster server?",
+                problem.message());
+  return value;
+}
+
+std::uint64_t HeaderNumber(const net::HttpResponse& response, std::string_view name) {
+  const auto text = net::FindHeader(response.headers, name);
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+}  // namespace
+
+std::string Segment(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (byte < 0x80 && std::isalnum(byte) != 0) ||
+                       std::string_view("-._~").find(c) != std::string_view::npos;
+    out += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
+  }
+  return out;
+}
+
+std::string ApiTarget(std::string_view path, const Query& query) {
+  std::string target = fmt::format("/api/v1{}", path);
+  char separator = '?';
+  for (const auto& [name, value] : query) {
+    if (value.empty()) continue;
+    target += fmt::format("{}{}={}", separator, name, Segment(value));
+    separator = '&';
+  }
+  return target;
+}
+
+Error ErrorOfAnswer(int status, std::string_view body) {
+  boost::system::error_code problem;
+  const auto answer = json::parse(body, problem);
+  const json::value error = problem ? json::value() : FieldOf(answer, "error");
+  const std::string code = TextOf(error, "code");
+  std::string message = TextOf(error, "message");
+  if (message.empty()) message = fmt::format("the server answered with status {}", status);
+  if (code == "unauthenticated" || status == 401)
+    return {ErrorCode::kDenied,
+            message + " (the token comes from --token, MUSTER_TOKEN or MUSTER_TOKEN_FILE)"};
+  if (code == "denied" || status == 403) return {ErrorCode::kDenied, message};
+  if (code == "not_found" || code == "no_match" || status == 404)
+    return {ErrorCode::kNotFound, message};
+  if (code == "conflict" || status == 409) return {ErrorCode::kConflict, message};
+  if (code == "unavailable" || status == 502 || status == 503)
+    return {ErrorCode::kUnavailable, message};
+  if (code == "timeout" || status == 504) return {ErrorCode::kTimeout, message};
+  if (status >= 400 && status < 500) return {ErrorCode::kInvalid, message};
+  const auto request = TextOf(error, "request_id");
+  return {ErrorCode::kInternal,
+          request.empty() ? message : fmt::format("{} (request {})", message, request)};
+}
+
+Result<ApiClient> ApiClient::Open(const Context& context) {
+  auto endpoint = net::ParseEndpoint(context.server);
+  if (!endpoint) return Fail(endpoint.error());
+  std::string token = context.token;
+  if (token.empty() && !context.token_file.empty()) {
+    auto text = ReadFile(context.token_file, "token file");
+    if (!text) return Fail(text.error());
+    token = Trim(*text);
+  }
+  if (!endpoint->tls && !IsLoopback(endpoint->host) && !token.empty())
+    return Fail(ErrorCode::kInvalid,
+                "the token would travel unencrypted to {}; use https:// (plain http:// is for "
+                "loopback)",
+                context.server);
+  net::TlsIdentity identity;
+  if (!context.ca_file.empty()) {
+    auto pem = ReadFile(context.ca_file, "CA file");
+    if (!pem) return Fail(pem.error());
+    identity.ca_pem = std::move(*pem);
+  }
+  return ApiClient(net::HttpClient(std::move(*endpoint), std::move(identity), kCallTimeout),
+                   std::move(token));
+}
+
+net::HttpRequest ApiClient::Request(std::string_view method, std::string target) const {
+  net::HttpRequest request;
+  request.method = method;
+  request.target = std::move(target);
+  if (!token_.empty()) request.headers.emplace_back("Authorization", "Bearer " + token_);
+  return request;
+}
+
+Result<net::HttpResponse> ApiClient::Call(const net::HttpRequest& request) {
+  auto response = http_.Call(request);
+  if (!response) return response;
+  if (response->status >= 200 && response->status < 300) return response;
+  return Fail(ErrorOfAnswer(response->status, response->body));
+}
+
+Result<json::value> ApiClient::Get(std::string_view path, const Query& query) {
+  const auto response = Call(Request("GET", ApiTarget(path, query)));
+  if (!response) return Fail(response.error());
+  return ParseBody(*response);
+}
+
+Result<json::value> ApiClient::Post(std::string_view path, const json::value& body,
+                                    std::string_view key, const Query& query) {
+  auto request = Request("POST", ApiTarget(path, query));
+  request.headers.emplace_back("Content-Type", "application/json");
+  if (!key.empty()) request.headers.emplace_back("Idempotency-Key", key);
+  request.body = json::serialize(body);
+  const auto response = Call(request);
+  if (!response) return Fail(response.error());
+  return ParseBody(*response);
+}
+
+Result<ApiClient::RawLog> ApiClient::GetRawLog(std::string_view run, const Query& query) {
+  auto request = Request("GET", ApiTarget(fmt::format("/runs/{}/log", Segment(run)), query));
+  request.headers.emplace_back("Accept", "application/octet-stream");
+  auto response = Call(request);
+  if (!response) return Fail(response.error());
+  RawLog log;
+  log.next = HeaderNumber(*response, "Muster-Next-Offset");
+  log.state = net::FindHeader(response->headers, "Muster-Log-State");
+  log.bytes = std::move(response->body);
+  return log;
+}
+
+Result<LogPart> ApiClient::GetLog(std::string_view run, const Query& query) {
+  auto request = Request("GET", ApiTarget(fmt::format("/runs/{}/log", Segment(run)), query));
+  request.headers.emplace_back("Accept", "application/json");
+  const auto response = Call(request);
+  if (!response) return Fail(response.error());
+  const auto body = ParseBody(*response);
+  if (!body) return Fail(body.error());
+  LogPart part;
+  for (const auto& chunk : ListOf(*body, "chunks")) {
+    auto data = FromBase64(TextOf(chunk, "data_base64"));
+    if (!data) return Fail(ErrorCode::kInternal, "log of {}: a chunk is not base64", run);
+    part.pieces.push_back({static_cast<std::uint64_t>(NumberOf(chunk, "offset")),
+                           TextOf(chunk, "stream"), TextOf(chunk, "time"), std::move(*data)});
+  }
+  part.next = static_cast<std::uint64_t>(NumberOf(*body, "next"));
+  part.state = TextOf(*body, "state");
+  part.attempt = static_cast<std::uint32_t>(NumberOf(*body, "attempt"));
+  return part;
+}
+
+Result<json::value> ApiClient::Pages(std::string_view path, Query query, std::string_view field,
+                                     const std::function<bool(const json::value&)>& on_item) {
+  Result<json::value> first;
+  query.emplace_back("cursor", "");
+  for (bool begun = false;; begun = true) {
+    auto page = Get(path, query);
+    if (!page) return page;
+    for (const auto& item : ListOf(*page, field))
+      if (!on_item(item)) return begun ? first : page;
+    query.back().second = TextOf(*page, "next");
+    if (!begun) first = std::move(page);
+    if (query.back().second.empty()) return first;
+  }
+}
+
+Result<> ApiClient::Events(const Query& query, const std::function<bool(SseEvent)>& on_event) {
+  auto request = Request("GET", ApiTarget("/stream", query));
+  request.headers.emplace_back("Accept", "text/event-stream");
+  SseParser parser;
+  const auto response = http_.Stream(request, kStreamSilence, [&](std::string_view bytes) {
+    return parser.Feed(bytes, on_event);
+  });
+  if (!response) return Fail(response.error());
+  if (response->status != 200) return Fail(ErrorOfAnswer(response->status, response->body));
+  return {};
+}
+
+std::string NewKey() {
+  std::random_device random;
+  std::string key;
+  for (int i = 0; i < 4; ++i) key += fmt::format("{:08x}", random());
+  return key;
+}
+
+}  // namespace muster::cli

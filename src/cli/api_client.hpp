@@ -1,0 +1,86 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/json/value.hpp>
+
+#include "adapters/net/client.hpp"
+#include "base/result.hpp"
+#include "cli/context.hpp"
+#include "cli/sse.hpp"
+
+namespace muster::cli {
+
+using Query = std::vector<std::pair<std::string, std::string>>;
+
+// "/api/v1/runs/r12/log?host=web1": percent-encoded; empty values are left out.
+std::string ApiTarget(std::string_view path, const Query& query = {});
+// One path segment, percent-encoded.
+std::string Segment(std::string_view text);
+
+// The error an answer of another status than 2xx stands for. API codes without an ErrorCode of
+// their own become the nearest: unauthenticated is kDenied, no_match kNotFound, too_large and
+// key_reused kInvalid.
+Error ErrorOfAnswer(int status, std::string_view body);
+
+// Output of one host from some offset on.
+struct LogPart {
+  struct Piece {
+    std::uint64_t offset = 0;
+    std::string stream;
+    std::string time;
+    std::string data;
+  };
+  std::vector<Piece> pieces;
+  std::uint64_t next = 0;
+  std::string state;  // "open", "complete", …
+  std::uint32_t attempt = 0;
+};
+
+// Muster's API over one connection. Not thread-safe.
+class ApiClient {
+ public:
+  // kInvalid when the options are no good: URL, token file, CA file, or a token that would travel
+  // unencrypted.
+  static Result<ApiClient> Open(const Context& context);
+
+  Result<boost::json::value> Get(std::string_view path, const Query& query = {});
+  // With a `key` the call carries it as Idempotency-Key.
+  Result<boost::json::value> Post(std::string_view path, const boost::json::value& body,
+                                  std::string_view key = "", const Query& query = {});
+  // Raw bytes of GET /runs/ID/log.
+  struct RawLog {
+    std::string bytes;
+    std::uint64_t next = 0;
+    std::string state;
+  };
+  Result<RawLog> GetRawLog(std::string_view run, const Query& query);
+  Result<LogPart> GetLog(std::string_view run, const Query& query);
+
+  // Calls `on_item` for each item of list `field`, page by page, until it returns false. Gives the
+  // first page's answer, for the numbers beside the list.
+  Result<boost::json::value> Pages(std::string_view path, Query query, std::string_view field,
+                                   const std::function<bool(const boost::json::value&)>& on_item);
+
+  // Server-sent events until `on_event` returns false, the server ends the stream, or it breaks
+  // (kTimeout, kUnavailable).
+  Result<> Events(const Query& query, const std::function<bool(SseEvent)>& on_event);
+
+ private:
+  ApiClient(net::HttpClient http, std::string token)
+      : http_(std::move(http)), token_(std::move(token)) {}
+  net::HttpRequest Request(std::string_view method, std::string target) const;
+  Result<net::HttpResponse> Call(const net::HttpRequest& request);
+
+  net::HttpClient http_;
+  std::string token_;
+};
+
+// A random Idempotency-Key.
+std::string NewKey();
+
+}  // namespace muster::cli

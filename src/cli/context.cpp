@@ -1,0 +1,41 @@
+#include "cli/context.hpp"
+
+namespace muster::cli {
+
+Format Context::OutputFormat() const {
+  if (output == "json") return Format::kJson;
+  if (output == "jsonl") return Format::kJsonl;
+  if (output == "yaml") return Format::kYaml;
+  return Format::kTable;
+}
+
+void Context::Say(std::string_view line) const {
+  if (!quiet) Write(stderr, fmt::format("{}\n", line));
+}
+
+bool Context::PrintDocument(const boost::json::value& value) const {
+  if (OutputFormat() == Format::kTable) return false;
+  Write(stdout, Document(value, OutputFormat()));
+  return true;
+}
+
+int ExitCodeOfError(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::kInvalid:
+      return kExitUsage;
+    case ErrorCode::kDenied:
+      return 3;
+    case ErrorCode::kNotFound:
+      return 4;
+    case ErrorCode::kUnavailable:
+    case ErrorCode::kTimeout:
+    case ErrorCode::kFenced:
+      return 5;
+    case ErrorCode::kConflict:
+    case ErrorCode::kInternal:
+      return 1;
+  }
+  return 1;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,84 @@
+#include "cli/event_feed.hpp"
+
+#include <sys/eventfd.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include "cli/api_client.hpp"
+
+namespace muster::cli {
+namespace {
+
+// A reader that cannot keep up stops reading: the server then says `gap` instead of this growing.
+constexpr std::size_t kMostBytes = 8 << 20;
+
+}  // namespace
+
+struct EventFeed::Shared {
+  Shared() : wake(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {}
+  ~Shared() { close(wake); }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+
+  // False when nobody wants items any more.
+  bool Put(Item item) EXCLUDES(mutex) {
+    const base::Lock lock(mutex);
+    while (bytes > kMostBytes && !abandoned) room.Wait(mutex);
+    if (abandoned) return false;
+    bytes += item.event.data.size();
+    items.push_back(std::move(item));
+    const std::uint64_t one = 1;
+    return write(wake, &one, sizeof one) == sizeof one;
+  }
+
+  const int wake;
+  base::Mutex mutex;
+  base::Condition room;
+  std::deque<Item> items GUARDED_BY(mutex);
+  std::size_t bytes GUARDED_BY(mutex) = 0;
+  bool abandoned GUARDED_BY(mutex) = false;
+};
+
+EventFeed::EventFeed(const Context& context, std::string topics)
+    : context_(context), topics_(std::move(topics)), shared_(std::make_shared<Shared>()) {}
+
+EventFeed::~EventFeed() {
+  const base::Lock lock(shared_->mutex);
+  shared_->abandoned = true;
+  shared_->room.NotifyAll();
+}
+
+void EventFeed::Start(const std::string& from) {
+  auto api = ApiClient::Open(context_);
+  if (!api) {
+    shared_->Put({{}, true, api.error()});
+    return;
+  }
+  const Query query{{"topics", topics_}, {"from", from}};
+  std::thread reader([shared = shared_, api = std::move(*api), query]() mutable {
+    const auto end = api.Events(
+        query, [&](SseEvent event) { return shared->Put({std::move(event), false, {}}); });
+    Error error{ErrorCode::kTimeout, "the server closed the connection"};
+    if (!end) error = end.error();
+    shared->Put({{}, true, std::move(error)});
+  });
+  // Its only wait is for the network, which cannot be ended from here; see the class's promise.
+  reader.detach();
+}
+
+int EventFeed::Fd() const { return shared_->wake; }
+
+std::vector<EventFeed::Item> EventFeed::Take() {
+  std::uint64_t count = 0;
+  (void)!read(shared_->wake, &count, sizeof count);
+  const base::Lock lock(shared_->mutex);
+  std::vector<Item> items(std::make_move_iterator(shared_->items.begin()),
+                          std::make_move_iterator(shared_->items.end()));
+  shared_->items.clear();
+  shared_->bytes = 0;
+  shared_->room.NotifyAll();
+  return items;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "cli/line_joiner.hpp"
+#include "cli/output.hpp"
+#include "cli/terminal_text.hpp"
+#include "domain/log.hpp"
+
+namespace muster::cli {
+
+// Puts hosts' output on stdout, and their stderr on stderr: raw for a single host, else as lines
+// "host | text". Bytes pass unchanged into a pipe and harmless onto a terminal. With
+// `all_to_stdout` both streams go to stdout.
+class HostPrinter {
+ public:
+  HostPrinter(const Terminal& terminal, bool single, bool all_to_stdout = false);
+  HostPrinter(const HostPrinter&) = delete;
+  HostPrinter& operator=(const HostPrinter&) = delete;
+
+  void Add(std::string_view host, Stream stream, std::string_view bytes);
+  // Nothing more comes of `host`: completes its unfinished last lines.
+  void Finish(std::string_view host);
+  void FinishAll();
+
+ private:
+  bool ToStderr(Stream stream) const { return stream == Stream::kStderr && !all_to_stdout_; }
+  void PutLine(std::string_view host, Stream stream, std::string_view line);
+  void Flush();
+
+  Terminal terminal_;
+  bool single_;
+  bool all_to_stdout_;
+  LineJoiner lines_;
+  std::map<bool, TerminalFilter> filters_;  // of the single host; by whether to stderr
+  std::map<bool, std::string> ready_;
+};
+
+}  // namespace muster::cli

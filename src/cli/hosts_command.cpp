@@ -1,0 +1,77 @@
+#include "cli/hosts_command.hpp"
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "cli/context.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kExamples = R"(Examples:
+  muster hosts                                   every host
+  muster hosts 'zone=sh1 and not @canary'        which hosts an expression means
+  muster hosts web7 -o json
+
+Targets: web1  web*  web[01-20]  a,b  @group  zone=sh1  zone in (sh1,sh2)  app~"^test"  fact.os=debian
+run:r12.failed  and or not ( )  all)";
+
+std::string StateOf(const json::value& host) {
+  const auto state = TextOf(host, "state");
+  if (state != "active") return state;
+  return FlagOf(host, "online") ? "online" : "offline";
+}
+
+std::string LabelsOf(const json::value& host) {
+  std::string text;
+  if (const auto* labels = FieldOf(host, "labels").if_object())
+    for (const auto& [key, value] : *labels)
+      if (value.is_string())
+        text += fmt::format("{}{}={}", text.empty() ? "" : " ", std::string_view(key),
+                            std::string_view(value.get_string()));
+  return text;
+}
+
+}  // namespace
+
+Result<int> ListHosts(const Context& context, const std::string& targets) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  json::array hosts;
+  const auto first = api->Pages("/hosts", {{"targets", targets}, {"limit", "5000"}}, "hosts",
+                                [&](const json::value& host) {
+                                  hosts.push_back(host);
+                                  return true;
+                                });
+  if (!first) return Fail(first.error());
+  if (context.PrintDocument(json::object{{"hosts", hosts},
+                                         {"total", FieldOf(*first, "total")},
+                                         {"online", FieldOf(*first, "online")}}))
+    return 0;
+  Table table({"NAME", "STATE", "LABELS", "OS", "LAST SEEN", "NOTE"});
+  for (const auto& host : hosts)
+    table.Add(
+        {TextOf(host, "name"), StateOf(host), LabelsOf(host), TextOf(FieldOf(host, "facts"), "os"),
+         FlagOf(host, "online") ? "now" : Ago(ParseTime(TextOf(host, "last_hello")), WallNow()),
+         TextOf(host, "note")});
+  Write(stdout, table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1));
+  context.Say(fmt::format("{}, {} online",
+                          Hosts(static_cast<std::uint64_t>(NumberOf(*first, "total"))),
+                          Count(static_cast<std::uint64_t>(NumberOf(*first, "online")))));
+  return 0;
+}
+
+void AddHosts(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("hosts", "List hosts");
+  const auto targets = std::make_shared<std::string>();
+  command->footer(kExamples);
+  command->add_option("targets", *targets, "Only these")->type_name("EXPR");
+  command->callback([&context, targets] {
+    context.action = [&context, targets] { return ListHosts(context, *targets); };
+  });
+}
+
+}  // namespace muster::cli

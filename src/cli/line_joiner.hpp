@@ -1,0 +1,31 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "domain/log.hpp"
+
+namespace muster::cli {
+
+// Turns pieces of output of many hosts into whole lines, so that lines of two hosts (or of the two
+// streams of one host) never mix. A line that grows past a bound is handed over in parts.
+class LineJoiner {
+ public:
+  // `line` is without its newline.
+  using OnLine = std::function<void(std::string_view host, Stream stream, std::string_view line)>;
+  explicit LineJoiner(OnLine on_line) : on_line_(std::move(on_line)) {}
+
+  void Add(std::string_view host, Stream stream, std::string_view bytes);
+  // Hands over the unfinished last lines of `host`, if any: nothing more comes of it.
+  void Finish(std::string_view host);
+  void FinishAll();
+
+ private:
+  OnLine on_line_;
+  std::map<std::pair<std::string, Stream>, std::string, std::less<>> unfinished_;
+};
+
+}  // namespace muster::cli

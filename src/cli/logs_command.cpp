@@ -1,0 +1,205 @@
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "cli/context.hpp"
+#include "cli/host_printer.hpp"
+#include "cli/log_text.hpp"
+#include "cli/run_follow.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kExamples = R"(Examples:
+  muster logs r12                        every host's output, as lines "host | text"
+  muster logs r12 --host web3            the raw bytes of one host
+  muster logs r12 --host web3 --tail 20  its last 20 lines
+  muster logs r12 -f                     also what is still to come)";
+
+struct LogsFlags {
+  std::string run;
+  std::string host;
+  bool follow = false;
+  bool only_stdout = false;
+  bool only_stderr = false;
+  bool timestamps = false;
+  std::uint64_t tail = 0;
+  std::uint32_t attempt = 0;
+
+  std::string StreamName() const { return only_stdout ? "stdout" : only_stderr ? "stderr" : ""; }
+  Query For(const std::string& of_host, std::uint64_t from) const {
+    return {{"host", of_host},
+            {"attempt", attempt == 0 ? "" : std::to_string(attempt)},
+            {"from", std::to_string(from)},
+            {"stream", StreamName()}};
+  }
+};
+
+void Remark(const Context& context, const std::string& host, std::string_view state) {
+  if (state == "gap") context.Say(fmt::format("{}: bytes are missing from this output", host));
+  if (state == "cut")
+    context.Say(fmt::format("{}: the output was cut at the quota (--max-output)", host));
+  if (state == "expired") context.Say(fmt::format("{}: the output was dropped by retention", host));
+}
+
+// Prints what there is of one host from an offset on, and remembers how far that was.
+class HostLog {
+ public:
+  HostLog(const Context& context, ApiClient& api, const LogsFlags& flags, std::string host,
+          HostPrinter& printer)
+      : context_(context), api_(api), flags_(flags), host_(std::move(host)), printer_(printer) {}
+
+  Result<> Read() {
+    if (flags_.tail > 0 && next_ == 0)
+      if (auto ok = ReadTail(); !ok) return ok;
+    while (true) {
+      auto part = api_.GetLog(flags_.run, flags_.For(host_, next_));
+      if (!part) return Fail(part.error());
+      for (const auto& piece : part->pieces) Print(piece);
+      state_ = part->state;
+      if (part->next <= next_) return {};
+      next_ = part->next;
+    }
+  }
+
+  bool Open() const { return state_ == "open"; }
+
+  void Finish() {
+    for (const auto& line : stamps_.Finish()) printer_.Add(host_, Stream::kStdout, line);
+    printer_.Finish(host_);
+    Remark(context_, host_, state_);
+  }
+
+ private:
+  void Print(const LogPart::Piece& piece) {
+    const auto stream = piece.stream == "stderr" ? Stream::kStderr : Stream::kStdout;
+    if (!flags_.timestamps) return printer_.Add(host_, stream, piece.data);
+    for (const auto& line : stamps_.Add(piece.stream, piece.time, piece.data))
+      printer_.Add(host_, stream, line);
+  }
+
+  // The API counts bytes from the end, a person counts lines: takes more until there are enough.
+  Result<> ReadTail() {
+    constexpr std::uint64_t kMost = 8 << 20;
+    for (std::uint64_t size = 64 << 10;; size *= 4) {
+      auto query = flags_.For(host_, 0);
+      query.emplace_back("tail", std::to_string(std::min(size, kMost)));
+      query.emplace_back("limit", std::to_string(kMost));
+      const auto part = api_.GetLog(flags_.run, query);
+      if (!part) return Fail(part.error());
+      const bool whole = size >= part->next || size >= kMost;
+      std::vector<LogPart::Piece> kept = LastLines(part->pieces, flags_.tail);
+      if (!whole && kept.size() == part->pieces.size() && !kept.empty() &&
+          kept.front().data.size() == part->pieces.front().data.size())
+        continue;
+      for (const auto& piece : kept) Print(piece);
+      state_ = part->state;
+      next_ = part->next;
+      return {};
+    }
+  }
+
+  const Context& context_;
+  ApiClient& api_;
+  const LogsFlags& flags_;
+  std::string host_;
+  HostPrinter& printer_;
+  LineStamps stamps_;
+  std::uint64_t next_ = 0;
+  std::string state_;
+};
+
+// Events only say that there is something new; the bytes come from the log itself.
+Result<int> FollowHost(const Context& context, const LogsFlags& flags, HostLog& log) {
+  Signals signals;
+  EventFeed feed(context, fmt::format("run:{0},log:{0}", flags.run));
+  feed.Start("");
+  bool connected = true;
+  while (log.Open()) {
+    if (signals.Wait(connected ? feed.Fd() : -1, connected ? Duration(-1) : Duration(1000)))
+      return kExitInterrupted;
+    if (!connected) feed.Start("");
+    connected = true;
+    for (const auto& item : feed.Take()) connected = connected && !item.closed;
+    const auto read = log.Read();
+    const bool may_pass = !read && (read.error().code == ErrorCode::kUnavailable ||
+                                    read.error().code == ErrorCode::kTimeout);
+    if (!read && !may_pass) return Fail(read.error());
+  }
+  log.Finish();
+  return 0;
+}
+
+Result<int> OneHost(const Context& context, ApiClient& api, const LogsFlags& flags) {
+  HostPrinter printer(context.terminal, true, true);
+  HostLog log(context, api, flags, flags.host, printer);
+  if (auto ok = log.Read(); !ok) return Fail(ok.error());
+  if (flags.follow) return FollowHost(context, flags, log);
+  log.Finish();
+  return 0;
+}
+
+Result<int> EveryHost(const Context& context, ApiClient& api, const LogsFlags& flags, bool single) {
+  HostPrinter printer(context.terminal, single, true);
+  Result<> outcome;
+  const auto pages = api.Pages(fmt::format("/runs/{}/tasks", Segment(flags.run)), {}, "tasks",
+                               [&](const json::value& task) {
+                                 if (NumberOf(task, "attempt") == 0) return true;
+                                 HostLog log(context, api, flags, TextOf(task, "host"), printer);
+                                 outcome = log.Read();
+                                 log.Finish();
+                                 return outcome.has_value();
+                               });
+  if (!pages) return Fail(pages.error());
+  if (!outcome) return Fail(outcome.error());
+  return 0;
+}
+
+Result<int> Logs(const Context& context, const LogsFlags& flags) {
+  if (flags.only_stdout && flags.only_stderr)
+    return Fail(ErrorCode::kInvalid,
+                "--stdout and --stderr exclude each other; leave both out to see both");
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  if (!flags.host.empty()) return OneHost(context, *api, flags);
+  const auto run = api->Get("/runs/" + Segment(flags.run));
+  if (!run) return Fail(run.error());
+  const auto hosts = static_cast<std::uint64_t>(NumberOf(*run, "hosts"));
+  if (!flags.follow) return EveryHost(context, *api, flags, hosts == 1);
+  if (flags.timestamps || flags.tail > 0 || flags.attempt > 0 || flags.only_stdout ||
+      flags.only_stderr)
+    return Fail(ErrorCode::kInvalid, "with -f these options need --host HOST");
+  FollowOptions follow;
+  follow.run = flags.run;
+  follow.hosts = hosts;
+  follow.live = true;
+  const auto left = Follower(context, *api, follow).Watch();
+  if (!left) return Fail(left.error());
+  return left->value_or(0);
+}
+
+}  // namespace
+
+void AddLogs(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("logs", "Show the output of a run");
+  const auto flags = std::make_shared<LogsFlags>();
+  command->footer(kExamples);
+  command->add_option("run", flags->run, "Which run")->type_name("RUN")->required();
+  command->add_option("--host", flags->host, "Only this host, as raw bytes");
+  command->add_flag("-f,--follow", flags->follow, "Go on with what is still to come");
+  command->add_flag("--stdout", flags->only_stdout, "Only what went to stdout");
+  command->add_flag("--stderr", flags->only_stderr, "Only what went to stderr");
+  command->add_flag("--timestamps", flags->timestamps,
+                    "Put the time (by the host's clock) before each line");
+  command->add_option("--tail", flags->tail, "Only the last lines")->type_name("N");
+  command->add_option("--attempt", flags->attempt, "Of this attempt (default: the last)")
+      ->type_name("N");
+  command->callback(
+      [&context, flags] { context.action = [&context, flags] { return Logs(context, *flags); }; });
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,154 @@
+#include "cli/output.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <unistd.h>
+
+#include <boost/json/array.hpp>
+
+#include "cli/terminal_text.hpp"
+
+namespace muster::cli {
+namespace {
+
+// Characters a terminal shows, roughly: bytes that begin one.
+std::size_t Width(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+constexpr std::string_view Code(Colour colour) {
+  switch (colour) {
+    case Colour::kNone:
+      return "";
+    case Colour::kRed:
+      return "31";
+    case Colour::kGreen:
+      return "32";
+    case Colour::kYellow:
+      return "33";
+    case Colour::kDim:
+      return "2";
+    case Colour::kBold:
+      return "1";
+  }
+  return "";
+}
+
+}  // namespace
+
+Terminal Terminal::Detect() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const bool colours = no_colour == nullptr || *no_colour == '\0';
+  Terminal terminal;
+  terminal.stdin_tty = isatty(STDIN_FILENO) == 1;
+  terminal.stdout_tty = isatty(STDOUT_FILENO) == 1;
+  terminal.stderr_tty = isatty(STDERR_FILENO) == 1;
+  terminal.colour_out = terminal.stdout_tty && colours;
+  terminal.colour_err = terminal.stderr_tty && colours;
+  return terminal;
+}
+
+void Write(std::FILE* file, std::string_view bytes) {
+  constexpr int kBrokenPipe = 128 + 13;
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() && std::fflush(file) == 0)
+    return;
+  _exit(errno == EPIPE ? kBrokenPipe : 1);
+}
+
+std::string Paint(std::string_view text, Colour colour, bool enabled) {
+  if (!enabled || colour == Colour::kNone) return std::string(text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", Code(colour), text);
+}
+
+Colour ColourOf(std::string_view state) {
+  if (state == "succeeded" || state == "online" || state == "complete") return Colour::kGreen;
+  if (state == "running" || state == "sent" || state == "queued" || state == "paused" ||
+      state == "skipped" || state == "cancelled" || state == "open")
+    return Colour::kYellow;
+  if (state == "waiting" || state == "created") return Colour::kDim;
+  return Colour::kRed;
+}
+
+std::string Count(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  return digits;
+}
+
+std::string Hosts(std::uint64_t number) {
+  return Count(number) + (number == 1 ? " host" : " hosts");
+}
+
+std::string Lasted(Duration duration) {
+  const auto ms = std::max<std::int64_t>(0, duration.count());
+  if (ms < 1000) return fmt::format("{} ms", ms);
+  if (ms < 60'000) return fmt::format("{}.{} s", ms / 1000, ms % 1000 / 100);
+  const auto seconds = ms / 1000;
+  if (seconds < 3600) return fmt::format("{}m{:02}s", seconds / 60, seconds % 60);
+  return fmt::format("{}h{:02}m", seconds / 3600, seconds % 3600 / 60);
+}
+
+WallTime ParseTime(std::string_view text) {
+  int year = 0;
+  unsigned month = 0;
+  unsigned day = 0;
+  int hour = 0;
+  int minute = 0;
+  int second = 0;
+  int fraction = 0;
+  const std::string copy(text);
+  if (std::sscanf(copy.c_str(), "%d-%u-%uT%d:%d:%d.%3dZ", &year, &month, &day, &hour, &minute,
+                  &second, &fraction) < 6)
+    return {};
+  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month),
+                                         std::chrono::day(day)};
+  if (!date.ok()) return {};
+  const auto days = std::chrono::sys_days(date).time_since_epoch().count();
+  return {((static_cast<std::int64_t>(days) * 24 + hour) * 60 + minute) * 60'000 + second * 1000 +
+          fraction};
+}
+
+std::string Ago(WallTime then, WallTime now) {
+  if (!then) return "never";
+  const auto seconds = std::max<std::int64_t>(0, (now - then).count() / 1000);
+  if (seconds < 120) return fmt::format("{}s ago", seconds);
+  if (seconds < 7200) return fmt::format("{}m ago", seconds / 60);
+  if (seconds < 172'800) return fmt::format("{}h ago", seconds / 3600);
+  return fmt::format("{}d ago", seconds / 86'400);
+}
+
+WallTime WallNow() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return {std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
+}
+
+std::string Table::Text(bool terminal, bool colour, int state_column) const {
+  std::vector<std::vector<std::string>> cells = rows_;
+  std::vector<std::size_t> widths(rows_.front().size());
+  for (auto& row : cells) {
+    for (std::size_t i = 0; i < row.size() && i < widths.size(); ++i) {
+      if (terminal) row[i] = ForTerminal(row[i], true);
+      widths[i] = std::max(widths[i], Width(row[i]));
+    }
+  }
+  std::string out;
+  for (std::size_t r = 0; r < cells.size(); ++r) {
+    std::string line;
+    for (std::size_t i = 0; i < cells[r].size(); ++i) {
+      const auto& cell = cells[r][i];
+      const Colour paint = r == 0                                ? Colour::kBold
+                           : static_cast<int>(i) == state_column ? ColourOf(cell)
+                                                                 : Colour::kNone;
+      line += Paint(cell, paint, colour);
+      if (i + 1 < cells[r].size()) line.append(widths[i] - Width(cell) + 2, ' ');
+    }
+    while (line.ends_with(' ')) line.pop_back();
+    out += line + '\n';
+  }
+  return out;
+}
+
+}  // namespace muster::cli

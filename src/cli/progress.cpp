@@ -1,0 +1,72 @@
+#include "cli/progress.hpp"
+
+#include <algorithm>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/report.hpp"
+#include "cli/terminal_text.hpp"
+
+namespace muster::cli {
+namespace {
+
+constexpr std::string_view kClearLine = "\r\x1b[K";
+
+std::size_t Columns() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col - 1U;
+  return 79;
+}
+
+Duration Pace(bool tty) { return Duration(tty ? 100 : 5'000); }
+
+}  // namespace
+
+Progress::Progress(const Context& context, std::string run, std::uint64_t hosts, bool shown)
+    : context_(context),
+      run_(std::move(run)),
+      hosts_(hosts),
+      shown_(shown && !context.quiet),
+      drawn_(Clock::now()) {}
+
+void Progress::Update(const TaskCounts& counts) {
+  changed_ = changed_ || !(counts == counts_);
+  counts_ = counts;
+}
+
+Duration Progress::UntilDraw() const {
+  if (!shown_ || !changed_) return Duration(-1);
+  const auto due = drawn_ + Pace(context_.terminal.stderr_tty);
+  const auto left = std::chrono::ceil<Duration>(due - Clock::now());
+  return std::max(left, Duration(0));
+}
+
+void Progress::Draw() {
+  if (UntilDraw() != Duration(0)) return;
+  drawn_ = Clock::now();
+  changed_ = false;
+  if (context_.terminal.stderr_tty) {
+    Write(stderr, fmt::format("{}{}", kClearLine, ProgressBar(counts_, hosts_, Columns())));
+    on_screen_ = true;
+    return;
+  }
+  const auto line = fmt::format("{}: {} of {} ended ({})\n", run_, Count(counts_.Ended()),
+                                Hosts(hosts_), CountsText(counts_));
+  if (line != last_line_) Write(stderr, line);
+  last_line_ = line;
+}
+
+void Progress::Clear() {
+  if (!on_screen_) return;
+  Write(stderr, kClearLine);
+  on_screen_ = false;
+  changed_ = true;
+}
+
+void Progress::Say(std::string_view line) {
+  if (context_.quiet) return;
+  Clear();
+  context_.Say(context_.terminal.stderr_tty ? ForTerminal(line) : std::string(line));
+}
+
+}  // namespace muster::cli

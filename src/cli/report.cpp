@@ -1,0 +1,140 @@
+#include "cli/report.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <boost/json/array.hpp>
+
+#include "domain/host_ranges.hpp"
+#include "domain/run.hpp"
+
+namespace muster::cli {
+namespace {
+
+constexpr std::size_t kSummaryHosts = 200;  // characters
+
+// Folds two lists of hosts; one that was cut short is just appended.
+std::string JoinHosts(const std::string& a, const std::string& b) {
+  auto names = ExpandHostRanges(a + "," + b);
+  const bool cut = a.find("…") != std::string::npos || b.find("…") != std::string::npos;
+  return names && !cut ? FoldHostNames(*names, 2 * kSummaryHosts) : a + "," + b;
+}
+
+std::string Shortened(std::string text, std::size_t most) {
+  if (text.size() <= most) return text;
+  const auto comma = text.rfind(',', most);
+  text.resize(comma == std::string::npos ? most : comma);
+  return text + ",…";
+}
+
+}  // namespace
+
+std::vector<OutcomeGroup> GroupsOf(const boost::json::value& answer) {
+  std::vector<OutcomeGroup> groups;
+  for (const auto& item : ListOf(answer, "groups")) {
+    groups.push_back({static_cast<std::uint64_t>(NumberOf(item, "count")), TextOf(item, "state"),
+                      NumberOf(item, "exit_code"), NumberOf(item, "signal"), TextOf(item, "reason"),
+                      TextOf(item, "hosts"), TextOf(item, "sample_host"),
+                      static_cast<std::uint64_t>(NumberOf(item, "bytes"))});
+  }
+  return groups;
+}
+
+std::vector<OutcomeGroup> MergeOutputs(const std::vector<OutcomeGroup>& groups) {
+  std::vector<OutcomeGroup> merged;
+  for (const auto& group : groups) {
+    const auto same = std::ranges::find_if(merged, [&](const OutcomeGroup& other) {
+      return other.state == group.state && other.exit_code == group.exit_code &&
+             other.signal == group.signal;
+    });
+    if (same == merged.end()) {
+      merged.push_back(group);
+      continue;
+    }
+    same->count += group.count;
+    // Only hosts with trouble are named in a summary, and only the first of them.
+    if (same->hosts.size() < 2 * kSummaryHosts) same->hosts = JoinHosts(same->hosts, group.hosts);
+    if (same->reason != group.reason) same->reason.clear();
+  }
+  return merged;
+}
+
+std::string Outcome(std::string_view state, std::int64_t exit_code, std::int64_t signal) {
+  if (signal != 0) return fmt::format("{} (signal {})", state, signal);
+  if (state == "failed") return fmt::format("failed (exit {})", exit_code);
+  return std::string(state);
+}
+
+std::string GroupHead(const OutcomeGroup& group) {
+  const std::string reason = group.reason.empty() ? "" : fmt::format(", {}", group.reason);
+  return fmt::format("{} {}{}: {}", Hosts(group.count),
+                     Outcome(group.state, group.exit_code, group.signal), reason, group.hosts);
+}
+
+std::string SummaryLine(const boost::json::value& run, const std::vector<OutcomeGroup>& groups) {
+  std::string parts;
+  const auto merged = MergeOutputs(groups);
+  for (const bool well : {true, false}) {
+    for (const auto& group : merged) {
+      if ((group.state == "succeeded") != well) continue;
+      if (!parts.empty()) parts += ", ";
+      parts += Count(group.count) + " " + Outcome(group.state, group.exit_code, group.signal);
+      if (!well) parts += ": " + Shortened(group.hosts, kSummaryHosts);
+    }
+  }
+  const auto created = ParseTime(TextOf(run, "created"));
+  const auto ended = ParseTime(TextOf(run, "ended"));
+  const std::string took = created && ended ? " · " + Lasted(ended - created) : "";
+  const auto reason = TextOf(run, "reason");
+  const auto& stop = FieldOf(run, "stop");
+  std::string why = reason.empty() ? "" : fmt::format(" · {}", reason);
+  if (why.empty() && stop.is_object()) why = fmt::format(" · stopped by {}", TextOf(stop, "by"));
+  return fmt::format("{} {}: {}{}{}", TextOf(run, "id"), TextOf(run, "state"), parts, why, took);
+}
+
+std::string CountsText(const TaskCounts& counts) {
+  constexpr std::array kOrder{TaskState::kFailed,  TaskState::kTimedOut,  TaskState::kKilled,
+                              TaskState::kLost,    TaskState::kRefused,   TaskState::kUnreachable,
+                              TaskState::kSkipped, TaskState::kSucceeded, TaskState::kRunning,
+                              TaskState::kSent,    TaskState::kQueued,    TaskState::kWaiting};
+  std::string text;
+  for (const auto state : kOrder) {
+    if (counts[state] == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", Count(counts[state]), Name(state));
+  }
+  return text;
+}
+
+std::string ProgressBar(const TaskCounts& counts, std::uint64_t hosts, std::size_t width) {
+  constexpr std::size_t kBar = 20;
+  const std::uint64_t ended = counts.Ended();
+  const std::size_t full = hosts == 0 ? 0 : std::min<std::uint64_t>(kBar, ended * kBar / hosts);
+  std::string text =
+      fmt::format("[{}{}] {} of {} · {}", std::string(full, '#'), std::string(kBar - full, '-'),
+                  Count(ended), Count(hosts), CountsText(counts));
+  // Two bytes more than columns, for the dot. A bar that wraps could not be redrawn.
+  if (text.size() > width + 1) text.resize(std::max<std::size_t>(width, kBar) - 1);
+  return text;
+}
+
+int ExitCodeOfRun(const boost::json::value& run) {
+  const auto code = static_cast<int>(NumberOf(run, "exit_code"));
+  if (code != 0) return code;
+  const int by_counts = ExitCodeOf(CountsOf(FieldOf(run, "counts")));
+  if (by_counts != 0) return by_counts;
+  return TextOf(run, "state") == "succeeded" ? 0 : 1;
+}
+
+std::string_view FirstLines(std::string_view output, std::size_t most, std::size_t& left) {
+  std::size_t end = 0;
+  for (std::size_t lines = 0; lines < most && end < output.size(); ++lines) {
+    const auto newline = output.find('\n', end);
+    end = newline == std::string_view::npos ? output.size() : newline + 1;
+  }
+  const auto rest = output.substr(end);
+  left = static_cast<std::size_t>(std::ranges::count(rest, '\n')) +
+         (!rest.empty() && rest.back() != '\n' ? 1 : 0);
+  return output.substr(0, end);
+}
+
+}  // namespace muster::cli

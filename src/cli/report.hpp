@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/json/value.hpp>
+
+#include "cli/output.hpp"
+#include "domain/task.hpp"
+
+namespace muster::cli {
+
+// Hosts that ended alike, as GET /runs/ID/groups tells them.
+struct OutcomeGroup {
+  std::uint64_t count = 0;
+  std::string state;
+  std::int64_t exit_code = 0;
+  std::int64_t signal = 0;
+  std::string reason;
+  std::string hosts;
+  std::string sample_host;
+  std::uint64_t bytes = 0;
+};
+std::vector<OutcomeGroup> GroupsOf(const boost::json::value& answer);
+
+// Groups that differ in their output only, as one; the order is kept.
+std::vector<OutcomeGroup> MergeOutputs(const std::vector<OutcomeGroup>& groups);
+
+// "succeeded", "failed (exit 3)", "killed (signal 9)", "unreachable"
+std::string Outcome(std::string_view state, std::int64_t exit_code, std::int64_t signal);
+
+// "9,871 hosts succeeded: web[1-9871]", "1 host refused (user 'x' does not exist): web3"
+std::string GroupHead(const OutcomeGroup& group);
+
+// "r12 failed: 9 succeeded, 1 failed (exit 3): web3 · 1.2 s"
+std::string SummaryLine(const boost::json::value& run, const std::vector<OutcomeGroup>& groups);
+
+// "9 succeeded, 1 failed", worst first; "" without hosts.
+std::string CountsText(const TaskCounts& counts);
+
+// "[#####-----] 4,210 of 10,000 · 10 failed, 4,200 succeeded"
+std::string ProgressBar(const TaskCounts& counts, std::uint64_t hosts, std::size_t width);
+
+// The exit code of a client that waited for `run`.
+int ExitCodeOfRun(const boost::json::value& run);
+
+// The first `most` lines of `output`; `left` is the number of lines left out.
+std::string_view FirstLines(std::string_view output, std::size_t most, std::size_t& left);
+
+}  // namespace muster::cli

@@ -1,0 +1,250 @@
+#include <charconv>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "base/text.hpp"
+#include "cli/api_client.hpp"
+#include "cli/context.hpp"
+#include "cli/report.hpp"
+#include "cli/run_follow.hpp"
+#include "cli/run_request.hpp"
+#include "cli/run_result.hpp"
+#include "cli/terminal_text.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::uint64_t kMostLive = 20;     // hosts whose lines are shown as they come
+constexpr std::uint64_t kMostUnasked = 50;  // hosts a person need not confirm
+constexpr Duration kPatience = std::chrono::seconds(30);
+
+constexpr const char* kExamples = R"(Examples:
+  muster run -t web1 -- uptime
+  muster run -t 'web*' -- 'df -h / | tail -1'             one quoted word is a shell line
+  muster run -t 'app=web' -- systemctl is-active nginx    several words need no shell
+  muster run -t 'zone in (sh1,sh2)' -x web7 --batches 1,10% -- 'systemctl restart app'
+  muster run -t @db --script check.py -- --verbose        words after -- are its arguments
+  muster run -t run:r12.failed --dry-run -- true          which hosts, without starting
+
+Exit codes: 0 all well; 1 a host failed, timed out or was killed; 2 usage; 3 denied; 4 no match;
+5 server out of reach; 6 hosts unreachable or unknown; 130 detached or interrupted.)";
+
+struct RunFlags {
+  RunOptions options;
+  bool dry_run = false;
+  bool detach = false;
+  bool live = false;
+  bool grouped = false;
+  bool yes = false;
+};
+
+Result<std::string> ReadInput(const std::string& path) {
+  std::ostringstream text;
+  if (path == "-") {
+    text << std::cin.rdbuf();
+    return text.str();
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Fail(ErrorCode::kInvalid, "cannot read '{}'", path);
+  if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
+  if (file.bad()) return Fail(ErrorCode::kInvalid, "cannot read '{}'", path);
+  return text.str();
+}
+
+Result<RunInputs> ReadInputs(const RunOptions& options) {
+  RunInputs inputs;
+  if (options.script_file == "-" && options.stdin_file == "-")
+    return Fail(ErrorCode::kInvalid, "--script - and --stdin - cannot both read stdin");
+  if (!options.script_file.empty()) {
+    auto text = ReadInput(options.script_file);
+    if (!text) return Fail(text.error());
+    inputs.script = std::move(*text);
+  }
+  if (!options.stdin_file.empty()) {
+    auto text = ReadInput(options.stdin_file);
+    if (!text) return Fail(text.error());
+    inputs.stdin_data = std::move(*text);
+  }
+  return inputs;
+}
+
+int PrintDryRun(const Context& context, const json::value& plan) {
+  if (context.PrintDocument(plan)) return 0;
+  std::string text =
+      fmt::format("{}: {}\n", Hosts(static_cast<std::uint64_t>(NumberOf(plan, "hosts"))),
+                  TextOf(plan, "names"));
+  if (const auto offline = NumberOf(plan, "offline_count"); offline > 0) {
+    std::string names;
+    for (const auto& name : ListOf(plan, "offline"))
+      if (name.is_string())
+        names += fmt::format("{}{}", names.empty() ? "" : ",", std::string_view(name.get_string()));
+    text += fmt::format("offline: {}\n", names);
+  }
+  std::string sizes;
+  for (const auto& size : ListOf(plan, "batches"))
+    sizes += (sizes.empty() ? "" : ", ") + json::serialize(size);
+  if (!sizes.empty()) text += fmt::format("batches: {}\n", sizes);
+  Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
+  return 0;
+}
+
+// True when the person means it. Only asked at a terminal, and only for `all` or many hosts.
+bool Confirmed(const Context& context, const json::value& plan) {
+  const auto hosts = static_cast<std::uint64_t>(NumberOf(plan, "hosts"));
+  if (!FlagOf(plan, "says_all") && hosts <= kMostUnasked) return true;
+  Write(stderr, fmt::format("{} of {}: {}\ntype {} to go on: ", Hosts(hosts), context.server,
+                            ForTerminal(TextOf(plan, "names"), true), hosts));
+  std::string answer;
+  std::getline(std::cin, answer);
+  return Trim(answer) == std::to_string(hosts);
+}
+
+Result<int> Follow(const Context& context, ApiClient& api, const RunFlags& flags,
+                   const json::value& started) {
+  const bool table = context.OutputFormat() == Format::kTable;
+  FollowOptions follow;
+  follow.run = TextOf(started, "id");
+  follow.hosts = static_cast<std::uint64_t>(NumberOf(started, "hosts"));
+  follow.from = std::to_string(NumberOf(started, "commit"));
+  follow.live = table && (flags.live || (follow.hosts <= kMostLive && !flags.grouped));
+  const auto left = Follower(context, api, follow).Watch();
+  if (!left) return Fail(left.error());
+  if (*left) return **left;
+
+  const auto run =
+      Persist(context, kPatience, [&] { return api.Get("/runs/" + Segment(follow.run)); });
+  if (!run) return Fail(run.error());
+  if (context.OutputFormat() == Format::kJsonl) {
+    if (auto ok = PrintResultLines(api, follow.run); !ok) return Fail(ok.error());
+  } else if (!table) {
+    const auto document = Persist(context, kPatience, [&] { return ResultDocument(api, *run); });
+    if (!document) return Fail(document.error());
+    context.PrintDocument(*document);
+  } else if (!follow.live) {
+    if (auto ok = PrintGroups(context, api, follow.run); !ok) return Fail(ok.error());
+  }
+  const auto groups = api.Get(fmt::format("/runs/{}/groups", Segment(follow.run)));
+  const auto summary = SummaryLine(*run, groups ? GroupsOf(*groups) : std::vector<OutcomeGroup>());
+  context.Say(context.terminal.stderr_tty
+                  ? Paint(ForTerminal(summary, true), ColourOf(TextOf(*run, "state")),
+                          context.terminal.colour_err)
+                  : summary);
+  return ExitCodeOfRun(*run);
+}
+
+Result<int> Run(const Context& context, RunFlags& flags) {
+  flags.options.words = context.words;
+  if (flags.live && flags.grouped)
+    return Fail(ErrorCode::kInvalid, "--live and --grouped exclude each other");
+  const auto inputs = ReadInputs(flags.options);
+  if (!inputs) return Fail(inputs.error());
+  const auto body = RunBody(flags.options, *inputs);
+  if (!body) return Fail(body.error());
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+
+  const bool ask = !flags.yes && context.terminal.stdin_tty && context.terminal.stderr_tty;
+  if (flags.dry_run || ask) {
+    const auto plan = Persist(context, kPatience,
+                              [&] { return api->Post("/runs", *body, "", {{"dry_run", "true"}}); });
+    if (!plan) return Fail(plan.error());
+    if (flags.dry_run) return PrintDryRun(context, *plan);
+    if (!Confirmed(context, *plan)) {
+      context.Say("nothing was started");
+      return kExitInterrupted;
+    }
+  }
+  const auto key = NewKey();
+  const auto started = Persist(context, kPatience, [&] { return api->Post("/runs", *body, key); });
+  if (!started) return Fail(started.error());
+  const auto id = TextOf(*started, "id");
+  if (flags.detach) {
+    if (!context.PrintDocument(*started)) Write(stdout, id + "\n");
+    return 0;
+  }
+  context.Say(fmt::format("run {} on {}", id,
+                          Hosts(static_cast<std::uint64_t>(NumberOf(*started, "hosts")))));
+  return Follow(context, *api, flags, *started);
+}
+
+void AddCommandOptions(CLI::App& command, RunOptions& options) {
+  command
+      .add_option("--script", options.script_file,
+                  "Run this file's contents (- is stdin); words after -- are its arguments")
+      ->type_name("FILE");
+  command.add_option("--interpreter", options.interpreter,
+                     "Hand the script to this program (default: its #! line, else /bin/sh)");
+  command
+      .add_option("--stdin", options.stdin_file,
+                  "Give this file to each command as its stdin (- is stdin)")
+      ->type_name("FILE");
+  command.add_option("--env", options.env, "Set an environment variable; may be repeated")
+      ->type_name("K=V")
+      ->allow_extra_args(false);
+  command.add_option("-u,--user", options.user,
+                     "Run as this user (default: what the agent is set to)");
+  command.add_option("--folder", options.folder, "Run in this folder (default: the user's home)")
+      ->type_name("DIR");
+  command
+      .add_option("--leftovers", options.leftovers,
+                  "Processes that outlive the command: keep or kill")
+      ->capture_default_str();
+  command.add_option("--title", options.title, "One line for lists (default: the command)");
+}
+
+void AddLimitOptions(CLI::App& command, RunOptions& options) {
+  command.add_option("--concurrency", options.concurrency, "Hosts at once; 0 is all")
+      ->capture_default_str();
+  command.add_option("--batches", options.batches,
+                     "Batch sizes: 1,10%,100% or '20 +10' or '1 *2'; the last repeats");
+  command
+      .add_option("--max-failures", options.max_failures,
+                  "Failures tolerated per batch: a number or a percentage")
+      ->capture_default_str();
+  command.add_option("--timeout", options.timeout, "End a command that takes longer")
+      ->capture_default_str();
+  command.add_option("--grace", options.grace, "Time between TERM and KILL")->capture_default_str();
+  command.add_option("--max-output", options.max_output, "Output kept per host")
+      ->capture_default_str();
+  command
+      .add_option("--wait-offline", options.wait_offline,
+                  "Wait this long for hosts that are offline")
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void AddRun(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("run",
+                                     "Run a command or script on hosts and wait for it\n"
+                                     "muster run -t EXPR [OPTIONS] -- COMMAND [ARGUMENT...]");
+  const auto flags = std::make_shared<RunFlags>();
+  command->footer(kExamples);
+  command
+      ->add_option("-t,--target,--targets", flags->options.targets,
+                   "Which hosts (see: muster hosts EXPR)")
+      ->type_name("EXPR")
+      ->required();
+  command->add_option("-x,--exclude", flags->options.exclude, "Leave these hosts out")
+      ->type_name("EXPR");
+  command->add_flag("--ignore-missing", flags->options.ignore_missing,
+                    "Let unknown host names pass");
+  AddCommandOptions(*command, flags->options);
+  AddLimitOptions(*command, flags->options);
+  command->add_flag("--dry-run", flags->dry_run, "Say which hosts and batches, start nothing");
+  command->add_flag("-d,--detach", flags->detach, "Start it, print its id and leave");
+  command->add_flag("--live", flags->live,
+                    "Show every host's lines as they come, however many hosts");
+  command->add_flag("--grouped", flags->grouped, "Show equal outcomes grouped, however few hosts");
+  command->add_flag("--yes", flags->yes, "Ask nothing");
+  command->callback(
+      [&context, flags] { context.action = [&context, flags] { return Run(context, *flags); }; });
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,237 @@
+#include "cli/run_follow.hpp"
+
+#include <algorithm>
+#include <array>
+#include <unistd.h>
+
+#include <boost/json.hpp>
+
+#include "cli/report.hpp"
+#include "domain/host_ranges.hpp"
+#include "domain/run.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr int kMostFailures = 20;
+constexpr Duration kFirstBackoff{200};
+constexpr Duration kLongestBackoff{5'000};
+// How long an ended run's output may be on its way before the program no longer waits for it.
+constexpr auto kLogPatience = std::chrono::seconds(60);
+
+bool MayPass(const Error& error) {
+  return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout;
+}
+
+std::string Topics(const FollowOptions& options) {
+  const std::string run = "run:" + options.run;
+  return options.live ? run + ",log:" + options.run : run;
+}
+
+}  // namespace
+
+Follower::Follower(const Context& context, ApiClient& api, FollowOptions options)
+    : context_(context),
+      api_(api),
+      options_(std::move(options)),
+      feed_(context, Topics(options_)),
+      printer_(context.terminal, options_.hosts == 1),
+      live_(api, options_.run, printer_),
+      progress_(context, options_.run, options_.hosts, !options_.live),
+      last_id_(options_.from) {}
+
+Result<std::optional<int>> Follower::Watch() {
+  resync_ = options_.from.empty();
+  feed_.Start(last_id_);
+  while (!Done()) {
+    if (const auto signal = signals_.Wait(feed_.Fd(), UntilNext()))
+      if (const auto code = OnSignal(*signal)) return code;
+    for (auto& item : feed_.Take())
+      if (auto ok = Handle(std::move(item)); !ok) return Fail(ok.error());
+    ReconnectIfDue();
+    if (refresh_at_ && Clock::now() >= *refresh_at_)
+      if (auto ok = Refresh(); !ok) return Fail(ok.error());
+    progress_.Draw();
+  }
+  return FetchTheRest();
+}
+
+Result<> Follower::Handle(EventFeed::Item item) {
+  if (item.closed) return Lost(item.error);
+  if (!connected_) progress_.Say("connected again");
+  connected_ = true;
+  backoff_ = Duration(0);
+  if (!item.event.id.empty()) last_id_ = item.event.id;
+  if (auto ok = HandleEvent(item.event); !ok) return ok;
+  return resync_ ? Refresh() : Result<>();
+}
+
+Result<> Follower::HandleEvent(const SseEvent& event) {
+  if (event.name == "gap" || event.name == "reset") {
+    resync_ = true;
+    return {};
+  }
+  boost::system::error_code problem;
+  const auto data = json::parse(event.data, problem);
+  if (problem) return Fail(ErrorCode::kInternal, "the server sent an event that is not JSON");
+  if (event.name == "run" && TextOf(data, "id") == options_.run) TakeRun(data);
+  if (event.name == "task" && TextOf(data, "run") == options_.run) return HandleTask(data);
+  if (event.name == "log" && options_.live && TextOf(data, "run") == options_.run) {
+    logs_deadline_.reset();
+    return Patiently(live_.Add(data));
+  }
+  return {};
+}
+
+void Follower::TakeRun(const json::value& run) {
+  state_ = TextOf(run, "state");
+  if (const auto open = NumberOf(run, "logs_open"); open != logs_open_) {
+    logs_open_ = open;
+    logs_deadline_.reset();
+  }
+  const auto counts = CountsOf(FieldOf(run, "counts"));
+  progress_.Update(counts);
+  if (counts[TaskState::kQueued] > 0) NameOffline();
+}
+
+// Named as soon as they are known, so that nobody wonders what the run waits for.
+void Follower::NameOffline() {
+  if (offline_named_ || context_.quiet) return;
+  std::vector<std::string> names;
+  const auto answer =
+      api_.Pages(fmt::format("/runs/{}/tasks", Segment(options_.run)),
+                 {{"state", "queued"}, {"limit", "500"}}, "tasks", [&](const json::value& task) {
+                   names.push_back(TextOf(task, "host"));
+                   return names.size() < 500;
+                 });
+  if (!answer || names.empty()) return;
+  offline_named_ = true;
+  progress_.Say(
+      fmt::format("waiting for {} offline: {}", Hosts(names.size()), FoldHostNames(names, 500)));
+}
+
+Result<> Follower::HandleTask(const json::value& task) {
+  const auto host = TextOf(task, "host");
+  const auto state = TextOf(task, "state");
+  const auto attempt = static_cast<std::uint32_t>(NumberOf(task, "attempt"));
+  if (options_.live) {
+    if (attempt == 0) return {};
+    const auto closed = live_.CatchUp(host, attempt);
+    if (!closed) return Patiently(Fail(closed.error()));
+    return {};
+  }
+  if (state == "succeeded" || failures_shown_ > kMostFailures) return {};
+  if (++failures_shown_ > kMostFailures) {
+    progress_.Say("more hosts did not succeed; they are listed at the end");
+    return {};
+  }
+  const auto reason = TextOf(task, "reason");
+  progress_.Say(fmt::format("{} {}{}{}", host,
+                            Outcome(state, NumberOf(task, "exit_code"), NumberOf(task, "signal")),
+                            reason.empty() ? "" : ": ", reason));
+  return {};
+}
+
+Result<> Follower::Refresh() {
+  resync_ = false;
+  refresh_at_.reset();
+  const auto run = api_.Get("/runs/" + Segment(options_.run));
+  if (!run) return Patiently(Fail(run.error()));
+  TakeRun(*run);
+  return options_.live ? Patiently(live_.CatchUpAll()) : Result<>();
+}
+
+// A server that is away for a moment is no reason to give up; what was missed is fetched later.
+Result<> Follower::Patiently(const Result<>& outcome) {
+  if (outcome || !MayPass(outcome.error())) return outcome;
+  refresh_at_ = Clock::now() + std::chrono::seconds(1);
+  return {};
+}
+
+Result<> Follower::Lost(const Error& error) {
+  if (!MayPass(error)) return Fail(error);
+  if (connected_ && !Done())
+    progress_.Say(fmt::format("connection lost, trying again ({}); {} goes on meanwhile",
+                              error.message, options_.run));
+  connected_ = false;
+  resync_ = true;
+  backoff_ = std::clamp(backoff_ * 2, kFirstBackoff, kLongestBackoff);
+  reconnect_at_ = Clock::now() + backoff_;
+  return {};
+}
+
+void Follower::ReconnectIfDue() {
+  if (!reconnect_at_ || Clock::now() < *reconnect_at_) return;
+  reconnect_at_.reset();
+  feed_.Start(last_id_);
+}
+
+bool Follower::Done() {
+  const auto state = ParseRunState(state_);
+  if (!state || !IsFinal(*state)) return false;
+  if (logs_open_ == 0) return true;
+  if (!logs_deadline_) logs_deadline_ = Clock::now() + kLogPatience;
+  return Clock::now() >= *logs_deadline_;
+}
+
+Duration Follower::UntilNext() const {
+  Duration least = progress_.UntilDraw();
+  for (const auto& moment : {reconnect_at_, refresh_at_, logs_deadline_}) {
+    if (!moment) continue;
+    const auto left = std::max(Duration(0), std::chrono::ceil<Duration>(*moment - Clock::now()));
+    least = least < Duration(0) ? left : std::min(least, left);
+  }
+  return least;
+}
+
+std::optional<int> Follower::OnSignal(int signal) {
+  if (signal != SIGINT || !context_.terminal.stdin_tty || !context_.terminal.stderr_tty)
+    return Detach();
+  while (true) {
+    progress_.Clear();
+    Write(stderr, fmt::format("\n{}: [s]top, [d]etach, [c]ontinue? ", options_.run));
+    if (signals_.Wait(STDIN_FILENO, Duration(-1))) return Detach();
+    std::array<char, 256> answer{};
+    const auto size = read(STDIN_FILENO, answer.data(), answer.size());
+    if (size <= 0 || answer[0] == 'd' || answer[0] == 'D') return Detach();
+    if (answer[0] == 'c' || answer[0] == 'C') return std::nullopt;
+    if (answer[0] != 's' && answer[0] != 'S') continue;
+    const auto stopped =
+        api_.Post(fmt::format("/runs/{}/stop", Segment(options_.run)), json::object());
+    progress_.Say(
+        stopped ? fmt::format("stopping {}", options_.run)
+                : fmt::format("{} was not stopped: {}", options_.run, stopped.error().message));
+    return std::nullopt;
+  }
+}
+
+std::optional<int> Follower::Detach() {
+  progress_.Clear();
+  printer_.FinishAll();
+  Write(stderr,
+        fmt::format("\ndetached; {0} goes on. See it with: muster logs {0} -f; end it with: "
+                    "muster stop {0}\n",
+                    options_.run));
+  return kExitInterrupted;
+}
+
+// After the end: whatever of the output the events did not bring.
+Result<std::optional<int>> Follower::FetchTheRest() {
+  progress_.Clear();
+  if (logs_open_ > 0)
+    context_.Say(fmt::format(
+        "the output of {} is still on its way and not all shown; see it later with: muster logs {}",
+        Hosts(static_cast<std::uint64_t>(logs_open_)), options_.run));
+  while (options_.live) {
+    const auto fetched = live_.CatchUpAll();
+    if (fetched) break;
+    if (!MayPass(fetched.error())) return Fail(fetched.error());
+    if (signals_.Wait(-1, kLongestBackoff)) return Detach();
+  }
+  printer_.FinishAll();
+  return std::optional<int>();
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/api_client.hpp"
+#include "cli/context.hpp"
+#include "cli/event_feed.hpp"
+#include "cli/host_printer.hpp"
+#include "cli/live_log.hpp"
+#include "cli/progress.hpp"
+#include "cli/signals.hpp"
+
+namespace muster::cli {
+
+struct FollowOptions {
+  std::string run;
+  std::uint64_t hosts = 0;
+  std::string from;   // commit of the start; "" for a run that is already under way
+  bool live = false;  // print hosts' output as it comes; else show progress
+};
+
+// Watches a run until it has ended and its output is whole. Survives a server that goes away: it
+// reconnects, for as long as it takes.
+class Follower {
+ public:
+  Follower(const Context& context, ApiClient& api, FollowOptions options);
+
+  // Nothing when the run ended; else the exit code of a program that was told to leave it.
+  Result<std::optional<int>> Watch();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Result<> Handle(EventFeed::Item item);
+  Result<> HandleEvent(const SseEvent& event);
+  Result<> HandleTask(const boost::json::value& task);
+  Result<> Refresh();
+  void TakeRun(const boost::json::value& run);
+  void NameOffline();
+  Result<> Lost(const Error& error);
+  void ReconnectIfDue();
+  bool Done();
+  Duration UntilNext() const;
+  std::optional<int> OnSignal(int signal);
+  std::optional<int> Detach();
+  Result<> Patiently(const Result<>& outcome);
+  Result<std::optional<int>> FetchTheRest();
+
+  const Context& context_;
+  ApiClient& api_;
+  FollowOptions options_;
+  Signals signals_;
+  EventFeed feed_;
+  HostPrinter printer_;
+  LiveLog live_;
+  Progress progress_;
+
+  std::string last_id_;
+  bool connected_ = true;
+  bool resync_ = false;  // fetch what was missed as soon as the stream is back
+  Duration backoff_{0};
+  std::optional<Clock::time_point> reconnect_at_;
+  std::optional<Clock::time_point> refresh_at_;  // a fetch that failed is tried again
+
+  std::string state_;
+  std::int64_t logs_open_ = 0;
+  std::optional<Clock::time_point> logs_deadline_;
+  bool offline_named_ = false;
+  int failures_shown_ = 0;
+};
+
+}  // namespace muster::cli

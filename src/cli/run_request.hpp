@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <boost/json/value.hpp>
+
+#include "base/result.hpp"
+
+namespace muster::cli {
+
+// What `muster run` was given, as text.
+struct RunOptions {
+  std::string targets;
+  std::string exclude;
+  bool ignore_missing = false;
+  std::vector<std::string> words;  // after "--"
+  std::string script_file;         // "-" is stdin
+  std::string interpreter;
+  std::string stdin_file;  // "-" is stdin
+  std::vector<std::string> env;
+  std::string user;
+  std::string folder;
+  std::string timeout = "1h";
+  std::string grace = "10s";
+  std::string max_output = "16MB";
+  std::string leftovers = "keep";
+  std::uint32_t concurrency = 0;
+  std::string batches;
+  std::string max_failures = "0";
+  std::string wait_offline = "15s";
+  std::string title;
+};
+
+// Contents of the files the options name, read beforehand.
+struct RunInputs {
+  std::string script;
+  std::string stdin_data;
+};
+
+// The body of POST /runs. One word is a line for /bin/sh, several are executed as they are;
+// kInvalid says what to write instead when that cannot be what is meant.
+Result<boost::json::value> RunBody(const RunOptions& options, const RunInputs& inputs);
+
+}  // namespace muster::cli

@@ -1,0 +1,145 @@
+#include "cli/run_result.hpp"
+
+#include <chrono>
+#include <thread>
+
+#include <boost/json.hpp>
+
+#include "base/text.hpp"
+#include "cli/report.hpp"
+#include "cli/terminal_text.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kMostGroups = 20;
+constexpr std::size_t kMostLines = 50;
+constexpr std::size_t kMostStream = 64 << 10;
+
+std::string TasksPath(std::string_view run) { return fmt::format("/runs/{}/tasks", Segment(run)); }
+
+void PutStream(json::object& line, const std::string& name, const std::string& bytes) {
+  if (IsUtf8(bytes))
+    line[name] = bytes;
+  else
+    line[name + "_base64"] = ToBase64(bytes);
+}
+
+// Adds stdout and stderr of a task to its line.
+Result<> PutOutput(ApiClient& api, const std::string& run, const json::value& task,
+                   json::object& line) {
+  std::string out;
+  std::string err;
+  bool cut = false;
+  std::uint64_t from = 0;
+  while (NumberOf(task, "attempt") > 0 && !cut) {
+    const auto part =
+        api.GetLog(run, {{"host", TextOf(task, "host")}, {"from", std::to_string(from)}});
+    if (!part) return Fail(part.error());
+    for (const auto& piece : part->pieces) (piece.stream == "stderr" ? err : out) += piece.data;
+    cut = out.size() > kMostStream || err.size() > kMostStream;
+    if (part->pieces.empty() || part->next <= from) break;
+    from = part->next;
+  }
+  out.resize(std::min(out.size(), kMostStream));
+  err.resize(std::min(err.size(), kMostStream));
+  PutStream(line, "stdout", out);
+  PutStream(line, "stderr", err);
+  line["cut"] = cut;
+  return {};
+}
+
+Result<> PrintSample(const Context& context, ApiClient& api, const std::string& run,
+                     const OutcomeGroup& group) {
+  if (group.bytes == 0 || group.sample_host.empty()) return {};
+  const auto log =
+      api.GetRawLog(run, {{"host", group.sample_host}, {"limit", std::to_string(kMostStream)}});
+  if (!log) return Fail(log.error());
+  std::size_t left = 0;
+  const auto lines = FirstLines(log->bytes, kMostLines, left);
+  std::string text = context.terminal.stdout_tty ? ForTerminal(lines) : std::string(lines);
+  if (!text.ends_with('\n')) text += '\n';
+  if (left > 0 || log->next < group.bytes)
+    text += fmt::format("… more: muster logs {} --host {}\n", run, group.sample_host);
+  Write(stdout, text);
+  return {};
+}
+
+}  // namespace
+
+Result<json::value> ResultDocument(ApiClient& api, const json::value& run) {
+  json::array hosts;
+  const auto pages = api.Pages(
+      TasksPath(TextOf(run, "id")), {{"limit", "5000"}}, "tasks", [&](const json::value& task) {
+        json::object host;
+        for (const auto* field : {"host", "state", "exit_code", "attempt", "log"})
+          host[field] = FieldOf(task, field);
+        for (const auto* field : {"signal", "reason"})
+          if (!FieldOf(task, field).is_null()) host[field] = FieldOf(task, field);
+        hosts.push_back(std::move(host));
+        return true;
+      });
+  if (!pages) return Fail(pages.error());
+  return json::object{
+      {"id", FieldOf(run, "id")}, {"state", FieldOf(run, "state")}, {"hosts", std::move(hosts)}};
+}
+
+Result<> PrintResultLines(ApiClient& api, const std::string& run) {
+  Result<> outcome;
+  const auto pages =
+      api.Pages(TasksPath(run), {{"limit", "5000"}}, "tasks", [&](const json::value& task) {
+        json::object line;
+        for (const auto* field : {"host", "state", "exit_code", "signal", "reason", "attempt",
+                                  "started", "ended", "log"})
+          line[field] = FieldOf(task, field);
+        outcome = PutOutput(api, run, task, line);
+        if (outcome) Write(stdout, json::serialize(line) + "\n");
+        return outcome.has_value();
+      });
+  if (!pages) return Fail(pages.error());
+  return outcome;
+}
+
+Result<> PrintGroups(const Context& context, ApiClient& api, const std::string& run) {
+  const auto answer = api.Get(fmt::format("/runs/{}/groups", Segment(run)), {{"by", "output"}});
+  if (!answer) return Fail(answer.error());
+  const auto groups = GroupsOf(*answer);
+  for (std::size_t i = 0; i < groups.size() && i < kMostGroups; ++i) {
+    const auto head = GroupHead(groups[i]);
+    Write(stdout, fmt::format("{}{}\n", i == 0 ? "" : "\n",
+                              Paint(context.terminal.stdout_tty ? ForTerminal(head, true) : head,
+                                    ColourOf(groups[i].state), context.terminal.colour_out)));
+    if (auto ok = PrintSample(context, api, run, groups[i]); !ok) return ok;
+  }
+  if (groups.size() > kMostGroups)
+    Write(stdout, fmt::format("\n… and {} more groups of equal outcome: muster show {}\n",
+                              Count(groups.size() - kMostGroups), run));
+  return {};
+}
+
+Result<json::value> Persist(const Context& context, Duration patience,
+                            const std::function<Result<json::value>()>& call) {
+  using Clock = std::chrono::steady_clock;
+  const auto begun = Clock::now();
+  auto pause = std::chrono::milliseconds(200);
+  bool said = false;
+  while (true) {
+    auto answer = call();
+    if (answer) return answer;
+    const auto code = answer.error().code;
+    // Nobody there at all is told sooner than a server that stopped answering.
+    const auto bound = code == ErrorCode::kTimeout       ? patience
+                       : code == ErrorCode::kUnavailable ? patience / 3
+                                                         : Duration(0);
+    if (Clock::now() + pause > begun + bound) return answer;
+    if (!said)
+      context.Say(fmt::format("{}; trying again for {}", answer.error().message, Lasted(bound)));
+    said = true;
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, std::chrono::milliseconds(3'000));
+  }
+}
+
+}  // namespace muster::cli

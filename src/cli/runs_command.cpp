@@ -1,0 +1,91 @@
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "cli/context.hpp"
+#include "cli/report.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kExamples = R"(Examples:
+  muster runs                              the last 20
+  muster runs --host db7 --since 2d        who did what on this host
+  muster runs --state failed --limit 100)";
+
+struct RunsFlags {
+  std::string state;
+  std::string by;
+  std::string host;
+  std::string since;
+  std::string until;
+  std::size_t limit = 20;
+};
+
+// A time as it is, or a duration back from now.
+Result<std::string> Moment(std::string_view option, const std::string& text) {
+  if (text.empty() || ParseTime(text)) return text;
+  const auto back = ParseDuration(text);
+  if (!back)
+    return Fail(
+        ErrorCode::kInvalid,
+        "{}: expected a time like 2026-11-15T10:00:00Z or how long ago, like 2h; found '{}'",
+        option, text);
+  return FormatTime({WallNow().ms - back->count()});
+}
+
+Result<int> Runs(const Context& context, const RunsFlags& flags) {
+  const auto since = Moment("--since", flags.since);
+  if (!since) return Fail(since.error());
+  const auto until = Moment("--until", flags.until);
+  if (!until) return Fail(until.error());
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  json::array runs;
+  const auto pages =
+      api->Pages("/runs",
+                 {{"state", flags.state},
+                  {"by", flags.by},
+                  {"host", flags.host},
+                  {"since", *since},
+                  {"until", *until},
+                  {"limit", std::to_string(std::clamp<std::size_t>(flags.limit, 1, 500))}},
+                 "runs", [&](const json::value& run) {
+                   if (runs.size() < flags.limit) runs.push_back(run);
+                   return runs.size() < flags.limit;
+                 });
+  if (!pages) return Fail(pages.error());
+  if (context.PrintDocument(json::object{{"runs", runs}})) return 0;
+  Table table({"RUN", "STATE", "HOSTS", "RESULT", "BY", "STARTED", "TOOK", "COMMAND"});
+  for (const auto& run : runs) {
+    const auto created = ParseTime(TextOf(run, "created"));
+    const auto ended = ParseTime(TextOf(run, "ended"));
+    table.Add({TextOf(run, "id"), TextOf(run, "state"),
+               Count(static_cast<std::uint64_t>(NumberOf(run, "hosts"))),
+               CountsText(CountsOf(FieldOf(run, "counts"))), TextOf(run, "by"),
+               Ago(created, WallNow()), Lasted((ended ? ended : WallNow()) - created),
+               TextOf(run, "title")});
+  }
+  Write(stdout, table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1));
+  return 0;
+}
+
+}  // namespace
+
+void AddRuns(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("runs", "List runs, newest first");
+  const auto flags = std::make_shared<RunsFlags>();
+  command->footer(kExamples);
+  command->add_option("--state", flags->state, "Only in this state");
+  command->add_option("--by", flags->by, "Only those this member started");
+  command->add_option("--host", flags->host, "Only those that had this host");
+  command->add_option("--since", flags->since, "Only later ones: a time, or how long ago");
+  command->add_option("--until", flags->until, "Only earlier ones: a time, or how long ago");
+  command->add_option("--limit", flags->limit, "At most as many")->capture_default_str();
+  command->callback(
+      [&context, flags] { context.action = [&context, flags] { return Runs(context, *flags); }; });
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,110 @@
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "cli/context.hpp"
+#include "cli/report.hpp"
+#include "cli/run_result.hpp"
+#include "cli/terminal_text.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kMostGroups = 50;
+constexpr const char* kExamples = R"(Examples:
+  muster show r12             what became of it: counts, equal outcomes, stages
+  muster show r12 -o json     the same for programs, with every host)";
+
+std::string Header(const Context& context, const json::value& run) {
+  const bool tty = context.terminal.stdout_tty;
+  const auto safe = [&](const std::string& text) { return tty ? ForTerminal(text, true) : text; };
+  const auto state = TextOf(run, "state");
+  std::string text = fmt::format("{}  {}  {}\n", TextOf(run, "id"),
+                                 Paint(state, ColourOf(state), context.terminal.colour_out),
+                                 safe(TextOf(run, "title")));
+  text += fmt::format("targets  {} ({})\n", safe(TextOf(run, "targets")),
+                      Hosts(static_cast<std::uint64_t>(NumberOf(run, "hosts"))));
+  const auto created = ParseTime(TextOf(run, "created"));
+  const auto ended = ParseTime(TextOf(run, "ended"));
+  text += fmt::format("started  {} by {}\n", TextOf(run, "created"), safe(TextOf(run, "by")));
+  if (ended)
+    text += fmt::format("ended    {} after {}\n", TextOf(run, "ended"), Lasted(ended - created));
+  text += fmt::format("hosts    {}\n", CountsText(CountsOf(FieldOf(run, "counts"))));
+  if (const auto reason = TextOf(run, "reason"); !reason.empty())
+    text += fmt::format("reason   {}\n", safe(reason));
+  if (const auto& stop = FieldOf(run, "stop"); stop.is_object())
+    text += fmt::format("stopped  {} by {}{}\n", TextOf(stop, "at"), safe(TextOf(stop, "by")),
+                        TextOf(stop, "reason").empty() ? "" : ": " + safe(TextOf(stop, "reason")));
+  if (const auto open = NumberOf(run, "logs_open"); open > 0)
+    text += fmt::format("output   of {} is still on its way\n",
+                        Hosts(static_cast<std::uint64_t>(open)));
+  return text;
+}
+
+std::string Stages(const Context& context, const json::value& run) {
+  Table table({"STAGE", "STATE", "TOOK", "HOSTS"});
+  for (const auto& stage : ListOf(run, "stages")) {
+    const auto started = ParseTime(TextOf(stage, "started"));
+    const auto ended = ParseTime(TextOf(stage, "ended"));
+    const auto took = !started ? "" : Lasted((ended ? ended : WallNow()) - started);
+    table.Add({TextOf(stage, "name"), TextOf(stage, "state"), took,
+               CountsText(CountsOf(FieldOf(stage, "counts")))});
+  }
+  return "\n" + table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1);
+}
+
+std::string Groups(const Context& context, const std::vector<OutcomeGroup>& groups) {
+  std::string text;
+  for (std::size_t i = 0; i < groups.size() && i < kMostGroups; ++i) {
+    const auto head = GroupHead(groups[i]);
+    text += Paint(context.terminal.stdout_tty ? ForTerminal(head, true) : head,
+                  ColourOf(groups[i].state), context.terminal.colour_out) +
+            "\n";
+  }
+  if (groups.size() > kMostGroups)
+    text += fmt::format("… and {} more\n", Count(groups.size() - kMostGroups));
+  return text.empty() ? text : "\n" + text;
+}
+
+// The run as the API tells it, with every host under `hosts` and their number under `host_count`.
+Result<json::value> FullDocument(ApiClient& api, const json::value& run) {
+  auto result = ResultDocument(api, run);
+  if (!result) return result;
+  json::object document = run.as_object();
+  document["host_count"] = FieldOf(run, "hosts");
+  document["hosts"] = FieldOf(*result, "hosts");
+  return json::value(std::move(document));
+}
+
+Result<int> Show(const Context& context, const std::string& id) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto run = api->Get("/runs/" + Segment(id));
+  if (!run) return Fail(run.error());
+  if (!run->is_object()) return Fail(ErrorCode::kInternal, "the server's answer is not a run");
+  if (context.OutputFormat() != Format::kTable) {
+    const auto document = FullDocument(*api, *run);
+    if (!document) return Fail(document.error());
+    context.PrintDocument(*document);
+    return 0;
+  }
+  const auto groups = api->Get(fmt::format("/runs/{}/groups", Segment(id)));
+  if (!groups) return Fail(groups.error());
+  Write(stdout, Header(context, *run) + Groups(context, GroupsOf(*groups)) + Stages(context, *run));
+  return 0;
+}
+
+}  // namespace
+
+void AddShow(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("show", "Show what became of a run");
+  const auto run = std::make_shared<std::string>();
+  command->footer(kExamples);
+  command->add_option("run", *run, "Which run")->type_name("RUN")->required();
+  command->callback(
+      [&context, run] { context.action = [&context, run] { return Show(context, *run); }; });
+}
+
+}  // namespace muster::cli

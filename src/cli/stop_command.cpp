@@ -1,0 +1,64 @@
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "cli/context.hpp"
+#include "cli/run_result.hpp"
+
+namespace muster::cli {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  muster stop r12                     nothing more starts; TERM now, KILL after 10 s
+  muster stop r12 --host web3         only on this host
+  muster kill r12                     the same as: muster stop r12 --grace 0)";
+
+struct StopFlags {
+  std::string run;
+  std::string host;
+  std::string grace;
+  std::string reason;
+};
+
+Result<int> Stop(const Context& context, const StopFlags& flags) {
+  const auto grace = ParseDuration(flags.grace);
+  if (!grace) return Fail(ErrorCode::kInvalid, "--grace: {}", grace.error().message);
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  boost::json::object body{{"grace_ms", grace->count()}};
+  if (!flags.host.empty()) body["host"] = flags.host;
+  if (!flags.reason.empty()) body["reason"] = flags.reason;
+  // A stop may be repeated without harm, so it is, until the server has taken it.
+  const auto answer = Persist(context, std::chrono::seconds(30), [&] {
+    return api->Post(fmt::format("/runs/{}/stop", Segment(flags.run)), body);
+  });
+  if (!answer) return Fail(answer.error());
+  if (context.PrintDocument(*answer)) return 0;
+  context.Say(
+      fmt::format("stopping {}{}", flags.run, flags.host.empty() ? "" : " on " + flags.host));
+  return 0;
+}
+
+CLI::App* Add(CLI::App& app, Context& context, const std::string& name, const std::string& about,
+              const std::string& grace) {
+  auto* command = app.add_subcommand(name, about);
+  const auto flags = std::make_shared<StopFlags>();
+  flags->grace = grace;
+  command->footer(kExamples);
+  command->add_option("run", flags->run, "Which run")->type_name("RUN")->required();
+  command->add_option("--host", flags->host, "Only on this host");
+  command->add_option("--grace", flags->grace, "Time between TERM and KILL")->capture_default_str();
+  command->add_option("--reason", flags->reason, "Why, for the record");
+  command->callback(
+      [&context, flags] { context.action = [&context, flags] { return Stop(context, *flags); }; });
+  return command;
+}
+
+}  // namespace
+
+void AddStop(CLI::App& app, Context& context) {
+  Add(app, context, "stop", "Stop a run (also: cancel)", "10s")->alias("cancel");
+  Add(app, context, "kill", "Stop a run at once, without grace", "0s");
+}
+
+}  // namespace muster::cli

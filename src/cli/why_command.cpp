@@ -1,0 +1,44 @@
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "cli/context.hpp"
+#include "cli/terminal_text.hpp"
+
+namespace muster::cli {
+namespace {
+
+Result<int> Why(const Context& context, const std::string& run, const std::string& host) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto why = api->Get(fmt::format("/runs/{}/why", Segment(run)), {{"host", host}});
+  if (!why) return Fail(why.error());
+  if (context.PrintDocument(*why)) return 0;
+  for (const auto& line : ListOf(*why, "lines")) {
+    if (!line.is_string()) continue;
+    const std::string text(line.get_string());
+    Write(stdout, (context.terminal.stdout_tty ? ForTerminal(text, true) : text) + "\n");
+  }
+  if (ListOf(*why, "waiting").empty()) return 0;
+  Table table({"HOST", "STATE", "BECAUSE"});
+  for (const auto& task : ListOf(*why, "waiting"))
+    table.Add({TextOf(task, "host"), TextOf(task, "state"), TextOf(task, "because")});
+  Write(stdout, table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1));
+  return 0;
+}
+
+}  // namespace
+
+void AddWhy(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("why", "Say what a run waits for");
+  const auto run = std::make_shared<std::string>();
+  const auto host = std::make_shared<std::string>();
+  command->footer("Examples:\n  muster why r12\n  muster why r12 --host web3");
+  command->add_option("run", *run, "Which run")->type_name("RUN")->required();
+  command->add_option("--host", *host, "Only this host");
+  command->callback([&context, run, host] {
+    context.action = [&context, run, host] { return Why(context, *run, *host); };
+  });
+}
+
+}  // namespace muster::cli

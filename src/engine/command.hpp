@@ -1,0 +1,124 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.hpp"
+#include "domain/records.hpp"
+#include "link/messages.hpp"
+#include "ports/store.hpp"
+
+// Whatever can change state reaches the engine as one of these.
+namespace muster::engine {
+
+// Who asks, and where to send the answer.
+struct Caller {
+  RequestId request;
+  std::string name;     // of the token
+  std::string address;
+};
+
+struct StartRun {
+  Caller caller;
+  std::string key;          // Idempotency-Key, "" without one
+  std::string body_sha256;
+  ReadAt<std::optional<IdempotencyKey>> known;  // looked up just before
+  RunSpec spec;
+  std::shared_ptr<const Targets> targets;  // resolved, not empty
+};
+
+struct StopRun {
+  Caller caller;
+  RunId run;
+  std::optional<HostId> host;  // only this one
+  Duration grace = std::chrono::seconds(10);
+  std::string reason;
+  ReadAt<std::optional<Run>> known;  // looked up just before
+};
+
+struct CreateInvite {
+  Caller caller;
+  Invite invite;
+};
+
+struct JoinHost {
+  Caller caller;
+  std::string invite;  // id
+  std::string name;
+  std::string key;     // id of the public key
+  Labels labels;
+};
+
+struct AskWhy {
+  Caller caller;
+  RunId run;
+  std::optional<HostId> host;
+};
+
+// A node said Hello. What the engine cannot know of ended attempts was looked up just before.
+struct NodeHello {
+  LinkId link;
+  std::string key;  // id of the certificate's public key
+  std::string address;
+  link::Hello hello;
+  struct Looked {
+    std::optional<TaskRecord> record;
+    std::uint64_t durable_log = 0;
+  };
+  std::vector<Looked> looked;  // one for each of hello.tasks
+  CommitNumber looked_at;
+};
+
+struct NodeReports {
+  LinkId link;
+  std::uint64_t session = 0;
+  struct Marked {
+    link::Report report;
+    std::optional<LogMark> mark;  // when the output is durable and proven
+  };
+  std::vector<Marked> reports;
+};
+
+struct LinkClosed {
+  LinkId link;
+};
+
+using Command =
+    std::variant<StartRun, StopRun, CreateInvite, JoinHost, AskWhy, NodeHello, NodeReports, LinkClosed>;
+
+// --- answers ---
+
+struct RunStarted {
+  RunId run;
+  RunState state = RunState::kRunning;
+  std::uint32_t hosts = 0;
+  CommitNumber commit;
+  bool repeated = false;  // the key was known: this is the run it started
+};
+struct RunStopping {
+  RunId run;
+  RunState state = RunState::kRunning;
+};
+struct InviteCreated {
+  Invite invite;
+};
+struct HostJoined {
+  Host host;
+  std::string cluster;
+};
+struct WhyAnswer {
+  struct Line {
+    std::string host;
+    TaskState state = TaskState::kWaiting;
+    std::string because;
+  };
+  std::vector<std::string> summary;
+  std::vector<Line> waiting;  // at most 100
+};
+
+using Answer = std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer>;
+
+}  // namespace muster::engine

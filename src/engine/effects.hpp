@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "base/result.hpp"
+#include "domain/records.hpp"
+#include "engine/command.hpp"
+#include "ports/links.hpp"
+
+namespace muster::engine {
+
+struct Reply {
+  RequestId request;
+  Result<Answer> answer;
+};
+
+// What changed, for streams and live views. Sent after the commit that made it true.
+struct RunNews {
+  RunId run;
+  RunState state = RunState::kCreated;
+  TaskCounts counts;
+  std::uint32_t logs_open = 0;
+  CommitNumber commit;
+  bool is_new = false;
+  std::shared_ptr<const Run> whole;         // with is_new and at the end
+  std::shared_ptr<const Targets> targets;  // with is_new
+};
+struct TaskNews {
+  TaskKey task;
+  TaskState state = TaskState::kWaiting;
+  int exit_code = 0;
+  int signal = 0;
+  std::string reason;
+  CommitNumber commit;
+};
+struct HostNews {
+  Host host;
+  bool online = false;
+  std::string address;
+};
+using News = std::variant<RunNews, TaskNews, HostNews>;
+
+// What leaves the engine once the batch that was open when it was decided is durable.
+struct Effects {
+  std::vector<Reply> replies;
+  std::vector<Links::Outgoing> frames;
+  std::vector<LinkId> closes;
+  std::vector<News> news;
+
+  bool Empty() const { return replies.empty() && frames.empty() && closes.empty() && news.empty(); }
+  void Append(Effects&& more);
+};
+
+}  // namespace muster::engine

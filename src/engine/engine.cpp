@@ -1,0 +1,87 @@
+#include "engine/engine.hpp"
+
+#include <utility>
+
+#include "engine/hosts/enrol.hpp"
+#include "engine/hosts/presence.hpp"
+#include "engine/load.hpp"
+#include "engine/runs/dispatch.hpp"
+#include "engine/runs/report.hpp"
+#include "engine/runs/start.hpp"
+#include "engine/runs/stop.hpp"
+#include "engine/runs/timers.hpp"
+#include "engine/runs/why.hpp"
+
+namespace muster::engine {
+namespace {
+
+std::uint32_t LogsOpen(const State& state, RunId run) {
+  const auto found = state.logs_open.find(run);
+  return found == state.logs_open.end() ? 0 : found->second;
+}
+
+}  // namespace
+
+Engine::Engine(Snapshot snapshot, Options options, Now now) : state_(LoadState(std::move(snapshot), options, now)) {}
+
+Effects Engine::Announce() const {
+  Effects effects;
+  for (const auto& [id, entry] : state_.hosts) effects.news.push_back(HostNews{entry.host, entry.Online(), entry.address});
+  for (const auto& [id, open] : state_.runs) {
+    effects.news.push_back(RunNews{.run = id,
+                                   .state = open.run.state,
+                                   .counts = open.counts,
+                                   .logs_open = LogsOpen(state_, id),
+                                   .commit = state_.loaded_at,
+                                   .is_new = true,
+                                   .whole = std::make_shared<const Run>(open.run),
+                                   .targets = open.targets});
+    for (std::uint32_t i = 0; i < open.slots.size(); ++i) {
+      const Slot& slot = open.slots[i];
+      if (slot.state == TaskState::kWaiting) continue;
+      effects.news.push_back(TaskNews{
+          .task = {id, open.CurrentStage().visit, i, (*open.targets)[i].host, Attempt(slot.attempt)},
+          .state = slot.state,
+          .reason = {},
+          .commit = state_.loaded_at});
+    }
+  }
+  return effects;
+}
+
+void Engine::Decide(const Command& command, Now now, CommitNumber batch, std::vector<Change>& changes,
+                    Effects& effects) {
+  Turn turn(state_, now, batch, changes, effects);
+  std::visit([&turn](const auto& one) { engine::Decide(turn, one); }, command);
+}
+
+bool Engine::Continue(Now now, CommitNumber batch, std::vector<Change>& changes, Effects& effects) {
+  Turn turn(state_, now, batch, changes, effects);
+  FireTimers(turn);
+  // One pass over what is waiting now: what wakes itself again comes next time, after other commands.
+  for (std::size_t left = state_.work.size(); left > 0 && !turn.Spent(); --left) {
+    const RunId id = state_.work.front();
+    state_.work.pop_front();
+    if (const auto found = state_.runs.find(id); found != state_.runs.end()) Advance(turn, found->second);
+  }
+  return !state_.work.empty() || (!state_.timers.empty() && state_.timers.top().at <= now.mono);
+}
+
+void Engine::Summarise(CommitNumber batch, Effects& effects) {
+  for (const RunId id : std::exchange(state_.untold, {})) {
+    const auto found = state_.runs.find(id);
+    RunNews news{.run = id, .counts = {}, .logs_open = LogsOpen(state_, id), .commit = batch, .whole = {}, .targets = {}};
+    if (found != state_.runs.end()) {
+      news.state = found->second.run.state;
+      news.counts = found->second.counts;
+    }  // else: it has ended, and only its output was still coming; kCreated stands for "as before"
+    effects.news.push_back(std::move(news));
+  }
+}
+
+MonoTime Engine::NextWake() const {
+  if (!state_.work.empty()) return {0};
+  return state_.timers.empty() ? kNever : state_.timers.top().at;
+}
+
+}  // namespace muster::engine

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/command.hpp"
+#include "engine/effects.hpp"
+#include "engine/state.hpp"
+
+namespace muster::engine {
+
+// Decides: commands in, changes and effects out. Pure: the clock is handed in, ids are counted, there
+// is no I/O. One thread.
+class Engine {
+ public:
+  Engine(Snapshot snapshot, Options options, Now now);
+
+  // Everything a fresh listener must know: hosts and open runs. Not tied to any batch.
+  Effects Announce() const;
+
+  // Decides one command. `batch` is the number of the batch that `changes` will be committed in.
+  void Decide(const Command& command, Now now, CommitNumber batch, std::vector<Change>& changes, Effects& effects);
+
+  // Goes on with what is due or unfinished, within one decision's budget. Returns true when there is
+  // more to do at once.
+  bool Continue(Now now, CommitNumber batch, std::vector<Change>& changes, Effects& effects);
+
+  // News of the runs that changed since the last call, once per batch rather than per task.
+  void Summarise(CommitNumber batch, Effects& effects);
+
+  // When Continue should be called next, at the latest.
+  MonoTime NextWake() const;
+
+  const State& state() const { return state_; }
+
+ private:
+  State state_;
+};
+
+}  // namespace muster::engine

@@ -1,0 +1,209 @@
+#include "engine/hosts/presence.hpp"
+
+#include <set>
+
+#include "engine/runs/dispatch.hpp"
+#include "engine/runs/ending.hpp"
+#include "engine/runs/report.hpp"
+#include "link/judge.hpp"
+
+namespace muster::engine {
+namespace {
+
+using link::Verb;
+
+void Refuse(Turn& turn, LinkId link, std::string code, std::string message) {
+  turn.FrameFor(link).refusal = link::Refusal{std::move(code), std::move(message)};
+  turn.effects.closes.push_back(link);
+}
+
+void MarkAsCopy(Turn& turn, HostEntry& entry, LinkId newcomer, const std::string& why) {
+  entry.host.state = HostState::kCopy;
+  entry.host.note = why;
+  const auto judged = link::JudgeHello(entry.host, {});
+  Refuse(turn, newcomer, "copy", judged.message);
+  if (entry.link && entry.link != newcomer) {
+    Refuse(turn, entry.link, "copy", judged.message);
+    turn.state.host_by_link.erase(entry.link);
+  }
+  entry.link = {};
+  turn.Put(PutHost{entry.host});
+  turn.Tell(HostNews{entry.host, false, entry.address});
+}
+
+void Accept(Turn& turn, HostEntry& entry, const NodeHello& command) {
+  if (entry.link && entry.link != command.link) {
+    turn.effects.closes.push_back(entry.link);
+    turn.state.host_by_link.erase(entry.link);
+  }
+  entry.link = command.link;
+  entry.settled = true;
+  entry.address = command.address;
+  entry.features = command.hello.features;
+  Host& host = entry.host;
+  host.store = command.hello.store;
+  host.boot = command.hello.boot;
+  host.session = command.hello.session;
+  host.facts = command.hello.facts;
+  host.last_hello = turn.now.wall;
+  turn.state.host_by_link[command.link] = host.id;
+  turn.Put(PutHost{host});
+  turn.Tell(HostNews{host, true, entry.address});
+}
+
+// A listed task the engine holds open.
+link::TaskAnswer AnswerOpen(Turn& turn, OpenRun& run, TaskRecord& record, const link::HeldTask& held,
+                            std::uint64_t durable) {
+  link::TaskAnswer answer{.task = held.task, .verb = Verb::kGoOn, .durable_offset = durable};
+  if (held.state == link::HeldState::kEnded && held.end) {
+    EndAttempt(turn, run, held.task.ordinal, EventOf(*held.end), held.end, {}, std::nullopt);
+    if (!turn.state.lingering.contains(held.task)) answer.verb = Verb::kForget;
+    return answer;
+  }
+  Slot& slot = run.slots[held.task.ordinal];
+  if (slot.state == TaskState::kSent) {
+    run.counts.Move(slot.state, TaskState::kRunning);
+    slot.state = TaskState::kRunning;
+    turn.TellRun(run);
+  }
+  if (run.run.stop || record.stop_wished) {
+    answer.verb = Verb::kKill;
+    answer.grace = run.run.stop ? run.run.stop->grace : run.Spec().command->grace;
+    ArmDeadline(turn, run, held.task.ordinal, KillBound(turn.state.options, answer.grace));
+  } else {
+    ArmDeadline(turn, run, held.task.ordinal, AttemptBound(turn.state.options, run));
+  }
+  return answer;
+}
+
+// A listed task whose record has ended, or is not there at all.
+link::TaskAnswer AnswerEnded(Turn& turn, const link::HeldTask& held, const TaskRecord* record, std::uint64_t durable) {
+  link::TaskAnswer answer{.task = held.task, .verb = Verb::kGoOn, .durable_offset = durable};
+  const bool node_ended = held.state == link::HeldState::kEnded && held.end;
+  if (record == nullptr) {
+    answer.verb = node_ended ? Verb::kForget : Verb::kKill;
+    return answer;
+  }
+  if (node_ended) {
+    if (TakeLateEnd(turn, *record, *held.end, std::nullopt)) answer.verb = Verb::kForget;
+    return answer;
+  }
+  turn.state.lingering.insert_or_assign(held.task, *record);
+  const auto wishes = turn.state.wishes.find(held.task.host);
+  if (wishes == turn.state.wishes.end()) return answer;
+  if (const auto wish = wishes->second.find(held.task); wish != wishes->second.end()) {
+    answer.verb = Verb::kKill;
+    answer.grace = wish->second.grace;
+  }
+  return answer;
+}
+
+// Attempts the engine holds open and Hello does not list.
+void SettleUnlisted(Turn& turn, HostEntry& entry, const link::Hello& hello, const std::set<TaskKey>& listed) {
+  const auto open = entry.open;  // the loop changes the original
+  for (const auto& [run_id, ordinal] : open) {
+    OpenRun& run = turn.state.runs.at(run_id);
+    const TaskRecord& record = run.attempts.at(ordinal);
+    if (listed.contains(record.key)) continue;
+    const bool never_started = run.slots[ordinal].state == TaskState::kSent &&
+                               link::JudgeUnlisted(record.store, record.boot, hello) == link::UnlistedVerdict::kSendAgain;
+    if (!never_started) {
+      LoseAttempt(turn, run, ordinal, record.store == hello.store ? "the host rebooted or forgot the task"
+                                                                  : "the host came back with another data folder");
+    } else if (run.winding_up || record.stop_wished) {
+      ReturnToQueue(turn, run, ordinal, "the host never got the order");
+      EndUnsent(turn, run, ordinal, TaskEvent::kStop, "stopped before the host got the order");
+    } else {
+      SendOrder(turn, run, record, entry);
+    }
+  }
+}
+
+void DropWishes(Turn& turn, HostId host) {
+  const auto wishes = turn.state.wishes.find(host);
+  if (wishes == turn.state.wishes.end()) return;
+  for (const auto& [task, wish] : wishes->second) turn.Put(DropWish{task});
+  turn.state.wishes.erase(wishes);
+}
+
+void Welcome(Turn& turn, HostEntry& entry, const NodeHello& command) {
+  link::Welcome welcome{.cluster = turn.state.cluster,
+                        .term = turn.state.term,
+                        .session = command.hello.session,
+                        .host = entry.host.id,
+                        .host_name = entry.host.name,
+                        .server_time = turn.now.mono.ms,
+                        .echo = command.hello.sent_at,
+                        .heartbeat = turn.state.options.heartbeat,
+                        .answers = {}};
+  std::set<TaskKey> listed;
+  for (std::size_t i = 0; i < command.hello.tasks.size(); ++i) {
+    const auto& held = command.hello.tasks[i];
+    if (held.task.host != entry.host.id) continue;
+    listed.insert(held.task);
+    const auto& looked = command.looked[i];
+    if (const auto [run, record] = FindAttempt(turn.state, held.task); run != nullptr) {
+      welcome.answers.push_back(AnswerOpen(turn, *run, *record, held, looked.durable_log));
+    } else if (const auto lingers = turn.state.lingering.find(held.task); lingers != turn.state.lingering.end()) {
+      const TaskRecord record_copy = lingers->second;
+      welcome.answers.push_back(AnswerEnded(turn, held, &record_copy, looked.durable_log));
+    } else {
+      welcome.answers.push_back(AnswerEnded(turn, held, looked.record ? &*looked.record : nullptr, looked.durable_log));
+    }
+  }
+  turn.FrameFor(command.link).welcome = std::move(welcome);
+  SettleUnlisted(turn, entry, command.hello, listed);
+  DropWishes(turn, entry.host.id);
+}
+
+// True when a look-up says "open" of a task that memory no longer holds: it ended after the read.
+bool LookedTooEarly(State& state, const NodeHello& command) {
+  for (std::size_t i = 0; i < command.hello.tasks.size(); ++i) {
+    const auto& key = command.hello.tasks[i].task;
+    const auto& record = command.looked[i].record;
+    if (record && !IsFinal(record->state) && FindAttempt(state, key).run == nullptr && !state.lingering.contains(key))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Decide(Turn& turn, const NodeHello& command) {
+  const auto id = turn.state.host_by_key.find(command.key);
+  if (id == turn.state.host_by_key.end())
+    return Refuse(turn, command.link, "unknown", "this agent's key is not known here; join it again with a new token");
+  HostEntry& entry = turn.state.hosts.at(id->second);
+  const auto judged = link::JudgeHello(entry.host, command.hello);
+  switch (judged.verdict) {
+    case link::HelloVerdict::kAccept: break;
+    case link::HelloVerdict::kCopy: return MarkAsCopy(turn, entry, command.link, judged.message);
+    case link::HelloVerdict::kStale: return Refuse(turn, command.link, "old_session", judged.message);
+    case link::HelloVerdict::kUnwanted:
+      return Refuse(turn, command.link, entry.host.state == HostState::kRevoked ? "revoked" : "copy", judged.message);
+  }
+  if (LookedTooEarly(turn.state, command)) {
+    turn.FrameFor(command.link).say_hello = true;
+    return;
+  }
+  Accept(turn, entry, command);
+  Welcome(turn, entry, command);
+  for (const auto& [run, ordinal] : entry.queued) MakeReady(turn, turn.state.runs.at(run), ordinal);
+}
+
+void Decide(Turn& turn, const LinkClosed& command) {
+  const auto found = turn.state.host_by_link.find(command.link);
+  if (found == turn.state.host_by_link.end()) return;
+  HostEntry& entry = turn.state.hosts.at(found->second);
+  turn.state.host_by_link.erase(found);
+  if (entry.link != command.link) return;
+  entry.link = {};
+  for (const auto& [run_id, ordinal] : entry.queued) {
+    OpenRun& run = turn.state.runs.at(run_id);
+    run.slots[ordinal].wait_until = turn.now.mono + run.Spec().wait_offline;
+    ArmWait(turn, run, ordinal);
+  }
+  turn.Tell(HostNews{entry.host, false, entry.address});
+}
+
+}  // namespace muster::engine

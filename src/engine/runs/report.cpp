@@ -1,0 +1,119 @@
+#include "engine/runs/report.hpp"
+
+#include "engine/runs/dispatch.hpp"
+#include "engine/runs/ending.hpp"
+
+namespace muster::engine {
+namespace {
+
+// Delay before a task that came too late is sent again: a node whose estimate of our clock is off
+// must not be asked in a tight loop.
+constexpr Duration kRetryStep{100};
+constexpr Duration kRetryMost{1000};
+
+void TakeStarted(Turn& turn, const TaskKey& key) {
+  const auto [run, record] = FindAttempt(turn.state, key);
+  if (run == nullptr) return;
+  Slot& slot = run->slots[key.ordinal];
+  if (slot.state != TaskState::kSent) return;
+  run->counts.Move(slot.state, TaskState::kRunning);
+  slot.state = TaskState::kRunning;
+  turn.Tell(TaskNews{.task = key, .state = TaskState::kRunning, .reason = {}, .commit = turn.commit});
+  turn.TellRun(*run);
+}
+
+void TakeRefusedLate(Turn& turn, const TaskKey& key) {
+  const auto [run, record] = FindAttempt(turn.state, key);
+  if (run == nullptr) return;
+  Slot& slot = run->slots[key.ordinal];
+  ReturnToQueue(turn, *run, key.ordinal, "the order reached the host too late; it was not started");
+  if (slot.state != TaskState::kQueued || run->winding_up) return;
+  if (slot.wait_until <= turn.now.mono) {
+    EndUnsent(turn, *run, key.ordinal, TaskEvent::kOfflineOver, "orders reached the host too late");
+    return;
+  }
+  slot.retry_at = turn.now.mono + std::min(kRetryMost, kRetryStep * static_cast<int>(slot.attempt));
+  turn.state.timers.push({slot.retry_at, TimerKind::kRetry, run->run.id, key.ordinal, 0});
+  ArmWait(turn, *run, key.ordinal);
+}
+
+void FinishLog(Turn& turn, TaskRecord record, const LogMark& mark) {
+  if (record.log.state == LogState::kOpen) {
+    const auto count = turn.state.logs_open.find(record.key.run);
+    if (count != turn.state.logs_open.end() && --count->second == 0) turn.state.logs_open.erase(count);
+    turn.state.untold.insert(record.key.run);
+  }
+  record.log = mark;
+  turn.Put(PutTask{record});
+  turn.state.lingering.erase(record.key);
+}
+
+// Returns true when the node may forget the task.
+bool TakeEnded(Turn& turn, const TaskKey& key, const TaskEnd& end, const std::optional<LogMark>& mark) {
+  if (const auto [run, record] = FindAttempt(turn.state, key); run != nullptr) {
+    EndAttempt(turn, *run, key.ordinal, EventOf(end), end, {}, mark);
+    return !turn.state.lingering.contains(key);
+  }
+  const auto lingers = turn.state.lingering.find(key);
+  if (lingers == turn.state.lingering.end()) return true;  // its end is on record, and nothing is wanted of it
+  return TakeLateEnd(turn, lingers->second, end, mark);
+}
+
+bool TakeLogEnded(Turn& turn, const TaskKey& key, const std::optional<LogMark>& mark) {
+  const auto lingers = turn.state.lingering.find(key);
+  if (lingers == turn.state.lingering.end()) return FindAttempt(turn.state, key).run == nullptr;
+  if (!mark) return false;
+  FinishLog(turn, lingers->second, *mark);
+  return true;
+}
+
+}  // namespace
+
+OpenAttempt FindAttempt(State& state, const TaskKey& key) {
+  const auto run = state.runs.find(key.run);
+  if (run == state.runs.end()) return {};
+  const auto attempt = run->second.attempts.find(key.ordinal);
+  if (attempt == run->second.attempts.end() || attempt->second.key != key) return {};
+  return {&run->second, &attempt->second};
+}
+
+bool TakeLateEnd(Turn& turn, TaskRecord record, const TaskEnd& end, const std::optional<LogMark>& mark) {
+  if (record.state == TaskState::kLost && !record.late) {
+    record.late = end;
+    record.late->log.reset();
+    turn.Put(PutTask{record});
+  }
+  const bool wanted = record.log.state == LogState::kOpen || record.log.state == LogState::kGap;
+  if (!wanted) {
+    turn.state.lingering.erase(record.key);
+    return true;
+  }
+  if (mark) {
+    FinishLog(turn, std::move(record), *mark);
+    return true;
+  }
+  turn.state.lingering.insert_or_assign(record.key, std::move(record));
+  return false;
+}
+
+void Decide(Turn& turn, const NodeReports& command) {
+  const auto host_id = turn.state.host_by_link.find(command.link);
+  if (host_id == turn.state.host_by_link.end()) return;
+  const HostEntry& host = turn.state.hosts.at(host_id->second);
+  if (host.link != command.link || host.host.session != command.session) return;
+  for (const auto& [report, mark] : command.reports) {
+    if (report.task.host != host.host.id) continue;
+    bool forget = false;
+    switch (report.kind) {
+      case link::ReportKind::kStarted: TakeStarted(turn, report.task); break;
+      case link::ReportKind::kRefusedLate: TakeRefusedLate(turn, report.task); break;
+      case link::ReportKind::kEnded:
+        if (report.end) forget = TakeEnded(turn, report.task, *report.end, mark);
+        break;
+      case link::ReportKind::kLogEnded: forget = TakeLogEnded(turn, report.task, mark); break;
+    }
+    if (forget) turn.FrameFor(command.link).forgets.push_back(report.task);
+  }
+}
+
+}  // namespace muster::engine

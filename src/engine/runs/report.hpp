@@ -1,0 +1,21 @@
+#pragma once
+
+#include "engine/turn.hpp"
+
+namespace muster::engine {
+
+// What nodes say of their tasks. A report counts only on the host's current link and session.
+void Decide(Turn& turn, const NodeReports& command);
+
+// The open attempt a key names, or nothing.
+struct OpenAttempt {
+  OpenRun* run = nullptr;
+  TaskRecord* record = nullptr;
+};
+OpenAttempt FindAttempt(State& state, const TaskKey& key);
+
+// What a node says of an attempt whose record has ended already: kept beside it, revives nothing.
+// Returns true when the node may forget the task.
+bool TakeLateEnd(Turn& turn, TaskRecord record, const TaskEnd& end, const std::optional<LogMark>& mark);
+
+}  // namespace muster::engine

@@ -1,0 +1,94 @@
+#include "engine/runs/start.hpp"
+
+#include "engine/runs/dispatch.hpp"
+
+namespace muster::engine {
+namespace {
+
+// The run an idempotency key already made, as far as memory and the caller's look-up know.
+Result<std::optional<IdempotencyKey>> KnownKey(Turn& turn, const StartRun& command) {
+  State& state = turn.state;
+  if (const auto found = state.keys.find({command.caller.name, command.key}); found != state.keys.end())
+    return found->second.key;
+  if (command.known.value) return command.known.value;
+  // Memory holds every key committed since `keys_forgotten_at`; the look-up must reach as far.
+  if (command.known.commit < state.keys_forgotten_at)
+    return Fail(ErrorCode::kUnavailable, "the look-up of the idempotency key is too old; send the request again");
+  return std::nullopt;
+}
+
+void ForgetOldKeys(Turn& turn) {
+  State& state = turn.state;
+  std::erase_if(state.keys, [&](const auto& item) {
+    const auto& remembered = item.second;
+    if (turn.now.mono - remembered.at < state.options.keys_remembered) return false;
+    if (remembered.commit > state.keys_forgotten_at) state.keys_forgotten_at = remembered.commit;
+    return true;
+  });
+}
+
+void RememberKey(Turn& turn, const StartRun& command, RunId run) {
+  const IdempotencyKey key{command.caller.name, command.key, command.body_sha256, run, turn.now.wall};
+  if (turn.state.keys.size() % 1024 == 1023) ForgetOldKeys(turn);
+  turn.state.keys[{key.caller, key.key}] = {key, turn.commit, turn.now.mono};
+  turn.Put(PutKey{key});
+}
+
+OpenRun MakeRun(Turn& turn, const StartRun& command) {
+  OpenRun open;
+  Run& run = open.run;
+  run.id = MakeRunId(turn.state.id_space, turn.state.next_run++);
+  run.state = RunState::kRunning;
+  run.by = command.caller.name;
+  run.spec = command.spec;
+  run.hosts = static_cast<std::uint32_t>(command.targets->size());
+  run.created = turn.now.wall;
+  run.stages.push_back({.visit = Visit(1),
+                        .index = 0,
+                        .state = StageState::kRunning,
+                        .started = turn.now.wall,
+                        .ended = {},
+                        .counts = {}});
+  open.targets = command.targets;
+  open.slots.resize(run.hosts);
+  open.counts[TaskState::kWaiting] = run.hosts;
+  OpenBatch(open, 0, 0);
+  return open;
+}
+
+}  // namespace
+
+void Decide(Turn& turn, const StartRun& command) {
+  if (!command.key.empty()) {
+    const auto known = KnownKey(turn, command);
+    if (!known) return turn.Answer(command.caller, Fail(known.error()));
+    if (*known && (*known)->body_sha256 != command.body_sha256)
+      return turn.Answer(command.caller, Fail(ErrorCode::kConflict, "the Idempotency-Key was used for another request ({}); use a new key",
+                                              FormatRunId((*known)->run)));
+    if (*known) {
+      const auto open = turn.state.runs.find((*known)->run);
+      const std::uint32_t hosts = open == turn.state.runs.end() ? 0 : open->second.run.hosts;
+      return turn.Answer(command.caller, RunStarted{(*known)->run, RunState::kRunning, hosts, turn.commit, true});
+    }
+  }
+  OpenRun made = MakeRun(turn, command);
+  const RunId id = made.run.id;
+  OpenRun& run = turn.state.runs.emplace(id, std::move(made)).first->second;
+  turn.Put(PutRun{run.run});
+  turn.Put(PutTargets{id, run.targets});
+  if (!command.key.empty()) RememberKey(turn, command, id);
+  turn.Audit(command.caller, "runs.start", FormatRunId(id),
+             fmt::format("{} on {} hosts ({})", run.run.spec.title, run.run.hosts, run.run.spec.targets));
+  turn.Tell(RunNews{.run = id,
+                    .state = run.run.state,
+                    .counts = run.counts,
+                    .logs_open = 0,
+                    .commit = turn.commit,
+                    .is_new = true,
+                    .whole = std::make_shared<const Run>(run.run),
+                    .targets = run.targets});
+  turn.Answer(command.caller, RunStarted{id, run.run.state, run.run.hosts, turn.commit, false});
+  turn.Wake(run);
+}
+
+}  // namespace muster::engine

@@ -1,0 +1,69 @@
+#include "engine/runs/stop.hpp"
+
+#include <algorithm>
+
+#include "engine/runs/dispatch.hpp"
+#include "engine/runs/ending.hpp"
+
+namespace muster::engine {
+namespace {
+
+void StopWhole(Turn& turn, OpenRun& run, const StopRun& command) {
+  const StopWish wish{command.caller.name, turn.now.wall, command.reason, command.grace};
+  if (!run.run.stop || command.grace < run.run.stop->grace) {
+    run.run.stop = wish;
+    turn.Put(PutRun{run.run});
+  }
+  run.winding_up = true;
+  run.kill_cursor = 0;
+  turn.Wake(run);
+}
+
+Result<> StopOne(Turn& turn, OpenRun& run, const StopRun& command) {
+  const auto& targets = *run.targets;
+  const auto found = std::ranges::find(targets, *command.host, &Target::host);
+  if (found == targets.end())
+    return Fail(ErrorCode::kNotFound, "run {} has no such host", FormatRunId(run.run.id));
+  const auto ordinal = static_cast<std::uint32_t>(found - targets.begin());
+  const TaskState state = run.slots[ordinal].state;
+  if (IsFinal(state)) return Fail(ErrorCode::kConflict, "{} already ended as {}", found->name, Name(state));
+  const auto attempt = run.attempts.find(ordinal);
+  if (attempt == run.attempts.end()) {
+    EndUnsent(turn, run, ordinal, TaskEvent::kStop, "stopped before it was sent");
+    return {};
+  }
+  attempt->second.stop_wished = true;
+  turn.Put(PutTask{attempt->second});
+  const HostEntry& host = turn.state.hosts.at(attempt->second.key.host);
+  if (host.Online()) turn.FrameFor(host.link).kills.push_back({attempt->second.key, command.grace});
+  ArmDeadline(turn, run, ordinal, KillBound(turn.state.options, command.grace));
+  return {};
+}
+
+}  // namespace
+
+void Decide(Turn& turn, const StopRun& command) {
+  const auto found = turn.state.runs.find(command.run);
+  if (found == turn.state.runs.end()) {
+    if (!command.known.value)
+      return turn.Answer(command.caller, Fail(ErrorCode::kNotFound, "there is no run {}", FormatRunId(command.run)));
+    const RunState state = command.known.value->state;
+    // Read before it ended, decided after: it has ended since.
+    const std::string_view how = IsFinal(state) ? Name(state) : "ended";
+    return turn.Answer(command.caller, Fail(ErrorCode::kConflict, "run {} already ended ({})", FormatRunId(command.run), how));
+  }
+  OpenRun& run = found->second;
+  std::string object = FormatRunId(command.run);
+  if (command.host) {
+    if (const auto stopped = StopOne(turn, run, command); !stopped)
+      return turn.Answer(command.caller, Fail(stopped.error()));
+    if (const auto host = turn.state.hosts.find(*command.host); host != turn.state.hosts.end())
+      object += " host " + host->second.host.name;
+  } else {
+    StopWhole(turn, run, command);
+  }
+  turn.Audit(command.caller, "runs.stop", object, command.reason);
+  turn.Answer(command.caller, RunStopping{command.run, run.run.state});
+}
+
+}  // namespace muster::engine

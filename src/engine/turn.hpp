@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "domain/records.hpp"
+#include "engine/effects.hpp"
+#include "engine/state.hpp"
+
+namespace muster::engine {
+
+// One decision in the making: the memory it works on, the moment and the batch it belongs to, and
+// what it has decided so far.
+class Turn {
+ public:
+  Turn(State& memory, Now moment, CommitNumber batch, std::vector<Change>& out_changes, Effects& out_effects)
+      : state(memory), now(moment), commit(batch), changes(out_changes), effects(out_effects) {}
+
+  State& state;
+  const Now now;
+  const CommitNumber commit;  // number of the batch that will make this durable
+  std::vector<Change>& changes;
+  Effects& effects;
+
+  void Put(Change change) {
+    changes.push_back(std::move(change));
+    ++things_;
+  }
+  void Answer(const Caller& caller, Result<Answer> answer) {
+    effects.replies.push_back({caller.request, std::move(answer)});
+  }
+  void Audit(const Caller& caller, std::string act, std::string object, std::string detail);
+
+  // The frame this decision sends to a link; everything for one link is joined in it.
+  link::ServerFrame& FrameFor(LinkId link);
+
+  void Tell(News news) { effects.news.push_back(std::move(news)); }
+  void TellRun(OpenRun& run) { state.untold.insert(run.run.id); }
+
+  // Puts a run among those that have something to do.
+  void Wake(OpenRun& run) {
+    if (std::exchange(run.working, true)) return;
+    state.work.push_back(run.run.id);
+  }
+
+  bool Spent() const { return things_ >= state.options.most_things; }
+  void Spend() { ++things_; }
+
+ private:
+  std::size_t things_ = 0;
+  std::unordered_map<LinkId, std::size_t> frames_;
+};
+
+}  // namespace muster::engine

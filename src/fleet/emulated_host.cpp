@@ -1,0 +1,157 @@
+#include "fleet/emulated_host.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+
+#include "adapters/crypto/digest.hpp"
+#include "base/version.hpp"
+#include "link/codec/codec.hpp"
+
+namespace muster::fleet {
+namespace {
+
+std::int64_t ReadClock(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1'000'000;
+}
+
+std::int64_t BootNow() { return ReadClock(CLOCK_BOOTTIME); }
+
+// The pretended output repeats one line, so any piece of it can be made from its offset.
+constexpr std::string_view kLine = "muster-fleet pretends to say this line of forty-eight bytes\n";
+
+std::string Piece(std::uint64_t from, std::size_t size) {
+  std::string piece;
+  piece.reserve(size + kLine.size());
+  std::size_t skip = from % kLine.size();
+  while (piece.size() < size) {
+    piece += kLine.substr(skip);
+    skip = 0;
+  }
+  piece.resize(size);
+  return piece;
+}
+
+bool Fails(const TaskKey& task, double share) {
+  return static_cast<double>(std::hash<TaskKey>{}(task) % 10'000) < share * 10'000;
+}
+
+LogTotals TotalsOf(std::uint64_t bytes) {
+  LogTotals totals{.bytes = bytes, .stdout_sha256 = kEmptySha256, .stderr_sha256 = kEmptySha256};
+  if (bytes > 0) totals.stdout_sha256 = crypto::Sha256(Piece(0, bytes));
+  return totals;
+}
+
+}  // namespace
+
+EmulatedHost::EmulatedHost(net::EventLoop& loop, net::Endpoint server, Identity identity, const Pretence& pretence,
+                           std::string boot, Notice notice)
+    : loop_(loop),
+      server_(std::move(server)),
+      identity_(std::move(identity)),
+      pretence_(pretence),
+      notice_(std::move(notice)),
+      node_(link::Node::Options{.version = kVersion,
+                                .features = {},
+                                .facts = {{"os", "emulated"}, {"agent", std::string("fleet-") + kVersion}},
+                                .store = identity_.store,
+                                .boot = std::move(boot)}),
+      // Grows with the wall clock, so that a fleet with kept keys goes on above its last session.
+      session_(static_cast<std::uint64_t>(ReadClock(CLOCK_REALTIME))) {}
+
+void EmulatedHost::Connect() {
+  const net::TlsIdentity identity{.ca_pem = identity_.ca_pem,
+                                  .ca_fingerprint = {},
+                                  .key_pem = identity_.key_pem,
+                                  .cert_pem = identity_.cert_pem};
+  link_ = net::LinkClient::Connect(loop_, server_, identity, "/api/v1/link", std::chrono::seconds(60),
+                                   {.on_open =
+                                        [this] {
+                                          open_ = true;
+                                          node_.SayHello(++session_, BootNow());
+                                          Flush();
+                                        },
+                                    .on_frame = [this](const std::string& bytes) { OnFrame(bytes); },
+                                    .on_closed = [this](const Error&) { OnClosed(); }});
+}
+
+void EmulatedHost::OnClosed() {
+  open_ = false;
+  node_.Disconnected();
+  notice_.closed();
+  loop_.Post([this] { link_.reset(); });
+  std::uint64_t random = 0;
+  const std::string bytes = crypto::RandomBytes(8);
+  std::memcpy(&random, bytes.data(), sizeof random);
+  loop_.After(backoff_.Next(random), [this] { Connect(); });
+}
+
+void EmulatedHost::OnFrame(const std::string& bytes) {
+  const auto frame = link::DecodeServerFrame(bytes);
+  if (!frame) return;
+  auto actions = node_.Receive(*frame, BootNow());
+  if (actions.welcomed) {
+    backoff_.Reset();
+    notice_.welcomed();
+  }
+  if (actions.hello_again) node_.SayHello(++session_, BootNow());
+  for (const auto& task : actions.forget) tasks_.erase(task);
+  for (const auto& order : actions.start) StartTask(order);
+  for (const auto& kill : actions.kill) EndTask(kill.task, true);
+  Flush();
+}
+
+void EmulatedHost::StartTask(const link::Order& order) {
+  tasks_[order.task] = {};
+  node_.Started(order.task);
+  if (pretence_.duration == Duration::zero()) return EndTask(order.task, false);
+  tasks_[order.task].timer = loop_.After(pretence_.duration, [this, task = order.task] {
+    EndTask(task, false);
+    Flush();
+  });
+}
+
+void EmulatedHost::EndTask(const TaskKey& task, bool killed) {
+  const auto found = tasks_.find(task);
+  if (found == tasks_.end() || found->second.ended) return;
+  found->second.ended = true;
+  TaskEnd end;
+  const bool fails = Fails(task, pretence_.fail_share);
+  end.state = killed ? TaskState::kKilled : fails ? TaskState::kFailed : TaskState::kSucceeded;
+  end.exit_code = !killed && fails ? 1 : 0;
+  end.started = end.ended = WallTime{ReadClock(CLOCK_REALTIME)};
+  end.log = TotalsOf(pretence_.output_bytes);
+  node_.Ended(task, end);
+  notice_.task_ended();
+}
+
+Result<std::vector<LogChunk>> EmulatedHost::Read(const TaskKey& task, std::uint64_t from, std::size_t limit) const {
+  std::vector<LogChunk> chunks;
+  const std::uint64_t end = std::min<std::uint64_t>(from + limit, pretence_.output_bytes);
+  constexpr std::size_t kMost = 64 << 10;
+  for (std::uint64_t at = from; at < end; at += kMost) {
+    const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(kMost, end - at));
+    chunks.push_back({task, at, Stream::kStdout, WallTime{ReadClock(CLOCK_REALTIME)}, Piece(at, size)});
+  }
+  return chunks;
+}
+
+void EmulatedHost::Beat() {
+  if (!open_ || !node_.Welcomed()) return;
+  node_.QueueBeat(BootNow());
+  Flush();
+}
+
+void EmulatedHost::Flush() {
+  if (!open_) return;
+  const auto read = [this](const TaskKey& task, std::uint64_t from, std::size_t limit) { return Read(task, from, limit); };
+  while (link_->Unsent() < (1 << 20)) {
+    const auto frame = node_.NextFrame(read);
+    if (!frame) return;
+    link_->Send(link::Encode(*frame));
+  }
+}
+
+}  // namespace muster::fleet

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "adapters/net/client.hpp"
+#include "adapters/net/event_loop.hpp"
+#include "link/backoff.hpp"
+#include "link/node.hpp"
+
+namespace muster::fleet {
+
+// What a pretended process does.
+struct Pretence {
+  Duration duration{0};
+  std::uint64_t output_bytes = 0;
+  double fail_share = 0;  // of tasks, chosen by hash of the task: the same each time
+};
+
+// A host as the server sees one: the real link state machine over a real TLS link, with a process that is
+// only pretended. Memory instead of a disk: what it held is gone with the program. One thread.
+class EmulatedHost {
+ public:
+  struct Identity {
+    std::string name;
+    std::string key_pem;
+    std::string cert_pem;
+    std::string ca_pem;
+    std::string store;
+  };
+  struct Notice {
+    std::function<void()> welcomed;
+    std::function<void()> closed;
+    std::function<void()> task_ended;
+  };
+
+  EmulatedHost(net::EventLoop& loop, net::Endpoint server, Identity identity, const Pretence& pretence, std::string boot,
+               Notice notice);
+
+  void Connect();
+  void Beat();  // called by the fleet for all hosts in turn
+  bool Welcomed() const { return node_.Welcomed(); }
+  const Identity& identity() const { return identity_; }
+
+ private:
+  struct Pretended {
+    bool ended = false;
+    net::EventLoop::TimerId timer = 0;
+  };
+
+  void OnFrame(const std::string& bytes);
+  void OnClosed();
+  void StartTask(const link::Order& order);
+  void EndTask(const TaskKey& task, bool killed);
+  Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from, std::size_t limit) const;
+  void Flush();
+
+  net::EventLoop& loop_;
+  net::Endpoint server_;
+  Identity identity_;
+  const Pretence& pretence_;
+  Notice notice_;
+  link::Node node_;
+  link::Backoff backoff_;
+  std::unique_ptr<net::LinkClient> link_;
+  std::uint64_t session_;
+  bool open_ = false;
+  std::map<TaskKey, Pretended> tasks_;
+};
+
+}  // namespace muster::fleet

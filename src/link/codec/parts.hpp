@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+
+#include "link.pb.h"
+
+#include "base/result.hpp"
+#include "link/messages.hpp"
+
+// The pieces that frames of both directions and kept records share. Put writes a value into its
+// wire message; Take checks a wire message and gives the value, or kInvalid with what was wrong.
+namespace muster::link::codec {
+
+namespace wire = muster::link::v1;
+
+// Protobuf refuses a whole frame for one string that is not UTF-8, and a host's words (a reason, a
+// kernel's name) come from outside. So bytes that are not UTF-8 leave as '?'.
+std::string Clean(const std::string& text);
+
+void Put(const TaskKey& key, wire::TaskKey* out);
+void Put(const LogTotals& totals, wire::LogTotals* out);
+void Put(const TaskEnd& end, wire::TaskEnd* out);
+void Put(const Command& command, wire::Command* out);
+
+TaskKey Take(const wire::TaskKey& in);
+Result<LogTotals> Take(const wire::LogTotals& in);
+Result<TaskEnd> Take(const wire::TaskEnd& in);
+Result<Command> Take(const wire::Command& in);
+Result<WallTime> TakeTime(std::int64_t ms);
+Result<Duration> TakeDuration(std::int64_t ms);
+
+// Parses bytes of at most kMaxFrameBytes into `out`.
+Result<> Parse(std::string_view bytes, google::protobuf::MessageLite* out);
+
+std::string Serialize(const google::protobuf::MessageLite& message);
+
+// No output of a task comes near this; past it sums of offsets and sizes could wrap.
+constexpr std::uint64_t kMaxOffset = 1ULL << 62;
+
+}  // namespace muster::link::codec

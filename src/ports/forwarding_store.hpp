@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "ports/store.hpp"
+
+namespace muster {
+
+// Hands every call to another store, which must outlive it. Faults, metrics and retries derive from
+// it and override only the calls they change.
+class ForwardingStore : public Store {
+ public:
+  explicit ForwardingStore(Store& next) : next_(next) {}
+
+  Result<Fence> TakeTerm() override { return next_.TakeTerm(); }
+  void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
+              CommitDone done) override {
+    next_.Commit(std::move(batch), term, number, std::move(done));
+  }
+  Result<Snapshot> Load(Term term) override { return next_.Load(term); }
+  Result<Fence> ReadFence() override { return next_.ReadFence(); }
+  Result<ReadAt<std::optional<Run>>> FindRun(RunId id) override { return next_.FindRun(id); }
+  Result<std::shared_ptr<const Targets>> FindTargets(RunId id) override {
+    return next_.FindTargets(id);
+  }
+  Result<std::vector<Run>> ListRuns(const RunFilter& filter, RunId before,
+                                    std::size_t limit) override {
+    return next_.ListRuns(filter, before, limit);
+  }
+  Result<std::vector<TaskRecord>> ListTasks(RunId run, const TaskFilter& filter,
+                                            std::optional<TaskKey> after,
+                                            std::size_t limit) override {
+    return next_.ListTasks(run, filter, after, limit);
+  }
+  Result<ReadAt<std::vector<std::optional<TaskRecord>>>> FindTasks(
+      const std::vector<TaskKey>& keys) override {
+    return next_.FindTasks(keys);
+  }
+  Result<ReadAt<std::optional<IdempotencyKey>>> FindKey(std::string_view caller,
+                                                        std::string_view key) override {
+    return next_.FindKey(caller, key);
+  }
+  Result<std::vector<AuditEntry>> ListAudit(std::uint64_t before, std::size_t limit) override {
+    return next_.ListAudit(before, limit);
+  }
+
+ protected:
+  Store& Next() { return next_; }
+
+ private:
+  Store& next_;
+};
+
+}  // namespace muster

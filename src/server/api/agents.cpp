@@ -1,0 +1,162 @@
+#include <boost/json.hpp>
+
+#include "adapters/crypto/digest.hpp"
+#include "adapters/crypto/pki.hpp"
+#include "base/text.hpp"
+#include "domain/join_token.hpp"
+#include "server/api/routes.hpp"
+
+namespace muster::server::api {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::chrono::hours kAgentLife{24 * 365};
+constexpr std::size_t kMostRequestPem = 16 << 10;
+
+std::string InviteId(std::string_view secret) { return ToHex(crypto::Sha256(secret)); }
+
+Result<Labels> ReadLabels(const json::value& value) {
+  Labels labels;
+  if (!value.is_object()) return Fail(ErrorCode::kInvalid, "labels: expected an object of strings");
+  for (const auto& item : value.as_object()) {
+    if (!item.value().is_string()) return Fail(ErrorCode::kInvalid, "labels: expected an object of strings");
+    const std::string key(item.key());
+    const std::string text(item.value().as_string());
+    if (const auto fits = CheckLabel(key, text); !fits) return Fail(fits.error());
+    labels[key] = text;
+  }
+  return labels;
+}
+
+Result<std::uint64_t> ReadNumber(const json::value& value, std::string_view name, std::uint64_t most) {
+  boost::system::error_code problem;
+  const auto number = value.to_number<std::uint64_t>(problem);
+  if (problem || number == 0 || number > most) return Fail(ErrorCode::kInvalid, "{}: expected a whole number from 1 to {}", name, most);
+  return number;
+}
+
+Result<Invite> ReadInvite(const json::object& body, WallTime now) {
+  Invite invite;
+  std::uint64_t life_ms = 3'600'000;
+  for (const auto& field : body) {
+    const std::string name(field.key());
+    if (name == "uses") {
+      const auto uses = ReadNumber(field.value(), name, 1'000'000);
+      if (!uses) return Fail(uses.error());
+      invite.uses_left = static_cast<std::uint32_t>(*uses);
+    } else if (name == "expires_ms") {
+      const auto ms = ReadNumber(field.value(), name, 365ULL * 86'400'000);
+      if (!ms) return Fail(ms.error());
+      life_ms = *ms;
+    } else if (name == "replace" && field.value().is_bool()) {
+      invite.replace = field.value().as_bool();
+    } else if (name == "labels") {
+      auto labels = ReadLabels(field.value());
+      if (!labels) return Fail(labels.error());
+      invite.labels = std::move(*labels);
+    } else {
+      return Fail(ErrorCode::kInvalid, "unknown field '{}'; expected uses, expires_ms, replace, labels", name);
+    }
+  }
+  invite.created = now;
+  invite.expires = now + Duration(life_ms);
+  return invite;
+}
+
+void CreateInvite(Services& services, const CallPtr& call) {
+  const auto body = call->request().body.empty() ? Result<json::object>(json::object{}) : call->Body();
+  if (!body) return call->Fail(body.error());
+  auto invite = ReadInvite(*body, services.clock.Read().wall);
+  if (!invite) return call->Fail(invite.error());
+  const std::string secret = ToHex(crypto::RandomBytes(20));
+  invite->id = InviteId(secret);
+  invite->created_by = call->actor().name;
+  engine::CreateInvite command{.caller = {{}, call->actor().name, call->request().remote}, .invite = std::move(*invite)};
+  services.engine.Ask(std::move(command), [&services, call, secret](Result<engine::Answer> answer) {
+    if (!answer) return call->Fail(answer.error());
+    const auto& made = std::get<engine::InviteCreated>(*answer).invite;
+    call->Json(201, {{"token", FormatJoinToken({services.identity.ca_fingerprint, secret})},
+                     {"expires", FormatTime(made.expires)},
+                     {"uses", made.uses_left},
+                     {"replace", made.replace}});
+  });
+}
+
+struct JoinRequest {
+  JoinToken token;
+  std::string name;
+  Labels labels;
+  std::string request_pem;
+  std::string key;
+};
+
+Result<JoinRequest> ReadJoin(const json::object& body) {
+  JoinRequest join;
+  for (const auto& field : body) {
+    const std::string name(field.key());
+    if (name == "labels") {
+      auto labels = ReadLabels(field.value());
+      if (!labels) return Fail(labels.error());
+      join.labels = std::move(*labels);
+      continue;
+    }
+    if (!field.value().is_string()) return Fail(ErrorCode::kInvalid, "{}: expected a string", name);
+    const std::string text(field.value().as_string());
+    if (name == "token") {
+      auto token = ParseJoinToken(text);
+      if (!token) return Fail(token.error());
+      join.token = std::move(*token);
+    } else if (name == "name") {
+      join.name = text;
+    } else if (name == "request_pem") {
+      join.request_pem = text;
+    } else {
+      return Fail(ErrorCode::kInvalid, "unknown field '{}'; expected token, name, labels, request_pem", name);
+    }
+  }
+  if (const auto fits = CheckHostName(join.name); !fits) return Fail(fits.error());
+  if (join.request_pem.size() > kMostRequestPem) return Fail(ErrorCode::kInvalid, "request_pem: too long");
+  auto key = crypto::KeyIdOfRequest(join.request_pem);
+  if (!key) return Fail(ErrorCode::kInvalid, "request_pem: {}", key.error().message);
+  join.key = std::move(*key);
+  return join;
+}
+
+// Signs after the engine has committed the host, so a certificate never exists for a host that does not.
+void AnswerJoined(Services& services, Call& call, const std::string& request_pem, const engine::HostJoined& joined) {
+  const auto cert = crypto::SignRequest(services.identity.ca, request_pem, joined.host.name, kAgentLife);
+  if (!cert) return call.Fail(cert.error());
+  call.Json(201, {{"cert_pem", *cert},
+                  {"ca_pem", services.identity.ca.cert_pem},
+                  {"host", joined.host.name},
+                  {"host_id", joined.host.id.value},
+                  {"cluster", joined.cluster}});
+}
+
+void Join(Services& services, const CallPtr& call) {
+  const auto body = call->Body();
+  if (!body) return call->Fail(body.error());
+  auto join = ReadJoin(*body);
+  if (!join) return call->Fail(join.error());
+  engine::JoinHost command{.caller = {{}, "join", call->request().remote},
+                           .invite = InviteId(join->token.secret),
+                           .name = join->name,
+                           .key = join->key,
+                           .labels = std::move(join->labels)};
+  services.engine.Ask(std::move(command), [&services, call, pem = std::move(join->request_pem)](Result<engine::Answer> answer) {
+    if (!answer) return call->Fail(answer.error());
+    AnswerJoined(services, *call, pem, std::get<engine::HostJoined>(*answer));
+  });
+}
+
+}  // namespace
+
+std::vector<Route> AgentRoutes(Services& services) {
+  return {
+      {"POST", "/api/v1/agents/invites", "agents.invite", [&services](const CallPtr& call) { CreateInvite(services, call); }},
+      {"POST", "/api/v1/join", "public", [&services](const CallPtr& call) { Join(services, call); }},
+  };
+}
+
+}  // namespace muster::server::api

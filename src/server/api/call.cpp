@@ -1,0 +1,117 @@
+#include "server/api/call.hpp"
+
+#include <charconv>
+#include <utility>
+
+#include <boost/json.hpp>
+
+#include "base/text.hpp"
+
+namespace muster::server::api {
+namespace {
+
+namespace json = boost::json;
+
+int StatusOf(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::kInvalid: return 400;
+    case ErrorCode::kDenied: return 403;
+    case ErrorCode::kNotFound: return 404;
+    case ErrorCode::kConflict: return 409;
+    case ErrorCode::kFenced:
+    case ErrorCode::kUnavailable: return 503;
+    case ErrorCode::kTimeout: return 504;
+    case ErrorCode::kInternal: return 500;
+  }
+  return 500;
+}
+
+// %41 and + as browsers write them; a broken escape stays as it is.
+std::string Decode(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '+') {
+      out += ' ';
+    } else if (text[i] == '%' && i + 2 < text.size()) {
+      if (const auto byte = FromHex(text.substr(i + 1, 2))) {
+        out += *byte;
+        i += 2;
+      } else {
+        out += '%';
+      }
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+const std::string kNone;
+
+const std::string& Find(const std::map<std::string, std::string>& map, const std::string& name) {
+  const auto found = map.find(name);
+  return found == map.end() ? kNone : found->second;
+}
+
+}  // namespace
+
+Call::Call(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange, std::string request_id)
+    : request_(std::move(request)), exchange_(std::move(exchange)), request_id_(std::move(request_id)) {
+  const std::string_view target = request_.target;
+  const auto mark = target.find('?');
+  path_ = target.substr(0, mark);
+  if (mark == std::string_view::npos) return;
+  for (const auto pair : Split(target.substr(mark + 1), '&')) {
+    const auto equals = pair.find('=');
+    const auto value = equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1);
+    query_[Decode(pair.substr(0, equals))] = Decode(value);
+  }
+}
+
+const std::string& Call::Part(const std::string& name) const { return Find(parts_, name); }
+const std::string& Call::Query(const std::string& name) const { return Find(query_, name); }
+
+Result<std::uint64_t> Call::QueryNumber(const std::string& name, std::uint64_t otherwise, std::uint64_t least,
+                                        std::uint64_t most) const {
+  const std::string& text = Query(name);
+  if (text.empty()) return otherwise;
+  std::uint64_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc{} || end != text.data() + text.size() || number < least || number > most)
+    return muster::Fail(ErrorCode::kInvalid, "{}: expected a whole number from {} to {}", name, least, most);
+  return number;
+}
+
+Result<json::object> Call::Body() const {
+  boost::system::error_code problem;
+  json::parse_options options;
+  options.max_depth = 16;
+  json::value value = json::parse(request_.body, problem, {}, options);
+  if (problem) return muster::Fail(ErrorCode::kInvalid, "the body is not JSON: {}", problem.message());
+  if (!value.is_object()) return muster::Fail(ErrorCode::kInvalid, "the body must be a JSON object");
+  return std::move(value.as_object());
+}
+
+void Call::Json(int status, const json::value& body, net::Headers headers) {
+  Text(status, "application/json", json::serialize(body) + "\n", std::move(headers));
+}
+
+void Call::Text(int status, std::string type, std::string body, net::Headers headers) {
+  headers.emplace_back("Content-Type", std::move(type));
+  headers.emplace_back("Muster-Request-Id", request_id_);
+  exchange_->Respond({status, std::move(headers), std::move(body)});
+}
+
+void Call::Fail(const Error& error) { Fail(StatusOf(error.code), Name(error.code), error.message); }
+
+void Call::Fail(int status, std::string_view code, std::string_view message) {
+  const std::string safe = IsUtf8(message) ? std::string(message) : "the message is not readable text";
+  Json(status, {{"error",
+                 {{"code", code},
+                  {"message", safe},
+                  {"params", json::object()},
+                  {"details", json::array()},
+                  {"request_id", request_id_}}}});
+}
+
+}  // namespace muster::server::api

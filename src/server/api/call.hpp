@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <boost/json/value.hpp>
+
+#include "adapters/net/server.hpp"
+#include "base/result.hpp"
+#include "server/auth/authenticator.hpp"
+
+namespace muster::server::api {
+
+// One HTTP call on its way through a handler: what was asked, and how to answer. Shared by the
+// handler and whatever callback finishes it.
+class Call {
+ public:
+  Call(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange, std::string request_id);
+
+  const net::HttpRequest& request() const { return request_; }
+  const std::shared_ptr<net::HttpExchange>& exchange() const { return exchange_; }
+  const Actor& actor() const { return actor_; }
+  std::string_view Path() const { return path_; }
+
+  // A part of the path by its name in the route's pattern; "" when the pattern has none.
+  const std::string& Part(const std::string& name) const;
+  // A parameter of the query, decoded; "" when absent.
+  const std::string& Query(const std::string& name) const;
+  // A whole number of the query within [least, most], `otherwise` when absent.
+  Result<std::uint64_t> QueryNumber(const std::string& name, std::uint64_t otherwise, std::uint64_t least,
+                                    std::uint64_t most) const;
+  // The body as a JSON object; kInvalid says where it is wrong.
+  Result<boost::json::object> Body() const;
+
+  void Json(int status, const boost::json::value& body, net::Headers headers = {});
+  void Text(int status, std::string type, std::string body, net::Headers headers = {});
+  void Fail(const Error& error);
+  // An error whose code is not one of ErrorCode's.
+  void Fail(int status, std::string_view code, std::string_view message);
+
+  void SetActor(Actor actor) { actor_ = std::move(actor); }
+  void SetParts(std::map<std::string, std::string> parts) { parts_ = std::move(parts); }
+
+ private:
+  net::HttpRequest request_;
+  std::shared_ptr<net::HttpExchange> exchange_;
+  std::string request_id_;
+  std::string path_;
+  std::map<std::string, std::string> parts_;
+  std::map<std::string, std::string> query_;
+  Actor actor_;
+};
+
+using CallPtr = std::shared_ptr<Call>;
+
+}  // namespace muster::server::api

@@ -1,0 +1,110 @@
+#include "server/api/resolve.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "domain/host_ranges.hpp"
+#include "domain/targets.hpp"
+
+namespace muster::server::api {
+namespace {
+
+constexpr std::size_t kPage = 5000;
+
+// Answers from what was looked up before the hosts were locked.
+class LookedUp final : public TargetContext {
+ public:
+  Result<std::set<std::string>> Group(std::string_view name) const override {
+    return Fail(ErrorCode::kNotFound, "there is no group '@{}'", name);
+  }
+  Result<std::set<std::string>> RunHosts(std::string_view id, std::string_view state) const override {
+    const auto found = runs_.find({std::string(id), std::string(state)});
+    if (found == runs_.end()) return Fail(ErrorCode::kNotFound, "there is no run {}", id);
+    return found->second;
+  }
+  void Add(std::string id, std::string state, Result<std::set<std::string>> names) {
+    runs_.insert_or_assign({std::move(id), std::move(state)}, std::move(names));
+  }
+
+ private:
+  std::map<std::pair<std::string, std::string>, Result<std::set<std::string>>> runs_;
+};
+
+Result<std::set<std::string>> HostsOfRun(Services& services, const std::string& text, const std::string& state) {
+  const auto id = ParseRunId(text);
+  if (!id) return Fail(id.error());
+  const auto targets = services.store.FindTargets(*id);
+  if (!targets) return Fail(targets.error());
+  std::set<std::string> names;
+  if (state.empty()) {
+    for (const auto& target : **targets) names.insert(target.name);
+    return names;
+  }
+  const auto wanted = ParseTaskState(state);
+  if (!wanted) return Fail(ErrorCode::kInvalid, "run:{}.{}: '{}' is not a task state", text, state, state);
+  TaskFilter filter;
+  filter.state = wanted;
+  std::optional<TaskKey> after;
+  while (true) {
+    const auto rows = services.store.ListTasks(*id, filter, after, kPage);
+    if (!rows) return Fail(rows.error());
+    for (const auto& row : *rows)
+      if (row.key.ordinal < (*targets)->size()) names.insert((**targets)[row.key.ordinal].name);
+    if (rows->size() < kPage) return names;
+    after = rows->back().key;
+  }
+}
+
+Result<TargetExpression> ParseAndLookUp(Services& services, const std::string& text, LookedUp& looked) {
+  auto expression = TargetExpression::Parse(text);
+  if (!expression) return expression;
+  for (const auto& [id, state] : expression->Runs()) looked.Add(id, state, HostsOfRun(services, id, state));
+  return expression;
+}
+
+}  // namespace
+
+Result<Resolved> ResolveTargets(Services& services, const std::string& expression, const std::string& exclude,
+                                bool ignore_missing) {
+  LookedUp looked;
+  const auto wanted = ParseAndLookUp(services, expression, looked);
+  if (!wanted) return Fail(wanted.error());
+  std::optional<TargetExpression> unwanted;
+  if (!exclude.empty()) {
+    auto parsed = ParseAndLookUp(services, exclude, looked);
+    if (!parsed) return Fail(parsed.error());
+    unwanted = std::move(*parsed);
+  }
+  Resolved resolved;
+  resolved.says_all = wanted->SaysAll();
+  auto targets = std::make_shared<Targets>();
+  std::set<HostId> offline;
+  Result<> ok;
+  services.live.WithHosts([&](const std::vector<const Host*>& hosts, const std::function<bool(HostId)>& online) {
+    const auto matching = wanted->Resolve(hosts, looked, ignore_missing);
+    if (!matching) {
+      ok = Fail(matching.error());
+      return;
+    }
+    std::set<std::size_t> excluded;
+    if (unwanted) {
+      const auto out = unwanted->Resolve(hosts, looked, true);
+      if (out) excluded.insert(out->begin(), out->end());
+      else if (out.error().code != ErrorCode::kNotFound) ok = Fail(out.error());
+    }
+    for (const auto index : *matching) {
+      if (excluded.contains(index)) continue;
+      targets->push_back({hosts[index]->id, hosts[index]->name});
+      if (!online(hosts[index]->id)) offline.insert(hosts[index]->id);
+    }
+  });
+  if (!ok) return Fail(ok.error());
+  if (targets->empty()) return Fail(ErrorCode::kNotFound, "no host matches '{}' without '{}'", expression, exclude);
+  std::ranges::sort(*targets, [](const Target& a, const Target& b) { return NaturalLess(a.name, b.name); });
+  for (const auto& target : *targets)
+    if (offline.contains(target.host)) resolved.offline.push_back(target.name);
+  resolved.targets = std::move(targets);
+  return resolved;
+}
+
+}  // namespace muster::server::api

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "domain/run.hpp"
+#include "server/api/services.hpp"
+
+namespace muster::server::api {
+
+struct Resolved {
+  std::shared_ptr<const Targets> targets;    // in natural order of names
+  std::vector<std::string> offline;
+  bool says_all = false;
+};
+
+// Which hosts an expression means now, less those of `exclude`. kInvalid: it does not parse. kNotFound:
+// an unknown name, or nothing matches.
+Result<Resolved> ResolveTargets(Services& services, const std::string& expression, const std::string& exclude,
+                                bool ignore_missing);
+
+}  // namespace muster::server::api

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <vector>
+
+#include "server/api/router.hpp"
+#include "server/api/services.hpp"
+
+namespace muster::server::api {
+
+// The routes of each subject. `services` must outlive them.
+std::vector<Route> RunRoutes(Services& services);
+std::vector<Route> TaskRoutes(Services& services);
+std::vector<Route> HostRoutes(Services& services);
+std::vector<Route> AgentRoutes(Services& services);
+std::vector<Route> SystemRoutes(Services& services);
+
+}  // namespace muster::server::api

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <boost/json/object.hpp>
+
+#include "base/result.hpp"
+#include "domain/run.hpp"
+
+namespace muster::server::api {
+
+// The body of POST /runs, read and checked.
+struct RunRequest {
+  RunSpec spec;
+  std::string exclude;
+  bool ignore_missing = false;
+};
+
+// kInvalid names the field and what was expected; unknown fields are errors. `too_large` is set when
+// script and stdin together pass kMaxCommandBytes.
+Result<RunRequest> ReadRunRequest(const boost::json::object& body, bool& too_large);
+
+}  // namespace muster::server::api

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "ports/clock.hpp"
+#include "ports/log_store.hpp"
+#include "ports/store.hpp"
+#include "server/certificates.hpp"
+#include "server/engine_thread.hpp"
+#include "server/live/live_view.hpp"
+#include "server/live/stream_hub.hpp"
+
+namespace muster::server::api {
+
+// What handlers work with. Everything here outlives the router.
+struct Services {
+  Store& store;
+  LogStore& logs;
+  EngineThread& engine;
+  LiveView& live;
+  StreamHub& hub;
+  const Clock& clock;
+  const Identity& identity;
+  std::string openapi;                        // the contract's text
+  std::function<std::size_t()> connections;   // open on the port
+  std::function<std::size_t()> links;
+};
+
+}  // namespace muster::server::api

@@ -1,0 +1,88 @@
+#include <sstream>
+
+#include <boost/json.hpp>
+#include <prometheus/metric_family.h>
+#include <prometheus/text_serializer.h>
+
+#include "base/version.hpp"
+#include "server/api/routes.hpp"
+
+namespace muster::server::api {
+namespace {
+
+namespace json = boost::json;
+
+void Status(Services& services, const CallPtr& call, MonoTime started) {
+  const auto engine = services.engine.GetStatus();
+  const auto hosts = services.live.CountHosts();
+  const auto fence = services.store.ReadFence();
+  call->Json(200, {{"version", kVersion},
+                   {"term", engine.term.value},
+                   {"commit", fence ? fence->number.value : engine.commit.value},
+                   {"leader", engine.leading},
+                   {"reason", engine.reason},
+                   {"hosts", hosts.all},
+                   {"online", hosts.online},
+                   {"open_runs", engine.open_runs},
+                   {"uptime_ms", (services.clock.Read().mono - started).count()}});
+}
+
+void Ready(Services& services, const CallPtr& call) {
+  const auto status = services.engine.GetStatus();
+  if (status.reason.empty()) return call->Text(200, "text/plain", "ready\n");
+  call->Text(503, "text/plain", status.reason + "\n");
+}
+
+prometheus::MetricFamily Metric(const char* name, const char* help, prometheus::MetricType type, double value) {
+  prometheus::ClientMetric metric;
+  if (type == prometheus::MetricType::Counter) metric.counter.value = value;
+  else metric.gauge.value = value;
+  return {name, help, type, {metric}};
+}
+
+void Metrics(Services& services, const CallPtr& call) {
+  using prometheus::MetricType;
+  const auto engine = services.engine.GetStatus();
+  const auto hosts = services.live.CountHosts();
+  const auto number = [](auto value) { return static_cast<double>(value); };
+  const std::vector<prometheus::MetricFamily> families{
+      Metric("muster_leading", "1 when this server leads", MetricType::Gauge, engine.leading ? 1 : 0),
+      Metric("muster_term", "Term of the current leadership", MetricType::Gauge, number(engine.term.value)),
+      Metric("muster_commit_number", "Number of the last durable batch", MetricType::Gauge, number(engine.commit.value)),
+      Metric("muster_engine_commands_total", "Commands decided", MetricType::Counter, number(engine.commands)),
+      Metric("muster_engine_batches_total", "Batches committed", MetricType::Counter, number(engine.batches)),
+      Metric("muster_engine_queue", "Commands waiting for the engine", MetricType::Gauge, number(engine.queued)),
+      Metric("muster_open_runs", "Runs that have not ended", MetricType::Gauge, number(engine.open_runs)),
+      Metric("muster_hosts", "Known hosts", MetricType::Gauge, number(hosts.all)),
+      Metric("muster_hosts_online", "Hosts with a link", MetricType::Gauge, number(hosts.online)),
+      Metric("muster_links", "Open links", MetricType::Gauge, number(services.links())),
+      Metric("muster_connections", "Open connections on the port", MetricType::Gauge, number(services.connections())),
+      Metric("muster_stream_subscribers", "Clients of /api/v1/stream", MetricType::Gauge, number(services.hub.Subscribers())),
+  };
+  std::ostringstream out;
+  prometheus::TextSerializer().Serialize(out, families);
+  call->Text(200, "text/plain; version=0.0.4", out.str());
+}
+
+void Stream(Services& services, const CallPtr& call) {
+  const auto topics = StreamHub::ParseTopics(call->Query("topics"));
+  if (!topics) return call->Fail(topics.error());
+  services.hub.Subscribe(*topics, call->exchange());
+}
+
+}  // namespace
+
+std::vector<Route> SystemRoutes(Services& services) {
+  const MonoTime started = services.clock.Read().mono;
+  return {
+      {"GET", "/healthz", "public", [](const CallPtr& call) { call->Text(200, "text/plain", "alive\n"); }},
+      {"GET", "/readyz", "public", [&services](const CallPtr& call) { Ready(services, call); }},
+      {"GET", "/metrics", "public", [&services](const CallPtr& call) { Metrics(services, call); }},
+      {"GET", "/api/v1/openapi.yaml", "public",
+       [&services](const CallPtr& call) { call->Text(200, "application/yaml", services.openapi); }},
+      {"GET", "/api/v1/status", "status.read", [&services, started](const CallPtr& call) { Status(services, call, started); }},
+      {"GET", "/api/v1/stream", "runs.read", [&services](const CallPtr& call) { Stream(services, call); }},
+  };
+}
+
+}  // namespace muster::server::api

@@ -1,0 +1,245 @@
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <tuple>
+
+#include <boost/json.hpp>
+
+#include "adapters/crypto/digest.hpp"
+#include "base/text.hpp"
+#include "domain/host_ranges.hpp"
+#include "server/api/routes.hpp"
+#include "server/api/run_tasks.hpp"
+#include "server/api/views.hpp"
+
+namespace muster::server::api {
+namespace {
+
+namespace json = boost::json;
+
+void States(Services& services, const CallPtr& call) {
+  const auto id = ParseRunId(call->Part("id"));
+  if (!id) return call->Fail(id.error());
+  std::string states;
+  const auto walked = WalkTasks(services, *id, 0, [&](const TaskNow& task) {
+    states += static_cast<char>(task.state);
+    return true;
+  });
+  if (!walked) return call->Fail(walked.error());
+  const std::string tag = "\"" + ToHex(crypto::Sha256(states)).substr(0, 16) + "\"";
+  if (net::FindHeader(call->request().headers, "If-None-Match") == tag) return call->Text(304, "application/octet-stream", "", {{"ETag", tag}});
+  call->Text(200, "application/octet-stream", std::move(states), {{"ETag", tag}});
+}
+
+void AllAttempts(Services& services, const CallPtr& call, RunId id, std::size_t limit) {
+  const auto targets = services.store.FindTargets(id);
+  if (!targets) return call->Fail(targets.error());
+  TaskFilter filter;
+  filter.last_attempt_only = false;
+  if (const auto& host = call->Query("host"); !host.empty()) {
+    filter.host = services.live.HostIdOf(host);
+    if (!filter.host) return call->Fail(404, "not_found", fmt::format("there is no host '{}'", host));
+  }
+  const auto rows = services.store.ListTasks(id, filter, std::nullopt, limit);
+  if (!rows) return call->Fail(rows.error());
+  json::array list;
+  for (const auto& row : *rows)
+    list.push_back(TaskView(row, row.key.ordinal < (*targets)->size() ? (**targets)[row.key.ordinal].name : "", row.state));
+  call->Json(200, {{"tasks", std::move(list)}, {"next", nullptr}});
+}
+
+void ListTasks(Services& services, const CallPtr& call) {
+  const auto id = ParseRunId(call->Part("id"));
+  if (!id) return call->Fail(id.error());
+  const auto limit = call->QueryNumber("limit", 500, 1, 500);
+  if (!limit) return call->Fail(limit.error());
+  if (call->Query("attempts") == "all") return AllAttempts(services, call, *id, *limit);
+  const auto from = call->QueryNumber("cursor", 0, 0, UINT32_MAX);
+  if (!from) return call->Fail(from.error());
+  const auto& wanted_name = call->Query("state");
+  const auto wanted = ParseTaskState(wanted_name);
+  if (!wanted_name.empty() && !wanted) return call->Fail(400, "invalid", fmt::format("state: '{}' is not a task state", wanted_name));
+  const auto& host = call->Query("host");
+  json::array list;
+  json::value next = nullptr;
+  const auto walked = WalkTasks(services, *id, static_cast<std::uint32_t>(*from), [&](const TaskNow& task) {
+    if (wanted && task.state != *wanted) return true;
+    if (!host.empty() && *task.host != host) return true;
+    if (list.size() == *limit) {
+      next = std::to_string(task.ordinal);
+      return false;
+    }
+    list.push_back(task.record ? TaskView(*task.record, *task.host, task.state) : WaitingTaskView(*task.host, task.ordinal, task.state));
+    return true;
+  });
+  if (!walked) return call->Fail(walked.error());
+  call->Json(200, {{"tasks", std::move(list)}, {"next", std::move(next)}});
+}
+
+struct GroupKey {
+  TaskState state = TaskState::kWaiting;
+  int exit_code = 0;
+  int signal = 0;
+  std::string reason;
+  std::string stdout_sha256;
+  std::string stderr_sha256;
+  auto operator<=>(const GroupKey&) const = default;
+};
+struct Group {
+  std::vector<std::string> hosts;
+  std::uint64_t bytes = 0;
+};
+
+GroupKey KeyOf(const TaskNow& task) {
+  GroupKey key;
+  key.state = task.state;
+  if (task.record == nullptr || !IsFinal(task.state)) return key;
+  const auto& end = task.record->end;
+  key.exit_code = end ? end->exit_code : 0;
+  key.signal = end ? end->signal : 0;
+  key.reason = end && !end->reason.empty() ? end->reason : task.record->reason;
+  key.stdout_sha256 = task.record->log.stdout_sha256;
+  key.stderr_sha256 = task.record->log.stderr_sha256;
+  return key;
+}
+
+void Groups(Services& services, const CallPtr& call) {
+  const auto id = ParseRunId(call->Part("id"));
+  if (!id) return call->Fail(id.error());
+  if (const auto& by = call->Query("by"); !by.empty() && by != "output") return call->Fail(400, "invalid", "by: expected output");
+  std::map<GroupKey, Group> groups;
+  std::size_t total = 0;
+  const auto walked = WalkTasks(services, *id, 0, [&](const TaskNow& task) {
+    Group& group = groups[KeyOf(task)];
+    group.hosts.push_back(*task.host);
+    if (task.record) group.bytes = task.record->log.bytes;
+    ++total;
+    return true;
+  });
+  if (!walked) return call->Fail(walked.error());
+  std::vector<std::pair<const GroupKey*, const Group*>> ordered;
+  for (const auto& [key, group] : groups) ordered.emplace_back(&key, &group);
+  // Bad news first, then by size.
+  std::ranges::sort(ordered, [](const auto& a, const auto& b) {
+    const auto rank = [](const GroupKey& key) { return key.state == TaskState::kSucceeded ? 2 : IsFinal(key.state) ? 0 : 1; };
+    return std::tuple(rank(*a.first), b.second->hosts.size(), a.first->state, a.second->hosts.front()) <
+           std::tuple(rank(*b.first), a.second->hosts.size(), b.first->state, b.second->hosts.front());
+  });
+  json::array list;
+  for (const auto& [key, group] : ordered) {
+    if (list.size() == 500) break;
+    list.push_back(json::object{{"count", group->hosts.size()},
+                                {"state", Name(key->state)},
+                                {"exit_code", key->exit_code},
+                                {"signal", key->signal},
+                                {"reason", key->reason},
+                                {"stdout_sha256", ToHex(key->stdout_sha256)},
+                                {"stderr_sha256", ToHex(key->stderr_sha256)},
+                                {"hosts", FoldHostNames(group->hosts, 2000)},
+                                {"sample_host", group->hosts.front()},
+                                {"bytes", group->bytes}});
+  }
+  call->Json(200, {{"groups", std::move(list)}, {"groups_total", ordered.size()}, {"total", total}});
+}
+
+struct LogRequest {
+  TaskKey task;
+  LogMark mark;
+  std::uint64_t from = 0;
+  std::size_t limit = 0;
+  std::optional<Stream> only;
+};
+
+Result<TaskRecord> FindAttempt(Services& services, RunId run, const std::string& host, std::uint32_t attempt) {
+  const auto targets = services.store.FindTargets(run);
+  if (!targets) return Fail(targets.error());
+  const auto target = std::ranges::find(**targets, host, &Target::name);
+  if (target == (*targets)->end()) return Fail(ErrorCode::kNotFound, "run {} has no host '{}'", FormatRunId(run), host);
+  TaskFilter filter;
+  filter.host = target->host;
+  filter.last_attempt_only = attempt == 0;
+  const auto rows = services.store.ListTasks(run, filter, std::nullopt, 1000);
+  if (!rows) return Fail(rows.error());
+  for (const auto& row : *rows)
+    if (attempt == 0 || row.key.attempt.value == attempt) return row;
+  if (attempt != 0) return Fail(ErrorCode::kNotFound, "{} has no attempt {} in run {}", host, attempt, FormatRunId(run));
+  TaskRecord none;  // its turn has not come: no output yet
+  none.key = {run, Visit(1), static_cast<std::uint32_t>(target - (*targets)->begin()), target->host, Attempt{}};
+  return none;
+}
+
+Result<LogRequest> ReadLogRequest(Services& services, const Call& call) {
+  const auto id = ParseRunId(call.Part("id"));
+  if (!id) return Fail(id.error());
+  const auto& host = call.Query("host");
+  if (host.empty()) return Fail(ErrorCode::kInvalid, "host: say which host's output");
+  const auto attempt = call.QueryNumber("attempt", 0, 0, UINT32_MAX);
+  if (!attempt) return Fail(attempt.error());
+  const auto from = call.QueryNumber("from", 0, 0, INT64_MAX);
+  if (!from) return Fail(from.error());
+  const auto limit = call.QueryNumber("limit", 1 << 20, 1, 8 << 20);
+  if (!limit) return Fail(limit.error());
+  const auto tail = call.QueryNumber("tail", 0, 0, INT64_MAX);
+  if (!tail) return Fail(tail.error());
+  LogRequest request;
+  request.limit = *limit;
+  request.from = *from;
+  if (const auto& stream = call.Query("stream"); stream == "stdout") request.only = Stream::kStdout;
+  else if (stream == "stderr") request.only = Stream::kStderr;
+  else if (!stream.empty() && stream != "both") return Fail(ErrorCode::kInvalid, "stream: expected both, stdout or stderr");
+  const auto record = FindAttempt(services, *id, host, static_cast<std::uint32_t>(*attempt));
+  if (!record) return Fail(record.error());
+  request.task = record->key;
+  request.mark = record->log;
+  if (*tail > 0) {
+    const auto end = services.logs.DurableEnd(request.task);
+    if (!end) return Fail(end.error());
+    request.from = *end > *tail ? *end - *tail : 0;
+  }
+  return request;
+}
+
+void ReadLog(Services& services, const CallPtr& call) {
+  const auto request = ReadLogRequest(services, *call);
+  if (!request) return call->Fail(request.error());
+  const auto chunks = services.logs.Read(request->task, request->from, request->limit);
+  if (!chunks) return call->Fail(chunks.error());
+  std::uint64_t next = request->from;
+  for (const auto& chunk : *chunks) next = chunk.offset + chunk.data.size();
+  const bool as_json = net::FindHeader(call->request().headers, "Accept").find("application/json") != std::string_view::npos;
+  net::Headers headers{{"Muster-Next-Offset", std::to_string(next)},
+                       {"Muster-Log-State", std::string(Name(request->mark.state))},
+                       {"Muster-Attempt", std::to_string(request->task.attempt.value)}};
+  if (!as_json) {
+    std::string bytes;
+    for (const auto& chunk : *chunks)
+      if (!request->only || chunk.stream == *request->only) bytes += chunk.data;
+    return call->Text(200, "application/octet-stream", std::move(bytes), std::move(headers));
+  }
+  json::array list;
+  for (const auto& chunk : *chunks)
+    if (!request->only || chunk.stream == *request->only)
+      list.push_back(json::object{{"offset", chunk.offset},
+                                  {"stream", Name(chunk.stream)},
+                                  {"time", TimeView(chunk.time)},
+                                  {"data_base64", ToBase64(chunk.data)}});
+  call->Json(200, {{"chunks", std::move(list)},
+                   {"next", next},
+                   {"state", Name(request->mark.state)},
+                   {"bytes", request->mark.bytes},
+                   {"attempt", request->task.attempt.value}},
+             std::move(headers));
+}
+
+}  // namespace
+
+std::vector<Route> TaskRoutes(Services& services) {
+  return {
+      {"GET", "/api/v1/runs/{id}/states", "runs.read", [&services](const CallPtr& call) { States(services, call); }},
+      {"GET", "/api/v1/runs/{id}/tasks", "runs.read", [&services](const CallPtr& call) { ListTasks(services, call); }},
+      {"GET", "/api/v1/runs/{id}/groups", "runs.read", [&services](const CallPtr& call) { Groups(services, call); }},
+      {"GET", "/api/v1/runs/{id}/log", "runs.read", [&services](const CallPtr& call) { ReadLog(services, call); }},
+  };
+}
+
+}  // namespace muster::server::api

@@ -1,0 +1,159 @@
+#include "server/api/views.hpp"
+
+#include <boost/json.hpp>
+
+#include "base/text.hpp"
+
+namespace muster::server::api {
+namespace {
+
+namespace json = boost::json;
+
+json::object LabelsView(const Labels& labels) {
+  json::object object;
+  for (const auto& [key, value] : labels) object[key] = value;
+  return object;
+}
+
+// Text when it is text, else base64 under another name: bytes never break the JSON.
+void PutBytes(json::object& object, const std::string& name, const std::string& bytes) {
+  if (IsUtf8(bytes)) object[name] = bytes;
+  else object[name + "_base64"] = ToBase64(bytes);
+}
+
+json::value EndView(const std::optional<TaskEnd>& end) {
+  if (!end) return nullptr;
+  return json::object{{"state", Name(end->state)}, {"exit_code", end->exit_code}, {"signal", end->signal},
+                      {"reason", end->reason},     {"started", TimeView(end->started)}, {"ended", TimeView(end->ended)}};
+}
+
+}  // namespace
+
+json::value TimeView(WallTime time) {
+  if (!time) return nullptr;
+  return json::value(FormatTime(time));
+}
+
+json::object CountsView(const TaskCounts& counts) {
+  json::object object;
+  for (std::size_t i = 0; i < kTaskStates; ++i)
+    if (counts.by_state[i] != 0) object[Name(static_cast<TaskState>(i))] = counts.by_state[i];
+  return object;
+}
+
+json::object LogView(const LogMark& log) {
+  return {{"state", Name(log.state)},
+          {"bytes", log.bytes},
+          {"stdout_sha256", ToHex(log.stdout_sha256)},
+          {"stderr_sha256", ToHex(log.stderr_sha256)}};
+}
+
+json::object TaskView(const TaskRecord& record, const std::string& host, TaskState shown) {
+  const TaskEnd* end = record.end ? &*record.end : nullptr;
+  return {{"host", host},
+          {"ordinal", record.key.ordinal},
+          {"attempt", record.key.attempt.value},
+          {"state", Name(shown)},
+          {"exit_code", end ? end->exit_code : 0},
+          {"signal", end ? end->signal : 0},
+          {"reason", end && !end->reason.empty() ? end->reason : record.reason},
+          {"sent", TimeView(record.sent)},
+          {"started", TimeView(end ? end->started : WallTime{})},
+          {"ended", TimeView(record.ended)},
+          {"leftovers", end != nullptr && end->leftovers},
+          {"log", LogView(record.log)},
+          {"late", EndView(record.late)}};
+}
+
+json::object WaitingTaskView(const std::string& host, std::uint32_t ordinal, TaskState state) {
+  TaskRecord none;
+  none.key.ordinal = ordinal;
+  return TaskView(none, host, state);
+}
+
+json::object HostView(const LiveView::HostView& view) {
+  const Host& host = view.host;
+  return {{"name", host.name},
+          {"id", host.id.value},
+          {"state", Name(host.state)},
+          {"note", host.note},
+          {"online", view.online},
+          {"address", view.address},
+          {"running", view.running},
+          {"labels", LabelsView(host.labels)},
+          {"facts", LabelsView(host.facts)},
+          {"joined", TimeView(host.joined)},
+          {"last_hello", TimeView(host.last_hello)}};
+}
+
+json::object SpecView(const RunSpec& spec) {
+  json::object view{{"targets", spec.targets}};
+  if (spec.stages.empty()) return view;
+  const StageSpec& stage = spec.stages.front();
+  const Command& command = *stage.command;
+  json::object what;
+  if (!command.argv.empty()) {
+    json::array words;
+    for (const auto& word : command.argv) words.emplace_back(IsUtf8(word) ? word : ToBase64(word));
+    what["argv"] = std::move(words);
+  } else {
+    PutBytes(what, "script", command.script);
+    what["interpreter"] = command.interpreter;
+    json::array args;
+    for (const auto& arg : command.args) args.emplace_back(IsUtf8(arg) ? arg : ToBase64(arg));
+    what["args"] = std::move(args);
+  }
+  view["command"] = std::move(what);
+  json::object env;
+  for (const auto& [key, value] : command.env) env[key] = IsUtf8(value) ? value : ToBase64(value);
+  view["env"] = std::move(env);
+  view["stdin_bytes"] = command.stdin_data.size();
+  view["user"] = command.user;
+  view["folder"] = command.folder;
+  view["timeout_ms"] = command.timeout.count();
+  view["grace_ms"] = command.grace.count();
+  view["max_output"] = command.max_output;
+  view["leftovers"] = command.kill_leftovers ? "kill" : "keep";
+  view["concurrency"] = stage.concurrency;
+  view["batches"] = FormatBatchPlan(stage.batches);
+  view["max_failures"] = FormatHostShare(stage.max_failures);
+  view["wait_offline_ms"] = stage.wait_offline.count();
+  return view;
+}
+
+json::object RunView(const Run& run, const std::optional<LiveView::RunView>& live, CommitNumber commit, bool with_spec) {
+  const RunState state = live ? live->state : run.state;
+  const TaskCounts counts = live ? live->counts : run.stages.empty() ? TaskCounts{} : run.stages.back().counts;
+  json::array stages;
+  for (const auto& stage : run.stages) {
+    const bool current = &stage == &run.stages.back();
+    const std::string name = stage.index < run.spec.stages.size() ? run.spec.stages[stage.index].name : "";
+    stages.push_back(json::object{{"name", name},
+                                  {"state", Name(stage.state)},
+                                  {"visit", stage.visit.value},
+                                  {"started", TimeView(stage.started)},
+                                  {"ended", TimeView(stage.ended)},
+                                  {"counts", CountsView(current ? counts : stage.counts)}});
+  }
+  json::value stop = nullptr;
+  if (run.stop) stop = json::object{{"by", run.stop->by}, {"at", TimeView(run.stop->at)}, {"reason", run.stop->reason}};
+  json::object view{{"id", FormatRunId(run.id)},
+                    {"state", Name(state)},
+                    {"title", run.spec.title},
+                    {"targets", run.spec.targets},
+                    {"by", run.by},
+                    {"created", TimeView(run.created)},
+                    {"ended", TimeView(run.ended)},
+                    {"hosts", run.hosts},
+                    {"counts", CountsView(counts)},
+                    {"reason", run.reason},
+                    {"stop", std::move(stop)},
+                    {"stages", std::move(stages)},
+                    {"logs_open", live ? live->logs_open : 0},
+                    {"exit_code", ExitCodeOf(counts)},
+                    {"commit", live ? live->commit.value : commit.value}};
+  if (with_spec) view["spec"] = SpecView(run.spec);
+  return view;
+}
+
+}  // namespace muster::server::api

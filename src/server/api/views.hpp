@@ -1,0 +1,24 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+
+#include "domain/records.hpp"
+#include "server/live/live_view.hpp"
+
+namespace muster::server::api {
+
+// Records as the API shows them; openapi.yaml has the shapes.
+boost::json::object CountsView(const TaskCounts& counts);
+boost::json::object LogView(const LogMark& log);
+boost::json::object TaskView(const TaskRecord& record, const std::string& host, TaskState shown);
+boost::json::object WaitingTaskView(const std::string& host, std::uint32_t ordinal, TaskState state);
+boost::json::object HostView(const LiveView::HostView& host);
+boost::json::object SpecView(const RunSpec& spec);
+
+// A run with what is true of it now: `live` when it is open.
+boost::json::object RunView(const Run& run, const std::optional<LiveView::RunView>& live, CommitNumber commit, bool with_spec);
+
+// null for a time that never came.
+boost::json::value TimeView(WallTime time);
+
+}  // namespace muster::server::api

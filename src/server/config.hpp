@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/instant.hpp"
+#include "base/result.hpp"
+
+namespace muster::server {
+
+// Settings of musterd: defaults, under the YAML file, under MUSTER_* variables, under flags.
+struct Config {
+  std::filesystem::path data = "/var/lib/muster";
+  std::string listen = "127.0.0.1:8440";
+  std::string public_url;  // what agents and people use; its name goes into the certificate
+  std::string log_level = "info";
+  Duration heartbeat = std::chrono::seconds(10);
+  Duration order_life = std::chrono::seconds(10);
+  Duration reconnect_bound = std::chrono::seconds(60);
+  Duration takeover_grace = std::chrono::minutes(2);
+};
+
+struct HostPort {
+  std::string host;
+  std::uint16_t port = 0;
+};
+// "127.0.0.1:8440", "[::1]:8440", ":8440" (all addresses). kInvalid says what was expected.
+Result<HostPort> ParseListen(const std::string& text);
+
+// Reads `file` over `config`. Unknown keys and wrong values are errors with file, line and column.
+Result<> ReadConfigFile(const std::filesystem::path& file, Config& config);
+
+// MUSTER_DATA, MUSTER_LISTEN, MUSTER_PUBLIC_URL, MUSTER_LOG_LEVEL.
+Result<> ReadConfigEnvironment(Config& config);
+
+}  // namespace muster::server

@@ -1,0 +1,197 @@
+#include "server/engine_thread.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+namespace muster::server {
+namespace {
+
+constexpr Duration kLeadRetry{500};
+constexpr std::size_t kTakeAtOnce = 512;
+
+}  // namespace
+
+EngineThread::EngineThread(Store& store, Links& links, Coordinator& coordinator, const Clock& clock, OnNews on_news,
+                           engine::Pipeline::Settings settings, std::string name)
+    : clock_(clock),
+      coordinator_(coordinator),
+      name_(std::move(name)),
+      pipeline_(store, links,
+                {.reply = [this](engine::Reply reply) { Reply(std::move(reply)); },
+                 .news = std::move(on_news),
+                 .deposed =
+                     [this](const Error& why) {
+                       spdlog::error("engine deposed code={} reason=\"{}\"; loading again", Name(why.code), why.message);
+                       trouble_ = why.message;
+                     },
+                 .committed =
+                     [this](engine::Pipeline::CommitTicket ticket, Result<> result) {
+                       {
+                         base::Lock lock(mutex_);
+                         commits_.emplace_back(ticket, std::move(result));
+                       }
+                       changed_.NotifyOne();
+                     }},
+                settings) {}
+
+EngineThread::~EngineThread() { Stop(); }
+
+Result<> EngineThread::Start() {
+  thread_ = std::thread([this] { Loop(); });
+  const auto set_elected = [this](bool elected) {
+    {
+      base::Lock lock(mutex_);
+      elected_ = elected;
+    }
+    changed_.NotifyOne();
+  };
+  return coordinator_.Campaign(name_, [set_elected] { set_elected(true); }, [set_elected] { set_elected(false); });
+}
+
+void EngineThread::Stop() {
+  {
+    base::Lock lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.NotifyOne();
+  if (thread_.joinable()) thread_.join();
+}
+
+void EngineThread::Submit(engine::Command command) {
+  {
+    base::Lock lock(mutex_);
+    queue_.push_back(std::move(command));
+    if (queue_.size() > 1) return;  // the loop was woken for the first
+  }
+  changed_.NotifyOne();
+}
+
+std::optional<RequestId> EngineThread::Register(OnAnswer on_answer) {
+  std::string reason;
+  {
+    base::Lock lock(mutex_);
+    reason = stopping_ ? "the server is shutting down" : status_.reason;
+    if (reason.empty()) {
+      const RequestId id(next_request_++);
+      waiting_[id] = std::move(on_answer);
+      return id;
+    }
+  }
+  on_answer(Fail(ErrorCode::kUnavailable, "{}", reason));
+  return std::nullopt;
+}
+
+void EngineThread::Reply(engine::Reply reply) {
+  OnAnswer on_answer;
+  {
+    base::Lock lock(mutex_);
+    const auto found = waiting_.find(reply.request);
+    if (found == waiting_.end()) return;
+    on_answer = std::move(found->second);
+    waiting_.erase(found);
+  }
+  on_answer(std::move(reply.answer));
+}
+
+EngineThread::Status EngineThread::GetStatus() const {
+  base::Lock lock(mutex_);
+  Status status = status_;
+  status.queued = queue_.size();
+  return status;
+}
+
+void EngineThread::TryToLead() {
+  const Now now = clock_.Read();
+  if (now.mono < lead_again_) return;
+  if (const auto leads = pipeline_.Lead(now); !leads) {
+    trouble_ = leads.error().message;
+    spdlog::warn("cannot lead: {}", trouble_);
+    lead_again_ = now.mono + kLeadRetry;
+    return;
+  }
+  trouble_.clear();
+  spdlog::info("leading term={} commit={} hosts={} open_runs={}", pipeline_.term().value,
+               pipeline_.committed_number().value, pipeline_.engine()->state().hosts.size(),
+               pipeline_.engine()->state().runs.size());
+}
+
+void EngineThread::TakeCommands() {
+  std::vector<std::pair<engine::Pipeline::CommitTicket, Result<>>> commits;
+  {
+    base::Lock lock(mutex_);
+    commits.swap(commits_);
+  }
+  for (auto& [ticket, result] : commits) {
+    if (!result) spdlog::warn("commit batch={} code={} reason=\"{}\"", ticket.number.value, Name(result.error().code), result.error().message);
+    else ++batches_;
+    pipeline_.Committed(ticket, std::move(result), clock_.Read());
+  }
+  if (!pipeline_.Ready()) return;
+  std::vector<engine::Command> taken;
+  {
+    base::Lock lock(mutex_);
+    const std::size_t count = std::min(queue_.size(), kTakeAtOnce);
+    taken.insert(taken.end(), std::make_move_iterator(queue_.begin()),
+                 std::make_move_iterator(queue_.begin() + static_cast<std::ptrdiff_t>(count)));
+    queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  const Now now = clock_.Read();
+  for (const auto& command : taken) pipeline_.Take(command, now);
+  commands_ += taken.size();
+}
+
+// Tells the others how it stands, then sleeps until there is something to do.
+void EngineThread::Publish(MonoTime wake) {
+  base::Lock lock(mutex_);
+  status_.leading = pipeline_.Leading();
+  status_.term = pipeline_.term();
+  status_.commit = pipeline_.committed_number();
+  status_.commands = commands_;
+  status_.batches = batches_;
+  status_.open_runs = pipeline_.Leading() ? pipeline_.engine()->state().runs.size() : 0;
+  status_.reason = !pipeline_.Leading() ? (trouble_.empty() ? "no leader yet" : "this server does not lead: " + trouble_)
+                   : pipeline_.Stalled().empty() ? ""
+                                                 : "the store does not answer: " + pipeline_.Stalled();
+  const auto has_work = [this]() REQUIRES(mutex_) {
+    return !commits_.empty() || stopping_ || (!queue_.empty() && pipeline_.Ready()) || (elected_ && !pipeline_.Leading() && lead_again_.ms == 0);
+  };
+  while (!has_work()) {
+    const MonoTime now = clock_.Read().mono;
+    const MonoTime until = !pipeline_.Leading() ? (elected_ ? lead_again_ : kNever) : wake;
+    if (until <= now) return;
+    if (until == kNever) {
+      changed_.Wait(mutex_);
+      if (elected_ && !pipeline_.Leading()) return;
+    } else {
+      changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + std::min<Duration>(until - now, std::chrono::seconds(1)));
+      if (clock_.Read().mono >= until) return;
+    }
+  }
+}
+
+void EngineThread::Loop() {
+  while (true) {
+    bool elected = false;
+    bool stopping = false;
+    {
+      base::Lock lock(mutex_);
+      elected = elected_;
+      stopping = stopping_;
+    }
+    if (!elected && pipeline_.Leading()) pipeline_.StepDown();
+    if (elected && !pipeline_.Leading() && !stopping) TryToLead();
+    TakeCommands();
+    const MonoTime wake = pipeline_.Drive(clock_.Read());
+    if (stopping && (!pipeline_.Leading() || pipeline_.Idle() || !pipeline_.Stalled().empty())) return;
+    if (stopping) {
+      base::Lock lock(mutex_);
+      while (commits_.empty()) changed_.Wait(mutex_);
+      continue;
+    }
+    Publish(wake);
+  }
+}
+
+}  // namespace muster::server

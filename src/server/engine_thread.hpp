@@ -1,0 +1,91 @@
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/mutex.hpp"
+#include "engine/pipeline.hpp"
+#include "ports/clock.hpp"
+#include "ports/coordinator.hpp"
+
+namespace muster::server {
+
+// The one thread that decides. Campaigns, leads, and drives the pipeline; everybody else hands in
+// commands and gets answers.
+class EngineThread {
+ public:
+  using OnAnswer = std::function<void(Result<engine::Answer>)>;  // on the engine's thread; must not block
+  using OnNews = std::function<void(std::vector<engine::News>)>;
+
+  // What /readyz, /status and /metrics tell.
+  struct Status {
+    bool leading = false;
+    std::string reason;  // why it does not take commands, "" when it does
+    Term term;
+    CommitNumber commit;
+    std::uint64_t commands = 0;
+    std::uint64_t batches = 0;
+    std::size_t queued = 0;
+    std::size_t open_runs = 0;
+  };
+
+  EngineThread(Store& store, Links& links, Coordinator& coordinator, const Clock& clock, OnNews on_news,
+               engine::Pipeline::Settings settings, std::string name);
+  ~EngineThread();
+
+  Result<> Start();
+
+  // Finishes the batch in hand, releases what it allows, and ends the thread.
+  void Stop();
+
+  // Hands in a command that nobody waits for (links).
+  void Submit(engine::Command command);
+
+  // Hands in a command and calls back with the answer. `make` builds the command around the caller,
+  // whose request id is set here. kUnavailable at once while the engine takes no command.
+  template <typename Request>
+  void Ask(Request request, OnAnswer on_answer) {
+    const auto id = Register(std::move(on_answer));
+    if (!id) return;
+    request.caller.request = *id;
+    Submit(engine::Command(std::move(request)));
+  }
+
+  Status GetStatus() const;
+
+ private:
+  std::optional<RequestId> Register(OnAnswer on_answer);
+  void Loop();
+  void TryToLead();
+  void TakeCommands();
+  void Publish(MonoTime wake);
+  void Reply(engine::Reply reply);
+
+  const Clock& clock_;
+  Coordinator& coordinator_;
+  const std::string name_;
+  engine::Pipeline pipeline_;  // the loop's own
+
+  mutable base::Mutex mutex_;
+  base::Condition changed_;
+  std::deque<engine::Command> queue_ GUARDED_BY(mutex_);
+  std::vector<std::pair<engine::Pipeline::CommitTicket, Result<>>> commits_ GUARDED_BY(mutex_);
+  bool elected_ GUARDED_BY(mutex_) = false;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  Status status_ GUARDED_BY(mutex_);
+  std::uint64_t next_request_ GUARDED_BY(mutex_) = 1;
+  std::unordered_map<RequestId, OnAnswer> waiting_ GUARDED_BY(mutex_);
+
+  MonoTime lead_again_{0};
+  std::uint64_t commands_ = 0;
+  std::uint64_t batches_ = 0;
+  std::string trouble_;  // why it could not lead
+  std::thread thread_;
+};
+
+}  // namespace muster::server

@@ -1,0 +1,120 @@
+#include "server/gateway/gateway.hpp"
+
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+namespace muster::server {
+
+Gateway::Gateway(net::EventLoop& loop, Store& store, LogStore& logs, const Clock& clock, WorkerPool& workers, Stored stored)
+    : loop_(loop),
+      store_(store),
+      logs_(logs),
+      clock_(clock),
+      workers_(workers),
+      intake_(logs, {.reports = [this](engine::NodeReports reports) { submit_(std::move(reports)); },
+                     .send =
+                         [this](LinkId link, link::ServerFrame frame) {
+                           loop_.Post([this, link, frame = std::move(frame)] { SendNow(link, frame); });
+                         },
+                     .close =
+                         [this](LinkId link, const Error& why) {
+                           loop_.Post([this, link, message = why.message] { CloseNow(link, message); });
+                         },
+                     .stored = std::move(stored)}) {}
+
+void Gateway::OnLink(std::shared_ptr<net::LinkConnection> connection) {
+  const LinkId id(connection->Id());
+  links_[id] = {std::move(connection), {}};
+  link_count_ = links_.size();
+}
+
+void Gateway::OnClosed(net::LinkConnection& connection) {
+  const LinkId id(connection.Id());
+  if (links_.erase(id) == 0) return;
+  link_count_ = links_.size();
+  submit_(engine::LinkClosed{id});
+}
+
+void Gateway::OnFrame(net::LinkConnection& connection, const std::string& bytes) {
+  const LinkId id(connection.Id());
+  const auto found = links_.find(id);
+  if (found == links_.end()) return;
+  auto frame = link::DecodeNodeFrame(bytes);
+  if (!frame) return CloseNow(id, frame.error().message);
+  Link& link = found->second;
+  if (frame->hello) {
+    link.host = {};
+    return TakeHello(link, std::move(*frame->hello));
+  }
+  if (frame->beat) {
+    link::ServerFrame answer;
+    answer.beat = link::BeatAnswer{frame->beat->sent_at, clock_.Read().mono.ms};
+    connection.Send(encoder_.Encode(answer));
+  }
+  if (frame->chunks.empty() && frame->reports.empty()) return;
+  if (!link.host) return;  // before its Welcome a node has nothing to say but Hello
+  intake_.Take(id, link.host, std::move(*frame));
+}
+
+void Gateway::TakeHello(Link& link, link::Hello hello) {
+  engine::NodeHello command;
+  command.link = LinkId(link.connection->Id());
+  command.key = link.connection->PeerKey();
+  command.address = link.connection->Remote();
+  command.hello = std::move(hello);
+  if (command.hello.tasks.empty()) return submit_(std::move(command));
+  const bool posted = workers_.Post([this, command = std::move(command)]() mutable {
+    std::vector<TaskKey> keys;
+    for (const auto& held : command.hello.tasks) keys.push_back(held.task);
+    auto records = store_.FindTasks(keys);
+    if (!records) return Close(command.link);
+    command.looked_at = records->commit;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const auto durable = logs_.DurableEnd(keys[i]);
+      if (!durable) return Close(command.link);
+      command.looked.push_back({std::move(records->value[i]), *durable});
+    }
+    submit_(std::move(command));
+  });
+  if (!posted) CloseNow(LinkId(link.connection->Id()), "the server is too busy");
+}
+
+void Gateway::SendNow(LinkId link, const link::ServerFrame& frame) {
+  const auto found = links_.find(link);
+  if (found == links_.end()) return;
+  if (frame.welcome) found->second.host = frame.welcome->host;
+  found->second.connection->Send(encoder_.Encode(frame));
+}
+
+void Gateway::CloseNow(LinkId link, const std::string& why) {
+  const auto found = links_.find(link);
+  if (found == links_.end()) return;
+  if (!why.empty()) spdlog::warn("link closed link={} remote={} reason=\"{}\"", link.value, found->second.connection->Remote(), why);
+  const auto connection = found->second.connection;
+  connection->Close();
+}
+
+void Gateway::Send(std::vector<Outgoing> frames) {
+  loop_.Post([this, frames = std::move(frames)] {
+    for (const auto& outgoing : frames) SendNow(outgoing.link, outgoing.frame);
+  });
+}
+
+void Gateway::Close(LinkId link) {
+  loop_.Post([this, link] { CloseNow(link, ""); });
+}
+
+void Gateway::BeginAnew(Term term) {
+  loop_.Post([this, term] {
+    if (!links_.empty()) spdlog::info("asking every node for Hello term={} links={}", term.value, links_.size());
+    link::ServerFrame frame;
+    frame.say_hello = true;
+    for (auto& [id, link] : links_) {
+      link.host = {};
+      link.connection->Send(encoder_.Encode(frame));
+    }
+  });
+}
+
+}  // namespace muster::server

@@ -1,0 +1,129 @@
+#include "server/live/live_view.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "domain/host_ranges.hpp"
+
+namespace muster::server {
+
+void LiveView::Take(std::vector<engine::News> news) {
+  {
+    base::Lock lock(mutex_);
+    // Ended runs stay until the next news, so that whoever is told of the end still finds them here.
+    for (const auto id : std::exchange(ended_, {})) runs_.erase(id);
+    for (const auto& one : news)
+      std::visit([this](const auto& item) REQUIRES(mutex_) { TakeOne(item); }, one);
+  }
+  if (watcher_) watcher_(news);
+}
+
+void LiveView::TakeOne(const engine::RunNews& news) {
+  auto found = runs_.find(news.run);
+  if (news.is_new) {
+    found = runs_.insert_or_assign(news.run, RunView{}).first;
+    found->second.states.assign(news.targets->size(), static_cast<std::uint8_t>(TaskState::kWaiting));
+    found->second.targets = news.targets;
+  }
+  if (found == runs_.end()) return;
+  RunView& view = found->second;
+  if (news.whole) view.run = news.whole;
+  if (news.state != RunState::kCreated) {
+    view.state = news.state;
+    view.counts = news.counts;
+  }
+  view.logs_open = news.logs_open;
+  view.commit = news.commit;
+  if (IsFinal(view.state) && view.logs_open == 0) ended_.push_back(news.run);
+}
+
+void LiveView::TakeOne(const engine::TaskNews& news) {
+  const auto run = runs_.find(news.task.run);
+  if (run != runs_.end() && news.task.ordinal < run->second.states.size()) {
+    auto& state = run->second.states[news.task.ordinal];
+    const auto before = static_cast<TaskState>(state);
+    state = static_cast<std::uint8_t>(news.state);
+    const auto host = hosts_.find(news.task.host);
+    const auto out = [](TaskState s) { return s == TaskState::kSent || s == TaskState::kRunning; };
+    if (host != hosts_.end()) {
+      if (out(news.state) && !out(before)) ++host->second.running;
+      if (!out(news.state) && out(before) && host->second.running > 0) --host->second.running;
+    }
+  }
+}
+
+void LiveView::TakeOne(const engine::HostNews& news) {
+  HostView& view = hosts_[news.host.id];
+  if (!view.host.name.empty() && view.host.name != news.host.name) by_name_.erase(view.host.name);
+  view.host = news.host;
+  view.online = news.online;
+  view.address = news.address;
+  by_name_[news.host.name] = news.host.id;
+}
+
+std::vector<LiveView::HostView> LiveView::Hosts() const {
+  std::vector<HostView> hosts;
+  {
+    base::Lock lock(mutex_);
+    hosts.reserve(hosts_.size());
+    for (const auto& [id, view] : hosts_) hosts.push_back(view);
+  }
+  std::ranges::sort(hosts, [](const HostView& a, const HostView& b) { return NaturalLess(a.host.name, b.host.name); });
+  return hosts;
+}
+
+std::optional<LiveView::HostView> LiveView::FindHost(const std::string& name) const {
+  base::Lock lock(mutex_);
+  const auto id = by_name_.find(name);
+  if (id == by_name_.end()) return std::nullopt;
+  return hosts_.at(id->second);
+}
+
+std::optional<HostId> LiveView::HostIdOf(const std::string& name) const {
+  base::Lock lock(mutex_);
+  const auto id = by_name_.find(name);
+  return id == by_name_.end() ? std::nullopt : std::optional(id->second);
+}
+
+LiveView::HostCounts LiveView::CountHosts() const {
+  base::Lock lock(mutex_);
+  HostCounts counts{.all = hosts_.size(), .online = 0};
+  for (const auto& [id, view] : hosts_) counts.online += view.online ? 1 : 0;
+  return counts;
+}
+
+std::optional<LiveView::RunView> LiveView::FindRun(RunId id, bool with_states) const {
+  base::Lock lock(mutex_);
+  const auto found = runs_.find(id);
+  if (found == runs_.end()) return std::nullopt;
+  RunView view;
+  view.run = found->second.run;
+  view.targets = found->second.targets;
+  view.state = found->second.state;
+  view.counts = found->second.counts;
+  view.logs_open = found->second.logs_open;
+  view.commit = found->second.commit;
+  if (with_states) view.states = found->second.states;
+  return view;
+}
+
+std::vector<RunId> LiveView::OpenRuns() const {
+  base::Lock lock(mutex_);
+  std::vector<RunId> ids;
+  for (const auto& [id, view] : runs_) ids.push_back(id);
+  return ids;
+}
+
+void LiveView::WithHosts(
+    const std::function<void(const std::vector<const Host*>&, const std::function<bool(HostId)>&)>& use) const {
+  base::Lock lock(mutex_);
+  std::vector<const Host*> hosts;
+  hosts.reserve(hosts_.size());
+  for (const auto& [id, view] : hosts_) hosts.push_back(&view.host);
+  use(hosts, [this](HostId id) REQUIRES(mutex_) {
+    const auto found = hosts_.find(id);
+    return found != hosts_.end() && found->second.online;
+  });
+}
+
+}  // namespace muster::server

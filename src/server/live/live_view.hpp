@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/mutex.hpp"
+#include "domain/records.hpp"
+#include "engine/effects.hpp"
+
+namespace muster::server {
+
+// What is true now, for readers: hosts and their presence, open runs with live counts. Fed by the
+// engine's news after each commit, so it never shows what a crash could take back. Safe from any
+// thread.
+class LiveView {
+ public:
+  struct HostView {
+    Host host;
+    bool online = false;
+    std::string address;
+    std::uint32_t running = 0;  // tasks sent and not ended
+  };
+  struct RunView {
+    std::shared_ptr<const Run> run;
+    std::shared_ptr<const Targets> targets;
+    RunState state = RunState::kRunning;
+    TaskCounts counts;
+    std::uint32_t logs_open = 0;
+    CommitNumber commit;
+    std::vector<std::uint8_t> states;  // TaskState by ordinal; only when asked for
+  };
+  // Called under no lock, on the thread that brought the news, after the view has it.
+  using Watcher = std::function<void(const std::vector<engine::News>&)>;
+
+  void Take(std::vector<engine::News> news);
+  void SetWatcher(Watcher watcher) { watcher_ = std::move(watcher); }  // once, before the first news
+
+  // All hosts in natural order of their names, as one moment.
+  std::vector<HostView> Hosts() const;
+  std::optional<HostView> FindHost(const std::string& name) const;
+  std::optional<HostId> HostIdOf(const std::string& name) const;
+  struct HostCounts {
+    std::size_t all = 0;
+    std::size_t online = 0;
+  };
+  HostCounts CountHosts() const;
+
+  // An open run, or one that ended and whose output is still coming. `with_states` fills states.
+  std::optional<RunView> FindRun(RunId id, bool with_states = false) const;
+  std::vector<RunId> OpenRuns() const;
+
+  // Hands the hosts to `use` without copying them, under the lock: be quick.
+  void WithHosts(const std::function<void(const std::vector<const Host*>& hosts, const std::function<bool(HostId)>& online)>& use) const;
+
+ private:
+  void TakeOne(const engine::RunNews& news) REQUIRES(mutex_);
+  void TakeOne(const engine::TaskNews& news) REQUIRES(mutex_);
+  void TakeOne(const engine::HostNews& news) REQUIRES(mutex_);
+
+  mutable base::Mutex mutex_;
+  std::unordered_map<HostId, HostView> hosts_ GUARDED_BY(mutex_);
+  std::unordered_map<std::string, HostId> by_name_ GUARDED_BY(mutex_);
+  std::map<RunId, RunView> runs_ GUARDED_BY(mutex_);
+  std::vector<RunId> ended_ GUARDED_BY(mutex_);
+  Watcher watcher_;
+};
+
+}  // namespace muster::server

@@ -1,0 +1,68 @@
+#include <atomic>
+#include <filesystem>
+#include <set>
+
+#include "contract/log_store_fixture.hpp"
+
+namespace muster {
+namespace {
+
+constexpr Duration kDay = std::chrono::hours(24);
+
+std::set<std::string> DayFiles(const TempFolder& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.Path() / "logs"))
+    if (entry.path().extension() == ".db") names.insert(entry.path().filename().string());
+  return names;
+}
+
+TEST(SqliteLogStore, OutputOverSeveralDaysIsOne) {
+  SqliteLogDisk disk;
+  LogStore* store = disk.Open();
+  std::string text;
+  for (int day = 0; day < 7; ++day) {
+    const std::string data = "day " + std::to_string(day) + "\n";
+    // Each day sends the end of the day before once more.
+    const std::size_t back = std::min<std::size_t>(text.size(), 3);
+    ASSERT_TRUE(
+        AppendTo(*store, {Out(text.size() - back, text.substr(text.size() - back) + data)}));
+    text += data;
+    disk.Clock().wall = disk.Clock().wall + kDay;
+    if (day % 3 == 2) store = disk.Open();
+  }
+  EXPECT_EQ(DayFiles(disk.Folder()).size(), 7U);
+  EXPECT_TRUE(DayFiles(disk.Folder()).contains("2025-11-15.db"));
+  EXPECT_EQ(TextOf(*store, kTask), text);
+  store = disk.Open();
+  EXPECT_EQ(store->DurableEnd(kTask), text.size());
+  EXPECT_TRUE(FinishIn(*store, kTask, TotalsOf(text, "")));
+}
+
+TEST(SqliteLogStore, SilentTasksTouchNoDisk) {
+  SqliteLogDisk disk;
+  LogStore* store = disk.Open();
+  ASSERT_TRUE(FinishIn(*store, kTask, TotalsOf("", "")));
+  EXPECT_TRUE(DayFiles(disk.Folder()).empty());
+}
+
+TEST(SqliteLogStore, ManySmallOutputsFromManyCallers) {
+  SqliteLogDisk disk;
+  LogStore* store = disk.Open();
+  constexpr std::uint64_t kTasks = 2000;
+  std::atomic<std::uint64_t> complete = 0;
+  std::promise<void> all;
+  const auto totals = TotalsOf("hello", "");
+  for (std::uint64_t i = 0; i < kTasks; ++i) {
+    LogChunk chunk = Out(0, "hello");
+    chunk.task.host = HostId(i + 1);
+    store->Append({chunk}, [](Result<> done) { EXPECT_TRUE(done); });
+    store->Finish(chunk.task, totals, [&](Result<LogMark> mark) {
+      EXPECT_TRUE(mark);
+      if (++complete == kTasks) all.set_value();
+    });
+  }
+  ASSERT_EQ(all.get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,25 @@
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "link/codec/codec.hpp"
+
+// Whatever a peer sends either is refused or survives being sent on: encoding it again and decoding
+// that gives the same frame.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace muster;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (const auto frame = link::DecodeNodeFrame(bytes)) {
+    const auto again = link::DecodeNodeFrame(link::Encode(*frame));
+    MUSTER_CHECK(again && *again == *frame);
+  }
+  if (const auto frame = link::DecodeServerFrame(bytes)) {
+    link::ServerFrameEncoder encoder;
+    MUSTER_CHECK(link::DecodeServerFrame(encoder.Encode(*frame)));
+  }
+  if (const auto order = link::DecodeOrder(bytes)) {
+    const auto again = link::DecodeOrder(link::EncodeOrder(*order));
+    MUSTER_CHECK(again && *again->command == *order->command);
+  }
+  return 0;
+}

@@ -1,0 +1,117 @@
+#include "adapters/crypto/pki.hpp"
+
+#include <gtest/gtest.h>
+#include <openssl/x509_vfy.h>
+
+#include "adapters/crypto/openssl.hpp"
+
+namespace muster::crypto {
+namespace {
+
+using std::chrono::hours;
+
+using StorePtr = std::unique_ptr<X509_STORE, Deleter<X509_STORE_free>>;
+using StoreContextPtr = std::unique_ptr<X509_STORE_CTX, Deleter<X509_STORE_CTX_free>>;
+
+// X509_V_OK, or why the certificate is not believed for this purpose and name.
+int Verify(const std::string& ca_pem, const std::string& cert_pem, int purpose,
+           const char* host = nullptr, const char* address = nullptr) {
+  X509Ptr ca = std::move(*ParseCert(ca_pem));
+  X509Ptr cert = std::move(*ParseCert(cert_pem));
+  StorePtr store(X509_STORE_new());
+  X509_STORE_add_cert(store.get(), ca.get());
+  StoreContextPtr context(X509_STORE_CTX_new());
+  X509_STORE_CTX_init(context.get(), store.get(), cert.get(), nullptr);
+  X509_STORE_CTX_set_purpose(context.get(), purpose);
+  X509_VERIFY_PARAM* param = X509_STORE_CTX_get0_param(context.get());
+  X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_X509_STRICT);
+  if (host != nullptr) X509_VERIFY_PARAM_set1_host(param, host, 0);
+  if (address != nullptr) X509_VERIFY_PARAM_set1_ip_asc(param, address);
+  X509_verify_cert(context.get());
+  return X509_STORE_CTX_get_error(context.get());
+}
+
+class Pki : public ::testing::Test {
+ protected:
+  KeyAndCert ca_ = *MakeCa("Muster CA", hours(24 * 3650));
+};
+
+TEST_F(Pki, ServerCertificateIsGoodForItsNamesAndAddressesOnly) {
+  auto server = MakeServerCert(ca_, {"musterd.example", "127.0.0.1", "::1"}, hours(24));
+  ASSERT_TRUE(server) << server.error().message;
+  const std::string& cert = server->cert_pem;
+  EXPECT_EQ(Verify(ca_.cert_pem, cert, X509_PURPOSE_SSL_SERVER, "musterd.example"), X509_V_OK);
+  EXPECT_EQ(Verify(ca_.cert_pem, cert, X509_PURPOSE_SSL_SERVER, nullptr, "127.0.0.1"), X509_V_OK);
+  EXPECT_EQ(Verify(ca_.cert_pem, cert, X509_PURPOSE_SSL_SERVER, nullptr, "::1"), X509_V_OK);
+  EXPECT_EQ(Verify(ca_.cert_pem, cert, X509_PURPOSE_SSL_SERVER, "other.example"),
+            X509_V_ERR_HOSTNAME_MISMATCH);
+  EXPECT_EQ(Verify(ca_.cert_pem, cert, X509_PURPOSE_SSL_CLIENT), X509_V_ERR_INVALID_PURPOSE);
+}
+
+TEST_F(Pki, AnotherAuthoritysCertificateIsNotBelieved) {
+  KeyAndCert other = *MakeCa("Muster CA", hours(24));
+  auto server = MakeServerCert(other, {"localhost"}, hours(24));
+  ASSERT_TRUE(server);
+  EXPECT_NE(Verify(ca_.cert_pem, server->cert_pem, X509_PURPOSE_SSL_SERVER), X509_V_OK);
+}
+
+TEST_F(Pki, SignedRequestBecomesAClientCertificateUnderTheGivenName) {
+  std::string key = GenerateKey();
+  auto request = MakeRequest(key, "what the node says");
+  ASSERT_TRUE(request);
+  auto cert = SignRequest(ca_, *request, "node-7", hours(24));
+  ASSERT_TRUE(cert) << cert.error().message;
+  EXPECT_EQ(Verify(ca_.cert_pem, *cert, X509_PURPOSE_SSL_CLIENT), X509_V_OK);
+  EXPECT_EQ(Verify(ca_.cert_pem, *cert, X509_PURPOSE_SSL_SERVER), X509_V_ERR_INVALID_PURPOSE);
+
+  X509Ptr parsed = std::move(*ParseCert(*cert));
+  char name[128] = {};
+  X509_NAME_get_text_by_NID(X509_get_subject_name(parsed.get()), NID_commonName, name,
+                            sizeof(name));
+  EXPECT_STREQ(name, "node-7");
+}
+
+TEST_F(Pki, KeyIdIsTheSameForKeyRequestAndCertificate) {
+  std::string key = GenerateKey();
+  std::string request = *MakeRequest(key, "node");
+  std::string cert = *SignRequest(ca_, request, "node", hours(24));
+  auto id = KeyIdOfKey(key);
+  ASSERT_TRUE(id);
+  EXPECT_EQ(id->size(), 64U);
+  EXPECT_EQ(*KeyIdOfRequest(request), *id);
+  EXPECT_EQ(*KeyIdOfCert(cert), *id);
+  EXPECT_NE(*KeyIdOfKey(GenerateKey()), *id);
+}
+
+TEST_F(Pki, FingerprintTellsCertificatesOfOneKeyApart) {
+  std::string request = *MakeRequest(GenerateKey(), "node");
+  std::string first = *SignRequest(ca_, request, "node", hours(24));
+  std::string second = *SignRequest(ca_, request, "node", hours(24));
+  EXPECT_EQ(*CertFingerprint(first), *CertFingerprint(first));
+  EXPECT_NE(*CertFingerprint(first), *CertFingerprint(second));  // the serial differs
+}
+
+TEST_F(Pki, RequestWithAForgedKeyIsRefused) {
+  std::string request = *MakeRequest(GenerateKey(), "node");
+  // A byte of the signature, near the end of the base64 text.
+  std::size_t end = request.find("\n-----END");
+  std::size_t at = end - 12;
+  request[at] = request[at] == 'A' ? 'B' : 'A';
+  auto cert = SignRequest(ca_, request, "node", hours(24));
+  ASSERT_FALSE(cert);
+  EXPECT_EQ(cert.error().code, ErrorCode::kInvalid);
+}
+
+TEST_F(Pki, BadInputIsInvalid) {
+  EXPECT_EQ(MakeRequest("no key", "node").error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(MakeRequest(GenerateKey(), "").error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(KeyIdOfCert("").error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(CertFingerprint(ca_.key_pem).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(MakeServerCert(ca_, {}, hours(1)).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(MakeServerCert(ca_, {"a,IP:1.2.3.4"}, hours(1)).error().code, ErrorCode::kInvalid);
+  KeyAndCert mixed{GenerateKey(), ca_.cert_pem};
+  EXPECT_EQ(MakeServerCert(mixed, {"localhost"}, hours(1)).error().code, ErrorCode::kInvalid);
+}
+
+}  // namespace
+}  // namespace muster::crypto

@@ -1,0 +1,132 @@
+#include "cli/report.hpp"
+
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/api_client.hpp"
+#include "cli/context.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+using testing::HasSubstr;
+
+OutcomeGroup Group(std::uint64_t count, std::string state, std::int64_t exit_code,
+                   std::string hosts) {
+  OutcomeGroup group;
+  group.count = count;
+  group.state = std::move(state);
+  group.exit_code = exit_code;
+  group.hosts = std::move(hosts);
+  return group;
+}
+
+TEST(GroupHead, NamesOutcomeAndHosts) {
+  EXPECT_EQ(GroupHead(Group(9871, "succeeded", 0, "web[1-9871]")),
+            "9,871 hosts succeeded: web[1-9871]");
+  EXPECT_EQ(GroupHead(Group(1, "failed", 3, "web3")), "1 host failed (exit 3): web3");
+  auto refused = Group(1, "refused", 0, "web3");
+  refused.reason = "user 'x' does not exist";
+  EXPECT_EQ(GroupHead(refused), "1 host refused, user 'x' does not exist: web3");
+  auto killed = Group(2, "killed", 0, "a,b");
+  killed.signal = 9;
+  EXPECT_EQ(GroupHead(killed), "2 hosts killed (signal 9): a,b");
+}
+
+TEST(SummaryLine, PutsWhatWentWellFirstAndNamesTheRest) {
+  const auto run = json::parse(
+      R"({"id":"r12","state":"failed","created":"2026-11-15T10:43:19.100Z","ended":"2026-11-15T10:43:20.340Z"})");
+  EXPECT_EQ(
+      SummaryLine(run, {Group(1, "failed", 3, "web3"), Group(9, "succeeded", 0, "web[4-12]")}),
+      "r12 failed: 9 succeeded, 1 failed (exit 3): web3 · 1.2 s");
+  EXPECT_EQ(SummaryLine(run, {Group(1, "failed", 1, "web3"), Group(1, "failed", 1, "web4"),
+                              Group(1, "lost", 0, "web9")}),
+            "r12 failed: 2 failed (exit 1): web[3-4], 1 lost: web9 · 1.2 s");
+}
+
+TEST(ProgressBar, FitsItsWidth) {
+  TaskCounts counts;
+  counts[TaskState::kSucceeded] = 4200;
+  counts[TaskState::kFailed] = 10;
+  counts[TaskState::kRunning] = 50;
+  EXPECT_EQ(ProgressBar(counts, 10'000, 200),
+            "[########------------] 4,210 of 10,000 · 10 failed, 4,200 succeeded, 50 running");
+  EXPECT_LE(ProgressBar(counts, 10'000, 40).size(), 40U);
+}
+
+TEST(ExitCode, FollowsTheRunAndItsHosts) {
+  EXPECT_EQ(
+      ExitCodeOfRun(json::parse(R"({"state":"succeeded","exit_code":0,"counts":{"succeeded":1}})")),
+      0);
+  EXPECT_EQ(ExitCodeOfRun(json::parse(R"({"state":"failed","exit_code":1})")), 1);
+  EXPECT_EQ(ExitCodeOfRun(json::parse(R"({"state":"succeeded","exit_code":6})")), 6);
+  EXPECT_EQ(ExitCodeOfRun(json::parse(R"({"state":"failed","counts":{"unreachable":2}})")), 6);
+  EXPECT_EQ(ExitCodeOfRun(json::parse(R"({"state":"cancelled","exit_code":0})")), 1);
+}
+
+TEST(ExitCode, OfErrors) {
+  const auto code = [](int status, std::string_view api_code) {
+    return ExitCodeOfError(
+        ErrorOfAnswer(status, fmt::format(R"({{"error":{{"code":"{}","message":"m"}}}})", api_code))
+            .code);
+  };
+  EXPECT_EQ(code(400, "invalid"), 2);
+  EXPECT_EQ(code(413, "too_large"), 2);
+  EXPECT_EQ(code(422, "key_reused"), 2);
+  EXPECT_EQ(code(401, "unauthenticated"), 3);
+  EXPECT_EQ(code(403, "denied"), 3);
+  EXPECT_EQ(code(404, "not_found"), 4);
+  EXPECT_EQ(code(404, "no_match"), 4);
+  EXPECT_EQ(code(409, "conflict"), 1);
+  EXPECT_EQ(code(500, "internal"), 1);
+  EXPECT_EQ(code(503, "unavailable"), 5);
+  EXPECT_EQ(code(504, "timeout"), 5);
+  EXPECT_EQ(ErrorOfAnswer(502, "<html>").code, ErrorCode::kUnavailable);
+}
+
+TEST(ApiTarget, EncodesWhatItIsGiven) {
+  EXPECT_EQ(ApiTarget("/hosts", {{"targets", "a=\"x y\"&b"}, {"cursor", ""}}),
+            "/api/v1/hosts?targets=a%3D%22x%20y%22%26b");
+  EXPECT_EQ(Segment("../r1"), "..%2Fr1");
+}
+
+TEST(FirstLines, SaysHowManyAreLeft) {
+  std::size_t left = 9;
+  EXPECT_EQ(FirstLines("a\nb\nc", 2, left), "a\nb\n");
+  EXPECT_EQ(left, 1U);
+  EXPECT_EQ(FirstLines("a\nb", 2, left), "a\nb");
+  EXPECT_EQ(left, 0U);
+}
+
+TEST(Output, FormatsForPeople) {
+  EXPECT_EQ(Count(1234567), "1,234,567");
+  EXPECT_EQ(Count(999), "999");
+  EXPECT_EQ(Hosts(1), "1 host");
+  EXPECT_EQ(Lasted(Duration(350)), "350 ms");
+  EXPECT_EQ(Lasted(Duration(250'000)), "4m10s");
+  EXPECT_EQ(Lasted(Duration(7'500'000)), "2h05m");
+  EXPECT_EQ(Ago({}, {5}), "never");
+  EXPECT_EQ(Ago({1'000}, {13'000}), "12s ago");
+  EXPECT_EQ(FormatTime(ParseTime("2026-11-15T10:43:19.123Z")), "2026-11-15T10:43:19.123Z");
+  EXPECT_FALSE(ParseTime("2026-13-45T00:00:00Z"));
+  EXPECT_FALSE(ParseTime("2h"));
+}
+
+TEST(Table, AlignsColumnsAndDisarmsCells) {
+  Table table({"NAME", "STATE"});
+  table.Add({"web1", "online"});
+  table.Add({"grün-10", "a\x1b[2Jb\nc"});
+  EXPECT_EQ(table.Text(true), "NAME     STATE\nweb1     online\ngrün-10  a␛[2Jb␊c\n");
+}
+
+TEST(Document, IsJsonOrYaml) {
+  const auto value = json::parse(R"({"id":"r1","on":true,"list":[{"a":1,"b":[]},2],"empty":{}})");
+  EXPECT_EQ(json::parse(Document(value, Format::kJson)), value);
+  EXPECT_EQ(Document(value, Format::kYaml),
+            "id: \"r1\"\n\"on\": true\nlist:\n  - a: 1\n    b: []\n  - 2\nempty: {}\n");
+}
+
+}  // namespace
+}  // namespace muster::cli
