@@ -1,6 +1,5 @@
-// muster-agent: runs tasks on its host. As `muster-agent shim FOLDER` it is the small process beside one task.
-
-#include <unistd.h>
+// muster-agent: runs tasks on its host. As `muster-agent shim FOLDER` it is the small process
+// beside one task.
 
 #include <csignal>
 #include <cstdio>
@@ -9,6 +8,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -51,9 +51,11 @@ Result<muster::Labels> ReadLabels(const std::vector<std::string>& pairs) {
   muster::Labels labels;
   for (const auto& pair : pairs) {
     const auto equals = pair.find('=');
-    if (equals == std::string::npos) return muster::Fail(ErrorCode::kInvalid, "--label {}: write KEY=VALUE", pair);
+    if (equals == std::string::npos)
+      return muster::Fail(ErrorCode::kInvalid, "--label {}: write KEY=VALUE", pair);
     const auto key = pair.substr(0, equals);
-    if (const auto fits = muster::CheckLabel(key, pair.substr(equals + 1)); !fits) return muster::Fail(fits.error());
+    if (const auto fits = muster::CheckLabel(key, pair.substr(equals + 1)); !fits)
+      return muster::Fail(fits.error());
     labels[key] = pair.substr(equals + 1);
   }
   return labels;
@@ -91,7 +93,8 @@ Result<> JoinNow(muster::agent::DataFolder& folder, const Flags& flags, const st
   const auto joined = muster::agent::Join(options);
   if (!joined) return muster::Fail(joined.error());
   spdlog::info("joined {} as host={} cluster={}", flags.server, joined->host, joined->cluster);
-  return folder.SaveJoin(flags.server, joined->host, joined->cluster, {joined->key_pem, joined->cert_pem, joined->ca_pem});
+  return folder.SaveJoin(flags.server, joined->host, joined->cluster,
+                         {joined->key_pem, joined->cert_pem, joined->ca_pem});
 }
 
 Result<> Run(const Flags& flags) {
@@ -101,21 +104,25 @@ Result<> Run(const Flags& flags) {
     const auto token = JoinTokenOf(flags);
     if (!token) return muster::Fail(token.error());
     if (token->empty() || flags.server.empty())
-      return muster::Fail(ErrorCode::kInvalid, "{} has not joined a server yet; give --server URL and --join TOKEN (from 'muster agents invite')",
+      return muster::Fail(ErrorCode::kInvalid,
+                          "{} has not joined a server yet; give --server URL and --join TOKEN "
+                          "(from 'muster agents invite')",
                           flags.data);
     if (const auto joined = JoinNow(*folder, flags, *token); !joined) return joined;
   }
   auto credentials = folder->LoadCredentials();
   if (!credentials) return muster::Fail(credentials.error());
   muster::net::EventLoop loop;
-  muster::agent::Daemon daemon(loop, *folder, std::move(*credentials),
-                               {.version = muster::kVersion, .run_as = {flags.run_as, flags.allow_users}});
+  muster::agent::Daemon daemon(
+      loop, *folder, std::move(*credentials),
+      {.version = muster::kVersion, .run_as = {flags.run_as, flags.allow_users}});
   loop.OnSignal({SIGTERM, SIGINT}, [&loop](int signal) {
     spdlog::info("stopping signal={}; tasks go on and are found again at the next start", signal);
     loop.Stop();
   });
   if (const auto started = daemon.Start(); !started) return started;
-  spdlog::info("muster-agent {} host={} server={} data={}", muster::kVersion, folder->Who().host, folder->Who().server, flags.data);
+  spdlog::info("muster-agent {} host={} server={} data={}", muster::kVersion, folder->Who().host,
+               folder->Who().server, flags.data);
   loop.Run();
   return {};
 }
@@ -127,29 +134,38 @@ int main(int argc, char** argv) {
   // Nor has it anything to tear down.
   if (argc == 3 && std::string_view(argv[1]) == "shim") ::_exit(muster::agent::RunShim(argv[2]));
 
-  CLI::App app("muster-agent: runs tasks on this host for a Muster server.\n\n"
-               "Examples:\n"
-               "  muster-agent --server https://muster:8440 --data /var/lib/muster-agent --join TOKEN\n"
-               "  muster-agent --data /var/lib/muster-agent          (once it has joined)");
+  CLI::App app(
+      "muster-agent: runs tasks on this host for a Muster server.\n\n"
+      "Examples:\n"
+      "  muster-agent --server https://muster:8440 --data /var/lib/muster-agent --join TOKEN\n"
+      "  muster-agent --data /var/lib/muster-agent          (once it has joined)");
   Flags flags;
   app.add_option("--server", flags.server, "URL of the server, for the first start");
-  app.add_option("--data", flags.data, "Data folder: identity and running tasks")->capture_default_str();
-  app.add_option("--join", flags.join, "Token of 'muster agents invite' (an argument shows in ps: see --join-file, MUSTER_JOIN)");
+  app.add_option("--data", flags.data, "Data folder: identity and running tasks")
+      ->capture_default_str();
+  app.add_option(
+      "--join", flags.join,
+      "Token of 'muster agents invite' (an argument shows in ps: see --join-file, MUSTER_JOIN)");
   app.add_option("--join-file", flags.join_file, "File that holds the token");
   app.add_option("--ca", flags.ca_file, "Believe this CA instead of the token's fingerprint");
   app.add_option("--name", flags.name, "Name of this host (default: its host name)");
   app.add_option("--label", flags.labels, "KEY=VALUE, at the join; may be repeated");
-  app.add_option("--run-as", flags.run_as, "User for tasks that name none (default: the agent's own)");
-  app.add_option("--allow-user", flags.allow_users, "Users that tasks may name; may be repeated (default: any)");
+  app.add_option("--run-as", flags.run_as,
+                 "User for tasks that name none (default: the agent's own)");
+  app.add_option("--allow-user", flags.allow_users,
+                 "Users that tasks may name; may be repeated (default: any)");
   app.set_version_flag("--version", std::string("muster-agent ") + muster::kVersion);
   CLI11_PARSE(app, argc, argv);
 
-  auto logger = std::make_shared<spdlog::logger>("agent", std::make_shared<spdlog::sinks::stderr_sink_st>());
+  auto logger =
+      std::make_shared<spdlog::logger>("agent", std::make_shared<spdlog::sinks::stderr_sink_st>());
   logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
   spdlog::set_default_logger(std::move(logger));
   if (const auto ran = Run(flags); !ran) {
     std::fprintf(stderr, "muster-agent: %s\n", ran.error().message.c_str());
-    return ran.error().code == ErrorCode::kInvalid ? 2 : ran.error().code == ErrorCode::kDenied ? 3 : 1;
+    return ran.error().code == ErrorCode::kInvalid  ? 2
+           : ran.error().code == ErrorCode::kDenied ? 3
+                                                    : 1;
   }
   return 0;
 }

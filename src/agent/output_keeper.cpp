@@ -7,20 +7,19 @@
 #include <unistd.h>
 #include <utility>
 
-#include <climits>
-
 #include "agent/spool.hpp"
 
 namespace muster::agent {
 namespace {
 
 constexpr std::uint64_t kDiskCheckEvery = 1 << 20;
+constexpr std::size_t kMaxParts = 1024;  // of one writev, as Linux has it
 
 // Everything, in spite of short writes.
 bool WriteAllParts(int fd, std::vector<iovec> parts) {
   std::size_t first = 0;
   while (first < parts.size()) {
-    const auto count = std::min<std::size_t>(parts.size() - first, IOV_MAX);
+    const auto count = std::min<std::size_t>(parts.size() - first, kMaxParts);
     ssize_t wrote = ::writev(fd, &parts[first], static_cast<int>(count));
     if (wrote < 0 && errno == EINTR) continue;
     if (wrote <= 0) return false;

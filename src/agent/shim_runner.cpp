@@ -137,7 +137,7 @@ ProcessRunner::Held ShimRunner::RecoverTask(const TaskKey& task, Entry& entry) {
   if (auto end = ReadExit(entry.folder)) {
     held.task.end = CheckedEnd(entry, std::move(*end), same_boot);
   } else {
-    const bool may_have_started = Exists(entry.folder.Spool());
+    const bool may_have_started = Exists(entry.folder.NewExit());
     const char* reason = !same_boot && order ? kRebooted
                          : may_have_started  ? kShimKilled
                                              : kNeverStarted;
@@ -348,7 +348,7 @@ void ShimRunner::Sweep() {
     Entry* entry = Find(task);
     if (entry == nullptr || entry->ended) continue;
     if (ShimIsGone(*entry)) {
-      const bool started = Exists(entry->folder.Spool());
+      const bool started = Exists(entry->folder.NewExit());
       // If it fails, the next sweep tries again.
       static_cast<void>(Settle(*entry, started ? kShimKilled : kShimFailed));
     }
@@ -369,10 +369,10 @@ Result<TaskEnd> ShimRunner::Settle(Entry& entry, std::string reason) {
   const auto lock = TakeLock(entry.folder);
   if (!lock) return Fail(lock.error());
   if (auto end = ReadExit(entry.folder)) return end;
-  const bool started = Exists(entry.folder.Spool());
+  const bool started = Exists(entry.folder.NewExit());
   entry.spool.Advance();
-  if (started &&
-      ::truncate(entry.folder.Spool().c_str(), static_cast<off_t>(entry.spool.FileBytes())) != 0)
+  if (::truncate(entry.folder.Spool().c_str(), static_cast<off_t>(entry.spool.FileBytes())) != 0 &&
+      errno != ENOENT)
     return Fail(ErrorCode::kUnavailable, "truncate {}: {}", entry.folder.Spool(), ErrnoText(errno));
   auto totals = entry.spool.Measure();
   if (!totals) return Fail(totals.error());

@@ -115,7 +115,7 @@ Result<ApiClient> ApiClient::Open(const Context& context) {
     identity.ca_pem = std::move(*pem);
   }
   return ApiClient(net::HttpClient(std::move(*endpoint), std::move(identity), kCallTimeout),
-                   std::move(token));
+                   std::move(token), context.verbose);
 }
 
 net::HttpRequest ApiClient::Request(std::string_view method, std::string target) const {
@@ -127,7 +127,14 @@ net::HttpRequest ApiClient::Request(std::string_view method, std::string target)
 }
 
 Result<net::HttpResponse> ApiClient::Call(const net::HttpRequest& request) {
+  const auto begun = std::chrono::steady_clock::now();
   auto response = http_.Call(request);
+  if (verbose_)
+    Write(stderr,
+          fmt::format("{} {}: {} in {}\n", request.method, request.target,
+                      response ? std::to_string(response->status) : response.error().message,
+                      Lasted(std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() -
+                                                                  begun))));
   if (!response) return response;
   if (response->status >= 200 && response->status < 300) return response;
   return Fail(ErrorOfAnswer(response->status, response->body));

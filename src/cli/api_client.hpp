@@ -71,13 +71,14 @@ class ApiClient {
   Result<> Events(const Query& query, const std::function<bool(SseEvent)>& on_event);
 
  private:
-  ApiClient(net::HttpClient http, std::string token)
-      : http_(std::move(http)), token_(std::move(token)) {}
+  ApiClient(net::HttpClient http, std::string token, bool verbose)
+      : http_(std::move(http)), token_(std::move(token)), verbose_(verbose) {}
   net::HttpRequest Request(std::string_view method, std::string target) const;
   Result<net::HttpResponse> Call(const net::HttpRequest& request);
 
   net::HttpClient http_;
   std::string token_;
+  bool verbose_;  // tell each call on stderr
 };
 
 // A random Idempotency-Key.

@@ -177,6 +177,7 @@ Result<int> Logs(const Context& context, const LogsFlags& flags) {
   follow.run = flags.run;
   follow.hosts = hosts;
   follow.live = true;
+  follow.all_to_stdout = true;
   const auto left = Follower(context, *api, follow).Watch();
   if (!left) return Fail(left.error());
   return left->value_or(0);

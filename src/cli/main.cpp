@@ -24,7 +24,7 @@ void AddGlobalOptions(CLI::App& app, Context& context) {
       ->check(CLI::IsMember({"table", "json", "jsonl", "yaml"}))
       ->capture_default_str();
   app.add_flag("-q,--quiet", context.quiet, "Say only what was asked for");
-  app.add_flag("-v,--verbose", context.verbose, "Say more");
+  app.add_flag("-v,--verbose", context.verbose, "Tell each call to the server");
 }
 
 void AddCommands(CLI::App& app, Context& context) {

@@ -37,7 +37,7 @@ Follower::Follower(const Context& context, ApiClient& api, FollowOptions options
       api_(api),
       options_(std::move(options)),
       feed_(context, Topics(options_)),
-      printer_(context.terminal, options_.hosts == 1),
+      printer_(context.terminal, options_.hosts == 1, options_.all_to_stdout),
       live_(api, options_.run, printer_),
       progress_(context, options_.run, options_.hosts, !options_.live),
       last_id_(options_.from) {}

@@ -18,8 +18,9 @@ namespace muster::cli {
 struct FollowOptions {
   std::string run;
   std::uint64_t hosts = 0;
-  std::string from;   // commit of the start; "" for a run that is already under way
-  bool live = false;  // print hosts' output as it comes; else show progress
+  std::string from;            // commit of the start; "" for a run that is already under way
+  bool live = false;           // print hosts' output as it comes; else show progress
+  bool all_to_stdout = false;  // hosts' stderr as well
 };
 
 // Watches a run until it has ended and its output is whole. Survives a server that goes away: it

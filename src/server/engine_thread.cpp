@@ -146,6 +146,7 @@ void EngineThread::TakeCommands() {
 void EngineThread::Publish(MonoTime wake) {
   base::Lock lock(mutex_);
   status_.leading = pipeline_.Leading();
+  if (pipeline_.Leading()) status_.cluster = pipeline_.engine()->state().cluster;
   status_.term = pipeline_.term();
   status_.commit = pipeline_.committed_number();
   status_.commands = commands_;

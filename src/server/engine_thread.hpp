@@ -26,6 +26,7 @@ class EngineThread {
   struct Status {
     bool leading = false;
     std::string reason;  // why it does not take commands, "" when it does
+    std::string cluster;
     Term term;
     CommitNumber commit;
     std::uint64_t commands = 0;

@@ -94,6 +94,25 @@ void EndUnsent(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,
   Finish(turn, run, ordinal, record);
 }
 
+void GiveUpOutputs(Turn& turn, HostId host) {
+  State& state = turn.state;
+  for (auto it = state.lingering.begin(); it != state.lingering.end();) {
+    TaskRecord& record = it->second;
+    if (record.key.host != host) {
+      ++it;
+      continue;
+    }
+    if (record.log.state == LogState::kOpen) {
+      const auto count = state.logs_open.find(record.key.run);
+      if (count != state.logs_open.end() && --count->second == 0) state.logs_open.erase(count);
+      state.untold.insert(record.key.run);
+      record.log.state = LogState::kGap;
+      turn.Put(PutTask{record});
+    }
+    it = state.lingering.erase(it);
+  }
+}
+
 void ReturnToQueue(Turn& turn, OpenRun& run, std::uint32_t ordinal, std::string reason) {
   const auto found = run.attempts.find(ordinal);
   if (found == run.attempts.end()) return;

@@ -24,4 +24,7 @@ void EndUnsent(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,
 // The node's own word: this attempt did not start. The task waits for its next attempt.
 void ReturnToQueue(Turn& turn, OpenRun& run, std::uint32_t ordinal, std::string reason);
 
+// The host will not send the rest of its outputs (its key is no longer accepted): they end with a gap.
+void GiveUpOutputs(Turn& turn, HostId host);
+
 }  // namespace muster::engine

@@ -17,6 +17,7 @@ void Status(Services& services, const CallPtr& call, MonoTime started) {
   const auto hosts = services.live.CountHosts();
   const auto fence = services.store.ReadFence();
   call->Json(200, {{"version", kVersion},
+                   {"cluster", engine.cluster},
                    {"term", engine.term.value},
                    {"commit", fence ? fence->number.value : engine.commit.value},
                    {"leader", engine.leading},

@@ -51,7 +51,7 @@ void AllAttempts(Services& services, const CallPtr& call, RunId id, std::size_t 
 void ListTasks(Services& services, const CallPtr& call) {
   const auto id = ParseRunId(call->Part("id"));
   if (!id) return call->Fail(id.error());
-  const auto limit = call->QueryNumber("limit", 500, 1, 500);
+  const auto limit = call->QueryNumber("limit", 500, 1, 5000);
   if (!limit) return call->Fail(limit.error());
   if (call->Query("attempts") == "all") return AllAttempts(services, call, *id, *limit);
   const auto from = call->QueryNumber("cursor", 0, 0, UINT32_MAX);

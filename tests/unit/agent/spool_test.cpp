@@ -1,7 +1,5 @@
 #include "agent/spool.hpp"
 
-#include <fcntl.h>
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -99,9 +97,7 @@ RC_GTEST_PROP(SpoolProperty, WindowsTileTheOutput, ()) {
   const auto pieces = *rc::gen::arbitrary<std::vector<std::pair<bool, std::string>>>();
   std::string text;
   {
-    auto fd = OpenFile(path, O_WRONLY | O_CREAT | O_APPEND);
-    RC_ASSERT(fd.has_value());
-    OutputKeeper keeper(fd->Get(), {}, {.max_output = 1 << 20, .min_free_percent = 0});
+    OutputKeeper keeper(path, {}, {.max_output = 1 << 20, .min_free_percent = 0});
     for (const auto& [to_stdout, data] : pieces) {
       keeper.Take(to_stdout ? Stream::kStdout : Stream::kStderr, data, {1});
       text += data;
@@ -127,9 +123,7 @@ RC_GTEST_PROP(SpoolProperty, WindowsTileTheOutput, ()) {
 TEST(OutputKeeper, LargeTakesBecomeRecordsOfBoundedSize) {
   const TempFolder folder;
   const auto path = folder / "out";
-  auto fd = OpenFile(path, O_WRONLY | O_CREAT | O_APPEND);
-  ASSERT_TRUE(fd);
-  OutputKeeper keeper(fd->Get(), {}, {.max_output = 1 << 20, .min_free_percent = 0});
+  OutputKeeper keeper(path, {}, {.max_output = 1 << 20, .min_free_percent = 0});
   const std::string data(kMaxSpoolData * 2 + 5, 'x');
   keeper.Take(Stream::kStderr, data, {1});
   const auto bytes = ReadFile(path);
@@ -140,10 +134,16 @@ TEST(OutputKeeper, LargeTakesBecomeRecordsOfBoundedSize) {
   EXPECT_EQ(keeper.Totals().stderr_sha256, crypto::Sha256(data));
 }
 
+TEST(OutputKeeper, SilenceMakesNoFile) {
+  const TempFolder folder;
+  OutputKeeper keeper(folder / "out", {"secret"}, {.max_output = 1 << 20, .min_free_percent = 0});
+  keeper.Close(Stream::kStdout, {1});
+  EXPECT_FALSE(Exists(folder / "out"));
+  EXPECT_EQ(keeper.Totals().stdout_sha256, kEmptySha256);
+}
+
 TEST(OutputKeeper, FullDiskIsAGap) {
-  auto full = OpenFile("/dev/full", O_WRONLY);
-  ASSERT_TRUE(full);
-  OutputKeeper keeper(full->Get(), {}, {.max_output = 1 << 20, .min_free_percent = 0});
+  OutputKeeper keeper("/dev/full", {}, {.max_output = 1 << 20, .min_free_percent = 0});
   keeper.Take(Stream::kStdout, "lost", {1});
   keeper.Take(Stream::kStdout, "also", {1});
   const auto totals = keeper.Totals();
@@ -155,9 +155,7 @@ TEST(OutputKeeper, FullDiskIsAGap) {
 
 TEST(OutputKeeper, LowDiskIsLeftAlone) {
   const TempFolder folder;
-  auto fd = OpenFile(folder / "out", O_WRONLY | O_CREAT | O_APPEND);
-  ASSERT_TRUE(fd);
-  OutputKeeper keeper(fd->Get(), {}, {.max_output = 1 << 20, .min_free_percent = 101});
+  OutputKeeper keeper(folder / "out", {}, {.max_output = 1 << 20, .min_free_percent = 101});
   keeper.Take(Stream::kStdout, "x", {1});
   EXPECT_TRUE(keeper.Totals().gap);
   EXPECT_EQ(keeper.Totals().dropped, 1U);
@@ -166,9 +164,7 @@ TEST(OutputKeeper, LowDiskIsLeftAlone) {
 TEST(OutputKeeper, QuotaCountsMaskedBytes) {
   const TempFolder folder;
   const auto path = folder / "out";
-  auto fd = OpenFile(path, O_WRONLY | O_CREAT | O_APPEND);
-  ASSERT_TRUE(fd);
-  OutputKeeper keeper(fd->Get(), {"secret"}, {.max_output = 5, .min_free_percent = 0});
+  OutputKeeper keeper(path, {"secret"}, {.max_output = 5, .min_free_percent = 0});
   keeper.Take(Stream::kStdout, "secret", {1});
   keeper.Take(Stream::kStderr, "1234", {1});
   keeper.Close(Stream::kStdout, {1});

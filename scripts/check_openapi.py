@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+"""Holds api/openapi.yaml against the server's route tables: same methods, paths and privileges."""
+import pathlib
+import re
+import sys
+
+import yaml
+
+root = pathlib.Path(__file__).resolve().parent.parent
+contract = yaml.safe_load((root / "api/openapi.yaml").read_text())
+described = {}
+for path, item in contract["paths"].items():
+    prefix = "" if path.startswith(("/healthz", "/readyz", "/metrics", "/api/")) else "/api/v1"
+    for method, operation in item.items():
+        if method in ("get", "post", "put", "patch", "delete"):
+            described[(method.upper(), prefix + path)] = operation.get("x-privilege")
+
+served = {}
+for source in sorted((root / "src/server/api").glob("*.cpp")):
+    for method, path, privilege in re.findall(r'\{"([A-Z]+)",\s*"(/[^"]*)",\s*"([a-z.]+)"', source.read_text()):
+        served[(method, path)] = privilege
+served[("GET", "/api/v1/link")] = "link"
+
+problems = [f"{m} {p}: served, not in api/openapi.yaml" for m, p in sorted(served.keys() - described.keys())]
+problems += [f"{m} {p}: in api/openapi.yaml, not served" for m, p in sorted(described.keys() - served.keys())]
+problems += [
+    f"{m} {p}: privilege {served[m, p]} served, {described[m, p]} in api/openapi.yaml"
+    for m, p in sorted(served.keys() & described.keys())
+    if served[m, p] != described[m, p]
+]
+if not served:
+    problems.append("no routes found in src/server/api")
+if problems:
+    print("\n".join(problems), file=sys.stderr)
+    sys.exit(1)

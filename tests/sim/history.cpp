@@ -1,0 +1,219 @@
+#include "sim/history.hpp"
+
+#include <memory>
+#include <vector>
+
+#include "sim/sim_host.hpp"
+#include "sim/sim_server.hpp"
+#include "sim/truth.hpp"
+#include "sim/world.hpp"
+
+namespace muster::sim {
+namespace {
+
+constexpr std::int64_t kTrouble = 120'000;  // ms of a history in which things break
+// After the last fault: the longest timeout, grace, reconnect bound and take-over grace, with room.
+constexpr std::int64_t kQuiet = 420'000;
+
+class History {
+ public:
+  History(std::uint64_t seed, bool trace) : world_(seed, trace), truth_(world_), server_(world_, truth_, disk_) {}
+
+  Summary Play();
+
+ private:
+  void Invite();
+  void AddHosts();
+  void PlanRuns();
+  void StartRun(const std::string& key, const engine::StartRun& request, bool will_stop);
+  void StopRun(RunId run, Duration grace);
+  void PlanFaults();
+  void BreakSomething();
+  void Mend();
+  void CheckHosts();
+  SimHost& AnyHost() { return *hosts_[static_cast<std::size_t>(world_.Between(0, static_cast<std::int64_t>(hosts_.size()) - 1))]; }
+
+  World world_;
+  Truth truth_;
+  DiskMood disk_;
+  NetMood net_;
+  SimServer server_;
+  std::vector<std::unique_ptr<SimHost>> hosts_;
+  std::vector<std::unique_ptr<SimHost>> clones_;
+};
+
+void History::Invite() {
+  muster::Invite invite;
+  invite.id = "invite";
+  invite.uses_left = 1'000'000;
+  invite.expires = WallTime{INT64_MAX / 2};
+  invite.replace = true;
+  server_.Ask(engine::CreateInvite{.caller = {}, .invite = invite}, [](Result<engine::Answer>) {});
+  world_.RunUntil(world_.Now() + 1000);
+}
+
+void History::AddHosts() {
+  const std::int64_t count = world_.Chance(0.02) ? world_.Between(200, 300) : world_.Between(1, 12);
+  for (std::int64_t i = 0; i < count; ++i) {
+    hosts_.push_back(std::make_unique<SimHost>(world_, truth_, server_, net_, fmt::format("h{}", i + 1)));
+    hosts_.back()->Join([host = hosts_.back().get()] { host->StartAgent(); });
+  }
+  world_.RunUntil(world_.Now() + 5000);
+}
+
+// A caller who is patient: asks again under the same key until there is an answer.
+void History::StartRun(const std::string& key, const engine::StartRun& request, bool will_stop) {
+  auto done = std::make_shared<bool>(false);
+  engine::StartRun attempt = request;
+  attempt.known = *server_.store().FindKey("sim", key);
+  world_.After(world_.Delay(3, 500), [this, attempt, key, will_stop, done] {
+    server_.Ask(attempt, [this, key, will_stop, done](Result<engine::Answer> answer) {
+      if (!answer) return;
+      *done = true;
+      const auto& started = std::get<engine::RunStarted>(*answer);
+      truth_.StartAnswered(key, started.run, server_.store());
+      world_.Trace("answered: {} is {}", key, FormatRunId(started.run));
+      if (will_stop)
+        world_.After(world_.Between(0, 15'000), [this, run = started.run] { StopRun(run, Duration(world_.Between(0, 3000))); });
+      // Now and then the answer is lost on the way to the caller, who asks once more.
+      if (world_.Chance(0.1)) *done = false;
+    });
+  });
+  world_.After(world_.Between(800, 4000), [this, key, request, will_stop, done] {
+    if (!*done) StartRun(key, request, will_stop);
+  });
+}
+
+void History::StopRun(RunId run, Duration grace) {
+  auto done = std::make_shared<bool>(false);
+  engine::StopRun request{.caller = {}, .run = run, .host = {}, .grace = grace, .reason = "sim", .known = *server_.store().FindRun(run)};
+  server_.Ask(request, [this, run, done](Result<engine::Answer> answer) {
+    *done = true;
+    if (answer) truth_.StopAnswered(run);
+    world_.Trace("stop of {} answered: {}", FormatRunId(run), answer ? "yes" : answer.error().message);
+  });
+  world_.After(world_.Between(800, 4000), [this, run, grace, done] {
+    if (!*done) StopRun(run, grace);
+  });
+}
+
+void History::PlanRuns() {
+  const std::int64_t count = world_.Between(1, 8);
+  for (std::int64_t i = 0; i < count; ++i) {
+    world_.After(world_.Between(0, kTrouble), [this, i] {
+      auto targets = std::make_shared<Targets>();
+      const auto snapshot = server_.store().ReadFence();
+      (void)snapshot;
+      for (std::size_t h = 0; h < hosts_.size(); ++h)
+        if (world_.Chance(0.7)) targets->push_back({HostId(h + 1), fmt::format("h{}", h + 1)});
+      if (targets->empty()) targets->push_back({HostId(1), "h1"});
+      Command command;
+      command.argv = {"true"};
+      command.timeout = Duration(world_.Between(2'000, 40'000));
+      command.grace = Duration(1000);
+      StageSpec stage;
+      stage.command = std::make_shared<const Command>(command);
+      stage.wait_offline = Duration(world_.Between(0, 15'000));
+      if (world_.Chance(0.4)) stage.concurrency = static_cast<std::uint32_t>(world_.Between(1, 4));
+      if (world_.Chance(0.4)) stage.batches = *ParseBatchPlan(world_.Chance(0.5) ? "1,50%" : "1 *2");
+      if (world_.Chance(0.5)) stage.max_failures = {static_cast<std::uint32_t>(world_.Between(0, 60)), true};
+      engine::StartRun request;
+      request.key = fmt::format("key-{}", i);
+      request.body_sha256 = "body";
+      request.spec.title = "sim";
+      request.spec.stages = {stage};
+      request.targets = targets;
+      StartRun(request.key, request, world_.Chance(0.3));
+    });
+  }
+}
+
+void History::BreakSomething() {
+  const std::int64_t kind = world_.Between(0, 99);
+  if (kind < 25) {
+    server_.Crash();
+    world_.After(world_.Delay(500, 40'000), [this] { server_.Start(); });
+  } else if (kind < 45) {
+    AnyHost().CutLink();
+  } else if (kind < 60) {
+    SimHost& host = AnyHost();
+    host.CrashAgent();
+    world_.After(world_.Delay(1000, 30'000), [&host] { host.StartAgent(); });
+  } else if (kind < 70) {
+    SimHost& host = AnyHost();
+    host.PowerLoss();
+    world_.After(world_.Delay(3000, 30'000), [&host] { host.StartAgent(); });
+  } else if (kind < 76) {
+    SimHost& host = AnyHost();
+    host.Reimage();
+    world_.After(world_.Delay(3000, 30'000), [&host] { host.Join([&host] { host.StartAgent(); }); });
+  } else if (kind < 79) {
+    clones_.push_back(AnyHost().Clone());
+    clones_.back()->StartAgent();
+  } else if (kind < 86) {
+    server_.JumpWall(world_.Between(-7'200'000, 7'200'000));
+  } else if (kind < 93) {
+    disk_.lost_answer = world_.Chance(0.5) ? 0.3 : 0;
+    disk_.refused = world_.Chance(0.5) ? 0.3 : 0;
+    disk_.rare = world_.Chance(0.3) ? 15'000 : 400;
+    world_.After(world_.Between(1000, 20'000), [this] { disk_ = {}; });
+  } else {
+    net_.rare = world_.Chance(0.5) ? 20'000 : 3000;
+    net_.usual = world_.Chance(0.5) ? 500 : 5;
+    world_.After(world_.Between(1000, 20'000), [this] { net_ = {}; });
+  }
+}
+
+void History::PlanFaults() {
+  const std::int64_t count = world_.Chance(0.1) ? 0 : world_.Between(1, 25);
+  for (std::int64_t i = 0; i < count; ++i) world_.After(world_.Between(0, kTrouble), [this] { BreakSomething(); });
+}
+
+void History::Mend() {
+  disk_ = {};
+  net_ = {};
+  server_.Start();
+  // An operator shuts the copies down and lets the originals join anew.
+  for (auto& clone : clones_) clone->CrashAgent();
+  for (auto& host : hosts_) {
+    if (host->Refused()) {
+      host->Reimage();
+      host->Join([h = host.get()] { h->StartAgent(); });
+    } else {
+      host->StartAgent();
+    }
+  }
+}
+
+void History::CheckHosts() {
+  for (const auto& host : hosts_) {
+    if (!host->Welcomed()) throw Violation(host->name() + " is up and has no link at the end");
+    if (host->Alive() != 0) throw Violation(host->name() + " still runs a process at the end");
+    if (host->Holding() != 0) throw Violation(host->name() + " was never told to forget its tasks");
+  }
+}
+
+Summary History::Play() {
+  server_.Start();
+  Invite();
+  AddHosts();
+  PlanRuns();
+  PlanFaults();
+  world_.RunUntil(world_.Now() + kTrouble + 45'000);
+  Mend();
+  world_.RunUntil(world_.Now() + 60'000);
+  Mend();  // copies that were refused only after the first mending
+  world_.RunUntil(world_.Now() + kQuiet);
+  truth_.CheckEnd(server_.store(), server_.log_disk());
+  CheckHosts();
+  return {world_.Executed(), hosts_.size(), truth_.Runs(), truth_.processes().size()};
+}
+
+}  // namespace
+
+Summary PlayHistory(std::uint64_t seed, bool trace) {
+  History history(seed, trace);
+  return history.Play();
+}
+
+}  // namespace muster::sim

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "link/backoff.hpp"
+#include "link/node.hpp"
+#include "sim/sim_server.hpp"
+
+namespace muster::sim {
+
+// How ill the network behaves just now.
+struct NetMood {
+  std::int64_t usual = 5;   // ms one way
+  std::int64_t rare = 3000;
+};
+
+// A machine with an agent: the real link state machine over a pretended disk, processes and network.
+// The agent can crash while its tasks go on, the machine can reboot or lose power, the disk can be wiped
+// or copied to another machine.
+class SimHost {
+ public:
+  SimHost(World& world, Truth& truth, SimServer& server, const NetMood& net, std::string name);
+
+  // Faults.
+  void CrashAgent();
+  void StartAgent();
+  void PowerLoss();   // reboots; files written in the last moments may be gone
+  void Reimage();     // an empty disk and a new key; joins again
+  void CutLink();
+  std::unique_ptr<SimHost> Clone();  // a second machine with a copy of the disk and the key
+
+  // Joins (again) under its name; tries until the server answers.
+  void Join(std::function<void()> joined);
+
+  bool AgentUp() const { return node_ != nullptr; }
+  bool Welcomed() const { return node_ && node_->Welcomed(); }
+  std::size_t Holding() const { return disk_.tasks.size(); }
+  std::size_t Alive() const { return alive_.size(); }
+  bool Refused() const { return refused_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  struct DiskTask {
+    link::Order order;
+    std::optional<TaskEnd> end;
+    std::string output;
+    std::string boot;
+    std::int64_t written = 0;
+  };
+  // What survives the agent, and a reboot.
+  struct Disk {
+    std::string store;
+    std::string key;
+    std::uint64_t session = 0;
+    Term term;
+    std::map<TaskKey, DiskTask> tasks;
+  };
+  struct Wire {
+    LinkId link;
+    bool up = true;            // as this end sees it
+    bool delivering = true;
+    std::int64_t to_server_at = 0;
+    std::int64_t to_node_at = 0;
+  };
+
+  std::int64_t BootNow() const { return world_.Now() + mono_base_; }
+  void NewBoot();
+  void Connect();
+  void Disconnect(bool reconnect);
+  void Reconnect();
+  void DeliverToNode(const std::shared_ptr<Wire>& wire, link::ServerFrame frame);
+  void SendToServer(const std::shared_ptr<Wire>& wire, link::NodeFrame frame);
+  void CarryOut(link::Node::Actions actions);
+  void StartTask(const link::Order& order);
+  void Speak(const TaskKey& task, int pieces_left, std::int64_t life);
+  void EndProcess(const TaskKey& task, TaskState state, int exit_code);
+  void Flush();
+  void Beat();
+
+  World& world_;
+  Truth& truth_;
+  SimServer& server_;
+  const NetMood& net_;
+  std::string name_;
+  std::string boot_;
+  std::int64_t mono_base_ = 0;
+  Disk disk_;
+  std::map<TaskKey, std::string> alive_;  // processes, with the boot they belong to
+  std::unique_ptr<link::Node> node_;
+  std::uint64_t agent_life_ = 0;
+  std::shared_ptr<Wire> wire_;
+  link::Backoff backoff_;
+  bool refused_ = false;
+};
+
+}  // namespace muster::sim

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+
+#include "adapters/memory/memory_store.hpp"
+#include "ports/log_store.hpp"
+#include "sim/truth.hpp"
+#include "sim/world.hpp"
+
+namespace muster::sim {
+
+// How ill the disk behaves just now.
+struct DiskMood {
+  double lost_answer = 0;   // written, but the answer never comes as such (kTimeout)
+  double refused = 0;       // not written (kUnavailable)
+  std::int64_t usual = 2;   // ms a commit takes
+  std::int64_t rare = 400;
+};
+
+// A server's connection to the disk that all of a history's servers share. Commits take their time;
+// what is on its way when the server dies may land late, or never.
+class SimStore final : public Store {
+ public:
+  SimStore(World& world, Truth& truth, std::shared_ptr<MemoryDisk> disk, const DiskMood& mood)
+      : world_(world), truth_(truth), store_(std::move(disk)), mood_(mood) {}
+
+  void Crash() { *alive_ = false; }
+
+  Result<Fence> TakeTerm() override { return store_.TakeTerm(); }
+  void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number, CommitDone done) override;
+  Result<Snapshot> Load(Term term) override { return store_.Load(term); }
+  Result<Fence> ReadFence() override { return store_.ReadFence(); }
+  Result<ReadAt<std::optional<Run>>> FindRun(RunId id) override { return store_.FindRun(id); }
+  Result<std::shared_ptr<const Targets>> FindTargets(RunId id) override { return store_.FindTargets(id); }
+  Result<std::vector<Run>> ListRuns(const RunFilter& filter, RunId before, std::size_t limit) override {
+    return store_.ListRuns(filter, before, limit);
+  }
+  Result<std::vector<TaskRecord>> ListTasks(RunId run, const TaskFilter& filter, std::optional<TaskKey> after,
+                                            std::size_t limit) override {
+    return store_.ListTasks(run, filter, after, limit);
+  }
+  Result<ReadAt<std::vector<std::optional<TaskRecord>>>> FindTasks(const std::vector<TaskKey>& keys) override {
+    return store_.FindTasks(keys);
+  }
+  Result<ReadAt<std::optional<IdempotencyKey>>> FindKey(std::string_view caller, std::string_view key) override {
+    return store_.FindKey(caller, key);
+  }
+  Result<std::vector<AuditEntry>> ListAudit(std::uint64_t before, std::size_t limit) override {
+    return store_.ListAudit(before, limit);
+  }
+
+ private:
+  World& world_;
+  Truth& truth_;
+  MemoryStore store_;
+  const DiskMood& mood_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with events on their way
+};
+
+// The same for output: appends and finishes take turns, each with its delay.
+class SimLogStore final : public LogStore {
+ public:
+  SimLogStore(World& world, std::shared_ptr<MemoryLogStore> disk, const DiskMood& mood)
+      : world_(world), disk_(std::move(disk)), mood_(mood) {}
+
+  void Crash() { *alive_ = false; }
+
+  void Append(std::vector<LogChunk> chunks, Done done) override;
+  Result<std::uint64_t> DurableEnd(const TaskKey& task) override { return disk_->DurableEnd(task); }
+  void Finish(const TaskKey& task, LogTotals totals, MarkDone done) override;
+  Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from, std::size_t limit) override {
+    return disk_->Read(task, from, limit);
+  }
+
+ private:
+  void Enqueue(std::function<void()> work);
+  void Next();
+
+  World& world_;
+  std::shared_ptr<MemoryLogStore> disk_;  // survives the server, as a disk does
+  const DiskMood& mood_;
+  std::deque<std::function<void()>> queue_;
+  bool busy_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace muster::sim

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "adapters/memory/memory_disk.hpp"
+#include "adapters/memory/memory_log_store.hpp"
+#include "adapters/memory/memory_store.hpp"
+#include "domain/records.hpp"
+#include "sim/world.hpp"
+
+namespace muster::sim {
+
+// What really happened, known to nobody inside: every process that ever started, every answer that
+// was given. The checkers of the promises compare it with the records.
+class Truth {
+ public:
+  explicit Truth(World& world) : world_(world) {}
+
+  struct Process {
+    TaskKey task;
+    std::string output;      // what it has said so far
+    std::optional<int> exit; // when it ended by itself
+    bool killed = false;
+    bool vanished = false;   // its machine lost power
+  };
+
+  // Promise 2 and the ledger: an attempt starts at most once, and of a task's attempts only one.
+  // Promise 11: never past start_by, which is compared with the clock of the server that set it.
+  void ProcessStarts(const TaskKey& task, std::int64_t start_by_true_time);
+
+  Process& At(const TaskKey& task) { return processes_.at(task); }
+  const std::map<TaskKey, Process>& processes() const { return processes_; }
+
+  // Promise 4: what was answered is on the disk, and stays.
+  void StartAnswered(const std::string& key, RunId run, const Store& store);
+  void StopAnswered(RunId run) { stopped_.insert(run); }
+
+  // Promise 8: only legal transitions. Called with every batch that reaches the disk.
+  void BatchWritten(const Batch& batch, Term term);
+
+  // At the end of a history, when everything is up and quiet: promises 4, 6, 7, 8, 9 over all records.
+  void CheckEnd(Store& store, LogStore& logs);
+
+  const std::set<RunId>& stopped() const { return stopped_; }
+  std::size_t Runs() const { return answered_.size(); }
+
+ private:
+  void CheckTask(const TaskRecord& record, LogStore& logs);
+  void CheckLog(const TaskRecord& record, LogStore& logs);
+
+  World& world_;
+  std::map<TaskKey, Process> processes_;
+  std::map<std::pair<RunId, std::uint32_t>, TaskKey> started_;
+  std::map<std::string, RunId> answered_;
+  std::set<RunId> stopped_;
+  std::set<RunId> stop_committed_;
+  std::map<MemoryDisk::TaskPlace, TaskRecord> tasks_;
+  std::map<RunId, RunState> runs_;
+};
+
+}  // namespace muster::sim
