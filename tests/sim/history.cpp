@@ -176,8 +176,8 @@ void History::Mend() {
   // An operator shuts the copies down and lets the originals join anew.
   for (auto& clone : clones_) clone->CrashAgent();
   for (auto& host : hosts_) {
-    if (host->Refused()) {
-      host->Reimage();
+    if (host->Refused()) host->Reimage();
+    if (!host->Joined()) {
       host->Join([h = host.get()] { h->StartAgent(); });
     } else {
       host->StartAgent();

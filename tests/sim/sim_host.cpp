@@ -27,18 +27,21 @@ void SimHost::NewBoot() {
 
 void SimHost::Join(std::function<void()> joined) {
   server_.Ask(engine::JoinHost{.caller = {}, .invite = "invite", .name = name_, .key = disk_.key, .labels = {}},
-              [joined](Result<engine::Answer> answer) {
-                if (answer) joined();
+              [this, joined, key = disk_.key](Result<engine::Answer> answer) {
+                if (!answer) world_.Trace("{} cannot join: {}", name_, answer.error().message);
+                if (!answer || key != disk_.key) return;
+                disk_.joined = true;
+                joined();
               });
   const std::string key = disk_.key;
   world_.After(world_.Between(2000, 5000), [this, joined, key] {
     // Joined meanwhile, or reimaged once more: the caller of then is no longer interested.
-    if (key == disk_.key && !AgentUp()) Join(joined);
+    if (key == disk_.key && !disk_.joined) Join(joined);
   });
 }
 
 void SimHost::StartAgent() {
-  if (AgentUp()) return;
+  if (AgentUp() || !disk_.joined) return;
   world_.Trace("{} agent starts, {} tasks on disk", name_, disk_.tasks.size());
   ++agent_life_;
   refused_ = false;
@@ -90,7 +93,6 @@ std::unique_ptr<SimHost> SimHost::Clone() {
   auto copy = std::make_unique<SimHost>(world_, truth_, server_, net_, name_);
   world_.Trace("{} is cloned", name_);
   copy->disk_ = disk_;
-  if (world_.Chance(0.5)) copy->boot_ = boot_;  // a copy on the same machine
   return copy;
 }
 

@@ -36,6 +36,7 @@ class SimHost {
   // Joins (again) under its name; tries until the server answers.
   void Join(std::function<void()> joined);
 
+  bool Joined() const { return disk_.joined; }
   bool AgentUp() const { return node_ != nullptr; }
   bool Welcomed() const { return node_ && node_->Welcomed(); }
   std::size_t Holding() const { return disk_.tasks.size(); }
@@ -55,6 +56,7 @@ class SimHost {
   struct Disk {
     std::string store;
     std::string key;
+    bool joined = false;
     std::uint64_t session = 0;
     Term term;
     std::map<TaskKey, DiskTask> tasks;

@@ -167,7 +167,7 @@ TEST_F(Links, OrdinaryRequestOnTheLinkPathIsInvalid) {
 }
 
 TEST_F(Links, SilenceClosesALinkAndTrafficKeepsIt) {
-  options_.link_silence = 200ms;
+  options_.link_silence = 1s;
   Start();
   auto talking = Connect(Node());
   ASSERT_TRUE(AwaitOpen(*talking));

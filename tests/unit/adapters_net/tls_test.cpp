@@ -111,7 +111,7 @@ TEST_F(Tls, ServerThatNeverAnswersIsATimeout) {
     signal_.Update([&] { held = std::move(exchange); });
   };
   Start();
-  auto response = HttpClient(At(true), Trusting(), 100ms).Call(Post("/", "x"));
+  auto response = HttpClient(At(true), Trusting(), 1s).Call(Post("/", "x"));
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().code, ErrorCode::kTimeout);
 }
