@@ -63,6 +63,7 @@ struct OpenRun {
 struct HostEntry {
   Host host;
   LinkId link;             // none: offline
+  LinkId last_link;        // the latest that said Hello in this term
   bool settled = false;    // said Hello in this term
   std::string address;
   std::vector<std::string> features;

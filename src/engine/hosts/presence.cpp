@@ -20,13 +20,14 @@ void Refuse(Turn& turn, LinkId link, std::string code, std::string message) {
 void MarkAsCopy(Turn& turn, HostEntry& entry, LinkId newcomer, const std::string& why) {
   entry.host.state = HostState::kCopy;
   entry.host.note = why;
-  const auto judged = link::JudgeHello(entry.host, {});
-  Refuse(turn, newcomer, "copy", judged.message);
+  const std::string message = link::UnwantedMessage(entry.host);
+  Refuse(turn, newcomer, "copy", message);
   if (entry.link && entry.link != newcomer) {
-    Refuse(turn, entry.link, "copy", judged.message);
+    Refuse(turn, entry.link, "copy", message);
     turn.state.host_by_link.erase(entry.link);
   }
   entry.link = {};
+  GiveUpOutputs(turn, entry.host.id);
   turn.Put(PutHost{entry.host});
   turn.Tell(HostNews{entry.host, false, entry.address});
 }
@@ -36,7 +37,7 @@ void Accept(Turn& turn, HostEntry& entry, const NodeHello& command) {
     turn.effects.closes.push_back(entry.link);
     turn.state.host_by_link.erase(entry.link);
   }
-  entry.link = command.link;
+  entry.link = entry.last_link = command.link;
   entry.settled = true;
   entry.address = command.address;
   entry.features = command.hello.features;
@@ -174,7 +175,7 @@ void Decide(Turn& turn, const NodeHello& command) {
   if (id == turn.state.host_by_key.end())
     return Refuse(turn, command.link, "unknown", "this agent's key is not known here; join it again with a new token");
   HostEntry& entry = turn.state.hosts.at(id->second);
-  const auto judged = link::JudgeHello(entry.host, command.hello);
+  const auto judged = link::JudgeHello(entry.host, command.hello, command.link > entry.last_link);
   switch (judged.verdict) {
     case link::HelloVerdict::kAccept: break;
     case link::HelloVerdict::kCopy: return MarkAsCopy(turn, entry, command.link, judged.message);

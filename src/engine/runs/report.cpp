@@ -27,7 +27,8 @@ void TakeRefusedLate(Turn& turn, const TaskKey& key) {
   if (run == nullptr) return;
   Slot& slot = run->slots[key.ordinal];
   ReturnToQueue(turn, *run, key.ordinal, "the order reached the host too late; it was not started");
-  if (slot.state != TaskState::kQueued || run->winding_up) return;
+  if (slot.state != TaskState::kQueued) return;
+  if (run->winding_up) return EndUnsent(turn, *run, key.ordinal, TaskEvent::kStop, "the run was stopped");
   if (slot.wait_until <= turn.now.mono) {
     EndUnsent(turn, *run, key.ordinal, TaskEvent::kOfflineOver, "orders reached the host too late");
     return;
