@@ -22,8 +22,8 @@ void LoadSlots(State& state, OpenRun& open, std::vector<TaskRecord>& tasks, Now 
     slot.state = WasRefusedLate(task) ? TaskState::kWaiting : task.state;
     if (IsFinal(task.state)) {
       if (task.log.state == LogState::kOpen) {
-        ++state.logs_open[task.key.run];
-        state.lingering.insert_or_assign(task.key, std::move(task));
+        state.CountOpenLog(task.key.run);
+        state.Linger(std::move(task));
       }
       continue;
     }
@@ -87,8 +87,8 @@ State LoadState(Snapshot snapshot, Options options, Now now) {
   for (auto& run : snapshot.runs) LoadRun(state, std::move(run), now);
   for (auto& record : snapshot.open_logs) {
     if (state.lingering.contains(record.key)) continue;
-    ++state.logs_open[record.key.run];
-    state.lingering.insert_or_assign(record.key, std::move(record));
+    state.CountOpenLog(record.key.run);
+    state.Linger(std::move(record));
   }
   for (auto& open : snapshot.wishes) state.wishes[open.task.host][open.task] = std::move(open.wish);
   return state;

@@ -107,6 +107,7 @@ struct State {
 
   // Ended attempts whose node still has something to say: output to come, or a lost one that lives.
   std::unordered_map<TaskKey, TaskRecord> lingering;
+  std::unordered_map<HostId, std::set<TaskKey>> lingering_by_host;
   std::unordered_map<RunId, std::uint32_t> logs_open;
   std::map<HostId, std::map<TaskKey, StopWish>> wishes;  // stops their hosts have not heard of yet
 
@@ -119,6 +120,23 @@ struct State {
   CommitNumber keys_forgotten_at;  // reads older than this cannot be trusted about keys
 
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers;
+
+  void Linger(TaskRecord record) {
+    lingering_by_host[record.key.host].insert(record.key);
+    lingering.insert_or_assign(record.key, std::move(record));
+  }
+  void Unlinger(const TaskKey& key) {
+    if (lingering.erase(key) == 0) return;
+    const auto found = lingering_by_host.find(key.host);
+    found->second.erase(key);
+    if (found->second.empty()) lingering_by_host.erase(found);
+  }
+  void CountOpenLog(RunId run) { ++logs_open[run]; }
+  void CountClosedLog(RunId run) {
+    const auto found = logs_open.find(run);
+    if (found != logs_open.end() && --found->second == 0) logs_open.erase(found);
+    untold.insert(run);
+  }
 };
 
 }  // namespace muster::engine

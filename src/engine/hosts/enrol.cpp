@@ -39,7 +39,7 @@ void Disown(Turn& turn, HostEntry& entry) {
   const auto open = entry.open;
   for (const auto& [run, ordinal] : open)
     LoseAttempt(turn, turn.state.runs.at(run), ordinal, "the host joined anew with another key");
-  GiveUpOutputs(turn, entry.host.id);
+  GiveUpOutputs(turn, entry.host.id, {});
 }
 
 }  // namespace

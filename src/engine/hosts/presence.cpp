@@ -27,7 +27,7 @@ void MarkAsCopy(Turn& turn, HostEntry& entry, LinkId newcomer, const std::string
     turn.state.host_by_link.erase(entry.link);
   }
   entry.link = {};
-  GiveUpOutputs(turn, entry.host.id);
+  GiveUpOutputs(turn, entry.host.id, {});
   turn.Put(PutHost{entry.host});
   turn.Tell(HostNews{entry.host, false, entry.address});
 }
@@ -89,7 +89,7 @@ link::TaskAnswer AnswerEnded(Turn& turn, const link::HeldTask& held, const TaskR
     if (TakeLateEnd(turn, *record, *held.end, std::nullopt)) answer.verb = Verb::kForget;
     return answer;
   }
-  turn.state.lingering.insert_or_assign(held.task, *record);
+  turn.state.Linger(*record);
   const auto wishes = turn.state.wishes.find(held.task.host);
   if (wishes == turn.state.wishes.end()) return answer;
   if (const auto wish = wishes->second.find(held.task); wish != wishes->second.end()) {
@@ -154,6 +154,7 @@ void Welcome(Turn& turn, HostEntry& entry, const NodeHello& command) {
   }
   turn.FrameFor(command.link).welcome = std::move(welcome);
   SettleUnlisted(turn, entry, command.hello, listed);
+  GiveUpOutputs(turn, entry.host.id, listed);
   DropWishes(turn, entry.host.id);
 }
 

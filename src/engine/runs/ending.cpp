@@ -58,8 +58,8 @@ void EndAttempt(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event
   turn.Put(PutTask{record});
   Finish(turn, run, ordinal, record);
   if (record.log.state == LogState::kOpen) {
-    ++turn.state.logs_open[run.run.id];
-    turn.state.lingering.insert_or_assign(record.key, std::move(record));
+    turn.state.CountOpenLog(run.run.id);
+    turn.state.Linger(std::move(record));
   }
 }
 
@@ -94,22 +94,20 @@ void EndUnsent(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,
   Finish(turn, run, ordinal, record);
 }
 
-void GiveUpOutputs(Turn& turn, HostId host) {
+void GiveUpOutputs(Turn& turn, HostId host, const std::set<TaskKey>& except) {
   State& state = turn.state;
-  for (auto it = state.lingering.begin(); it != state.lingering.end();) {
-    TaskRecord& record = it->second;
-    if (record.key.host != host) {
-      ++it;
-      continue;
-    }
+  const auto found = state.lingering_by_host.find(host);
+  if (found == state.lingering_by_host.end()) return;
+  const auto keys = found->second;  // the loop changes the original
+  for (const TaskKey& key : keys) {
+    if (except.contains(key)) continue;
+    TaskRecord& record = state.lingering.at(key);
     if (record.log.state == LogState::kOpen) {
-      const auto count = state.logs_open.find(record.key.run);
-      if (count != state.logs_open.end() && --count->second == 0) state.logs_open.erase(count);
-      state.untold.insert(record.key.run);
       record.log.state = LogState::kGap;
       turn.Put(PutTask{record});
+      state.CountClosedLog(key.run);
     }
-    it = state.lingering.erase(it);
+    state.Unlinger(key);
   }
 }
 

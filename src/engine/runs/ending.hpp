@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "engine/turn.hpp"
@@ -24,7 +25,8 @@ void EndUnsent(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,
 // The node's own word: this attempt did not start. The task waits for its next attempt.
 void ReturnToQueue(Turn& turn, OpenRun& run, std::uint32_t ordinal, std::string reason);
 
-// The host will not send the rest of its outputs (its key is no longer accepted): they end with a gap.
-void GiveUpOutputs(Turn& turn, HostId host);
+// The host has nothing more to say of its ended tasks but those in `except` (it lost them, or its key is no
+// longer accepted): outputs that were still coming end with a gap.
+void GiveUpOutputs(Turn& turn, HostId host, const std::set<TaskKey>& except);
 
 }  // namespace muster::engine

@@ -39,14 +39,10 @@ void TakeRefusedLate(Turn& turn, const TaskKey& key) {
 }
 
 void FinishLog(Turn& turn, TaskRecord record, const LogMark& mark) {
-  if (record.log.state == LogState::kOpen) {
-    const auto count = turn.state.logs_open.find(record.key.run);
-    if (count != turn.state.logs_open.end() && --count->second == 0) turn.state.logs_open.erase(count);
-    turn.state.untold.insert(record.key.run);
-  }
+  if (record.log.state == LogState::kOpen) turn.state.CountClosedLog(record.key.run);
   record.log = mark;
   turn.Put(PutTask{record});
-  turn.state.lingering.erase(record.key);
+  turn.state.Unlinger(record.key);
 }
 
 // Returns true when the node may forget the task.
@@ -86,14 +82,14 @@ bool TakeLateEnd(Turn& turn, TaskRecord record, const TaskEnd& end, const std::o
   }
   const bool wanted = record.log.state == LogState::kOpen || record.log.state == LogState::kGap;
   if (!wanted) {
-    turn.state.lingering.erase(record.key);
+    turn.state.Unlinger(record.key);
     return true;
   }
   if (mark) {
     FinishLog(turn, std::move(record), *mark);
     return true;
   }
-  turn.state.lingering.insert_or_assign(record.key, std::move(record));
+  turn.state.Linger(std::move(record));
   return false;
 }
 
