@@ -155,7 +155,11 @@ int main(int argc, char** argv) {
   app.add_option("--allow-user", flags.allow_users,
                  "Users that tasks may name; may be repeated (default: any)");
   app.set_version_flag("--version", std::string("muster-agent ") + muster::kVersion);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem) == 0 ? 0 : 2;
+  }
 
   auto logger =
       std::make_shared<spdlog::logger>("agent", std::make_shared<spdlog::sinks::stderr_sink_st>());

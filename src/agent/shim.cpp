@@ -134,8 +134,8 @@ void Shim::Refuse(std::string reason) {
 bool Shim::KilledBeforeStart() {
   if (!Exists(folder_.Kill())) return false;
   TaskEnd end;
-  end.state = TaskState::kKilled;
-  end.reason = "killed before it started";
+  end.state = TaskState::kSkipped;
+  end.reason = "stopped before it started";
   ended_ = WallNow();
   WriteExit(std::move(end));
   return true;

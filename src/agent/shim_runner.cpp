@@ -100,7 +100,11 @@ Result<std::vector<ProcessRunner::Held>> ShimRunner::Recover() {
   if (auto made = MakeFolders(tasks_folder_, 0711); !made) return Fail(made.error());
   const auto boot = ReadFile(options_.boot_id_file);
   if (!boot) return Fail(boot.error());
-  boot_ = Trim(*boot);
+  // A copy of the folder on the same machine and boot is still another memory: its place on disk differs.
+  struct stat place{};
+  if (::stat(tasks_folder_.c_str(), &place) != 0)
+    return Fail(ErrorCode::kUnavailable, "{}: {}", tasks_folder_, ErrnoText(errno));
+  boot_ = fmt::format("{}-{:x}-{:x}", Trim(*boot), place.st_dev, place.st_ino);
   inotify_ = Fd(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
   if (!inotify_)
     return Fail(ErrorCode::kUnavailable, "inotify: {}; see fs.inotify.max_user_instances",

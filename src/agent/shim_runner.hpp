@@ -45,7 +45,8 @@ class ShimRunner final : public ProcessRunner {
   // second besides: that finds shims that were killed, and whatever a notification was lost for.
   void Poll();
 
-  const std::string& Boot() const noexcept { return boot_; }  // the kernel's boot id; after Recover
+  // The kernel's boot id, and where on disk the tasks are: what a copied folder cannot share.
+  const std::string& Boot() const noexcept { return boot_; }  // after Recover
 
  private:
   struct Entry {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cstdio>
 #include <ctime>
 
 namespace muster {
@@ -35,6 +36,24 @@ std::string FormatTime(WallTime time) {
   gmtime_r(&when, &parts);
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900,
                      parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, ms);
+}
+
+WallTime ParseTime(std::string_view text) {
+  int year = 0;
+  unsigned month = 0;
+  unsigned day = 0;
+  int hour = 0;
+  int minute = 0;
+  int second = 0;
+  int fraction = 0;
+  const std::string copy(text);
+  if (!copy.ends_with('Z') ||
+      std::sscanf(copy.c_str(), "%4d-%2u-%2uT%2d:%2d:%2d.%3d", &year, &month, &day, &hour, &minute, &second, &fraction) < 6)
+    return {};
+  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)};
+  if (!date.ok() || hour > 23 || minute > 59 || second > 60) return {};
+  const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+  return {((days * 24 + hour) * 60 + minute) * 60'000 + second * 1000 + fraction};
 }
 
 Result<Duration> ParseDuration(std::string_view text) {

@@ -41,6 +41,9 @@ struct Now {
 // "2026-11-15T10:43:19.123Z"
 std::string FormatTime(WallTime time);
 
+// The same back, with or without a fraction; the zone is Z. Zero for anything else.
+WallTime ParseTime(std::string_view text);
+
 // "90s", "15m", "1h30m", "250ms", "2d", or a bare number of seconds. kInvalid says what was expected.
 Result<Duration> ParseDuration(std::string_view text);
 

@@ -91,26 +91,6 @@ std::string Lasted(Duration duration) {
   return fmt::format("{}h{:02}m", seconds / 3600, seconds % 3600 / 60);
 }
 
-WallTime ParseTime(std::string_view text) {
-  int year = 0;
-  unsigned month = 0;
-  unsigned day = 0;
-  int hour = 0;
-  int minute = 0;
-  int second = 0;
-  int fraction = 0;
-  const std::string copy(text);
-  if (std::sscanf(copy.c_str(), "%d-%u-%uT%d:%d:%d.%3dZ", &year, &month, &day, &hour, &minute,
-                  &second, &fraction) < 6)
-    return {};
-  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month),
-                                         std::chrono::day(day)};
-  if (!date.ok()) return {};
-  const auto days = std::chrono::sys_days(date).time_since_epoch().count();
-  return {((static_cast<std::int64_t>(days) * 24 + hour) * 60 + minute) * 60'000 + second * 1000 +
-          fraction};
-}
-
 std::string Ago(WallTime then, WallTime now) {
   if (!then) return "never";
   const auto seconds = std::max<std::int64_t>(0, (now - then).count() / 1000);

@@ -39,8 +39,6 @@ std::string Count(std::uint64_t number);
 std::string Hosts(std::uint64_t number);
 // "350 ms", "1.2 s", "4m10s", "2h05m"
 std::string Lasted(Duration duration);
-// "2026-11-15T10:43:19.123Z" as milliseconds; zero when it is not such a time.
-WallTime ParseTime(std::string_view text);
 // "12s ago", "3h ago", "5d ago"; "never" for zero.
 std::string Ago(WallTime then, WallTime now);
 WallTime WallNow();

@@ -22,6 +22,7 @@ std::optional<TaskState> Target(TaskState from, TaskEvent event) {
     case TaskEvent::kExitNonZero: return when(on_node, TaskState::kFailed);
     case TaskEvent::kTimeout: return when(on_node, TaskState::kTimedOut);
     case TaskEvent::kKilled: return when(on_node, TaskState::kKilled);
+    case TaskEvent::kNotStarted: return when(on_node, TaskState::kSkipped);
     case TaskEvent::kGone: return when(on_node, TaskState::kLost);
     case TaskEvent::kOfflineOver: return when(never_sent, TaskState::kUnreachable);
     case TaskEvent::kStop: return when(never_sent, TaskState::kSkipped);
@@ -77,13 +78,13 @@ TaskEvent EventOf(const TaskEnd& end) noexcept {
     case TaskState::kTimedOut: return TaskEvent::kTimeout;
     case TaskState::kKilled: return TaskEvent::kKilled;
     case TaskState::kRefused: return TaskEvent::kRefusedForGood;
+    case TaskState::kSkipped: return TaskEvent::kNotStarted;
     case TaskState::kLost:
     case TaskState::kWaiting:
     case TaskState::kQueued:
     case TaskState::kSent:
     case TaskState::kRunning:
-    case TaskState::kUnreachable:
-    case TaskState::kSkipped: return TaskEvent::kGone;
+    case TaskState::kUnreachable: return TaskEvent::kGone;
   }
   return TaskEvent::kGone;
 }

@@ -44,6 +44,7 @@ enum class TaskEvent {
   kExitNonZero,  // also ended by a signal nobody of ours sent
   kTimeout,
   kKilled,
+  kNotStarted,  // a stop reached the node before the process started
   kGone,        // the node has no memory of it (reboot, wiped folder, shim killed), or the deadline passed
   kOfflineOver, // the wait for an offline host is over
   kStop,        // a stop reached it before it was sent
@@ -63,7 +64,7 @@ Result<TaskState> Next(TaskState from, TaskEvent event);
 
 // How an attempt ended, by the node's own word.
 struct TaskEnd {
-  TaskState state = TaskState::kFailed;  // kSucceeded, kFailed, kTimedOut, kKilled, kRefused, kLost
+  TaskState state = TaskState::kFailed;  // kSucceeded, kFailed, kTimedOut, kKilled, kRefused, kSkipped, kLost
   int exit_code = 0;                     // of the process; 0 when ended by a signal
   int signal = 0;                        // 0 when it exited by itself
   std::string reason;                    // for people: "user 'web' does not exist", "timed out after 30s"

@@ -68,7 +68,11 @@ int main(int argc, char** argv) {
   app.add_option("--fail", options.pretence.fail_share, "Share of tasks that fail, 0 to 1")->check(CLI::Range(0.0, 1.0));
   app.add_option("--label", labels, "KEY=VALUE for every host; may be repeated");
   app.set_version_flag("--version", std::string("muster-fleet ") + muster::kVersion);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem) == 0 ? 0 : 2;
+  }
 
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {

@@ -87,7 +87,10 @@ Result<> Serve(const Config& config) {
   net::EventLoop loop;
   WorkerPool workers(kWorkers);
   LiveView live;
-  StreamHub hub(live);
+  StreamHub hub(live, [&store](RunId id) -> std::optional<Run> {
+    const auto found = (*store)->FindRun(id);
+    return found ? found->value : std::nullopt;
+  });
   live.SetWatcher([&hub](const std::vector<engine::News>& news) { hub.TakeNews(news); });
   Gateway gateway(loop, **store, **logs, clock, workers, [&hub](const std::vector<LogChunk>& chunks) { hub.TakeOutput(chunks); });
   EngineThread engine(**store, gateway, coordinator, clock, [&live](std::vector<engine::News> news) { live.Take(std::move(news)); },
@@ -171,7 +174,11 @@ int main(int argc, char** argv) {
   app.add_option("--public-url", flags.public_url, "URL that agents and people use; its name goes into the certificate");
   app.add_option("--log-level", flags.log_level, "debug, info, warn, error")->check(CLI::IsMember({"debug", "info", "warn", "error"}));
   app.set_version_flag("--version", std::string("musterd ") + muster::kVersion);
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem) == 0 ? 0 : 2;
+  }
 
   Config config;
   const auto fail = [](const muster::Error& error) {

@@ -54,6 +54,10 @@ void GiveTurn(Turn& turn, OpenRun& run, std::uint32_t ordinal) {
     Dispatch(turn, run, ordinal, *host);
   } else {
     host->queued.insert({run.run.id, ordinal});
+    turn.Tell(TaskNews{.task = {run.run.id, run.CurrentStage().visit, ordinal, host->host.id, Attempt(slot.attempt)},
+                       .state = TaskState::kQueued,
+                       .reason = {},
+                       .commit = turn.commit});
     turn.Spend();
     ArmWait(turn, run, ordinal);
   }

@@ -132,6 +132,7 @@ void ReturnToQueue(Turn& turn, OpenRun& run, std::uint32_t ordinal, std::string 
   HostEntry& host = turn.state.hosts.at(record.key.host);
   host.open.erase({run.run.id, ordinal});
   host.queued.insert({run.run.id, ordinal});
+  turn.Tell(TaskNews{.task = record.key, .state = slot.state, .reason = {}, .commit = turn.commit});
   turn.TellRun(run);
   turn.Wake(run);
 }

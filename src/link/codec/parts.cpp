@@ -29,13 +29,13 @@ bool IsEndState(std::uint32_t state) {
     case TaskState::kKilled:
     case TaskState::kLost:
     case TaskState::kRefused:
+    case TaskState::kSkipped:
       return state < kTaskStates;
     case TaskState::kWaiting:
     case TaskState::kQueued:
     case TaskState::kSent:
     case TaskState::kRunning:
     case TaskState::kUnreachable:
-    case TaskState::kSkipped:
       return false;
   }
   return false;

@@ -51,7 +51,9 @@ void AnswerStarted(Services& services, Call& call, const engine::RunStarted& sta
       hosts = run->value->hosts;
     }
   }
-  call.Json(201, {{"id", FormatRunId(started.run)}, {"state", state}, {"hosts", hosts}, {"commit", started.commit.value}});
+  const std::string id = FormatRunId(started.run);
+  call.Json(201, {{"id", id}, {"state", state}, {"hosts", hosts}, {"commit", started.commit.value}},
+            {{"Location", "/api/v1/runs/" + id}});
 }
 
 void StartRun(Services& services, const CallPtr& call) {
@@ -62,7 +64,7 @@ void StartRun(Services& services, const CallPtr& call) {
   if (!request) return too_large ? call->Fail(413, "too_large", request.error().message) : call->Fail(request.error());
   const bool dry_run = call->Query("dry_run") == "true";
   const std::string key(net::FindHeader(call->request().headers, "Idempotency-Key"));
-  if (key.size() > 200) return call->Fail(400, "invalid", "Idempotency-Key: at most 200 characters");
+  if (key.size() > 128) return call->Fail(400, "invalid", "Idempotency-Key: at most 128 characters");
   ReadAt<std::optional<IdempotencyKey>> known;
   if (!key.empty() && !dry_run) {
     auto found = services.store.FindKey(call->actor().name, key);
@@ -98,9 +100,9 @@ Result<RunFilter> ReadFilter(Services& services, const Call& call) {
     if (!filter.host) return Fail(ErrorCode::kNotFound, "there is no host '{}'", host);
   }
   for (const auto& [name, field] : {std::pair("since", &filter.since), std::pair("until", &filter.until)}) {
-    const auto ms = call.QueryNumber(name, 0, 0, INT64_MAX);
-    if (!ms) return Fail(ms.error());
-    field->ms = static_cast<std::int64_t>(*ms);
+    if (call.Query(name).empty()) continue;
+    *field = ParseTime(call.Query(name));
+    if (!*field) return Fail(ErrorCode::kInvalid, "{}: expected a time like 2026-11-15T10:43:19Z", name);
   }
   return filter;
 }

@@ -27,6 +27,14 @@ json::value EndView(const std::optional<TaskEnd>& end) {
                       {"reason", end->reason},     {"started", TimeView(end->started)}, {"ended", TimeView(end->ended)}};
 }
 
+// Null when no process of it exited: it never ran, a signal ended it, or nobody knows.
+json::value ExitCodeView(const TaskEnd* end) {
+  if (end == nullptr || end->signal != 0 || end->state == TaskState::kRefused || end->state == TaskState::kSkipped ||
+      end->state == TaskState::kLost)
+    return nullptr;
+  return end->exit_code;
+}
+
 }  // namespace
 
 json::value TimeView(WallTime time) {
@@ -52,9 +60,9 @@ json::object TaskView(const TaskRecord& record, const std::string& host, TaskSta
   const TaskEnd* end = record.end ? &*record.end : nullptr;
   return {{"host", host},
           {"ordinal", record.key.ordinal},
-          {"attempt", record.key.attempt.value},
+          {"attempt", record.sent ? record.key.attempt.value : 0},
           {"state", Name(shown)},
-          {"exit_code", end ? end->exit_code : 0},
+          {"exit_code", ExitCodeView(end)},
           {"signal", end ? end->signal : 0},
           {"reason", end && !end->reason.empty() ? end->reason : record.reason},
           {"sent", TimeView(record.sent)},

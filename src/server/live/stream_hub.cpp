@@ -37,7 +37,7 @@ std::string RunEvent(RunId id, RunState state, const TaskCounts& counts, std::ui
 
 }  // namespace
 
-StreamHub::StreamHub(LiveView& view) : view_(view) {}
+StreamHub::StreamHub(LiveView& view, FindEnded find_ended) : view_(view), find_ended_(std::move(find_ended)) {}
 
 Result<StreamHub::Topics> StreamHub::ParseTopics(std::string_view text) {
   Topics topics;
@@ -64,11 +64,15 @@ void StreamHub::Subscribe(const Topics& topics, std::shared_ptr<net::HttpExchang
     for (const auto run : topics.logs) by_log_[run].insert(id);
   }
   // Subscribed first, snapshot second: what happens in between is told twice rather than never.
-  for (const auto run : topics.runs) {
-    const auto live = view_.FindRun(run);
-    Write(*subscriber, live ? RunEvent(run, live->state, live->counts, live->logs_open, live->commit)
-                            : Event("reset", std::nullopt, {{"run", FormatRunId(run)}}));
-  }
+  for (const auto run : topics.runs) Write(*subscriber, Snapshot(run));
+}
+
+std::string StreamHub::Snapshot(RunId run) const {
+  if (const auto live = view_.FindRun(run)) return RunEvent(run, live->state, live->counts, live->logs_open, live->commit);
+  const auto ended = find_ended_(run);
+  if (!ended) return Event("reset", std::nullopt, {{"run", FormatRunId(run)}});
+  const TaskCounts counts = ended->stages.empty() ? TaskCounts{} : ended->stages.back().counts;
+  return RunEvent(run, ended->state, counts, 0, {});
 }
 
 std::vector<std::shared_ptr<StreamHub::Subscriber>> StreamHub::Wanting(RunId run, bool log) const {
@@ -97,15 +101,11 @@ void StreamHub::TakeNews(const std::vector<engine::News>& news) {
         wanting = Wanting(run->run, false);
       }
       if (wanting.empty()) continue;
-      // After the end only the count of open outputs changes; the state is as the view last had it.
-      if (run->state == RunState::kCreated) {
-        for (const auto& subscriber : wanting)
-          Write(*subscriber, Event("logs", run->commit, {{"id", FormatRunId(run->run)}, {"logs_open", run->logs_open}}));
-        continue;
-      }
-      const std::string text = RunEvent(run->run, run->state, run->counts, run->logs_open, run->commit);
+      // After the end only the count of open outputs changes; the rest is as the view last had it.
+      const bool after_end = run->state == RunState::kCreated;
+      const std::string text = after_end ? Snapshot(run->run) : RunEvent(run->run, run->state, run->counts, run->logs_open, run->commit);
       for (const auto& subscriber : wanting)
-        if (IsFinal(run->state) || subscriber->exchange->Unsent() < kMostUnsent) Write(*subscriber, text);
+        if (after_end || IsFinal(run->state) || subscriber->exchange->Unsent() < kMostUnsent) Write(*subscriber, text);
     } else if (const auto* task = std::get_if<engine::TaskNews>(&one)) {
       if (!IsFinal(task->state)) continue;
       std::vector<std::shared_ptr<Subscriber>> wanting;

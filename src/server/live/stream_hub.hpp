@@ -20,7 +20,9 @@ namespace muster::server {
 // lines are replaced by one `gap`, and it fetches the rest. Safe from any thread.
 class StreamHub {
  public:
-  explicit StreamHub(LiveView& view);
+  // A run that is not open any more, from the records; none when there is no such run.
+  using FindEnded = std::function<std::optional<Run>(RunId)>;
+  StreamHub(LiveView& view, FindEnded find_ended);
 
   struct Topics {
     std::set<RunId> runs;
@@ -49,10 +51,12 @@ class StreamHub {
   using SubscriberId = std::uint64_t;
 
   void Write(Subscriber& subscriber, const std::string& text);
+  std::string Snapshot(RunId run) const;
   std::vector<std::shared_ptr<Subscriber>> Wanting(RunId run, bool log) const REQUIRES(mutex_);
   std::string HostName(const TaskKey& task);
 
   LiveView& view_;
+  FindEnded find_ended_;
   mutable base::Mutex mutex_;
   SubscriberId next_ GUARDED_BY(mutex_) = 1;
   std::map<SubscriberId, std::shared_ptr<Subscriber>> subscribers_ GUARDED_BY(mutex_);

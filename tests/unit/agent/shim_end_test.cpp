@@ -100,7 +100,8 @@ TEST_F(ShimEnd, KillRightAfterStartNeverHangs) {
   for (int i = 0; i < 10; ++i) {
     const auto task = Start(Script("sleep 300"));
     runner_->Kill(task, seconds(30));
-    EXPECT_EQ(Await(task).end.state, TaskState::kKilled);
+    const auto end = Await(task).end.state;
+    EXPECT_TRUE(end == TaskState::kKilled || end == TaskState::kSkipped) << Name(end);
   }
 }
 

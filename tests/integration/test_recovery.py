@@ -1,0 +1,302 @@
+"""What is promised when processes are killed: every accepted run ends, no script runs twice, nothing that
+a script said is missing."""
+
+import os
+import shutil
+import signal
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from muster_cluster import Agent, ClusterTest, alive, processes_of, wait_until  # noqa: E402
+
+
+class GatedRun:
+    """A run on one host that says `begun`, waits for its gate to open, says `done` and leaves a mark.
+
+    So the test decides on which side of a crash the script ends.
+    """
+
+    def __init__(self, cluster, host, *options):
+        self.cluster, self.host = cluster, host
+        self.gate = cluster.folder / "gate"
+        self.marks = cluster.folder / "marks"
+        self.starts = cluster.folder / "starts"
+        self.waiter = cluster.begin("run", "-t", host, *options, "--",
+                                    f"echo $$ >> {self.starts}; echo begun; until test -e {self.gate}; do sleep 0.05; "
+                                    f"done; echo done; echo x >> {self.marks}")
+        wait_until("the script has begun", lambda: self.pids() and "begun" in self.waiter.said()[0])
+        self.id = self.waiter.said()[1].split()[1]
+
+    def pids(self):
+        return [int(pid) for pid in self.starts.read_text().split()] if self.starts.exists() else []
+
+    def open_gate(self):
+        """Lets the script end, and waits until its processes are gone."""
+        self.gate.touch()
+        wait_until("the script has ended", lambda: not alive(self.pids()[0]))
+
+    def finish(self):
+        return self.waiter.finish()
+
+
+class Crashes(ClusterTest):
+    def setUp(self):
+        self.cluster = self.new_cluster("h1")
+        self.agent = self.cluster.agents["h1"]
+
+    def assertEndedOnce(self, run):
+        outcome = self.assertCode(run.finish(), 0)
+        self.assertEqual(outcome.text, "begun\ndone\n")
+        self.assertEqual(self.cluster.wait_end(run.id)["counts"], {"succeeded": 1})
+        task = self.cluster.task_of(run.id, "h1")
+        self.assertEqual((task["state"], task["exit_code"], task["attempt"]), ("succeeded", 0, 1))
+        self.assertEqual(task["log"]["state"], "complete")
+        self.assertEqual(self.cluster.log_of(run.id, "h1"), b"begun\ndone\n")
+        self.assertEqual(run.marks.read_text(), "x\n")
+        self.assertEqual(len(run.pids()), 1)
+        wait_until("the agent forgets the task", lambda: not self.agent.tasks())
+
+    def test_agent_killed_and_script_ends_while_it_is_away(self):
+        run = GatedRun(self.cluster, "h1")
+        self.agent.end()
+        run.open_gate()
+        self.agent.start()
+        self.assertEndedOnce(run)
+
+    def test_agent_killed_and_script_ends_after_it_is_back(self):
+        run = GatedRun(self.cluster, "h1")
+        self.agent.end()
+        self.cluster.wait_offline("h1")
+        self.agent.start()
+        self.cluster.wait_online("h1")
+        self.assertEqual(self.cluster.task_of(run.id, "h1")["state"], "running")
+        run.open_gate()
+        self.assertEndedOnce(run)
+
+    def test_agent_stopped_for_an_upgrade(self):
+        run = GatedRun(self.cluster, "h1")
+        self.assertEqual(self.agent.end(signal.SIGTERM), 0)
+        self.assertTrue(alive(run.pids()[0]))
+        self.agent.start()
+        self.cluster.wait_online("h1")
+        run.open_gate()
+        self.assertEndedOnce(run)
+
+    def test_server_killed_and_script_ends_while_it_is_away(self):
+        run = GatedRun(self.cluster, "h1")
+        self.cluster.server.end()
+        run.open_gate()
+        self.cluster.start_server()
+        self.assertEndedOnce(run)
+
+    def test_server_killed_and_script_ends_after_it_is_back(self):
+        run = GatedRun(self.cluster, "h1")
+        self.cluster.restart_server()
+        self.cluster.wait_online("h1")
+        self.cluster.wait_task(run.id, "h1", "running")
+        run.open_gate()
+        self.assertEndedOnce(run)
+
+    def test_server_stopped_and_started(self):
+        run = GatedRun(self.cluster, "h1")
+        self.assertEqual(self.cluster.server.end(signal.SIGTERM), 0)
+        self.cluster.start_server()
+        run.open_gate()
+        self.assertEndedOnce(run)
+
+    def test_both_killed_together(self):
+        run = GatedRun(self.cluster, "h1")
+        self.cluster.server.end()
+        self.agent.end()
+        run.open_gate()
+        self.cluster.start_server()
+        self.agent.start()
+        self.assertEndedOnce(run)
+
+    def test_timeout_works_while_the_server_is_away(self):
+        run = GatedRun(self.cluster, "h1", "--timeout", "3s")
+        self.cluster.server.end()
+        wait_until("the timeout ended the script", lambda: not alive(run.pids()[0]))
+        self.cluster.start_server()
+        self.assertCode(run.finish(), 1)
+        self.assertEqual(self.cluster.wait_end(run.id)["counts"], {"timed_out": 1})
+        self.assertEqual(self.cluster.log_of(run.id, "h1"), b"begun\n")
+
+    def test_stop_reaches_a_host_that_was_away(self):
+        run = GatedRun(self.cluster, "h1")
+        self.agent.end()
+        self.cluster.wait_offline("h1")
+        self.assertCode(self.cluster.muster("stop", run.id), 0)
+        self.assertTrue(alive(run.pids()[0]))
+        self.agent.start()
+        self.assertCode(run.finish(), 1)
+        self.assertFalse(alive(run.pids()[0]))
+        ended = self.cluster.wait_end(run.id)
+        self.assertEqual((ended["state"], ended["counts"]), ("cancelled", {"killed": 1}))
+
+    def test_stop_outlives_the_server(self):
+        run = GatedRun(self.cluster, "h1")
+        self.agent.end()
+        self.cluster.wait_offline("h1")
+        self.assertCode(self.cluster.muster("stop", run.id), 0)
+        self.cluster.restart_server()
+        self.agent.start()
+        self.assertCode(run.finish(), 1)
+        self.assertFalse(alive(run.pids()[0]))
+        self.assertEqual(self.cluster.wait_end(run.id)["state"], "cancelled")
+
+    def test_wiped_agent_loses_its_task_and_never_runs_it_again(self):
+        run = GatedRun(self.cluster, "h1")
+        self.agent.end()
+        shutil.rmtree(self.agent.data)
+        self.agent.join(replace=True)
+        self.assertCode(run.finish(), 6)
+        self.assertEqual(self.cluster.task_of(run.id, "h1")["state"], "lost")
+        self.assertEqual(self.cluster.wait_end(run.id)["counts"], {"lost": 1})
+        run.open_gate()
+        self.cluster.wait_online("h1")
+        self.assertCode(self.cluster.muster("run", "-t", "h1", "--", "true"), 0)
+        self.assertEqual(len(run.pids()), 1)
+        self.assertEqual(run.marks.read_text(), "x\n")
+
+    def test_wiped_agent_needs_a_token_that_may_replace(self):
+        self.agent.end()
+        shutil.rmtree(self.agent.data)
+        self.agent.join(replace=False)
+        self.assertEqual(self.agent.process.wait(60), 3)
+        self.assertIn("known already", self.agent.tail())
+
+    def test_killed_shim_is_lost(self):
+        run = GatedRun(self.cluster, "h1")
+        shims = [pid for pid in processes_of(self.agent.data)
+                 if b"\0shim\0" in Path("/proc", str(pid), "cmdline").read_bytes()]
+        self.assertEqual(len(shims), 1)
+        os.kill(shims[0], signal.SIGKILL)
+        self.assertCode(run.finish(), 6)
+        self.assertEqual(self.cluster.task_of(run.id, "h1")["state"], "lost")
+        run.open_gate()
+        self.assertEqual(len(run.pids()), 1)
+
+
+class Copies(ClusterTest):
+    def test_copied_folder_is_shown_and_gets_no_work(self):
+        cluster = self.new_cluster("h1", "h2")
+        marks = cluster.folder / "marks"
+        place = cluster.folder / "h1-copy"
+        shutil.copytree(cluster.agents["h1"].data, place)
+        copy = Agent(cluster, "h1", place)
+        cluster.daemons.append(copy)
+        copy.start()
+
+        def state():
+            hosts = cluster.muster("hosts", "-o", "json").json()["hosts"]
+            return {host["name"]: host["state"] for host in hosts}["h1"]
+
+        wait_until("h1 is shown as a copy", lambda: state() == "copy")
+        host = cluster.get("/hosts/h1")
+        self.assertFalse(host["online"])
+        self.assertTrue(host["note"])
+        self.assertIn("copy", cluster.muster("hosts").text)
+        cluster.muster("run", "-t", "h1", "--wait-offline", "1s", "--", f"echo x >> {marks}")
+        outcome = cluster.muster("run", "-t", "all", "--wait-offline", "1s", "-o", "json", "--", f"echo y >> {marks}")
+        self.assertEqual({host["host"] for host in outcome.json()["hosts"] if host["state"] == "succeeded"}, {"h2"})
+        self.assertEqual(marks.read_text(), "y\n")
+
+    def test_joining_anew_ends_it(self):
+        cluster = self.new_cluster("h1")
+        agent = cluster.agents["h1"]
+        place = cluster.folder / "h1-copy"
+        shutil.copytree(agent.data, place)
+        copy = Agent(cluster, "h1", place)
+        cluster.daemons.append(copy)
+        copy.start()
+        wait_until("h1 is shown as a copy", lambda: cluster.get("/hosts/h1")["state"] == "copy")
+        copy.end()
+        agent.end()
+        shutil.rmtree(agent.data)
+        agent.join(replace=True)
+        cluster.wait_online("h1")
+        self.assertEqual(cluster.get("/hosts/h1")["state"], "active")
+        self.assertCode(cluster.muster("run", "-t", "h1", "--", "true"), 0)
+
+
+class Storm(ClusterTest):
+    ROUNDS = 5
+    RUNS = 4
+
+    def test_server_killed_again_and_again(self):
+        """Runs are started while the server is killed. Whatever was accepted ends, once on each host."""
+        hosts = ("h1", "h2", "h3")
+        cluster = self.new_cluster(*hosts)
+        marks = cluster.folder / "marks"
+        marks.mkdir()
+        line = f"echo x >> {marks}/$MUSTER_RUN.$MUSTER_HOST; echo $MUSTER_RUN $MUSTER_HOST"
+        accepted = []
+        for _ in range(self.ROUNDS):
+            starts = [cluster.begin("run", "-d", "-t", "all", "--wait-offline", "5m", "--", line)
+                      for _ in range(self.RUNS)]
+            wait_until("one of them is accepted", lambda: any(start.said()[0].strip() for start in starts))
+            cluster.restart_server()
+            for start in starts:
+                outcome = start.finish()
+                self.assertCode(outcome, 0)
+                accepted.append(outcome.text.strip())
+        self.assertEqual(len(set(accepted)), self.ROUNDS * self.RUNS)
+        for run in accepted:
+            with self.subTest(run=run):
+                self.assertEqual(cluster.wait_end(run)["counts"], {"succeeded": len(hosts)})
+                for host in hosts:
+                    self.assertEqual(cluster.task_of(run, host)["log"]["state"], "complete")
+                    self.assertEqual(cluster.log_of(run, host), f"{run} {host}\n".encode())
+        # Exactly these runs, exactly once on each host.
+        self.assertEqual({run["id"] for run in cluster.get("/runs", limit=500)["runs"]}, set(accepted))
+        self.assertEqual({mark.name: mark.read_text() for mark in marks.iterdir()},
+                         {f"{run}.{host}": "x\n" for run in accepted for host in hosts})
+
+    def test_agent_killed_again_and_again(self):
+        cluster = self.new_cluster("h1")
+        agent = cluster.agents["h1"]
+        marks = cluster.folder / "marks"
+        marks.mkdir()
+        runs = []
+        for _ in range(self.ROUNDS):
+            runs += [cluster.start_run("-t", "h1", "--wait-offline", "5m", "--",
+                                       f"sleep 0.1; echo x >> {marks}/$MUSTER_RUN; seq 1 1000")
+                     for _ in range(self.RUNS)]
+            agent.end()
+            agent.start()
+        expected = "".join(f"{number}\n" for number in range(1, 1001)).encode()
+        for run in runs:
+            with self.subTest(run=run):
+                self.assertEqual(cluster.wait_end(run)["counts"], {"succeeded": 1})
+                self.assertEqual(cluster.log_of(run, "h1"), expected)
+        self.assertEqual({mark.name: mark.read_text() for mark in marks.iterdir()}, {run: "x\n" for run in runs})
+
+
+class Leftovers(ClusterTest):
+    hosts = ("h1",)
+
+    def leave_behind(self, *options):
+        outcome = self.cluster.muster("run", "-t", "h1", *options, "-o", "json", "--", "sleep 300 & echo $!")
+        run = self.assertCode(outcome, 0).json()["id"]
+        return run, int(self.cluster.log_of(run, "h1"))
+
+    def test_what_outlives_the_command_is_kept_and_told(self):
+        run, pid = self.leave_behind()
+        self.assertTrue(self.cluster.task_of(run, "h1")["leftovers"])
+        self.assertTrue(alive(pid))
+
+    def test_or_ended_when_so_wished(self):
+        run, pid = self.leave_behind("--leftovers", "kill", "--grace", "1s")
+        wait_until("the leftover is ended", lambda: not alive(pid))
+        self.assertFalse(self.cluster.task_of(run, "h1")["leftovers"])
+
+    def test_command_without_leftovers_has_none(self):
+        run = self.cluster.muster("run", "-t", "h1", "-o", "json", "--", "sleep 0.1 & wait").json()["id"]
+        self.assertFalse(self.cluster.task_of(run, "h1")["leftovers"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
