@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from muster_cluster import Agent, ClusterTest, alive, processes_of, wait_until  # noqa: E402
+from muster_cluster import DEADLINE, Agent, ClusterTest, alive, processes_of, wait_until  # noqa: E402
 
 
 class GatedRun:
@@ -165,7 +165,7 @@ class Crashes(ClusterTest):
         self.agent.end()
         shutil.rmtree(self.agent.data)
         self.agent.join(replace=False)
-        self.assertEqual(self.agent.process.wait(60), 3)
+        self.assertEqual(self.agent.process.wait(DEADLINE), 1)
         self.assertIn("known already", self.agent.tail())
 
     def test_killed_shim_is_lost(self):

@@ -451,6 +451,8 @@ class Cluster:
             return not [pid for pid in processes_of(self.folder) if alive(pid)]
 
         wait_until(f"all processes of {self.folder} are gone", all_gone)
+        for daemon in [self.server, *self.daemons]:
+            daemon.end()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
