@@ -1,10 +1,7 @@
-// The physical limit beside fanout: one small message out over N mutual-TLS links and an answer from each.
+// The physical limit beside fanout: one small message out over N mutual-TLS links and an answer
+// from each.
 //
 //   echo [LINKS] [REPEAT]
-
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,6 +10,9 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <vector>
 
 #include "adapters/crypto/pki.hpp"
@@ -34,10 +34,12 @@ int RunClients(std::uint16_t port, std::size_t count, const net::TlsIdentity& id
   std::function<void()> connect = [&] {
     if (next == count) return;
     const std::size_t index = next++;
-    links[index] = net::LinkClient::Connect(loop, {true, "127.0.0.1", std::to_string(port)}, identity, "/api/v1/link", std::chrono::seconds(60),
-                                            {.on_open = [&] { connect(); },
-                                             .on_frame = [&links, index](std::string frame) { links[index]->Send(std::move(frame)); },
-                                             .on_closed = [&loop](const Error&) { loop.Stop(); }});
+    links[index] = net::LinkClient::Connect(
+        loop, {true, "127.0.0.1", std::to_string(port)}, identity, "/api/v1/link",
+        std::chrono::seconds(60),
+        {.on_open = [&] { connect(); },
+         .on_frame = [&links, index](std::string frame) { links[index]->Send(std::move(frame)); },
+         .on_closed = [&loop](const Error&) { loop.Stop(); }});
   };
   for (std::size_t i = 0; i < kConnecting; ++i) connect();
   loop.Run();
@@ -97,12 +99,18 @@ int main(int argc, char** argv) {
        .on_frame =
            [&](net::LinkConnection&, const std::string&) {
              if (++back < count) return;
-             times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
-             if (static_cast<int>(times.size()) == repeat) loop.Stop();
-             else loop.After(std::chrono::milliseconds(200), send_all);
+             times.push_back(
+                 std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+             if (static_cast<int>(times.size()) == repeat)
+               loop.Stop();
+             else
+               loop.After(std::chrono::milliseconds(200), send_all);
            },
        .on_link_closed = [](net::LinkConnection&) {},
-       .on_warning = [](std::string_view text) { std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data()); }});
+       .on_warning =
+           [](std::string_view text) {
+             std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
+           }});
   if (!server) return 1;
   const std::uint16_t port = (*server)->Port();
   if (write(ports[1], &port, sizeof port) != sizeof port) return 1;

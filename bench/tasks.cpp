@@ -1,10 +1,8 @@
-// Sustained durable tasks per second: the real pipeline and engine over SQLite with synchronous=FULL, with
-// nodes that answer every order at once. Beside it the limit: the same rows inserted and updated in bare
-// SQLite in batches of the same size, without anything around.
+// Sustained durable tasks per second: the real pipeline and engine over SQLite with
+// synchronous=FULL, with nodes that answer every order at once. Beside it the limit: the same rows
+// inserted and updated in bare SQLite in batches of the same size, without anything around.
 //
 //   tasks [SECONDS] [HOSTS]
-
-#include <sqlite3.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -14,6 +12,8 @@
 #include <filesystem>
 #include <mutex>
 #include <string>
+
+#include <sqlite3.h>
 
 #include "adapters/sqlite/sqlite_store.hpp"
 #include "adapters/system/system_clock.hpp"
@@ -38,8 +38,9 @@ class InstantNodes final : public Links {
       for (const auto& order : outgoing.frame.orders) {
         TaskEnd end;
         end.state = TaskState::kSucceeded;
-        reports.reports.push_back({{.task = order.task, .kind = link::ReportKind::kEnded, .end = end, .log = {}},
-                                   LogMark{LogState::kComplete, 0, kEmptySha256, kEmptySha256}});
+        reports.reports.push_back(
+            {{.task = order.task, .kind = link::ReportKind::kEnded, .end = end, .log = {}},
+             LogMark{LogState::kComplete, 0, kEmptySha256, kEmptySha256}});
       }
       queue_.push_back(std::move(reports));
     }
@@ -73,7 +74,8 @@ class Driver {
 
   void Enrol() {
     if (const auto leads = pipeline_.Lead(clock_.Read()); !leads) Die(leads.error());
-    Invite invite{.id = "i", .uses_left = hosts_, .expires = WallTime{INT64_MAX / 2}, .created_by = {}};
+    Invite invite{
+        .id = "i", .uses_left = hosts_, .expires = WallTime{INT64_MAX / 2}, .created_by = {}};
     queue_.push_back(engine::CreateInvite{{}, invite});
     auto targets = std::make_shared<Targets>();
     for (std::uint32_t i = 0; i < hosts_; ++i) {
@@ -124,8 +126,11 @@ class Driver {
 
   void Count(const std::vector<engine::News>& news) {
     for (const auto& one : news) {
-      if (const auto* task = std::get_if<engine::TaskNews>(&one)) ended_ += IsFinal(task->state) ? 1 : 0;
-      if (const auto* run = std::get_if<engine::RunNews>(&one); run != nullptr && run->is_new && starting_ > 0) --starting_;
+      if (const auto* task = std::get_if<engine::TaskNews>(&one))
+        ended_ += IsFinal(task->state) ? 1 : 0;
+      if (const auto* run = std::get_if<engine::RunNews>(&one);
+          run != nullptr && run->is_new && starting_ > 0)
+        --starting_;
     }
   }
 
@@ -140,7 +145,9 @@ class Driver {
     {
       std::unique_lock lock(mutex_);
       const bool idle = queue_.empty() && wake > clock_.Read().mono;
-      if (idle || !pipeline_.Ready()) changed_.wait_for(lock, std::chrono::milliseconds(20), [this] { return !commits_.empty(); });
+      if (idle || !pipeline_.Ready())
+        changed_.wait_for(lock, std::chrono::milliseconds(20),
+                          [this] { return !commits_.empty(); });
       commits.swap(commits_);
     }
     for (auto& [ticket, result] : commits) {
@@ -163,21 +170,31 @@ class Driver {
 };
 
 // The limit: one insert and one update a task, in transactions of 1,000 statements, nothing else.
-double RawTasksPerSecond(const std::filesystem::path& folder, std::uint32_t hosts, Seconds duration) {
+double RawTasksPerSecond(const std::filesystem::path& folder, std::uint32_t hosts,
+                         Seconds duration) {
   sqlite3* database = nullptr;
   sqlite3_open((folder / "raw.db").c_str(), &database);
   const auto run_sql = [&](const char* sql) {
     if (sqlite3_exec(database, sql, nullptr, nullptr, nullptr) != SQLITE_OK) std::exit(1);
   };
-  run_sql("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
-          "CREATE TABLE task(run,visit,ordinal,attempt,host,state,sent,ended,store,boot,log,bytes,sha1,sha2,c1,t1,c2,t2,"
-          "PRIMARY KEY(run,visit,ordinal,attempt)) WITHOUT ROWID; CREATE INDEX task_host ON task(host,run);");
+  run_sql(
+      "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;"
+      "CREATE TABLE "
+      "task(run,visit,ordinal,attempt,host,state,sent,ended,store,boot,log,bytes,sha1,sha2,c1,t1,"
+      "c2,t2,"
+      "PRIMARY KEY(run,visit,ordinal,attempt)) WITHOUT ROWID; CREATE INDEX task_host ON "
+      "task(host,run);");
   sqlite3_stmt* insert = nullptr;
   sqlite3_stmt* update = nullptr;
-  sqlite3_prepare_v2(database, "INSERT INTO task VALUES(?1,1,?2,1,?2,2,1795000000000,0,'store-0123456789abcdef-h','6f1e2d3c-0000-4000-8000-h',0,0,x'',x'',?1,1,0,0)",
+  sqlite3_prepare_v2(database,
+                     "INSERT INTO task "
+                     "VALUES(?1,1,?2,1,?2,2,1795000000000,0,'store-0123456789abcdef-h','6f1e2d3c-"
+                     "0000-4000-8000-h',0,0,x'',x'',?1,1,0,0)",
                      -1, &insert, nullptr);
-  sqlite3_prepare_v2(database, "UPDATE task SET state=4,ended=1795000000100,log=1,c2=?1,t2=1 WHERE run=?1 AND visit=1 AND ordinal=?2 AND attempt=1", -1,
-                     &update, nullptr);
+  sqlite3_prepare_v2(database,
+                     "UPDATE task SET state=4,ended=1795000000100,log=1,c2=?1,t2=1 WHERE run=?1 "
+                     "AND visit=1 AND ordinal=?2 AND attempt=1",
+                     -1, &update, nullptr);
   const auto step = [](sqlite3_stmt* statement, std::int64_t run, std::int64_t ordinal) {
     sqlite3_bind_int64(statement, 1, run);
     sqlite3_bind_int64(statement, 2, ordinal);

@@ -100,7 +100,8 @@ Result<std::vector<ProcessRunner::Held>> ShimRunner::Recover() {
   if (auto made = MakeFolders(tasks_folder_, 0711); !made) return Fail(made.error());
   const auto boot = ReadFile(options_.boot_id_file);
   if (!boot) return Fail(boot.error());
-  // A copy of the folder on the same machine and boot is still another memory: its place on disk differs.
+  // A copy of the folder on the same machine and boot is still another memory: its place on disk
+  // differs.
   struct stat place{};
   if (::stat(tasks_folder_.c_str(), &place) != 0)
     return Fail(ErrorCode::kUnavailable, "{}: {}", tasks_folder_, ErrnoText(errno));

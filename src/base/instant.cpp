@@ -13,8 +13,10 @@ struct Unit {
   std::string_view name;
   std::int64_t ms;
 };
-constexpr std::array<Unit, 5> kUnits{{{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
-constexpr std::int64_t kLongest = 3650LL * 86'400'000;  // ten years: past it a typing error is likelier
+constexpr std::array<Unit, 5> kUnits{
+    {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
+constexpr std::int64_t kLongest =
+    3650LL * 86'400'000;  // ten years: past it a typing error is likelier
 
 std::int64_t UnitMs(std::string_view name) {
   for (const auto& unit : kUnits)
@@ -35,7 +37,8 @@ std::string FormatTime(WallTime time) {
   std::tm parts{};
   gmtime_r(&when, &parts);
   return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900,
-                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, ms);
+                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec,
+                     ms);
 }
 
 WallTime ParseTime(std::string_view text) {
@@ -47,10 +50,11 @@ WallTime ParseTime(std::string_view text) {
   int second = 0;
   int fraction = 0;
   const std::string copy(text);
-  if (!copy.ends_with('Z') ||
-      std::sscanf(copy.c_str(), "%4d-%2u-%2uT%2d:%2d:%2d.%3d", &year, &month, &day, &hour, &minute, &second, &fraction) < 6)
+  if (!copy.ends_with('Z') || std::sscanf(copy.c_str(), "%4d-%2u-%2uT%2d:%2d:%2d.%3d", &year,
+                                          &month, &day, &hour, &minute, &second, &fraction) < 6)
     return {};
-  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)};
+  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month),
+                                         std::chrono::day(day)};
   if (!date.ok() || hour > 23 || minute > 59 || second > 60) return {};
   const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
   return {((days * 24 + hour) * 60 + minute) * 60'000 + second * 1000 + fraction};
@@ -58,7 +62,8 @@ WallTime ParseTime(std::string_view text) {
 
 Result<Duration> ParseDuration(std::string_view text) {
   const auto bad = [&] {
-    return Fail(ErrorCode::kInvalid, "'{}' is not a duration; write for example 90s, 15m, 1h30m", text);
+    return Fail(ErrorCode::kInvalid, "'{}' is not a duration; write for example 90s, 15m, 1h30m",
+                text);
   };
   if (text.empty()) return bad();
   std::int64_t total = 0;
@@ -69,11 +74,13 @@ Result<Duration> ParseDuration(std::string_view text) {
     if (problem != std::errc{} || number < 0) return bad();
     rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
     std::size_t letters = 0;
-    while (letters < rest.size() && std::isalpha(static_cast<unsigned char>(rest[letters]))) ++letters;
+    while (letters < rest.size() && std::isalpha(static_cast<unsigned char>(rest[letters])))
+      ++letters;
     const bool bare = letters == 0 && rest.empty() && total == 0;
     const std::int64_t unit = bare ? 1000 : UnitMs(rest.substr(0, letters));
     if (unit == 0) return bad();
-    if (number > kLongest / unit) return Fail(ErrorCode::kInvalid, "'{}' is longer than ten years", text);
+    if (number > kLongest / unit)
+      return Fail(ErrorCode::kInvalid, "'{}' is longer than ten years", text);
     total += number * unit;
     if (total > kLongest) return Fail(ErrorCode::kInvalid, "'{}' is longer than ten years", text);
     rest.remove_prefix(letters);

@@ -27,7 +27,9 @@ class MUSTER_TS(capability("mutex")) Mutex {
 
 class MUSTER_TS(scoped_lockable) Lock {
  public:
-  explicit Lock(Mutex& mutex) MUSTER_TS(acquire_capability(mutex)) : mutex_(mutex) { mutex_.lock(); }
+  explicit Lock(Mutex& mutex) MUSTER_TS(acquire_capability(mutex)) : mutex_(mutex) {
+    mutex_.lock();
+  }
   ~Lock() MUSTER_TS(release_capability()) { mutex_.unlock(); }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;

@@ -7,14 +7,22 @@ namespace muster {
 
 std::string_view Name(ErrorCode code) noexcept {
   switch (code) {
-    case ErrorCode::kInvalid: return "invalid";
-    case ErrorCode::kDenied: return "denied";
-    case ErrorCode::kNotFound: return "not_found";
-    case ErrorCode::kConflict: return "conflict";
-    case ErrorCode::kFenced: return "fenced";
-    case ErrorCode::kUnavailable: return "unavailable";
-    case ErrorCode::kTimeout: return "timeout";
-    case ErrorCode::kInternal: return "internal";
+    case ErrorCode::kInvalid:
+      return "invalid";
+    case ErrorCode::kDenied:
+      return "denied";
+    case ErrorCode::kNotFound:
+      return "not_found";
+    case ErrorCode::kConflict:
+      return "conflict";
+    case ErrorCode::kFenced:
+      return "fenced";
+    case ErrorCode::kUnavailable:
+      return "unavailable";
+    case ErrorCode::kTimeout:
+      return "timeout";
+    case ErrorCode::kInternal:
+      return "internal";
   }
   return "internal";
 }

@@ -8,7 +8,8 @@ namespace muster {
 namespace {
 
 constexpr std::string_view kHexDigits = "0123456789abcdef";
-constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view kBase64 =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 int HexValue(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -109,8 +110,10 @@ bool IsUtf8(std::string_view bytes) noexcept {
 }
 
 std::string_view Trim(std::string_view text) noexcept {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
+    text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())))
+    text.remove_suffix(1);
   return text;
 }
 
@@ -135,14 +138,21 @@ Result<std::uint64_t> ParseSize(std::string_view text) {
   std::string suffix;
   for (const char* c = end; c != text.data() + text.size(); ++c)
     suffix += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
-  if (suffix.ends_with("ib")) suffix.resize(suffix.size() - 2);
-  else if (suffix.ends_with("b")) suffix.resize(suffix.size() - 1);
+  if (suffix.ends_with("ib"))
+    suffix.resize(suffix.size() - 2);
+  else if (suffix.ends_with("b"))
+    suffix.resize(suffix.size() - 1);
   int shift = 0;
-  if (suffix == "k") shift = 10;
-  else if (suffix == "m") shift = 20;
-  else if (suffix == "g") shift = 30;
-  else if (suffix == "t") shift = 40;
-  else if (!suffix.empty()) return bad();
+  if (suffix == "k")
+    shift = 10;
+  else if (suffix == "m")
+    shift = 20;
+  else if (suffix == "g")
+    shift = 30;
+  else if (suffix == "t")
+    shift = 40;
+  else if (!suffix.empty())
+    return bad();
   if (number > (UINT64_MAX >> shift)) return bad();
   return number << shift;
 }

@@ -22,7 +22,8 @@ bool IsUtf8(std::string_view bytes) noexcept;
 std::string_view Trim(std::string_view text) noexcept;
 std::vector<std::string_view> Split(std::string_view text, char separator);
 
-// "16MB", "64k", "1GiB", "1048576": powers of 1024 for every suffix. kInvalid says what was expected.
+// "16MB", "64k", "1GiB", "1048576": powers of 1024 for every suffix. kInvalid says what was
+// expected.
 Result<std::uint64_t> ParseSize(std::string_view text);
 std::string FormatSize(std::uint64_t bytes);
 

@@ -13,7 +13,8 @@ bool ParseCount(std::string_view text, std::uint32_t& number) {
   return problem == std::errc{} && end == text.data() + text.size();
 }
 
-std::uint64_t Grow(std::uint64_t size, const BatchPlan& plan, std::uint32_t steps, std::uint32_t hosts) {
+std::uint64_t Grow(std::uint64_t size, const BatchPlan& plan, std::uint32_t steps,
+                   std::uint32_t hosts) {
   for (std::uint32_t i = 0; i < steps && size < hosts; ++i) {
     size = size * plan.factor + plan.add.Of(hosts, plan.add.number == 0 ? 0 : 1);
     if (plan.factor == 1 && plan.add.number == 0) break;
@@ -25,7 +26,8 @@ std::uint64_t Grow(std::uint64_t size, const BatchPlan& plan, std::uint32_t step
 
 std::uint32_t HostShare::Of(std::uint32_t hosts, std::uint32_t least) const {
   if (!percent) return number;
-  return std::max(least, static_cast<std::uint32_t>(static_cast<std::uint64_t>(hosts) * number / 100));
+  return std::max(least,
+                  static_cast<std::uint32_t>(static_cast<std::uint64_t>(hosts) * number / 100));
 }
 
 Result<HostShare> ParseHostShare(std::string_view text) {
@@ -36,7 +38,8 @@ Result<HostShare> ParseHostShare(std::string_view text) {
     digits.remove_suffix(1);
   }
   if (!ParseCount(digits, share.number) || (share.percent && share.number > 100))
-    return Fail(ErrorCode::kInvalid, "'{}' is not a number of hosts or a percentage; write for example 5 or 10%", text);
+    return Fail(ErrorCode::kInvalid,
+                "'{}' is not a number of hosts or a percentage; write for example 5 or 10%", text);
   return share;
 }
 
@@ -61,16 +64,22 @@ Result<BatchPlan> ParseBatchPlan(std::string_view text) {
     const char kind = list[growth];
     const auto step = ParseHostShare(list.substr(growth + 1));
     if (!step || step->number == 0 || (kind == '*' && step->percent))
-      return Fail(ErrorCode::kInvalid, "'{}': after '{}' comes how much each batch grows; write for example '20 +10' or '1 *2'",
-                  text, kind);
-    if (kind == '+') plan.add = *step;
-    else plan.factor = step->number;
+      return Fail(
+          ErrorCode::kInvalid,
+          "'{}': after '{}' comes how much each batch grows; write for example '20 +10' or '1 *2'",
+          text, kind);
+    if (kind == '+')
+      plan.add = *step;
+    else
+      plan.factor = step->number;
     list = Trim(list.substr(0, growth));
   }
   for (const auto part : Split(list, ',')) {
     const auto size = ParseHostShare(part);
     if (!size) return Fail(size.error());
-    if (size->number == 0) return Fail(ErrorCode::kInvalid, "'{}': a batch of 0 hosts never ends; the smallest is 1", text);
+    if (size->number == 0)
+      return Fail(ErrorCode::kInvalid, "'{}': a batch of 0 hosts never ends; the smallest is 1",
+                  text);
     plan.sizes.push_back(*size);
   }
   return plan;

@@ -14,35 +14,48 @@ bool IsAlnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; 
 
 std::string_view Name(HostState state) noexcept {
   switch (state) {
-    case HostState::kActive: return "active";
-    case HostState::kCopy: return "copy";
-    case HostState::kRevoked: return "revoked";
+    case HostState::kActive:
+      return "active";
+    case HostState::kCopy:
+      return "copy";
+    case HostState::kRevoked:
+      return "revoked";
   }
   return "active";
 }
 
 Result<> CheckHostName(std::string_view name) {
   const bool fits = !name.empty() && name.size() <= 253 && IsAlnum(name.front()) &&
-                    std::ranges::all_of(name, [](char c) { return IsAlnum(c) || c == '.' || c == '_' || c == '-'; });
+                    std::ranges::all_of(name, [](char c) {
+                      return IsAlnum(c) || c == '.' || c == '_' || c == '-';
+                    });
   if (!fits)
     return Fail(ErrorCode::kInvalid,
-                "'{}' is not a host name; use 1 to 253 letters, digits, '.', '_' or '-', beginning with a letter or digit",
+                "'{}' is not a host name; use 1 to 253 letters, digits, '.', '_' or '-', beginning "
+                "with a letter or digit",
                 IsUtf8(name) ? name : "(not UTF-8)");
   if (name == "all" || name == "and" || name == "or" || name == "not" || name == "in")
-    return Fail(ErrorCode::kInvalid, "'{}' is a word of the target language and cannot name a host", name);
+    return Fail(ErrorCode::kInvalid, "'{}' is a word of the target language and cannot name a host",
+                name);
   return {};
 }
 
 Result<> CheckLabel(std::string_view key, std::string_view value) {
-  const bool key_fits = !key.empty() && key.size() <= 63 && std::isalpha(static_cast<unsigned char>(key.front())) &&
-                        std::ranges::all_of(key, [](char c) { return IsAlnum(c) || c == '.' || c == '_' || c == '-' || c == '/'; });
+  const bool key_fits =
+      !key.empty() && key.size() <= 63 && std::isalpha(static_cast<unsigned char>(key.front())) &&
+      std::ranges::all_of(
+          key, [](char c) { return IsAlnum(c) || c == '.' || c == '_' || c == '-' || c == '/'; });
   if (!key_fits)
-    return Fail(ErrorCode::kInvalid, "'{}' is not a label key; use letters, digits, '.', '_', '-', '/', at most 63, beginning with a letter",
+    return Fail(ErrorCode::kInvalid,
+                "'{}' is not a label key; use letters, digits, '.', '_', '-', '/', at most 63, "
+                "beginning with a letter",
                 IsUtf8(key) ? key : "(not UTF-8)");
   if (key.starts_with("fact."))
-    return Fail(ErrorCode::kInvalid, "label key '{}': 'fact.' is kept for what the agent says of its machine", key);
+    return Fail(ErrorCode::kInvalid,
+                "label key '{}': 'fact.' is kept for what the agent says of its machine", key);
   if (value.size() > 255 || !IsUtf8(value))
-    return Fail(ErrorCode::kInvalid, "label '{}': the value must be UTF-8 text of at most 255 bytes", key);
+    return Fail(ErrorCode::kInvalid,
+                "label '{}': the value must be UTF-8 text of at most 255 bytes", key);
   return {};
 }
 

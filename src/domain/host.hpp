@@ -24,13 +24,13 @@ std::string_view Name(HostState state) noexcept;
 struct Host {
   HostId id;
   std::string name;
-  std::string key;        // SHA-256 of the public key, hex
+  std::string key;  // SHA-256 of the public key, hex
   HostState state = HostState::kActive;
-  std::string note;       // why it is not active, for people
-  Labels labels;          // from the join and the server; decide targets and, later, grants
-  Labels facts;           // what the agent says of its machine: os, arch, kernel, agent, …
-  std::string store;      // id of the agent's data folder, as last seen
-  std::string boot;       // kernel boot id, as last seen
+  std::string note;           // why it is not active, for people
+  Labels labels;              // from the join and the server; decide targets and, later, grants
+  Labels facts;               // what the agent says of its machine: os, arch, kernel, agent, …
+  std::string store;          // id of the agent's data folder, as last seen
+  std::string boot;           // kernel boot id, as last seen
   std::uint64_t session = 0;  // highest seen
   WallTime joined;
   WallTime last_hello;
@@ -38,8 +38,8 @@ struct Host {
   friend bool operator==(const Host&, const Host&) = default;
 };
 
-// Names are 1 to 253 of [A-Za-z0-9._-], beginning with a letter or digit. So they need no quoting in
-// target expressions, folders or URLs.
+// Names are 1 to 253 of [A-Za-z0-9._-], beginning with a letter or digit. So they need no quoting
+// in target expressions, folders or URLs.
 Result<> CheckHostName(std::string_view name);
 Result<> CheckLabel(std::string_view key, std::string_view value);
 

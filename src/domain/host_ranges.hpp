@@ -17,9 +17,10 @@ namespace muster {
 // ", … (+N more)".
 std::string FoldHostNames(std::span<const std::string> names, std::size_t limit = 0);
 
-// "web[01-03,07]" -> web01 web02 web03 web07; several comma-separated parts and several brackets in one
-// name are allowed. kInvalid when a range is malformed or would give more than `most` names.
-Result<std::vector<std::string>> ExpandHostRanges(std::string_view text, std::size_t most = 100'000);
+// "web[01-03,07]" -> web01 web02 web03 web07; several comma-separated parts and several brackets in
+// one name are allowed. kInvalid when a range is malformed or would give more than `most` names.
+Result<std::vector<std::string>> ExpandHostRanges(std::string_view text,
+                                                  std::size_t most = 100'000);
 
 // Natural order: digit runs compare as numbers.
 bool NaturalLess(std::string_view a, std::string_view b) noexcept;

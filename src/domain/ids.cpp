@@ -20,7 +20,8 @@ std::string FormatRunId(RunId id) {
 
 Result<RunId> ParseRunId(std::string_view text) {
   const auto bad = [&] {
-    return Fail(ErrorCode::kInvalid, "'{}' is not a run id; ids look like r1042 (see 'muster runs')", text);
+    return Fail(ErrorCode::kInvalid,
+                "'{}' is not a run id; ids look like r1042 (see 'muster runs')", text);
   };
   std::string_view rest = text;
   if (rest.starts_with('r')) rest.remove_prefix(1);
@@ -35,16 +36,17 @@ Result<RunId> ParseRunId(std::string_view text) {
 }
 
 std::string FormatTaskKey(const TaskKey& key) {
-  return fmt::format("{}/{}/{}/h{}/{}", FormatRunId(key.run), key.visit.value, key.ordinal, key.host.value,
-                     key.attempt.value);
+  return fmt::format("{}/{}/{}/h{}/{}", FormatRunId(key.run), key.visit.value, key.ordinal,
+                     key.host.value, key.attempt.value);
 }
 
 }  // namespace muster
 
 std::size_t std::hash<muster::TaskKey>::operator()(const muster::TaskKey& key) const noexcept {
   std::uint64_t mixed = key.run.value;
-  for (std::uint64_t part : {static_cast<std::uint64_t>(key.visit.value), static_cast<std::uint64_t>(key.ordinal),
-                             key.host.value, static_cast<std::uint64_t>(key.attempt.value)})
+  for (std::uint64_t part :
+       {static_cast<std::uint64_t>(key.visit.value), static_cast<std::uint64_t>(key.ordinal),
+        key.host.value, static_cast<std::uint64_t>(key.attempt.value)})
     mixed = (mixed ^ part) * 0x9E3779B97F4A7C15ULL + (mixed >> 29);
   return static_cast<std::size_t>(mixed);
 }

@@ -12,8 +12,8 @@ namespace muster {
 enum class Stream : std::uint8_t { kStdout = 1, kStderr = 2 };
 
 // What is known of a task's output. kOpen: still coming. kComplete: every byte is durable and the
-// hashes agree. kCut: complete up to the quota, and told so. kGap: bytes are missing (a lost host, a
-// full disk). kExpired: dropped by retention.
+// hashes agree. kCut: complete up to the quota, and told so. kGap: bytes are missing (a lost host,
+// a full disk). kExpired: dropped by retention.
 enum class LogState : std::uint8_t { kOpen = 0, kComplete = 1, kGap = 2, kCut = 3, kExpired = 4 };
 
 std::string_view Name(LogState state) noexcept;
@@ -31,12 +31,12 @@ struct LogChunk {
   friend bool operator==(const LogChunk&, const LogChunk&) = default;
 };
 
-// What the node says of a finished output: sizes, and SHA-256 of each stream (32 bytes; of the empty
-// string when the stream was silent).
+// What the node says of a finished output: sizes, and SHA-256 of each stream (32 bytes; of the
+// empty string when the stream was silent).
 struct LogTotals {
-  std::uint64_t bytes = 0;         // kept, both streams
-  std::uint64_t dropped = 0;       // past the quota, not kept
-  bool gap = false;                // the node itself lost some (full disk, shim killed)
+  std::uint64_t bytes = 0;    // kept, both streams
+  std::uint64_t dropped = 0;  // past the quota, not kept
+  bool gap = false;           // the node itself lost some (full disk, shim killed)
   std::string stdout_sha256;
   std::string stderr_sha256;
 

@@ -18,15 +18,15 @@ namespace muster {
 struct TaskRecord {
   TaskKey key;
   TaskState state = TaskState::kSent;
-  WallTime sent;                  // zero when it was never sent
+  WallTime sent;  // zero when it was never sent
   WallTime ended;
-  std::optional<TaskEnd> end;     // the node's word, when there is one (log totals left out)
-  std::string reason;             // why it ended so, when the node said nothing
-  std::string store;              // the agent's data folder and boot it was sent to
+  std::optional<TaskEnd> end;  // the node's word, when there is one (log totals left out)
+  std::string reason;          // why it ended so, when the node said nothing
+  std::string store;           // the agent's data folder and boot it was sent to
   std::string boot;
   LogMark log;
-  bool stop_wished = false;       // a stop reached this task
-  std::optional<TaskEnd> late;    // what a lost attempt's node said afterwards; revives nothing
+  bool stop_wished = false;     // a stop reached this task
+  std::optional<TaskEnd> late;  // what a lost attempt's node said afterwards; revives nothing
   // Which batch and term made the row, and ended it.
   CommitNumber sent_commit;
   Term sent_term;
@@ -70,18 +70,37 @@ struct AuditEntry {
 };
 
 // Changes: each says the new whole of one record (or its end). Applying one twice is harmless.
-struct PutHost { Host host; };
-struct PutInvite { Invite invite; };
-struct PutRun { Run run; };                        // without its targets; stages included
-struct PutTargets { RunId run; std::shared_ptr<const Targets> targets; };  // once, with the run
-struct PutTask { TaskRecord task; };
-struct PutKey { IdempotencyKey key; };
-struct PutWish { OpenWish wish; };
-struct DropWish { TaskKey task; };
-struct AddAudit { AuditEntry entry; };
+struct PutHost {
+  Host host;
+};
+struct PutInvite {
+  Invite invite;
+};
+struct PutRun {
+  Run run;
+};  // without its targets; stages included
+struct PutTargets {
+  RunId run;
+  std::shared_ptr<const Targets> targets;
+};  // once, with the run
+struct PutTask {
+  TaskRecord task;
+};
+struct PutKey {
+  IdempotencyKey key;
+};
+struct PutWish {
+  OpenWish wish;
+};
+struct DropWish {
+  TaskKey task;
+};
+struct AddAudit {
+  AuditEntry entry;
+};
 
-using Change =
-    std::variant<PutHost, PutInvite, PutRun, PutTargets, PutTask, PutKey, PutWish, DropWish, AddAudit>;
+using Change = std::variant<PutHost, PutInvite, PutRun, PutTargets, PutTask, PutKey, PutWish,
+                            DropWish, AddAudit>;
 
 // What is committed as one transaction.
 struct Batch {

@@ -5,15 +5,19 @@
 namespace muster {
 namespace {
 
-constexpr std::array<std::string_view, 7> kStageNames{"waiting",   "running",   "succeeded", "failed",
-                                                      "timed_out", "cancelled", "skipped"};
-constexpr std::array<std::string_view, 8> kRunNames{"created",   "queued", "running",   "paused",
-                                                    "succeeded", "failed", "timed_out", "cancelled"};
+constexpr std::array<std::string_view, 7> kStageNames{
+    "waiting", "running", "succeeded", "failed", "timed_out", "cancelled", "skipped"};
+constexpr std::array<std::string_view, 8> kRunNames{
+    "created", "queued", "running", "paused", "succeeded", "failed", "timed_out", "cancelled"};
 
 }  // namespace
 
-std::string_view Name(StageState state) noexcept { return kStageNames[static_cast<std::size_t>(state)]; }
-std::string_view Name(RunState state) noexcept { return kRunNames[static_cast<std::size_t>(state)]; }
+std::string_view Name(StageState state) noexcept {
+  return kStageNames[static_cast<std::size_t>(state)];
+}
+std::string_view Name(RunState state) noexcept {
+  return kRunNames[static_cast<std::size_t>(state)];
+}
 
 std::optional<RunState> ParseRunState(std::string_view name) noexcept {
   for (std::size_t i = 0; i < kRunNames.size(); ++i)
@@ -35,20 +39,26 @@ StageState StageEnd(const TaskCounts& counts, bool limit_passed, bool stopped) n
 RunState RunEnd(StageState last) noexcept {
   switch (last) {
     case StageState::kSucceeded:
-    case StageState::kSkipped: return RunState::kSucceeded;
-    case StageState::kTimedOut: return RunState::kTimedOut;
-    case StageState::kCancelled: return RunState::kCancelled;
+    case StageState::kSkipped:
+      return RunState::kSucceeded;
+    case StageState::kTimedOut:
+      return RunState::kTimedOut;
+    case StageState::kCancelled:
+      return RunState::kCancelled;
     case StageState::kFailed:
     case StageState::kWaiting:
-    case StageState::kRunning: return RunState::kFailed;
+    case StageState::kRunning:
+      return RunState::kFailed;
   }
   return RunState::kFailed;
 }
 
 int ExitCodeOf(const TaskCounts& counts) noexcept {
-  if (counts[TaskState::kFailed] + counts[TaskState::kTimedOut] + counts[TaskState::kKilled] > 0) return 1;
+  if (counts[TaskState::kFailed] + counts[TaskState::kTimedOut] + counts[TaskState::kKilled] > 0)
+    return 1;
   if (counts[TaskState::kUnreachable] + counts[TaskState::kRefused] + counts[TaskState::kSkipped] +
-          counts[TaskState::kLost] > 0)
+          counts[TaskState::kLost] >
+      0)
     return 6;
   return 0;
 }

@@ -48,8 +48,9 @@ struct StageSpec {
   std::shared_ptr<const Command> command = std::make_shared<const Command>();
   std::uint32_t concurrency = 0;  // hosts at once; 0 is all
   BatchPlan batches;
-  HostShare max_failures;                             // tolerated per batch (per stage without batches)
-  Duration wait_offline = std::chrono::seconds(15);  // for hosts that are not there when their turn comes
+  HostShare max_failures;  // tolerated per batch (per stage without batches)
+  Duration wait_offline =
+      std::chrono::seconds(15);  // for hosts that are not there when their turn comes
 };
 
 // What a run was asked to do. Never changes after the start.
@@ -68,7 +69,8 @@ struct Target {
 };
 using Targets = std::vector<Target>;
 
-// Somebody's wish that nothing more of a run (or of one task) be started and that what runs be ended.
+// Somebody's wish that nothing more of a run (or of one task) be started and that what runs be
+// ended.
 struct StopWish {
   std::string by;
   WallTime at;
@@ -109,8 +111,8 @@ StageState StageEnd(const TaskCounts& counts, bool limit_passed, bool stopped) n
 // The end of a run follows from its last stage.
 RunState RunEnd(StageState last) noexcept;
 
-// Exit code of a client that waited for the run: 1 if any host failed, timed out or was killed, else
-// 6 if any was unreachable, refused, skipped or lost, else 0.
+// Exit code of a client that waited for the run: 1 if any host failed, timed out or was killed,
+// else 6 if any was unreachable, refused, skipped or lost, else 0.
 int ExitCodeOf(const TaskCounts& counts) noexcept;
 
 }  // namespace muster

@@ -28,8 +28,8 @@ namespace muster {
 //   all                      everything; only when written
 //
 // Values may be quoted with "…" or '…' and then may hold any character; the quote itself is written
-// twice, a backslash is just a backslash. A quoted word alone is an exact name. An empty expression is an
-// error, a lone * is an error that says "write all".
+// twice, a backslash is just a backslash. A quoted word alone is an exact name. An empty expression
+// is an error, a lone * is an error that says "write all".
 
 // Answers what an expression cannot know by itself. Pure code passes a table of what was looked up.
 class TargetContext {
@@ -38,7 +38,8 @@ class TargetContext {
   // Names in group `name`; kNotFound when there is no such group.
   virtual Result<std::set<std::string>> Group(std::string_view name) const = 0;
   // Hosts of run `id` in `state` ("" is all); kNotFound when there is no such run or state.
-  virtual Result<std::set<std::string>> RunHosts(std::string_view id, std::string_view state) const = 0;
+  virtual Result<std::set<std::string>> RunHosts(std::string_view id,
+                                                 std::string_view state) const = 0;
 };
 
 class TargetExpression {
@@ -54,7 +55,8 @@ class TargetExpression {
   // active hosts match patterns and labels; a revoked or copied host named exactly is an error.
   // kNotFound: an exact name (or name of a range, group, run) is unknown, with the name in the
   // message; or nothing matches at all. `ignore_missing` lets unknown exact names pass.
-  Result<std::vector<std::size_t>> Resolve(std::span<const Host* const> hosts, const TargetContext& context,
+  Result<std::vector<std::size_t>> Resolve(std::span<const Host* const> hosts,
+                                           const TargetContext& context,
                                            bool ignore_missing = false) const;
 
   // True when the expression says `all` outside of `not`: callers ask before acting on it.

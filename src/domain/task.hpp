@@ -18,7 +18,8 @@ namespace muster {
 enum class TaskState : std::uint8_t {
   kWaiting = 0,  // its turn has not come (batch, concurrency); has no row
   kQueued = 1,   // its turn has come, its host is not there; has no row
-  kSent = 2,     // the order is durable and on its way; from here only the node's word says "did not run"
+  kSent =
+      2,  // the order is durable and on its way; from here only the node's word says "did not run"
   kRunning = 3,  // known from the link, never stored
   kSucceeded = 4,
   kFailed = 5,
@@ -38,16 +39,18 @@ enum class TaskEvent {
   kTurn,         // its batch and concurrency allow it
   kDispatch,     // the order is being committed
   kStarted,      // the node says the process runs
-  kRefusedLate,  // the node says: past start_by, not started. Goes back to wait for the next attempt
+  kRefusedLate,  // the node says: past start_by, not started. Goes back to wait for the next
+                 // attempt
   kRefusedForGood,
   kExitZero,
   kExitNonZero,  // also ended by a signal nobody of ours sent
   kTimeout,
   kKilled,
   kNotStarted,  // a stop reached the node before the process started
-  kGone,        // the node has no memory of it (reboot, wiped folder, shim killed), or the deadline passed
-  kOfflineOver, // the wait for an offline host is over
-  kStop,        // a stop reached it before it was sent
+  kGone,        // the node has no memory of it (reboot, wiped folder, shim killed), or the deadline
+                // passed
+  kOfflineOver,  // the wait for an offline host is over
+  kStop,         // a stop reached it before it was sent
 };
 
 std::string_view Name(TaskState state) noexcept;
@@ -64,12 +67,13 @@ Result<TaskState> Next(TaskState from, TaskEvent event);
 
 // How an attempt ended, by the node's own word.
 struct TaskEnd {
-  TaskState state = TaskState::kFailed;  // kSucceeded, kFailed, kTimedOut, kKilled, kRefused, kSkipped, kLost
-  int exit_code = 0;                     // of the process; 0 when ended by a signal
-  int signal = 0;                        // 0 when it exited by itself
-  std::string reason;                    // for people: "user 'web' does not exist", "timed out after 30s"
-  bool leftovers = false;                // processes of the task live on
-  WallTime started;                      // by the host's clock
+  TaskState state =
+      TaskState::kFailed;  // kSucceeded, kFailed, kTimedOut, kKilled, kRefused, kSkipped, kLost
+  int exit_code = 0;       // of the process; 0 when ended by a signal
+  int signal = 0;          // 0 when it exited by itself
+  std::string reason;      // for people: "user 'web' does not exist", "timed out after 30s"
+  bool leftovers = false;  // processes of the task live on
+  WallTime started;        // by the host's clock
   WallTime ended;
   std::optional<LogTotals> log;  // set when the output is complete and every byte was handed over
 
@@ -84,7 +88,9 @@ struct TaskCounts {
   std::array<std::uint32_t, kTaskStates> by_state{};
 
   std::uint32_t& operator[](TaskState state) { return by_state[static_cast<std::size_t>(state)]; }
-  std::uint32_t operator[](TaskState state) const { return by_state[static_cast<std::size_t>(state)]; }
+  std::uint32_t operator[](TaskState state) const {
+    return by_state[static_cast<std::size_t>(state)];
+  }
   void Move(TaskState from, TaskState to) {
     --(*this)[from];
     ++(*this)[to];

@@ -17,13 +17,13 @@ namespace muster::engine {
 // Who asks, and where to send the answer.
 struct Caller {
   RequestId request;
-  std::string name;     // of the token
+  std::string name;  // of the token
   std::string address;
 };
 
 struct StartRun {
   Caller caller;
-  std::string key;          // Idempotency-Key, "" without one
+  std::string key;  // Idempotency-Key, "" without one
   std::string body_sha256;
   ReadAt<std::optional<IdempotencyKey>> known;  // looked up just before
   RunSpec spec;
@@ -48,7 +48,7 @@ struct JoinHost {
   Caller caller;
   std::string invite;  // id
   std::string name;
-  std::string key;     // id of the public key
+  std::string key;  // id of the public key
   Labels labels;
 };
 
@@ -86,8 +86,8 @@ struct LinkClosed {
   LinkId link;
 };
 
-using Command =
-    std::variant<StartRun, StopRun, CreateInvite, JoinHost, AskWhy, NodeHello, NodeReports, LinkClosed>;
+using Command = std::variant<StartRun, StopRun, CreateInvite, JoinHost, AskWhy, NodeHello,
+                             NodeReports, LinkClosed>;
 
 // --- answers ---
 

@@ -24,7 +24,7 @@ struct RunNews {
   std::uint32_t logs_open = 0;
   CommitNumber commit;
   bool is_new = false;
-  std::shared_ptr<const Run> whole;         // with is_new and at the end
+  std::shared_ptr<const Run> whole;        // with is_new and at the end
   std::shared_ptr<const Targets> targets;  // with is_new
 };
 struct TaskNews {

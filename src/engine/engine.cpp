@@ -22,11 +22,13 @@ std::uint32_t LogsOpen(const State& state, RunId run) {
 
 }  // namespace
 
-Engine::Engine(Snapshot snapshot, Options options, Now now) : state_(LoadState(std::move(snapshot), options, now)) {}
+Engine::Engine(Snapshot snapshot, Options options, Now now)
+    : state_(LoadState(std::move(snapshot), options, now)) {}
 
 Effects Engine::Announce() const {
   Effects effects;
-  for (const auto& [id, entry] : state_.hosts) effects.news.push_back(HostNews{entry.host, entry.Online(), entry.address});
+  for (const auto& [id, entry] : state_.hosts)
+    effects.news.push_back(HostNews{entry.host, entry.Online(), entry.address});
   for (const auto& [id, open] : state_.runs) {
     effects.news.push_back(RunNews{.run = id,
                                    .state = open.run.state,
@@ -39,18 +41,18 @@ Effects Engine::Announce() const {
     for (std::uint32_t i = 0; i < open.slots.size(); ++i) {
       const Slot& slot = open.slots[i];
       if (slot.state == TaskState::kWaiting) continue;
-      effects.news.push_back(TaskNews{
-          .task = {id, open.CurrentStage().visit, i, (*open.targets)[i].host, Attempt(slot.attempt)},
-          .state = slot.state,
-          .reason = {},
-          .commit = state_.loaded_at});
+      effects.news.push_back(TaskNews{.task = {id, open.CurrentStage().visit, i,
+                                               (*open.targets)[i].host, Attempt(slot.attempt)},
+                                      .state = slot.state,
+                                      .reason = {},
+                                      .commit = state_.loaded_at});
     }
   }
   return effects;
 }
 
-void Engine::Decide(const Command& command, Now now, CommitNumber batch, std::vector<Change>& changes,
-                    Effects& effects) {
+void Engine::Decide(const Command& command, Now now, CommitNumber batch,
+                    std::vector<Change>& changes, Effects& effects) {
   Turn turn(state_, now, batch, changes, effects);
   std::visit([&turn](const auto& one) { engine::Decide(turn, one); }, command);
 }
@@ -58,11 +60,13 @@ void Engine::Decide(const Command& command, Now now, CommitNumber batch, std::ve
 bool Engine::Continue(Now now, CommitNumber batch, std::vector<Change>& changes, Effects& effects) {
   Turn turn(state_, now, batch, changes, effects);
   FireTimers(turn);
-  // One pass over what is waiting now: what wakes itself again comes next time, after other commands.
+  // One pass over what is waiting now: what wakes itself again comes next time, after other
+  // commands.
   for (std::size_t left = state_.work.size(); left > 0 && !turn.Spent(); --left) {
     const RunId id = state_.work.front();
     state_.work.pop_front();
-    if (const auto found = state_.runs.find(id); found != state_.runs.end()) Advance(turn, found->second);
+    if (const auto found = state_.runs.find(id); found != state_.runs.end())
+      Advance(turn, found->second);
   }
   return !state_.work.empty() || (!state_.timers.empty() && state_.timers.top().at <= now.mono);
 }
@@ -70,7 +74,12 @@ bool Engine::Continue(Now now, CommitNumber batch, std::vector<Change>& changes,
 void Engine::Summarise(CommitNumber batch, Effects& effects) {
   for (const RunId id : std::exchange(state_.untold, {})) {
     const auto found = state_.runs.find(id);
-    RunNews news{.run = id, .counts = {}, .logs_open = LogsOpen(state_, id), .commit = batch, .whole = {}, .targets = {}};
+    RunNews news{.run = id,
+                 .counts = {},
+                 .logs_open = LogsOpen(state_, id),
+                 .commit = batch,
+                 .whole = {},
+                 .targets = {}};
     if (found != state_.runs.end()) {
       news.state = found->second.run.state;
       news.counts = found->second.counts;

@@ -8,8 +8,8 @@
 
 namespace muster::engine {
 
-// Decides: commands in, changes and effects out. Pure: the clock is handed in, ids are counted, there
-// is no I/O. One thread.
+// Decides: commands in, changes and effects out. Pure: the clock is handed in, ids are counted,
+// there is no I/O. One thread.
 class Engine {
  public:
   Engine(Snapshot snapshot, Options options, Now now);
@@ -18,10 +18,11 @@ class Engine {
   Effects Announce() const;
 
   // Decides one command. `batch` is the number of the batch that `changes` will be committed in.
-  void Decide(const Command& command, Now now, CommitNumber batch, std::vector<Change>& changes, Effects& effects);
+  void Decide(const Command& command, Now now, CommitNumber batch, std::vector<Change>& changes,
+              Effects& effects);
 
-  // Goes on with what is due or unfinished, within one decision's budget. Returns true when there is
-  // more to do at once.
+  // Goes on with what is due or unfinished, within one decision's budget. Returns true when there
+  // is more to do at once.
   bool Continue(Now now, CommitNumber batch, std::vector<Change>& changes, Effects& effects);
 
   // News of the runs that changed since the last call, once per batch rather than per task.

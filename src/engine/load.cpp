@@ -13,7 +13,9 @@ bool WasRefusedLate(const TaskRecord& record) {
 }
 
 void LoadSlots(State& state, OpenRun& open, std::vector<TaskRecord>& tasks, Now now) {
-  std::ranges::sort(tasks, {}, [](const TaskRecord& task) { return std::pair(task.key.ordinal, task.key.attempt); });
+  std::ranges::sort(tasks, {}, [](const TaskRecord& task) {
+    return std::pair(task.key.ordinal, task.key.attempt);
+  });
   for (auto& task : tasks) {
     const std::uint32_t ordinal = task.key.ordinal;
     if (ordinal >= open.slots.size()) continue;
@@ -29,9 +31,11 @@ void LoadSlots(State& state, OpenRun& open, std::vector<TaskRecord>& tasks, Now 
     }
     const Duration bound = AttemptBound(state.options, open);
     const Duration out = std::clamp(now.wall - task.sent, Duration(0), bound);
-    slot.deadline = bound == Duration::max() ? kNever : now.mono + state.options.takeover_grace + (bound - out);
+    slot.deadline =
+        bound == Duration::max() ? kNever : now.mono + state.options.takeover_grace + (bound - out);
     if (slot.deadline != kNever)
-      state.timers.push({slot.deadline, TimerKind::kTaskDeadline, open.run.id, ordinal, slot.attempt});
+      state.timers.push(
+          {slot.deadline, TimerKind::kTaskDeadline, open.run.id, ordinal, slot.attempt});
     state.hosts[task.key.host].open.insert({open.run.id, ordinal});
     open.attempts[ordinal] = std::move(task);
   }

@@ -35,9 +35,12 @@ CommitNumber Pipeline::GatheringNumber() const {
 // Effects of a decision that changed nothing may still rest on what is not durable yet.
 void Pipeline::Attach(Effects effects) {
   if (effects.Empty()) return;
-  if (!gathering_.changes.empty()) gathering_.effects.Append(std::move(effects));
-  else if (in_flight_) in_flight_->effects.Append(std::move(effects));
-  else Release(std::move(effects));
+  if (!gathering_.changes.empty())
+    gathering_.effects.Append(std::move(effects));
+  else if (in_flight_)
+    in_flight_->effects.Append(std::move(effects));
+  else
+    Release(std::move(effects));
 }
 
 void Pipeline::Take(const Command& command, Now now) {
@@ -54,8 +57,10 @@ MonoTime Pipeline::Drive(Now now) {
     more = engine_->Continue(now, GatheringNumber(), gathering_.changes, effects);
     Attach(std::move(effects));
   }
-  if (!in_flight_) SendBatch();
-  else if (in_flight_->answered && in_flight_->resend_at <= now.mono) Hand();
+  if (!in_flight_)
+    SendBatch();
+  else if (in_flight_->answered && in_flight_->resend_at <= now.mono)
+    Hand();
   if (!engine_) return kNever;
   if (in_flight_ && in_flight_->answered) return in_flight_->resend_at;
   if (!Ready()) return kNever;  // the commit's answer wakes us
@@ -80,13 +85,16 @@ void Pipeline::SendBatch() {
 void Pipeline::Hand() {
   in_flight_->answered = false;
   const CommitTicket ticket{epoch_, in_flight_->number};
-  store_.Commit(in_flight_->batch, term_, ticket.number, [committed = listener_.committed, ticket](Result<> result) {
-    committed(ticket, std::move(result));
-  });
+  store_.Commit(in_flight_->batch, term_, ticket.number,
+                [committed = listener_.committed, ticket](Result<> result) {
+                  committed(ticket, std::move(result));
+                });
 }
 
 void Pipeline::Committed(CommitTicket ticket, Result<> result, Now now) {
-  if (!in_flight_ || ticket.epoch != epoch_ || in_flight_->number != ticket.number || in_flight_->answered) return;
+  if (!in_flight_ || ticket.epoch != epoch_ || in_flight_->number != ticket.number ||
+      in_flight_->answered)
+    return;
   if (!result) {
     const auto code = result.error().code;
     if (code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout) {
@@ -117,7 +125,9 @@ void Pipeline::Depose(const Error& why) {
   lost.Append(std::move(gathering_.effects));
   StepDown();
   for (auto& reply : lost.replies)
-    listener_.reply({reply.request, Fail(ErrorCode::kUnavailable, "the server no longer leads: {}; try again", why.message)});
+    listener_.reply(
+        {reply.request,
+         Fail(ErrorCode::kUnavailable, "the server no longer leads: {}; try again", why.message)});
   listener_.deposed(why);
 }
 

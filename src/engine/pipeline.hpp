@@ -15,11 +15,12 @@ namespace muster::engine {
 // Decide, commit, act. Gathers decisions into numbered batches, keeps one batch on its way to the
 // store, and releases effects only when the batch that was open when they were decided is durable.
 //
-// Not thread-safe, never blocks, owns no thread: the program calls it from one thread, the simulation
-// from its event loop.
+// Not thread-safe, never blocks, owns no thread: the program calls it from one thread, the
+// simulation from its event loop.
 class Pipeline {
  public:
-  // Which commit an answer is for. A new leadership has a new epoch, so late answers are told apart.
+  // Which commit an answer is for. A new leadership has a new epoch, so late answers are told
+  // apart.
   struct CommitTicket {
     std::uint64_t epoch = 0;
     CommitNumber number;
@@ -28,10 +29,11 @@ class Pipeline {
   struct Listener {
     std::function<void(Reply)> reply;
     std::function<void(std::vector<News>)> news;
-    // The memory was thrown away: fenced by another leader, or a constraint refused (a bug of ours).
+    // The memory was thrown away: fenced by another leader, or a constraint refused (a bug of
+    // ours).
     std::function<void(const Error& why)> deposed;
-    // Carries a commit's result back to the pipeline's own thread: must arrange for Committed to be called
-    // there with the same arguments. May be called from any thread.
+    // Carries a commit's result back to the pipeline's own thread: must arrange for Committed to be
+    // called there with the same arguments. May be called from any thread.
     std::function<void(CommitTicket, Result<>)> committed;
   };
   struct Settings {
@@ -54,8 +56,8 @@ class Pipeline {
   // Decides a command. Only while Ready.
   void Take(const Command& command, Now now);
 
-  // Goes on with due and unfinished work, sends the gathered batch when none is on its way, resends a
-  // batch whose outcome is open. Returns when it wants to be called again, at the latest.
+  // Goes on with due and unfinished work, sends the gathered batch when none is on its way, resends
+  // a batch whose outcome is open. Returns when it wants to be called again, at the latest.
   MonoTime Drive(Now now);
 
   // The store's answer for a batch, back on the pipeline's thread.
@@ -80,7 +82,7 @@ class Pipeline {
     CommitNumber number;
     std::shared_ptr<const Batch> batch;
     Effects effects;
-    bool answered = true;       // false while the store has it
+    bool answered = true;  // false while the store has it
     MonoTime resend_at = kNever;
   };
 

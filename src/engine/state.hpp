@@ -14,46 +14,47 @@
 #include "engine/command.hpp"
 #include "ports/store.hpp"
 
-// The engine's memory: what can act soon. Everything here is either loaded from the store or follows
-// from messages of this term. Only the rooms of the engine touch it.
+// The engine's memory: what can act soon. Everything here is either loaded from the store or
+// follows from messages of this term. Only the rooms of the engine touch it.
 namespace muster::engine {
 
 struct Options {
-  Duration order_life = std::chrono::seconds(10);        // start_by lies so far ahead
-  Duration reconnect_bound = std::chrono::seconds(60);   // a cut link is expected back within
-  Duration takeover_grace = std::chrono::minutes(2);     // after a load, before any task deadline fires
+  Duration order_life = std::chrono::seconds(10);       // start_by lies so far ahead
+  Duration reconnect_bound = std::chrono::seconds(60);  // a cut link is expected back within
+  Duration takeover_grace =
+      std::chrono::minutes(2);  // after a load, before any task deadline fires
   Duration heartbeat = std::chrono::seconds(10);
-  std::size_t most_things = 1000;                        // one decision touches at most about so many
+  std::size_t most_things = 1000;  // one decision touches at most about so many
   Duration keys_remembered = std::chrono::minutes(10);
 };
 
 // One host's place in an open run.
 struct Slot {
   TaskState state = TaskState::kWaiting;
-  std::uint32_t attempt = 0;        // last one used
-  MonoTime wait_until = kNever;     // while queued: then it is unreachable
-  MonoTime retry_at{0};             // while queued after a late refusal
-  MonoTime deadline = kNever;       // while sent or running: then it is lost
+  std::uint32_t attempt = 0;     // last one used
+  MonoTime wait_until = kNever;  // while queued: then it is unreachable
+  MonoTime retry_at{0};          // while queued after a late refusal
+  MonoTime deadline = kNever;    // while sent or running: then it is lost
 };
 
 struct OpenRun {
   Run run;
   std::shared_ptr<const Targets> targets;
-  std::vector<Slot> slots;                                  // by ordinal
-  std::unordered_map<std::uint32_t, TaskRecord> attempts;   // sent or running, by ordinal
+  std::vector<Slot> slots;                                 // by ordinal
+  std::unordered_map<std::uint32_t, TaskRecord> attempts;  // sent or running, by ordinal
   TaskCounts counts;
-  std::uint32_t cursor = 0;        // ordinals before it have had their turn
-  std::uint32_t batch = 0;         // index of the current one
+  std::uint32_t cursor = 0;  // ordinals before it have had their turn
+  std::uint32_t batch = 0;   // index of the current one
   std::uint32_t batch_begin = 0;
   std::uint32_t batch_end = 0;
-  std::uint32_t batch_left = 0;    // hosts of the batch not yet ended
+  std::uint32_t batch_left = 0;  // hosts of the batch not yet ended
   std::uint32_t batch_failures = 0;
   std::deque<std::uint32_t> ready;  // queued ordinals whose host is there now
-  std::uint32_t kill_cursor = 0;   // while stopping: ordinals before it were told
+  std::uint32_t kill_cursor = 0;    // while stopping: ordinals before it were told
   bool limit_passed = false;
-  bool winding_up = false;         // nothing more is dispatched: stopped, or past max_failures
-  bool working = false;            // in State::work
-  bool told = true;                // its latest counts are among the news
+  bool winding_up = false;  // nothing more is dispatched: stopped, or past max_failures
+  bool working = false;     // in State::work
+  bool told = true;         // its latest counts are among the news
 
   const StageSpec& Spec() const { return run.spec.stages[run.stages.back().index]; }
   Stage& CurrentStage() { return run.stages.back(); }
@@ -62,9 +63,9 @@ struct OpenRun {
 
 struct HostEntry {
   Host host;
-  LinkId link;             // none: offline
-  LinkId last_link;        // the latest that said Hello in this term
-  bool settled = false;    // said Hello in this term
+  LinkId link;           // none: offline
+  LinkId last_link;      // the latest that said Hello in this term
+  bool settled = false;  // said Hello in this term
   std::string address;
   std::vector<std::string> features;
   std::set<std::pair<RunId, std::uint32_t>> open;    // attempts sent to it

@@ -15,7 +15,8 @@ namespace muster::engine {
 // what it has decided so far.
 class Turn {
  public:
-  Turn(State& memory, Now moment, CommitNumber batch, std::vector<Change>& out_changes, Effects& out_effects)
+  Turn(State& memory, Now moment, CommitNumber batch, std::vector<Change>& out_changes,
+       Effects& out_effects)
       : state(memory), now(moment), commit(batch), changes(out_changes), effects(out_effects) {}
 
   State& state;

@@ -46,18 +46,19 @@ LogTotals TotalsOf(std::uint64_t bytes) {
 
 }  // namespace
 
-EmulatedHost::EmulatedHost(net::EventLoop& loop, net::Endpoint server, Identity identity, const Pretence& pretence,
-                           std::string boot, Notice notice)
+EmulatedHost::EmulatedHost(net::EventLoop& loop, net::Endpoint server, Identity identity,
+                           const Pretence& pretence, std::string boot, Notice notice)
     : loop_(loop),
       server_(std::move(server)),
       identity_(std::move(identity)),
       pretence_(pretence),
       notice_(std::move(notice)),
-      node_(link::Node::Options{.version = kVersion,
-                                .features = {},
-                                .facts = {{"os", "emulated"}, {"agent", std::string("fleet-") + kVersion}},
-                                .store = identity_.store,
-                                .boot = std::move(boot)}),
+      node_(link::Node::Options{
+          .version = kVersion,
+          .features = {},
+          .facts = {{"os", "emulated"}, {"agent", std::string("fleet-") + kVersion}},
+          .store = identity_.store,
+          .boot = std::move(boot)}),
       // Grows with the wall clock, so that a fleet with kept keys goes on above its last session.
       session_(static_cast<std::uint64_t>(ReadClock(CLOCK_REALTIME))) {}
 
@@ -66,15 +67,16 @@ void EmulatedHost::Connect() {
                                   .ca_fingerprint = {},
                                   .key_pem = identity_.key_pem,
                                   .cert_pem = identity_.cert_pem};
-  link_ = net::LinkClient::Connect(loop_, server_, identity, "/api/v1/link", std::chrono::seconds(60),
-                                   {.on_open =
-                                        [this] {
-                                          open_ = true;
-                                          node_.SayHello(++session_, BootNow());
-                                          Flush();
-                                        },
-                                    .on_frame = [this](const std::string& bytes) { OnFrame(bytes); },
-                                    .on_closed = [this](const Error&) { OnClosed(); }});
+  link_ =
+      net::LinkClient::Connect(loop_, server_, identity, "/api/v1/link", std::chrono::seconds(60),
+                               {.on_open =
+                                    [this] {
+                                      open_ = true;
+                                      node_.SayHello(++session_, BootNow());
+                                      Flush();
+                                    },
+                                .on_frame = [this](const std::string& bytes) { OnFrame(bytes); },
+                                .on_closed = [this](const Error&) { OnClosed(); }});
 }
 
 void EmulatedHost::OnClosed() {
@@ -127,13 +129,15 @@ void EmulatedHost::EndTask(const TaskKey& task, bool killed) {
   notice_.task_ended();
 }
 
-Result<std::vector<LogChunk>> EmulatedHost::Read(const TaskKey& task, std::uint64_t from, std::size_t limit) const {
+Result<std::vector<LogChunk>> EmulatedHost::Read(const TaskKey& task, std::uint64_t from,
+                                                 std::size_t limit) const {
   std::vector<LogChunk> chunks;
   const std::uint64_t end = std::min<std::uint64_t>(from + limit, pretence_.output_bytes);
   constexpr std::size_t kMost = 64 << 10;
   for (std::uint64_t at = from; at < end; at += kMost) {
     const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(kMost, end - at));
-    chunks.push_back({task, at, Stream::kStdout, WallTime{ReadClock(CLOCK_REALTIME)}, Piece(at, size)});
+    chunks.push_back(
+        {task, at, Stream::kStdout, WallTime{ReadClock(CLOCK_REALTIME)}, Piece(at, size)});
   }
   return chunks;
 }
@@ -146,7 +150,9 @@ void EmulatedHost::Beat() {
 
 void EmulatedHost::Flush() {
   if (!open_) return;
-  const auto read = [this](const TaskKey& task, std::uint64_t from, std::size_t limit) { return Read(task, from, limit); };
+  const auto read = [this](const TaskKey& task, std::uint64_t from, std::size_t limit) {
+    return Read(task, from, limit);
+  };
   while (link_->Unsent() < (1 << 20)) {
     const auto frame = node_.NextFrame(read);
     if (!frame) return;

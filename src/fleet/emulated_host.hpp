@@ -20,8 +20,9 @@ struct Pretence {
   double fail_share = 0;  // of tasks, chosen by hash of the task: the same each time
 };
 
-// A host as the server sees one: the real link state machine over a real TLS link, with a process that is
-// only pretended. Memory instead of a disk: what it held is gone with the program. One thread.
+// A host as the server sees one: the real link state machine over a real TLS link, with a process
+// that is only pretended. Memory instead of a disk: what it held is gone with the program. One
+// thread.
 class EmulatedHost {
  public:
   struct Identity {
@@ -37,8 +38,8 @@ class EmulatedHost {
     std::function<void()> task_ended;
   };
 
-  EmulatedHost(net::EventLoop& loop, net::Endpoint server, Identity identity, const Pretence& pretence, std::string boot,
-               Notice notice);
+  EmulatedHost(net::EventLoop& loop, net::Endpoint server, Identity identity,
+               const Pretence& pretence, std::string boot, Notice notice);
 
   void Connect();
   void Beat();  // called by the fleet for all hosts in turn
@@ -55,7 +56,8 @@ class EmulatedHost {
   void OnClosed();
   void StartTask(const link::Order& order);
   void EndTask(const TaskKey& task, bool killed);
-  Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from, std::size_t limit) const;
+  Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from,
+                                     std::size_t limit) const;
   void Flush();
 
   net::EventLoop& loop_;

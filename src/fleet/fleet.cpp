@@ -1,10 +1,9 @@
 #include "fleet/fleet.hpp"
 
-#include <sys/stat.h>
-
 #include <atomic>
 #include <fstream>
 #include <sstream>
+#include <sys/stat.h>
 #include <thread>
 
 #include "adapters/crypto/digest.hpp"
@@ -26,7 +25,9 @@ constexpr std::string_view kSeparator = "\n%%\n";
 }  // namespace
 
 Fleet::Fleet(net::EventLoop& loop, FleetOptions options)
-    : loop_(loop), options_(std::move(options)), boot_("emulated-" + ToHex(crypto::RandomBytes(8))) {}
+    : loop_(loop),
+      options_(std::move(options)),
+      boot_("emulated-" + ToHex(crypto::RandomBytes(8))) {}
 
 Result<EmulatedHost::Identity> Fleet::JoinOne(std::uint32_t index) const {
   const std::string name = fmt::format("{}{}", options_.prefix, index + 1);
@@ -57,7 +58,8 @@ Result<EmulatedHost::Identity> Fleet::LoadOne(const std::string& name) const {
   const std::string text = content.str();
   std::vector<std::string> parts;
   std::size_t start = 0;
-  for (std::size_t at = text.find(kSeparator); at != std::string::npos; at = text.find(kSeparator, start)) {
+  for (std::size_t at = text.find(kSeparator); at != std::string::npos;
+       at = text.find(kSeparator, start)) {
     parts.push_back(text.substr(start, at - start));
     start = at + kSeparator.size();
   }
@@ -69,7 +71,9 @@ Result<> Fleet::SaveOne(const EmulatedHost::Identity& identity) const {
   const auto path = options_.data / (identity.name + ".host");
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   ::chmod(path.c_str(), 0600);
-  for (const auto* part : {&identity.key_pem, &identity.cert_pem, &identity.ca_pem, &identity.store}) file << *part << kSeparator;
+  for (const auto* part :
+       {&identity.key_pem, &identity.cert_pem, &identity.ca_pem, &identity.store})
+    file << *part << kSeparator;
   file.flush();
   if (!file) return Fail(ErrorCode::kUnavailable, "cannot write {}", path.string());
   return {};
@@ -133,7 +137,9 @@ void Fleet::ConnectMore() {
 }
 
 void Fleet::BeatSome() {
-  const std::size_t share = hosts_.size() * static_cast<std::size_t>(kBeatStepMs) / static_cast<std::size_t>(kBeatRoundMs) + 1;
+  const std::size_t share = hosts_.size() * static_cast<std::size_t>(kBeatStepMs) /
+                                static_cast<std::size_t>(kBeatRoundMs) +
+                            1;
   for (std::size_t i = 0; i < share && i < hosts_.size(); ++i) {
     hosts_[next_to_beat_]->Beat();
     next_to_beat_ = (next_to_beat_ + 1) % hosts_.size();

@@ -30,7 +30,8 @@ class Fleet {
  public:
   Fleet(net::EventLoop& loop, FleetOptions options);
 
-  // Joins every host (or finds its keys in the data folder). Blocks; several threads share the work.
+  // Joins every host (or finds its keys in the data folder). Blocks; several threads share the
+  // work.
   Result<> JoinAll();
 
   // Begins to connect, a bounded number at a time.

@@ -1,10 +1,9 @@
 // muster-fleet: thousands of emulated agents in one process, to try Muster and to measure it.
 
-#include <sys/resource.h>
-
 #include <csignal>
 #include <cstdio>
 #include <string>
+#include <sys/resource.h>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -19,7 +18,8 @@ muster::Result<muster::Labels> ReadLabels(const std::vector<std::string>& pairs)
   muster::Labels labels;
   for (const auto& pair : pairs) {
     const auto equals = pair.find('=');
-    if (equals == std::string::npos) return muster::Fail(muster::ErrorCode::kInvalid, "--label {}: write KEY=VALUE", pair);
+    if (equals == std::string::npos)
+      return muster::Fail(muster::ErrorCode::kInvalid, "--label {}: write KEY=VALUE", pair);
     labels[pair.substr(0, equals)] = pair.substr(equals + 1);
   }
   return labels;
@@ -50,22 +50,34 @@ muster::Result<> Run(muster::fleet::FleetOptions options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("muster-fleet: N emulated agents in one process, over real TLS links.\n\n"
-               "Examples:\n"
-               "  muster-fleet --server https://127.0.0.1:8440 --join \"$(muster agents invite --uses 1000 --replace)\" --count 1000\n"
-               "  muster-fleet --server URL --join TOKEN --count 50 --duration 3s --output-bytes 2000 --fail 0.1");
+  CLI::App app(
+      "muster-fleet: N emulated agents in one process, over real TLS links.\n\n"
+      "Examples:\n"
+      "  muster-fleet --server https://127.0.0.1:8440 --join \"$(muster agents invite --uses 1000 "
+      "--replace)\" --count 1000\n"
+      "  muster-fleet --server URL --join TOKEN --count 50 --duration 3s --output-bytes 2000 "
+      "--fail 0.1");
   muster::fleet::FleetOptions options;
   std::string duration = "0";
   std::string bytes = "0";
   std::vector<std::string> labels;
   app.add_option("--server", options.server, "URL of the server")->required();
-  app.add_option("--join", options.join, "Token of 'muster agents invite --uses N' (with --replace when there is no --data)")->envname("MUSTER_JOIN")->required();
-  app.add_option("--count", options.count, "Number of hosts")->required()->check(CLI::Range(1, 200000));
+  app.add_option(
+         "--join", options.join,
+         "Token of 'muster agents invite --uses N' (with --replace when there is no --data)")
+      ->envname("MUSTER_JOIN")
+      ->required();
+  app.add_option("--count", options.count, "Number of hosts")
+      ->required()
+      ->check(CLI::Range(1, 200000));
   app.add_option("--data", options.data, "Folder that keeps the hosts' keys");
-  app.add_option("--prefix", options.prefix, "Host names are PREFIX1, PREFIX2, …")->capture_default_str();
-  app.add_option("--duration", duration, "How long a pretended process runs")->capture_default_str();
+  app.add_option("--prefix", options.prefix, "Host names are PREFIX1, PREFIX2, …")
+      ->capture_default_str();
+  app.add_option("--duration", duration, "How long a pretended process runs")
+      ->capture_default_str();
   app.add_option("--output-bytes", bytes, "How much it says")->capture_default_str();
-  app.add_option("--fail", options.pretence.fail_share, "Share of tasks that fail, 0 to 1")->check(CLI::Range(0.0, 1.0));
+  app.add_option("--fail", options.pretence.fail_share, "Share of tasks that fail, 0 to 1")
+      ->check(CLI::Range(0.0, 1.0));
   app.add_option("--label", labels, "KEY=VALUE for every host; may be repeated");
   app.set_version_flag("--version", std::string("muster-fleet ") + muster::kVersion);
   try {

@@ -19,7 +19,8 @@ class Backoff {
     const std::int64_t sum = std::min(previous_ + current_, most_.count());
     previous_ = current_;
     current_ = sum;
-    return Duration(base / 2 + static_cast<std::int64_t>(random % static_cast<std::uint64_t>(base + 1)));
+    return Duration(base / 2 +
+                    static_cast<std::int64_t>(random % static_cast<std::uint64_t>(base + 1)));
   }
   void Reset() {
     previous_ = 0;

@@ -56,14 +56,14 @@ enum class ReportKind : std::uint8_t {
   kStarted = 1,
   kRefusedLate = 2,  // past start_by (or an older session or term): not started
   kEnded = 3,
-  kLogEnded = 4,     // the task's end is known already; now its output is complete too
+  kLogEnded = 4,  // the task's end is known already; now its output is complete too
 };
 
 struct Report {
   TaskKey task;
   ReportKind kind = ReportKind::kStarted;
-  std::optional<TaskEnd> end;     // with kEnded
-  std::optional<LogTotals> log;   // with kLogEnded
+  std::optional<TaskEnd> end;    // with kEnded
+  std::optional<LogTotals> log;  // with kLogEnded
   friend bool operator==(const Report&, const Report&) = default;
 };
 
@@ -154,8 +154,8 @@ struct ServerFrame {
   std::vector<LogAck> log_acks;
   std::vector<TaskKey> forgets;
   bool Empty() const {
-    return !say_hello && !welcome && !refusal && !beat && orders.empty() && kills.empty() && log_acks.empty() &&
-           forgets.empty();
+    return !say_hello && !welcome && !refusal && !beat && orders.empty() && kills.empty() &&
+           log_acks.empty() && forgets.empty();
   }
 };
 

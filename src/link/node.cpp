@@ -6,7 +6,8 @@
 namespace muster::link {
 namespace {
 
-// How long ids of forgotten tasks are kept after their start_by: far above any delay inside a session.
+// How long ids of forgotten tasks are kept after their start_by: far above any delay inside a
+// session.
 constexpr std::int64_t kRecentSlack = 60'000;
 
 TaskEnd RefusedFor(std::string reason) {
@@ -19,7 +20,8 @@ TaskEnd RefusedFor(std::string reason) {
 
 }  // namespace
 
-Node::Node(Options options, Term highest_term) : options_(std::move(options)), highest_term_(highest_term) {}
+Node::Node(Options options, Term highest_term)
+    : options_(std::move(options)), highest_term_(highest_term) {}
 
 void Node::Restore(const HeldTask& held, std::uint64_t spooled) {
   Entry entry;
@@ -81,7 +83,8 @@ Node::Actions Node::Receive(const ServerFrame& frame, std::int64_t now) {
   if (frame.beat) clock_.Answered(frame.beat->echo, frame.beat->server_time, now);
   for (const auto& order : frame.orders) TakeOrder(order, now, actions);
   for (const auto& kill : frame.kills)
-    if (const auto found = tasks_.find(kill.task); found != tasks_.end() && found->second.state != HeldState::kEnded)
+    if (const auto found = tasks_.find(kill.task);
+        found != tasks_.end() && found->second.state != HeldState::kEnded)
       actions.kill.push_back(kill);
   for (const auto& ack : frame.log_acks) {
     const auto found = tasks_.find(ack.task);
@@ -100,9 +103,11 @@ void Node::TakeWelcome(const Welcome& welcome, std::int64_t now, Actions& action
   if (welcome.session != session_) return;
   if (welcome.term < highest_term_) {
     actions.refused = Refusal{
-        "old_term", fmt::format("the server's term {} is older than {}, which this host has obeyed; was its data "
-                                "folder put back by hand? 'musterd restore' raises the term",
-                                welcome.term.value, highest_term_.value)};
+        "old_term",
+        fmt::format(
+            "the server's term {} is older than {}, which this host has obeyed; was its data "
+            "folder put back by hand? 'musterd restore' raises the term",
+            welcome.term.value, highest_term_.value)};
     return;
   }
   if (welcome.term > highest_term_) {
@@ -134,7 +139,8 @@ void Node::TakeOrder(const Order& order, std::int64_t now, Actions& actions) {
   if (tasks_.contains(order.task) || recent_.contains(order.task)) return;
   const auto server_now = clock_.Latest(now);
   if (!server_now || *server_now > order.start_by) {
-    refused_.push_back({.task = order.task, .kind = ReportKind::kRefusedLate, .end = {}, .log = {}});
+    refused_.push_back(
+        {.task = order.task, .kind = ReportKind::kRefusedLate, .end = {}, .log = {}});
     dirty_ = true;
     return;
   }
@@ -143,7 +149,8 @@ void Node::TakeOrder(const Order& order, std::int64_t now, Actions& actions) {
   start_by_[order.task] = order.start_by;
   for (const auto& need : order.needs) {
     if (std::ranges::find(options_.features, need) != options_.features.end()) continue;
-    Ended(order.task, RefusedFor(fmt::format("this agent ({}) does not know '{}'; upgrade it", options_.version, need)));
+    Ended(order.task, RefusedFor(fmt::format("this agent ({}) does not know '{}'; upgrade it",
+                                             options_.version, need)));
     return;
   }
   actions.start.push_back(order);
@@ -152,7 +159,8 @@ void Node::TakeOrder(const Order& order, std::int64_t now, Actions& actions) {
 void Node::Drop(const TaskKey& task, Actions& actions) {
   const auto found = tasks_.find(task);
   if (found == tasks_.end()) return;
-  unacknowledged_ -= std::min<std::size_t>(unacknowledged_, found->second.sent - found->second.durable);
+  unacknowledged_ -=
+      std::min<std::size_t>(unacknowledged_, found->second.sent - found->second.durable);
   tasks_.erase(found);
   if (const auto due = start_by_.find(task); due != start_by_.end()) {
     recent_[task] = due->second;
@@ -188,12 +196,13 @@ void Node::Ended(const TaskKey& task, const TaskEnd& end) {
 void Node::QueueBeat(std::int64_t now) {
   beat_ = Beat{.sent_at = now, .running = Running()};
   if (const auto server_now = clock_.Latest(now))
-    std::erase_if(recent_, [&](const auto& item) { return item.second + kRecentSlack < *server_now; });
+    std::erase_if(recent_,
+                  [&](const auto& item) { return item.second + kRecentSlack < *server_now; });
 }
 
 std::uint32_t Node::Running() const {
-  return static_cast<std::uint32_t>(
-      std::ranges::count_if(tasks_, [](const auto& item) { return item.second.state != HeldState::kEnded; }));
+  return static_cast<std::uint32_t>(std::ranges::count_if(
+      tasks_, [](const auto& item) { return item.second.state != HeldState::kEnded; }));
 }
 
 std::optional<NodeFrame> Node::NextFrame(const ReadOutput& read) {
@@ -225,7 +234,8 @@ void Node::AddOutput(const TaskKey& task, Entry& entry, const ReadOutput& read, 
     return;
   }
   if (unacknowledged_ >= options_.window) return;  // the next acknowledgement goes on
-  const std::size_t room = std::min(options_.window - unacknowledged_, options_.frame_bytes - in_frame);
+  const std::size_t room =
+      std::min(options_.window - unacknowledged_, options_.frame_bytes - in_frame);
   auto chunks = read(task, entry.sent, room);
   if (!chunks) return;  // a spool that cannot be read now is tried again with the next event
   for (auto& chunk : *chunks) {
@@ -240,14 +250,17 @@ void Node::AddReports(const TaskKey& task, Entry& entry, NodeFrame& frame) {
   if (entry.state == HeldState::kEnded && !entry.end_told) {
     Report report{.task = task, .kind = ReportKind::kEnded, .end = entry.end, .log = {}};
     entry.end_told = entry.start_told = true;
-    if (entry.OutputSent()) entry.log_told = true;
-    else report.end->log.reset();
+    if (entry.OutputSent())
+      entry.log_told = true;
+    else
+      report.end->log.reset();
     frame.reports.push_back(std::move(report));
     return;
   }
   if (entry.end_told && !entry.log_told && entry.OutputSent()) {
     entry.log_told = true;
-    frame.reports.push_back({.task = task, .kind = ReportKind::kLogEnded, .end = {}, .log = entry.end->log});
+    frame.reports.push_back(
+        {.task = task, .kind = ReportKind::kLogEnded, .end = {}, .log = entry.end->log});
     return;
   }
   if (entry.state == HeldState::kRunning && !entry.start_told) {

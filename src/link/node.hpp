@@ -13,9 +13,9 @@
 
 namespace muster::link {
 
-// The node's end of a link, as a pure state machine: what to accept, repeat, keep and forget. It does
-// no I/O and reads no clock: the driver (agent, emulator, simulation) hands in what happened together
-// with the boottime clock, and carries out what comes back. Not thread-safe.
+// The node's end of a link, as a pure state machine: what to accept, repeat, keep and forget. It
+// does no I/O and reads no clock: the driver (agent, emulator, simulation) hands in what happened
+// together with the boottime clock, and carries out what comes back. Not thread-safe.
 //
 // The driver's side of the bargain:
 //  - a session number grows with each Connected/SaidHello and was durable before it is used;
@@ -30,22 +30,22 @@ class Node {
     Labels facts;
     std::string store;
     std::string boot;
-    std::size_t window = 1 << 20;     // bytes of output sent and not yet durable
+    std::size_t window = 1 << 20;         // bytes of output sent and not yet durable
     std::size_t frame_bytes = 192 << 10;  // of output in one frame
   };
 
   // Reads kept output of a task: chunks that overlap [from, from + limit), in order.
-  using ReadOutput =
-      std::function<Result<std::vector<LogChunk>>(const TaskKey&, std::uint64_t from, std::size_t limit)>;
+  using ReadOutput = std::function<Result<std::vector<LogChunk>>(const TaskKey&, std::uint64_t from,
+                                                                 std::size_t limit)>;
 
   struct Actions {
     std::optional<Term> new_term;  // keep it: the highest term ever obeyed
     std::vector<Order> start;
     std::vector<Kill> kill;
     std::vector<TaskKey> forget;
-    bool hello_again = false;            // call SayHello with the next session number
-    std::optional<Refusal> refused;      // the server does not want this node; the driver closes
-    std::optional<Welcome> welcomed;     // name, heartbeat and so on, for the driver's information
+    bool hello_again = false;         // call SayHello with the next session number
+    std::optional<Refusal> refused;   // the server does not want this node; the driver closes
+    std::optional<Welcome> welcomed;  // name, heartbeat and so on, for the driver's information
   };
 
   explicit Node(Options options, Term highest_term = Term{});

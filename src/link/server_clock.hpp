@@ -7,8 +7,8 @@
 
 namespace muster::link {
 
-// A node's estimate of its server's steady clock, from answers to its own questions. It is always at
-// or ahead of the truth: the server read its clock after the question left, so counting from the
+// A node's estimate of its server's steady clock, from answers to its own questions. It is always
+// at or ahead of the truth: the server read its clock after the question left, so counting from the
 // moment of the question cannot give too little. A node that asks it whether `start_by` is past
 // may refuse an order that was still good, but never obeys one that has expired.
 class ServerClock {

@@ -14,7 +14,8 @@ class Coordinator {
 
   // Asks to lead. `elected` is called once when this server may try; `lost` once when it must have
   // stopped acting. Neither is called after Resign returned. kConflict when already campaigning.
-  virtual Result<> Campaign(std::string name, std::function<void()> elected, std::function<void()> lost) = 0;
+  virtual Result<> Campaign(std::string name, std::function<void()> elected,
+                            std::function<void()> lost) = 0;
 
   // Gives up the campaign or the leadership; another candidate may be elected at once.
   virtual void Resign() = 0;

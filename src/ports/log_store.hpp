@@ -16,8 +16,8 @@ class LogStore {
   using MarkDone = std::function<void(Result<LogMark>)>;
   virtual ~LogStore() = default;
 
-  // Makes the chunks durable, then calls `done` (from any thread). Keyed (task, offset): writing the
-  // same chunk twice, or chunks that overlap ones already there, is harmless. kUnavailable or
+  // Makes the chunks durable, then calls `done` (from any thread). Keyed (task, offset): writing
+  // the same chunk twice, or chunks that overlap ones already there, is harmless. kUnavailable or
   // kTimeout: send them again.
   virtual void Append(std::vector<LogChunk> chunks, Done done) = 0;
 
@@ -25,14 +25,16 @@ class LogStore {
   virtual Result<std::uint64_t> DurableEnd(const TaskKey& task) = 0;
 
   // Compares what is durable with what the node says: kComplete (kCut when bytes were dropped, kGap
-  // when the node itself lost some) when every byte is there and the hashes agree. kConflict when bytes are missing
-  // (DurableEnd says where to go on) or a hash differs (kGap is then the truth about it, and the
-  // caller decides). Calls `done` after every Append handed in before it has ended.
+  // when the node itself lost some) when every byte is there and the hashes agree. kConflict when
+  // bytes are missing (DurableEnd says where to go on) or a hash differs (kGap is then the truth
+  // about it, and the caller decides). Calls `done` after every Append handed in before it has
+  // ended.
   virtual void Finish(const TaskKey& task, LogTotals totals, MarkDone done) = 0;
 
-  // Chunks that overlap [from, from + limit), cut to it, in order, without overlap. Fewer bytes than
-  // asked for when that is all there is; at most `limit` bytes of data.
-  virtual Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from, std::size_t limit) = 0;
+  // Chunks that overlap [from, from + limit), cut to it, in order, without overlap. Fewer bytes
+  // than asked for when that is all there is; at most `limit` bytes of data.
+  virtual Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from,
+                                             std::size_t limit) = 0;
 };
 
 }  // namespace muster

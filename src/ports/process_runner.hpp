@@ -16,8 +16,9 @@ namespace muster {
 // Runs tasks on this machine and remembers them on disk. Not thread-safe: one thread calls it, and
 // its callbacks come on that thread, from inside Poll.
 //
-// The memory is the point: once Start was called for a task, the runner knows the task until Forget,
-// through crashes and restarts of the program and of the machine. So a task is never run twice.
+// The memory is the point: once Start was called for a task, the runner knows the task until
+// Forget, through crashes and restarts of the program and of the machine. So a task is never run
+// twice.
 class ProcessRunner {
  public:
   struct Held {
@@ -44,7 +45,8 @@ class ProcessRunner {
   virtual void Kill(const TaskKey& task, Duration grace) = 0;
 
   // Kept output that overlaps [from, from + limit), in order.
-  virtual Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from, std::size_t limit) = 0;
+  virtual Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from,
+                                             std::size_t limit) = 0;
 
   // Drops everything about an ended task.
   virtual void Forget(const TaskKey& task) = 0;

@@ -25,7 +25,7 @@ struct Snapshot {
   Fence fence;
   std::string cluster;  // id made with the store
   std::uint64_t id_space = 0;
-  std::uint64_t next_run = 1;    // numbers never used before
+  std::uint64_t next_run = 1;  // numbers never used before
   std::uint64_t next_host = 1;
   std::uint64_t next_audit = 1;
   std::vector<Host> hosts;
@@ -73,11 +73,13 @@ class Store {
 
   // Makes batch `number` of `term` durable as one transaction, then calls `done` (from any thread,
   // possibly before Commit returns). Batches come in order, each after the one before it succeeded;
-  // the transaction moves the fence from (term, number - 1) to (term, number). kFenced: another term
-  // holds the store; nothing of the batch was written, now or later. kUnavailable: nothing was
-  // written. kTimeout, also after a lost connection: it may have been written. After either, send the
-  // same batch under the same number again, which writes it once. kInternal: a constraint refused.
-  virtual void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number, CommitDone done) = 0;
+  // the transaction moves the fence from (term, number - 1) to (term, number). kFenced: another
+  // term holds the store; nothing of the batch was written, now or later. kUnavailable: nothing was
+  // written. kTimeout, also after a lost connection: it may have been written. After either, send
+  // the same batch under the same number again, which writes it once. kInternal: a constraint
+  // refused.
+  virtual void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
+                      CommitDone done) = 0;
 
   // Everything a leader of `term` needs, from one moment. kFenced when the term is gone.
   virtual Result<Snapshot> Load(Term term) = 0;
@@ -87,13 +89,17 @@ class Store {
   virtual Result<ReadAt<std::optional<Run>>> FindRun(RunId id) = 0;
   virtual Result<std::shared_ptr<const Targets>> FindTargets(RunId id) = 0;  // kNotFound
   // Newest first, at most `limit`, older than `before` when that is set.
-  virtual Result<std::vector<Run>> ListRuns(const RunFilter& filter, RunId before, std::size_t limit) = 0;
+  virtual Result<std::vector<Run>> ListRuns(const RunFilter& filter, RunId before,
+                                            std::size_t limit) = 0;
   // In (visit, ordinal, attempt) order after `after` (nullopt: from the first), at most `limit`.
   virtual Result<std::vector<TaskRecord>> ListTasks(RunId run, const TaskFilter& filter,
-                                                    std::optional<TaskKey> after, std::size_t limit) = 0;
+                                                    std::optional<TaskKey> after,
+                                                    std::size_t limit) = 0;
   // One row per key, nullopt where there is none; all from one moment.
-  virtual Result<ReadAt<std::vector<std::optional<TaskRecord>>>> FindTasks(const std::vector<TaskKey>& keys) = 0;
-  virtual Result<ReadAt<std::optional<IdempotencyKey>>> FindKey(std::string_view caller, std::string_view key) = 0;
+  virtual Result<ReadAt<std::vector<std::optional<TaskRecord>>>> FindTasks(
+      const std::vector<TaskKey>& keys) = 0;
+  virtual Result<ReadAt<std::optional<IdempotencyKey>>> FindKey(std::string_view caller,
+                                                                std::string_view key) = 0;
   // Newest first, numbers below `before` (0: from the newest).
   virtual Result<std::vector<AuditEntry>> ListAudit(std::uint64_t before, std::size_t limit) = 0;
 };

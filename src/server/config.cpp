@@ -30,7 +30,11 @@ Setter Time(Duration& field) {
 
 std::map<std::string, Setter> Keys(Config& config) {
   return {
-      {"data", [&](const std::string& value) -> Result<> { config.data = value; return {}; }},
+      {"data",
+       [&](const std::string& value) -> Result<> {
+         config.data = value;
+         return {};
+       }},
       {"listen", Text(config.listen)},
       {"public_url", Text(config.public_url)},
       {"log_level", Text(config.log_level)},
@@ -56,25 +60,32 @@ Result<HostPort> ParseListen(const std::string& text) {
     parsed.host = text.substr(0, colon);
     const char* begin = text.data() + colon + 1;
     const auto [end, problem] = std::from_chars(begin, text.data() + text.size(), parsed.port);
-    if (parsed.host.starts_with('[') && parsed.host.ends_with(']')) parsed.host = parsed.host.substr(1, parsed.host.size() - 2);
+    if (parsed.host.starts_with('[') && parsed.host.ends_with(']'))
+      parsed.host = parsed.host.substr(1, parsed.host.size() - 2);
     if (parsed.host.empty()) parsed.host = "0.0.0.0";
     if (problem == std::errc{} && end == text.data() + text.size() && begin != end) return parsed;
   }
-  return Fail(ErrorCode::kInvalid, "'{}' is not an address to listen on; write for example 127.0.0.1:8440", text);
+  return Fail(ErrorCode::kInvalid,
+              "'{}' is not an address to listen on; write for example 127.0.0.1:8440", text);
 }
 
 Result<> ReadConfigFile(const std::filesystem::path& file, Config& config) {
   try {
     const YAML::Node root = YAML::LoadFile(file.string());
     if (root.IsNull()) return {};
-    if (!root.IsMap()) return Fail(ErrorCode::kInvalid, "{}: expected 'key: value' lines", file.string());
+    if (!root.IsMap())
+      return Fail(ErrorCode::kInvalid, "{}: expected 'key: value' lines", file.string());
     const auto keys = Keys(config);
     for (const auto& item : root) {
       const auto name = item.first.as<std::string>();
-      const auto where = fmt::format("{}:{}:{}", file.string(), item.first.Mark().line + 1, item.first.Mark().column + 1);
+      const auto where = fmt::format("{}:{}:{}", file.string(), item.first.Mark().line + 1,
+                                     item.first.Mark().column + 1);
       const auto setter = keys.find(name);
-      if (setter == keys.end()) return Fail(ErrorCode::kInvalid, "{}: unknown key '{}'; known are {}", where, name, Known(keys));
-      if (!item.second.IsScalar()) return Fail(ErrorCode::kInvalid, "{}: '{}' takes a single value", where, name);
+      if (setter == keys.end())
+        return Fail(ErrorCode::kInvalid, "{}: unknown key '{}'; known are {}", where, name,
+                    Known(keys));
+      if (!item.second.IsScalar())
+        return Fail(ErrorCode::kInvalid, "{}: '{}' takes a single value", where, name);
       if (const auto set = setter->second(item.second.as<std::string>()); !set)
         return Fail(ErrorCode::kInvalid, "{}: {}: {}", where, name, set.error().message);
     }
@@ -82,19 +93,22 @@ Result<> ReadConfigFile(const std::filesystem::path& file, Config& config) {
   } catch (const YAML::BadFile&) {
     return Fail(ErrorCode::kNotFound, "cannot read the config file {}", file.string());
   } catch (const YAML::Exception& problem) {
-    return Fail(ErrorCode::kInvalid, "{}:{}:{}: {}", file.string(), problem.mark.line + 1, problem.mark.column + 1, problem.msg);
+    return Fail(ErrorCode::kInvalid, "{}:{}:{}: {}", file.string(), problem.mark.line + 1,
+                problem.mark.column + 1, problem.msg);
   }
 }
 
 Result<> ReadConfigEnvironment(Config& config) {
   const auto keys = Keys(config);
-  for (const auto& [variable, key] : std::map<std::string, std::string>{{"MUSTER_DATA", "data"},
-                                                                         {"MUSTER_LISTEN", "listen"},
-                                                                         {"MUSTER_PUBLIC_URL", "public_url"},
-                                                                         {"MUSTER_LOG_LEVEL", "log_level"}}) {
+  for (const auto& [variable, key] :
+       std::map<std::string, std::string>{{"MUSTER_DATA", "data"},
+                                          {"MUSTER_LISTEN", "listen"},
+                                          {"MUSTER_PUBLIC_URL", "public_url"},
+                                          {"MUSTER_LOG_LEVEL", "log_level"}}) {
     const char* value = std::getenv(variable.c_str());
     if (value == nullptr || *value == '\0') continue;
-    if (const auto set = keys.at(key)(value); !set) return Fail(ErrorCode::kInvalid, "{}: {}", variable, set.error().message);
+    if (const auto set = keys.at(key)(value); !set)
+      return Fail(ErrorCode::kInvalid, "{}: {}", variable, set.error().message);
   }
   return {};
 }

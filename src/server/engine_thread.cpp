@@ -13,8 +13,8 @@ constexpr std::size_t kTakeAtOnce = 512;
 
 }  // namespace
 
-EngineThread::EngineThread(Store& store, Links& links, Coordinator& coordinator, const Clock& clock, OnNews on_news,
-                           engine::Pipeline::Settings settings, std::string name)
+EngineThread::EngineThread(Store& store, Links& links, Coordinator& coordinator, const Clock& clock,
+                           OnNews on_news, engine::Pipeline::Settings settings, std::string name)
     : clock_(clock),
       coordinator_(coordinator),
       name_(std::move(name)),
@@ -23,7 +23,8 @@ EngineThread::EngineThread(Store& store, Links& links, Coordinator& coordinator,
                  .news = std::move(on_news),
                  .deposed =
                      [this](const Error& why) {
-                       spdlog::error("engine deposed code={} reason=\"{}\"; loading again", Name(why.code), why.message);
+                       spdlog::error("engine deposed code={} reason=\"{}\"; loading again",
+                                     Name(why.code), why.message);
                        trouble_ = why.message;
                      },
                  .committed =
@@ -47,7 +48,8 @@ Result<> EngineThread::Start() {
     }
     changed_.NotifyOne();
   };
-  return coordinator_.Campaign(name_, [set_elected] { set_elected(true); }, [set_elected] { set_elected(false); });
+  return coordinator_.Campaign(
+      name_, [set_elected] { set_elected(true); }, [set_elected] { set_elected(false); });
 }
 
 void EngineThread::Stop() {
@@ -124,8 +126,11 @@ void EngineThread::TakeCommands() {
     commits.swap(commits_);
   }
   for (auto& [ticket, result] : commits) {
-    if (!result) spdlog::warn("commit batch={} code={} reason=\"{}\"", ticket.number.value, Name(result.error().code), result.error().message);
-    else ++batches_;
+    if (!result)
+      spdlog::warn("commit batch={} code={} reason=\"{}\"", ticket.number.value,
+                   Name(result.error().code), result.error().message);
+    else
+      ++batches_;
     pipeline_.Committed(ticket, std::move(result), clock_.Read());
   }
   if (!pipeline_.Ready()) return;
@@ -152,11 +157,14 @@ void EngineThread::Publish(MonoTime wake) {
   status_.commands = commands_;
   status_.batches = batches_;
   status_.open_runs = pipeline_.Leading() ? pipeline_.engine()->state().runs.size() : 0;
-  status_.reason = !pipeline_.Leading() ? (trouble_.empty() ? "no leader yet" : "this server does not lead: " + trouble_)
-                   : pipeline_.Stalled().empty() ? ""
-                                                 : "the store does not answer: " + pipeline_.Stalled();
+  status_.reason =
+      !pipeline_.Leading()
+          ? (trouble_.empty() ? "no leader yet" : "this server does not lead: " + trouble_)
+      : pipeline_.Stalled().empty() ? ""
+                                    : "the store does not answer: " + pipeline_.Stalled();
   const auto has_work = [this]() REQUIRES(mutex_) {
-    return !commits_.empty() || stopping_ || (!queue_.empty() && pipeline_.Ready()) || (elected_ && !pipeline_.Leading() && lead_again_.ms == 0);
+    return !commits_.empty() || stopping_ || (!queue_.empty() && pipeline_.Ready()) ||
+           (elected_ && !pipeline_.Leading() && lead_again_.ms == 0);
   };
   while (!has_work()) {
     const MonoTime now = clock_.Read().mono;
@@ -166,7 +174,8 @@ void EngineThread::Publish(MonoTime wake) {
       changed_.Wait(mutex_);
       if (elected_ && !pipeline_.Leading()) return;
     } else {
-      changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + std::min<Duration>(until - now, std::chrono::seconds(1)));
+      changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() +
+                                     std::min<Duration>(until - now, std::chrono::seconds(1)));
       if (clock_.Read().mono >= until) return;
     }
   }
@@ -185,7 +194,8 @@ void EngineThread::Loop() {
     if (elected && !pipeline_.Leading() && !stopping) TryToLead();
     TakeCommands();
     const MonoTime wake = pipeline_.Drive(clock_.Read());
-    if (stopping && (!pipeline_.Leading() || pipeline_.Idle() || !pipeline_.Stalled().empty())) return;
+    if (stopping && (!pipeline_.Leading() || pipeline_.Idle() || !pipeline_.Stalled().empty()))
+      return;
     if (stopping) {
       base::Lock lock(mutex_);
       while (commits_.empty()) changed_.Wait(mutex_);

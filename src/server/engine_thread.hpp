@@ -19,7 +19,8 @@ namespace muster::server {
 // commands and gets answers.
 class EngineThread {
  public:
-  using OnAnswer = std::function<void(Result<engine::Answer>)>;  // on the engine's thread; must not block
+  using OnAnswer =
+      std::function<void(Result<engine::Answer>)>;  // on the engine's thread; must not block
   using OnNews = std::function<void(std::vector<engine::News>)>;
 
   // What /readyz, /status and /metrics tell.
@@ -35,8 +36,8 @@ class EngineThread {
     std::size_t open_runs = 0;
   };
 
-  EngineThread(Store& store, Links& links, Coordinator& coordinator, const Clock& clock, OnNews on_news,
-               engine::Pipeline::Settings settings, std::string name);
+  EngineThread(Store& store, Links& links, Coordinator& coordinator, const Clock& clock,
+               OnNews on_news, engine::Pipeline::Settings settings, std::string name);
   ~EngineThread();
 
   Result<> Start();

@@ -1,12 +1,12 @@
-// musterd: one port for the API, links, metrics and health; one thread that decides; one that commits.
-
-#include <sys/resource.h>
+// musterd: one port for the API, links, metrics and health; one thread that decides; one that
+// commits.
 
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <sys/resource.h>
 #include <thread>
 
 #include <CLI/CLI.hpp>
@@ -37,7 +37,8 @@ constexpr std::size_t kWorkers = 4;
 constexpr Duration kSweep = std::chrono::seconds(15);
 
 void SetUpLog(const std::string& level) {
-  auto logger = std::make_shared<spdlog::logger>("musterd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto logger = std::make_shared<spdlog::logger>("musterd",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
   logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
   logger->set_level(spdlog::level::from_str(level));
   spdlog::set_default_logger(std::move(logger));
@@ -51,7 +52,8 @@ void RaiseDescriptorLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-net::ServerOptions NetOptions(const Config& config, const HostPort& listen, const Identity& identity) {
+net::ServerOptions NetOptions(const Config& config, const HostPort& listen,
+                              const Identity& identity) {
   net::ServerOptions options;
   options.address = listen.host;
   options.port = listen.port;
@@ -92,43 +94,57 @@ Result<> Serve(const Config& config) {
     return found ? found->value : std::nullopt;
   });
   live.SetWatcher([&hub](const std::vector<engine::News>& news) { hub.TakeNews(news); });
-  Gateway gateway(loop, **store, **logs, clock, workers, [&hub](const std::vector<LogChunk>& chunks) { hub.TakeOutput(chunks); });
-  EngineThread engine(**store, gateway, coordinator, clock, [&live](std::vector<engine::News> news) { live.Take(std::move(news)); },
-                      EngineSettings(config), "musterd");
+  Gateway gateway(loop, **store, **logs, clock, workers,
+                  [&hub](const std::vector<LogChunk>& chunks) { hub.TakeOutput(chunks); });
+  EngineThread engine(
+      **store, gateway, coordinator, clock,
+      [&live](std::vector<engine::News> news) { live.Take(std::move(news)); },
+      EngineSettings(config), "musterd");
   gateway.SetSubmit([&engine](engine::Command command) { engine.Submit(std::move(command)); });
 
   Authenticator authenticator(identity->admin_token);
   net::Server* net_server = nullptr;
-  api::Services services{.store = **store,
-                         .logs = **logs,
-                         .engine = engine,
-                         .live = live,
-                         .hub = hub,
-                         .clock = clock,
-                         .identity = *identity,
-                         .openapi = kOpenApi,
-                         .connections = [&net_server] { return net_server == nullptr ? 0 : net_server->Connections(); },
-                         .links = [&gateway] { return gateway.LinkCount(); }};
+  api::Services services{
+      .store = **store,
+      .logs = **logs,
+      .engine = engine,
+      .live = live,
+      .hub = hub,
+      .clock = clock,
+      .identity = *identity,
+      .openapi = kOpenApi,
+      .connections =
+          [&net_server] { return net_server == nullptr ? 0 : net_server->Connections(); },
+      .links = [&gateway] { return gateway.LinkCount(); }};
   api::Router router(authenticator, workers);
-  for (auto* routes : {api::RunRoutes, api::TaskRoutes, api::HostRoutes, api::AgentRoutes, api::SystemRoutes})
+  for (auto* routes :
+       {api::RunRoutes, api::TaskRoutes, api::HostRoutes, api::AgentRoutes, api::SystemRoutes})
     router.Add(routes(services));
 
   auto server = net::Server::Listen(
       loop, NetOptions(config, *listen, *identity),
-      {.on_http = [&router](net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
-         router.Handle(std::move(request), std::move(exchange));
-       },
-       .on_link = [&gateway](std::shared_ptr<net::LinkConnection> link) { gateway.OnLink(std::move(link)); },
-       .on_frame = [&gateway](net::LinkConnection& link, const std::string& frame) { gateway.OnFrame(link, frame); },
+      {.on_http =
+           [&router](net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
+             router.Handle(std::move(request), std::move(exchange));
+           },
+       .on_link =
+           [&gateway](std::shared_ptr<net::LinkConnection> link) {
+             gateway.OnLink(std::move(link));
+           },
+       .on_frame = [&gateway](net::LinkConnection& link,
+                              const std::string& frame) { gateway.OnFrame(link, frame); },
        .on_link_closed = [&gateway](net::LinkConnection& link) { gateway.OnClosed(link); },
        .on_warning = [](std::string_view message) { spdlog::warn("net {}", message); }});
   if (!server) return Fail(server.error());
   net_server = server->get();
   if (const auto started = engine.Start(); !started) return started;
-  spdlog::info("musterd {} listens on {}:{} data={}", kVersion, listen->host, (*server)->Port(), config.data.string());
+  spdlog::info("musterd {} listens on {}:{} data={}", kVersion, listen->host, (*server)->Port(),
+               config.data.string());
   if (identity->fresh)
-    spdlog::info("first start: made CA, certificate and {}; whoever loses the CA key in this folder loses every agent, so keep a copy",
-                 (config.data / "admin.token").string());
+    spdlog::info(
+        "first start: made CA, certificate and {}; whoever loses the CA key in this folder loses "
+        "every agent, so keep a copy",
+        (config.data / "admin.token").string());
 
   const std::function<void()> sweep = [&] {
     hub.Sweep();
@@ -161,18 +177,24 @@ Result<> Serve(const Config& config) {
 
 int main(int argc, char** argv) {
   using muster::server::Config;
-  CLI::App app("musterd: the Muster server. One port for the API, agents' links, /metrics and health.\n\n"
-               "Examples:\n"
-               "  musterd --data /var/lib/muster --listen 127.0.0.1:8440\n"
-               "  musterd --config /etc/muster/musterd.yaml --public-url https://muster.example:8440");
+  CLI::App app(
+      "musterd: the Muster server. One port for the API, agents' links, /metrics and health.\n\n"
+      "Examples:\n"
+      "  musterd --data /var/lib/muster --listen 127.0.0.1:8440\n"
+      "  musterd --config /etc/muster/musterd.yaml --public-url https://muster.example:8440");
   Config flags;
   std::string config_file;
   std::string data;
-  app.add_option("--data", data, "Data folder: records, logs, keys (default /var/lib/muster, MUSTER_DATA)");
-  app.add_option("--listen", flags.listen, "Address and port (default 127.0.0.1:8440, MUSTER_LISTEN)");
-  app.add_option("--config", config_file, "YAML file with settings (MUSTER_CONFIG)")->envname("MUSTER_CONFIG");
-  app.add_option("--public-url", flags.public_url, "URL that agents and people use; its name goes into the certificate");
-  app.add_option("--log-level", flags.log_level, "debug, info, warn, error")->check(CLI::IsMember({"debug", "info", "warn", "error"}));
+  app.add_option("--data", data,
+                 "Data folder: records, logs, keys (default /var/lib/muster, MUSTER_DATA)");
+  app.add_option("--listen", flags.listen,
+                 "Address and port (default 127.0.0.1:8440, MUSTER_LISTEN)");
+  app.add_option("--config", config_file, "YAML file with settings (MUSTER_CONFIG)")
+      ->envname("MUSTER_CONFIG");
+  app.add_option("--public-url", flags.public_url,
+                 "URL that agents and people use; its name goes into the certificate");
+  app.add_option("--log-level", flags.log_level, "debug, info, warn, error")
+      ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
   app.set_version_flag("--version", std::string("musterd ") + muster::kVersion);
   try {
     app.parse(argc, argv);
@@ -183,11 +205,15 @@ int main(int argc, char** argv) {
   Config config;
   const auto fail = [](const muster::Error& error) {
     std::fprintf(stderr, "musterd: %s\n", error.message.c_str());
-    return error.code == muster::ErrorCode::kInvalid || error.code == muster::ErrorCode::kNotFound ? 2 : 1;
+    return error.code == muster::ErrorCode::kInvalid || error.code == muster::ErrorCode::kNotFound
+               ? 2
+               : 1;
   };
   if (!config_file.empty())
-    if (const auto read = muster::server::ReadConfigFile(config_file, config); !read) return fail(read.error());
-  if (const auto read = muster::server::ReadConfigEnvironment(config); !read) return fail(read.error());
+    if (const auto read = muster::server::ReadConfigFile(config_file, config); !read)
+      return fail(read.error());
+  if (const auto read = muster::server::ReadConfigEnvironment(config); !read)
+    return fail(read.error());
   if (!data.empty()) config.data = data;
   if (app.count("--listen") > 0) config.listen = flags.listen;
   if (app.count("--public-url") > 0) config.public_url = flags.public_url;

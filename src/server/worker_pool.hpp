@@ -9,8 +9,8 @@
 
 namespace muster::server {
 
-// A few threads for what may block: reads from the store, checks of certificates. Work that finds the
-// queue full is refused, so that a flood cannot fill the memory. Safe from any thread.
+// A few threads for what may block: reads from the store, checks of certificates. Work that finds
+// the queue full is refused, so that a flood cannot fill the memory. Safe from any thread.
 class WorkerPool {
  public:
   explicit WorkerPool(std::size_t threads, std::size_t most_queued = 10'000);

@@ -17,7 +17,8 @@ constexpr std::int64_t kQuiet = 420'000;
 
 class History {
  public:
-  History(std::uint64_t seed, bool trace) : world_(seed, trace), truth_(world_), server_(world_, truth_, disk_) {}
+  History(std::uint64_t seed, bool trace)
+      : world_(seed, trace), truth_(world_), server_(world_, truth_, disk_) {}
 
   Summary Play();
 
@@ -31,7 +32,10 @@ class History {
   void BreakSomething();
   void Mend();
   void CheckHosts();
-  SimHost& AnyHost() { return *hosts_[static_cast<std::size_t>(world_.Between(0, static_cast<std::int64_t>(hosts_.size()) - 1))]; }
+  SimHost& AnyHost() {
+    return *hosts_[static_cast<std::size_t>(
+        world_.Between(0, static_cast<std::int64_t>(hosts_.size()) - 1))];
+  }
 
   World world_;
   Truth truth_;
@@ -55,7 +59,8 @@ void History::Invite() {
 void History::AddHosts() {
   const std::int64_t count = world_.Chance(0.02) ? world_.Between(200, 300) : world_.Between(1, 12);
   for (std::int64_t i = 0; i < count; ++i) {
-    hosts_.push_back(std::make_unique<SimHost>(world_, truth_, server_, net_, fmt::format("h{}", i + 1)));
+    hosts_.push_back(
+        std::make_unique<SimHost>(world_, truth_, server_, net_, fmt::format("h{}", i + 1)));
     hosts_.back()->Join([host = hosts_.back().get()] { host->StartAgent(); });
   }
   world_.RunUntil(world_.Now() + 5000);
@@ -74,7 +79,9 @@ void History::StartRun(const std::string& key, const engine::StartRun& request, 
       truth_.StartAnswered(key, started.run, server_.store());
       world_.Trace("answered: {} is {}", key, FormatRunId(started.run));
       if (will_stop)
-        world_.After(world_.Between(0, 15'000), [this, run = started.run] { StopRun(run, Duration(world_.Between(0, 3000))); });
+        world_.After(world_.Between(0, 15'000), [this, run = started.run] {
+          StopRun(run, Duration(world_.Between(0, 3000)));
+        });
       // Now and then the answer is lost on the way to the caller, who asks once more.
       if (world_.Chance(0.1)) *done = false;
     });
@@ -86,11 +93,17 @@ void History::StartRun(const std::string& key, const engine::StartRun& request, 
 
 void History::StopRun(RunId run, Duration grace) {
   auto done = std::make_shared<bool>(false);
-  engine::StopRun request{.caller = {}, .run = run, .host = {}, .grace = grace, .reason = "sim", .known = *server_.store().FindRun(run)};
+  engine::StopRun request{.caller = {},
+                          .run = run,
+                          .host = {},
+                          .grace = grace,
+                          .reason = "sim",
+                          .known = *server_.store().FindRun(run)};
   server_.Ask(request, [this, run, done](Result<engine::Answer> answer) {
     *done = true;
     if (answer) truth_.StopAnswered(run);
-    world_.Trace("stop of {} answered: {}", FormatRunId(run), answer ? "yes" : answer.error().message);
+    world_.Trace("stop of {} answered: {}", FormatRunId(run),
+                 answer ? "yes" : answer.error().message);
   });
   world_.After(world_.Between(800, 4000), [this, run, grace, done] {
     if (!*done) StopRun(run, grace);
@@ -115,8 +128,10 @@ void History::PlanRuns() {
       stage.command = std::make_shared<const Command>(command);
       stage.wait_offline = Duration(world_.Between(0, 15'000));
       if (world_.Chance(0.4)) stage.concurrency = static_cast<std::uint32_t>(world_.Between(1, 4));
-      if (world_.Chance(0.4)) stage.batches = *ParseBatchPlan(world_.Chance(0.5) ? "1,50%" : "1 *2");
-      if (world_.Chance(0.5)) stage.max_failures = {static_cast<std::uint32_t>(world_.Between(0, 60)), true};
+      if (world_.Chance(0.4))
+        stage.batches = *ParseBatchPlan(world_.Chance(0.5) ? "1,50%" : "1 *2");
+      if (world_.Chance(0.5))
+        stage.max_failures = {static_cast<std::uint32_t>(world_.Between(0, 60)), true};
       engine::StartRun request;
       request.key = fmt::format("key-{}", i);
       request.body_sha256 = "body";
@@ -146,7 +161,8 @@ void History::BreakSomething() {
   } else if (kind < 76) {
     SimHost& host = AnyHost();
     host.Reimage();
-    world_.After(world_.Delay(3000, 30'000), [&host] { host.Join([&host] { host.StartAgent(); }); });
+    world_.After(world_.Delay(3000, 30'000),
+                 [&host] { host.Join([&host] { host.StartAgent(); }); });
   } else if (kind < 79) {
     clones_.push_back(AnyHost().Clone());
     clones_.back()->StartAgent();
@@ -166,7 +182,8 @@ void History::BreakSomething() {
 
 void History::PlanFaults() {
   const std::int64_t count = world_.Chance(0.1) ? 0 : world_.Between(1, 25);
-  for (std::int64_t i = 0; i < count; ++i) world_.After(world_.Between(0, kTrouble), [this] { BreakSomething(); });
+  for (std::int64_t i = 0; i < count; ++i)
+    world_.After(world_.Between(0, kTrouble), [this] { BreakSomething(); });
 }
 
 void History::Mend() {

@@ -12,8 +12,9 @@ struct Summary {
   std::size_t processes = 0;
 };
 
-// Plays one history: hosts join, callers start and stop runs, and everything that can break breaks; then
-// all is mended, and once it is quiet the promises are checked. Throws Violation when one is broken.
+// Plays one history: hosts join, callers start and stop runs, and everything that can break breaks;
+// then all is mended, and once it is quiet the promises are checked. Throws Violation when one is
+// broken.
 Summary PlayHistory(std::uint64_t seed, bool trace);
 
 }  // namespace muster::sim

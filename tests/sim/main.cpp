@@ -42,13 +42,16 @@ int main(int argc, char** argv) {
       total.runs += one.runs;
       total.processes += one.processes;
     } catch (const muster::sim::Violation& violation) {
-      std::printf("seed %llu: %s\n  replay: muster-sim --seed %llu --trace\n", static_cast<unsigned long long>(seed), violation.what(),
+      std::printf("seed %llu: %s\n  replay: muster-sim --seed %llu --trace\n",
+                  static_cast<unsigned long long>(seed), violation.what(),
                   static_cast<unsigned long long>(seed));
       if (++failed >= 5) break;
     }
   }
-  std::printf("%llu histories: %zu hosts, %zu runs, %zu processes, %llu events\n", static_cast<unsigned long long>(seeds), total.hosts,
-              total.runs, total.processes, static_cast<unsigned long long>(total.events));
-  std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(seeds - failed), static_cast<unsigned long long>(failed));
+  std::printf("%llu histories: %zu hosts, %zu runs, %zu processes, %llu events\n",
+              static_cast<unsigned long long>(seeds), total.hosts, total.runs, total.processes,
+              static_cast<unsigned long long>(total.events));
+  std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(seeds - failed),
+              static_cast<unsigned long long>(failed));
   return failed == 0 ? 0 : 1;
 }

@@ -8,12 +8,17 @@ namespace {
 constexpr std::int64_t kUnsyncedMs = 5000;  // files younger than this may be lost with the power
 
 LogTotals TotalsOf(const std::string& output) {
-  return {.bytes = output.size(), .dropped = 0, .gap = false, .stdout_sha256 = crypto::Sha256(output), .stderr_sha256 = kEmptySha256};
+  return {.bytes = output.size(),
+          .dropped = 0,
+          .gap = false,
+          .stdout_sha256 = crypto::Sha256(output),
+          .stderr_sha256 = kEmptySha256};
 }
 
 }  // namespace
 
-SimHost::SimHost(World& world, Truth& truth, SimServer& server, const NetMood& net, std::string name)
+SimHost::SimHost(World& world, Truth& truth, SimServer& server, const NetMood& net,
+                 std::string name)
     : world_(world), truth_(truth), server_(server), net_(net), name_(std::move(name)) {
   disk_.store = fmt::format("store-{:x}", world_.Random());
   disk_.key = fmt::format("key-{:x}", world_.Random());
@@ -26,13 +31,15 @@ void SimHost::NewBoot() {
 }
 
 void SimHost::Join(std::function<void()> joined) {
-  server_.Ask(engine::JoinHost{.caller = {}, .invite = "invite", .name = name_, .key = disk_.key, .labels = {}},
-              [this, joined, key = disk_.key](Result<engine::Answer> answer) {
-                if (!answer) world_.Trace("{} cannot join: {}", name_, answer.error().message);
-                if (!answer || key != disk_.key) return;
-                disk_.joined = true;
-                joined();
-              });
+  server_.Ask(
+      engine::JoinHost{
+          .caller = {}, .invite = "invite", .name = name_, .key = disk_.key, .labels = {}},
+      [this, joined, key = disk_.key](Result<engine::Answer> answer) {
+        if (!answer) world_.Trace("{} cannot join: {}", name_, answer.error().message);
+        if (!answer || key != disk_.key) return;
+        disk_.joined = true;
+        joined();
+      });
   const std::string key = disk_.key;
   world_.After(world_.Between(2000, 5000), [this, joined, key] {
     // Joined meanwhile, or reimaged once more: the caller of then is no longer interested.
@@ -45,8 +52,10 @@ void SimHost::StartAgent() {
   world_.Trace("{} agent starts, {} tasks on disk", name_, disk_.tasks.size());
   ++agent_life_;
   refused_ = false;
-  node_ = std::make_unique<link::Node>(link::Node::Options{.version = "sim", .features = {}, .facts = {}, .store = disk_.store, .boot = boot_},
-                                       disk_.term);
+  node_ = std::make_unique<link::Node>(
+      link::Node::Options{
+          .version = "sim", .features = {}, .facts = {}, .store = disk_.store, .boot = boot_},
+      disk_.term);
   for (auto& [task, kept] : disk_.tasks) {
     if (!kept.end && !alive_.contains(task)) {
       TaskEnd end;
@@ -56,10 +65,13 @@ void SimHost::StartAgent() {
       end.log->gap = true;
       kept.end = end;
     }
-    node_->Restore({task, kept.end ? link::HeldState::kEnded : link::HeldState::kRunning, kept.end}, kept.output.size());
+    node_->Restore({task, kept.end ? link::HeldState::kEnded : link::HeldState::kRunning, kept.end},
+                   kept.output.size());
   }
   Connect();
-  world_.After(world_.Between(0, 10'000), [this, life = agent_life_] { if (life == agent_life_) Beat(); });
+  world_.After(world_.Between(0, 10'000), [this, life = agent_life_] {
+    if (life == agent_life_) Beat();
+  });
 }
 
 void SimHost::CrashAgent() {
@@ -108,16 +120,20 @@ void SimHost::Connect() {
   wire_ = wire;
   world_.After(world_.Delay(net_.usual, net_.rare), [this, wire, session] {
     if (wire_ != wire) return;
-    const auto link = server_.Open(disk_.key, {.to_node = [this, wire](link::ServerFrame frame) { DeliverToNode(wire, std::move(frame)); },
-                                               .close =
-                                                   [this, wire] {
-                                                     // After what was sent on it.
-                                                     world_.After(std::max<std::int64_t>(wire->to_node_at - world_.Now(), 0) + 1, [this, wire] {
-                                                       const LinkId id = wire->link;
-                                                       server_.Closed(id);
-                                                       if (wire_ == wire) Disconnect(true);
-                                                     });
-                                                   }});
+    const auto link = server_.Open(
+        disk_.key,
+        {.to_node = [this,
+                     wire](link::ServerFrame frame) { DeliverToNode(wire, std::move(frame)); },
+         .close =
+             [this, wire] {
+               // After what was sent on it.
+               world_.After(std::max<std::int64_t>(wire->to_node_at - world_.Now(), 0) + 1,
+                            [this, wire] {
+                              const LinkId id = wire->link;
+                              server_.Closed(id);
+                              if (wire_ == wire) Disconnect(true);
+                            });
+             }});
     if (!link) return Disconnect(true);
     wire->link = *link;
     node_->SayHello(session, BootNow());
@@ -125,14 +141,15 @@ void SimHost::Connect() {
   });
 }
 
-// This end gives the connection up. What is on its way may still arrive at the other end, and that end
-// may notice much later.
+// This end gives the connection up. What is on its way may still arrive at the other end, and that
+// end may notice much later.
 void SimHost::Disconnect(bool reconnect) {
   if (!wire_) return;
   const auto wire = std::exchange(wire_, nullptr);
   wire->up = false;
   world_.After(world_.Delay(10, 2000), [wire] { wire->delivering = false; });
-  if (wire->link) world_.After(world_.Delay(50, 20'000), [this, wire] { server_.Closed(wire->link); });
+  if (wire->link)
+    world_.After(world_.Delay(50, 20'000), [this, wire] { server_.Closed(wire->link); });
   if (node_) node_->Disconnected();
   if (reconnect && node_) Reconnect();
 }
@@ -153,7 +170,8 @@ void SimHost::DeliverToNode(const std::shared_ptr<Wire>& wire, link::ServerFrame
 }
 
 void SimHost::SendToServer(const std::shared_ptr<Wire>& wire, link::NodeFrame frame) {
-  wire->to_server_at = std::max(wire->to_server_at, world_.Now() + world_.Delay(net_.usual, net_.rare));
+  wire->to_server_at =
+      std::max(wire->to_server_at, world_.Now() + world_.Delay(net_.usual, net_.rare));
   world_.After(wire->to_server_at - world_.Now(), [this, wire, frame = std::move(frame)] {
     if (wire->delivering) server_.Receive(wire->link, frame);
   });
@@ -200,10 +218,15 @@ void SimHost::Speak(const TaskKey& task, int pieces_left, std::int64_t life) {
       const bool timed_out = life > timeout;
       const int code = world_.Chance(0.1) ? 3 : 0;
       if (!timed_out) truth_.At(task).exit = code;
-      EndProcess(task, timed_out ? TaskState::kTimedOut : code == 0 ? TaskState::kSucceeded : TaskState::kFailed, timed_out ? 0 : code);
+      EndProcess(task,
+                 timed_out   ? TaskState::kTimedOut
+                 : code == 0 ? TaskState::kSucceeded
+                             : TaskState::kFailed,
+                 timed_out ? 0 : code);
       return;
     }
-    const std::string piece(static_cast<std::size_t>(world_.Between(1, 3000)), static_cast<char>('a' + pieces_left));
+    const std::string piece(static_cast<std::size_t>(world_.Between(1, 3000)),
+                            static_cast<char>('a' + pieces_left));
     truth_.At(task).output += piece;
     auto& kept = disk_.tasks.at(task);
     kept.output += piece;
@@ -230,10 +253,12 @@ void SimHost::EndProcess(const TaskKey& task, TaskState state, int exit_code) {
 
 void SimHost::Flush() {
   if (!node_ || !wire_ || !wire_->link) return;
-  const auto read = [this](const TaskKey& task, std::uint64_t from, std::size_t limit) -> Result<std::vector<LogChunk>> {
+  const auto read = [this](const TaskKey& task, std::uint64_t from,
+                           std::size_t limit) -> Result<std::vector<LogChunk>> {
     const auto& output = disk_.tasks.at(task).output;
     std::vector<LogChunk> chunks;
-    if (from < output.size()) chunks.push_back({task, from, Stream::kStdout, WallTime{1}, output.substr(from, limit)});
+    if (from < output.size())
+      chunks.push_back({task, from, Stream::kStdout, WallTime{1}, output.substr(from, limit)});
     return chunks;
   };
   while (auto frame = node_->NextFrame(read)) SendToServer(wire_, std::move(*frame));
@@ -244,7 +269,9 @@ void SimHost::Beat() {
     node_->QueueBeat(BootNow());
     Flush();
   }
-  world_.After(10'000, [this, life = agent_life_] { if (life == agent_life_ && node_) Beat(); });
+  world_.After(10'000, [this, life = agent_life_] {
+    if (life == agent_life_ && node_) Beat();
+  });
 }
 
 }  // namespace muster::sim

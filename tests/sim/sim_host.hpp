@@ -14,13 +14,13 @@ namespace muster::sim {
 
 // How ill the network behaves just now.
 struct NetMood {
-  std::int64_t usual = 5;   // ms one way
+  std::int64_t usual = 5;  // ms one way
   std::int64_t rare = 3000;
 };
 
-// A machine with an agent: the real link state machine over a pretended disk, processes and network.
-// The agent can crash while its tasks go on, the machine can reboot or lose power, the disk can be wiped
-// or copied to another machine.
+// A machine with an agent: the real link state machine over a pretended disk, processes and
+// network. The agent can crash while its tasks go on, the machine can reboot or lose power, the
+// disk can be wiped or copied to another machine.
 class SimHost {
  public:
   SimHost(World& world, Truth& truth, SimServer& server, const NetMood& net, std::string name);
@@ -28,8 +28,8 @@ class SimHost {
   // Faults.
   void CrashAgent();
   void StartAgent();
-  void PowerLoss();   // reboots; files written in the last moments may be gone
-  void Reimage();     // an empty disk and a new key; joins again
+  void PowerLoss();  // reboots; files written in the last moments may be gone
+  void Reimage();    // an empty disk and a new key; joins again
   void CutLink();
   std::unique_ptr<SimHost> Clone();  // a second machine with a copy of the disk and the key
 
@@ -63,7 +63,7 @@ class SimHost {
   };
   struct Wire {
     LinkId link;
-    bool up = true;            // as this end sees it
+    bool up = true;  // as this end sees it
     bool delivering = true;
     std::int64_t to_server_at = 0;
     std::int64_t to_node_at = 0;

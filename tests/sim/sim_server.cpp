@@ -26,9 +26,18 @@ void SimServer::Start() {
   };
   process_->intake = std::make_unique<server::Intake>(
       process_->logs,
-      server::Intake::Exits{.reports = [this, alive](engine::NodeReports reports) { if (alive()) Submit(std::move(reports)); },
-                            .send = [this, alive](LinkId link, link::ServerFrame frame) { if (alive()) SendFrame(link, std::move(frame)); },
-                            .close = [this, alive](LinkId link, const Error&) { if (alive()) Close(link); },
+      server::Intake::Exits{.reports =
+                                [this, alive](engine::NodeReports reports) {
+                                  if (alive()) Submit(std::move(reports));
+                                },
+                            .send =
+                                [this, alive](LinkId link, link::ServerFrame frame) {
+                                  if (alive()) SendFrame(link, std::move(frame));
+                                },
+                            .close =
+                                [this, alive](LinkId link, const Error&) {
+                                  if (alive()) Close(link);
+                                },
                             .stored = {}});
   process_->pipeline = std::make_unique<engine::Pipeline>(
       process_->store, *this,
@@ -135,7 +144,8 @@ void SimServer::Drive() {
   const MonoTime wake = pipeline.Drive(ReadClock());
   if (!process->alive || wake == kNever) return;
   const std::uint64_t number = ++process->wake;
-  const std::int64_t delay = std::max<std::int64_t>(wake.ms - ReadClock().mono.ms, pipeline.Ready() ? 0 : 1);
+  const std::int64_t delay =
+      std::max<std::int64_t>(wake.ms - ReadClock().mono.ms, pipeline.Ready() ? 0 : 1);
   world_.After(delay, [this, process, number] {
     if (process->alive && process->wake == number) Drive();
   });

@@ -18,8 +18,8 @@ struct ServerPort {
   std::function<void()> close;
 };
 
-// A machine that runs the real pipeline, engine and intake. It can crash at any event and start again;
-// its disks survive, its memory does not.
+// A machine that runs the real pipeline, engine and intake. It can crash at any event and start
+// again; its disks survive, its memory does not.
 class SimServer final : public Links {
  public:
   SimServer(World& world, Truth& truth, DiskMood& mood);
@@ -49,7 +49,9 @@ class SimServer final : public Links {
   MemoryLogStore& log_disk() { return *log_disk_; }
   void JumpWall(std::int64_t ms) { wall_offset_ += ms; }
   // The true time at which a moment on the clock of `term`'s server comes.
-  std::int64_t TrueTimeOf(Term term, link::ServerTime time) const { return time - mono_base_by_term_.at(term); }
+  std::int64_t TrueTimeOf(Term term, link::ServerTime time) const {
+    return time - mono_base_by_term_.at(term);
+  }
 
   void Send(std::vector<Outgoing> frames) override;
   void Close(LinkId link) override;

@@ -2,11 +2,13 @@
 
 namespace muster::sim {
 
-void SimStore::Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number, CommitDone done) {
+void SimStore::Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
+                      CommitDone done) {
   const bool refuse = world_.Chance(mood_.refused);
   const bool lose_answer = world_.Chance(mood_.lost_answer);
   const bool lands_after_crash = world_.Chance(0.5);
-  world_.After(world_.Delay(mood_.usual, mood_.rare), [=, alive = alive_, disk_store = &store_, &truth = truth_]() {
+  world_.After(world_.Delay(mood_.usual, mood_.rare), [=, alive = alive_, disk_store = &store_,
+                                                       &truth = truth_]() {
     if (!*alive && !lands_after_crash) return;
     if (refuse) {
       if (*alive) done(Fail(ErrorCode::kUnavailable, "disk is full"));
@@ -18,8 +20,10 @@ void SimStore::Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumbe
     const Fence after = *disk_store->ReadFence();
     if (written && !(before == after)) truth.BatchWritten(*batch, term);
     if (!*alive) return;
-    if (written && lose_answer) done(Fail(ErrorCode::kTimeout, "the answer was lost"));
-    else done(std::move(written));
+    if (written && lose_answer)
+      done(Fail(ErrorCode::kTimeout, "the answer was lost"));
+    else
+      done(std::move(written));
   });
 }
 

@@ -13,9 +13,9 @@ namespace muster::sim {
 
 // How ill the disk behaves just now.
 struct DiskMood {
-  double lost_answer = 0;   // written, but the answer never comes as such (kTimeout)
-  double refused = 0;       // not written (kUnavailable)
-  std::int64_t usual = 2;   // ms a commit takes
+  double lost_answer = 0;  // written, but the answer never comes as such (kTimeout)
+  double refused = 0;      // not written (kUnavailable)
+  std::int64_t usual = 2;  // ms a commit takes
   std::int64_t rare = 400;
 };
 
@@ -29,22 +29,29 @@ class SimStore final : public Store {
   void Crash() { *alive_ = false; }
 
   Result<Fence> TakeTerm() override { return store_.TakeTerm(); }
-  void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number, CommitDone done) override;
+  void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
+              CommitDone done) override;
   Result<Snapshot> Load(Term term) override { return store_.Load(term); }
   Result<Fence> ReadFence() override { return store_.ReadFence(); }
   Result<ReadAt<std::optional<Run>>> FindRun(RunId id) override { return store_.FindRun(id); }
-  Result<std::shared_ptr<const Targets>> FindTargets(RunId id) override { return store_.FindTargets(id); }
-  Result<std::vector<Run>> ListRuns(const RunFilter& filter, RunId before, std::size_t limit) override {
+  Result<std::shared_ptr<const Targets>> FindTargets(RunId id) override {
+    return store_.FindTargets(id);
+  }
+  Result<std::vector<Run>> ListRuns(const RunFilter& filter, RunId before,
+                                    std::size_t limit) override {
     return store_.ListRuns(filter, before, limit);
   }
-  Result<std::vector<TaskRecord>> ListTasks(RunId run, const TaskFilter& filter, std::optional<TaskKey> after,
+  Result<std::vector<TaskRecord>> ListTasks(RunId run, const TaskFilter& filter,
+                                            std::optional<TaskKey> after,
                                             std::size_t limit) override {
     return store_.ListTasks(run, filter, after, limit);
   }
-  Result<ReadAt<std::vector<std::optional<TaskRecord>>>> FindTasks(const std::vector<TaskKey>& keys) override {
+  Result<ReadAt<std::vector<std::optional<TaskRecord>>>> FindTasks(
+      const std::vector<TaskKey>& keys) override {
     return store_.FindTasks(keys);
   }
-  Result<ReadAt<std::optional<IdempotencyKey>>> FindKey(std::string_view caller, std::string_view key) override {
+  Result<ReadAt<std::optional<IdempotencyKey>>> FindKey(std::string_view caller,
+                                                        std::string_view key) override {
     return store_.FindKey(caller, key);
   }
   Result<std::vector<AuditEntry>> ListAudit(std::uint64_t before, std::size_t limit) override {
@@ -70,7 +77,8 @@ class SimLogStore final : public LogStore {
   void Append(std::vector<LogChunk> chunks, Done done) override;
   Result<std::uint64_t> DurableEnd(const TaskKey& task) override { return disk_->DurableEnd(task); }
   void Finish(const TaskKey& task, LogTotals totals, MarkDone done) override;
-  Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from, std::size_t limit) override {
+  Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from,
+                                     std::size_t limit) override {
     return disk_->Read(task, from, limit);
   }
 

@@ -6,19 +6,23 @@ void Truth::ProcessStarts(const TaskKey& task, std::int64_t start_by_true_time) 
   if (processes_.contains(task)) throw Violation("attempt " + FormatTaskKey(task) + " ran twice");
   const auto [first, fresh] = started_.try_emplace({task.run, task.ordinal}, task);
   if (!fresh)
-    throw Violation("task ran twice: as " + FormatTaskKey(first->second) + " and as " + FormatTaskKey(task));
+    throw Violation("task ran twice: as " + FormatTaskKey(first->second) + " and as " +
+                    FormatTaskKey(task));
   if (world_.Now() > start_by_true_time)
-    throw Violation(fmt::format("attempt {} started {} ms after its start_by", FormatTaskKey(task), world_.Now() - start_by_true_time));
+    throw Violation(fmt::format("attempt {} started {} ms after its start_by", FormatTaskKey(task),
+                                world_.Now() - start_by_true_time));
   processes_[task].task = task;
 }
 
 void Truth::StartAnswered(const std::string& key, RunId run, const Store& store) {
   const auto known = answered_.find(key);
   if (known != answered_.end() && known->second != run)
-    throw Violation("key " + key + " was answered with " + FormatRunId(known->second) + " and with " + FormatRunId(run));
+    throw Violation("key " + key + " was answered with " + FormatRunId(known->second) +
+                    " and with " + FormatRunId(run));
   answered_[key] = run;
   const auto found = const_cast<Store&>(store).FindRun(run);
-  if (!found || !found->value) throw Violation("run " + FormatRunId(run) + " was answered but is not on disk");
+  if (!found || !found->value)
+    throw Violation("run " + FormatRunId(run) + " was answered but is not on disk");
 }
 
 void Truth::BatchWritten(const Batch& batch, Term term) {
@@ -28,17 +32,24 @@ void Truth::BatchWritten(const Batch& batch, Term term) {
       const auto place = MemoryDisk::PlaceOf(next.key);
       const auto before = tasks_.find(place);
       if (before == tasks_.end()) {
-        const bool born = next.state == TaskState::kSent || VerdictOf(next.state) == Verdict::kDidNotRun;
-        if (!born) throw Violation("task " + FormatTaskKey(next.key) + " appeared as " + std::string(Name(next.state)));
+        const bool born =
+            next.state == TaskState::kSent || VerdictOf(next.state) == Verdict::kDidNotRun;
+        if (!born)
+          throw Violation("task " + FormatTaskKey(next.key) + " appeared as " +
+                          std::string(Name(next.state)));
         if (next.state == TaskState::kSent && stop_committed_.contains(next.key.run))
-          throw Violation("task " + FormatTaskKey(next.key) + " was dispatched after the stop of its run was committed");
-        if (next.state == TaskState::kSent && next.sent_term != term) throw Violation("row of another term");
+          throw Violation("task " + FormatTaskKey(next.key) +
+                          " was dispatched after the stop of its run was committed");
+        if (next.state == TaskState::kSent && next.sent_term != term)
+          throw Violation("row of another term");
       } else {
         const TaskState from = before->second.state;
         if (IsFinal(from) && from != next.state)
-          throw Violation(fmt::format("task {} left its end state {} for {}", FormatTaskKey(next.key), Name(from), Name(next.state)));
+          throw Violation(fmt::format("task {} left its end state {} for {}",
+                                      FormatTaskKey(next.key), Name(from), Name(next.state)));
         const LogState log = before->second.log.state;
-        if (IsFinal(from) && log != LogState::kOpen && log != LogState::kGap && log != next.log.state)
+        if (IsFinal(from) && log != LogState::kOpen && log != LogState::kGap &&
+            log != next.log.state)
           throw Violation("the final mark of " + FormatTaskKey(next.key) + " changed");
       }
       tasks_[place] = next;
@@ -53,7 +64,8 @@ void Truth::BatchWritten(const Batch& batch, Term term) {
 }
 
 void Truth::CheckLog(const TaskRecord& record, LogStore& logs) {
-  if (record.log.state == LogState::kOpen) throw Violation("the output of " + FormatTaskKey(record.key) + " never became final");
+  if (record.log.state == LogState::kOpen)
+    throw Violation("the output of " + FormatTaskKey(record.key) + " never became final");
   if (record.log.state != LogState::kComplete) return;
   const auto process = processes_.find(record.key);
   const std::string said = process == processes_.end() ? "" : process->second.output;
@@ -62,26 +74,36 @@ void Truth::CheckLog(const TaskRecord& record, LogStore& logs) {
   if (chunks)
     for (const auto& chunk : *chunks) kept += chunk.data;
   if (kept != said)
-    throw Violation(fmt::format("the output of {} is called complete, but {} bytes were said and {} are kept", FormatTaskKey(record.key),
-                                said.size(), kept.size()));
+    throw Violation(
+        fmt::format("the output of {} is called complete, but {} bytes were said and {} are kept",
+                    FormatTaskKey(record.key), said.size(), kept.size()));
 }
 
 void Truth::CheckTask(const TaskRecord& record, LogStore& logs) {
-  if (!IsFinal(record.state)) throw Violation("task " + FormatTaskKey(record.key) + " never ended: " + std::string(Name(record.state)));
+  if (!IsFinal(record.state))
+    throw Violation("task " + FormatTaskKey(record.key) +
+                    " never ended: " + std::string(Name(record.state)));
   const auto process = processes_.find(record.key);
   const bool ran = process != processes_.end();
   switch (VerdictOf(record.state)) {
     case Verdict::kDidNotRun:
-      if (ran) throw Violation("task " + FormatTaskKey(record.key) + " is called " + std::string(Name(record.state)) + ", but it ran");
+      if (ran)
+        throw Violation("task " + FormatTaskKey(record.key) + " is called " +
+                        std::string(Name(record.state)) + ", but it ran");
       break;
     case Verdict::kRan:
-      if (!ran) throw Violation("task " + FormatTaskKey(record.key) + " is called " + std::string(Name(record.state)) + ", but it never ran");
+      if (!ran)
+        throw Violation("task " + FormatTaskKey(record.key) + " is called " +
+                        std::string(Name(record.state)) + ", but it never ran");
       if (record.state == TaskState::kSucceeded && process->second.exit != 0)
-        throw Violation("task " + FormatTaskKey(record.key) + " is called succeeded, but it did not exit with 0");
+        throw Violation("task " + FormatTaskKey(record.key) +
+                        " is called succeeded, but it did not exit with 0");
       if (record.state == TaskState::kKilled && !process->second.killed)
-        throw Violation("task " + FormatTaskKey(record.key) + " is called killed, but nobody killed it");
+        throw Violation("task " + FormatTaskKey(record.key) +
+                        " is called killed, but nobody killed it");
       break;
-    case Verdict::kUnknown: break;
+    case Verdict::kUnknown:
+      break;
   }
   CheckLog(record, logs);
 }
@@ -89,10 +111,12 @@ void Truth::CheckTask(const TaskRecord& record, LogStore& logs) {
 void Truth::CheckEnd(Store& store, LogStore& logs) {
   for (const auto& [key, id] : answered_) {
     const auto run = store.FindRun(id);
-    if (!run || !run->value) throw Violation("run " + FormatRunId(id) + " was answered and is gone");
+    if (!run || !run->value)
+      throw Violation("run " + FormatRunId(id) + " was answered and is gone");
     if (!IsFinal(run->value->state)) throw Violation("run " + FormatRunId(id) + " never ended");
     if (stopped_.contains(id) && run->value->state != RunState::kCancelled)
-      throw Violation("run " + FormatRunId(id) + " was stopped and ended as " + std::string(Name(run->value->state)));
+      throw Violation("run " + FormatRunId(id) + " was stopped and ended as " +
+                      std::string(Name(run->value->state)));
     TaskCounts counts;
     std::optional<TaskKey> after;
     TaskFilter filter;
@@ -104,12 +128,15 @@ void Truth::CheckEnd(Store& store, LogStore& logs) {
       last[row.key.ordinal] = row.state;
     }
     for (const auto& [ordinal, state] : last) ++counts[state];
-    if (!(counts == run->value->stages.back().counts)) throw Violation("the counts of run " + FormatRunId(id) + " are not those of its tasks");
-    if (last.size() != run->value->hosts) throw Violation("run " + FormatRunId(id) + " ended without a word about some hosts");
+    if (!(counts == run->value->stages.back().counts))
+      throw Violation("the counts of run " + FormatRunId(id) + " are not those of its tasks");
+    if (last.size() != run->value->hosts)
+      throw Violation("run " + FormatRunId(id) + " ended without a word about some hosts");
   }
   std::map<std::string, int> runs_by_key;
   for (const auto& [place, record] : tasks_)
-    if (record.state == TaskState::kSent) throw Violation("task " + FormatTaskKey(record.key) + " is still out");
+    if (record.state == TaskState::kSent)
+      throw Violation("task " + FormatTaskKey(record.key) + " is still out");
 }
 
 }  // namespace muster::sim

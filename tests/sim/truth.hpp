@@ -24,10 +24,10 @@ class Truth {
 
   struct Process {
     TaskKey task;
-    std::string output;      // what it has said so far
-    std::optional<int> exit; // when it ended by itself
+    std::string output;       // what it has said so far
+    std::optional<int> exit;  // when it ended by itself
     bool killed = false;
-    bool vanished = false;   // its machine lost power
+    bool vanished = false;  // its machine lost power
   };
 
   // Promise 2 and the ledger: an attempt starts at most once, and of a task's attempts only one.
@@ -44,7 +44,8 @@ class Truth {
   // Promise 8: only legal transitions. Called with every batch that reaches the disk.
   void BatchWritten(const Batch& batch, Term term);
 
-  // At the end of a history, when everything is up and quiet: promises 4, 6, 7, 8, 9 over all records.
+  // At the end of a history, when everything is up and quiet: promises 4, 6, 7, 8, 9 over all
+  // records.
   void CheckEnd(Store& store, LogStore& logs);
 
   const std::set<RunId>& stopped() const { return stopped_; }

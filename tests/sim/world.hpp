@@ -51,9 +51,13 @@ class World {
   std::int64_t Between(std::int64_t low, std::int64_t high) {
     return low + static_cast<std::int64_t>(Random() % static_cast<std::uint64_t>(high - low + 1));
   }
-  bool Chance(double probability) { return static_cast<double>(Random() >> 11) * 0x1.0p-53 < probability; }
+  bool Chance(double probability) {
+    return static_cast<double>(Random() >> 11) * 0x1.0p-53 < probability;
+  }
   // Mostly short, sometimes long: how networks and disks really are.
-  std::int64_t Delay(std::int64_t usual, std::int64_t rare) { return Chance(0.03) ? Between(usual, rare) : Between(0, usual); }
+  std::int64_t Delay(std::int64_t usual, std::int64_t rare) {
+    return Chance(0.03) ? Between(usual, rare) : Between(0, usual);
+  }
 
   template <typename... Args>
   void Trace(fmt::format_string<Args...> format, Args&&... args) {

@@ -40,10 +40,12 @@ Daemon::Daemon(net::EventLoop& loop, DataFolder& folder, Credentials credentials
       credentials_(std::move(credentials)),
       options_(std::move(options)),
       runner_({.data = folder.Path(), .run_as = options_.run_as, .max_spool = options_.max_spool},
-              {.on_output = [this](const TaskKey& task, std::uint64_t spooled) { node_->Output(task, spooled); },
+              {.on_output = [this](const TaskKey& task,
+                                   std::uint64_t spooled) { node_->Output(task, spooled); },
                .on_end =
                    [this](const TaskKey& task, const TaskEnd& end) {
-                     spdlog::info("task ended task={} state={} exit={}", FormatTaskKey(task), Name(end.state), end.exit_code);
+                     spdlog::info("task ended task={} state={} exit={}", FormatTaskKey(task),
+                                  Name(end.state), end.exit_code);
                      node_->Ended(task, end);
                    }}) {}
 
@@ -78,10 +80,11 @@ void Daemon::Connect() {
                                   .ca_fingerprint = {},
                                   .key_pem = credentials_.key_pem,
                                   .cert_pem = credentials_.cert_pem};
-  link_ = net::LinkClient::Connect(loop_, *endpoint, identity, "/api/v1/link", kConnectTimeout,
-                                   {.on_open = [this, session = *session] { OnOpen(session); },
-                                    .on_frame = [this](const std::string& frame) { OnFrame(frame); },
-                                    .on_closed = [this](const Error& why) { OnClosed(why); }});
+  link_ =
+      net::LinkClient::Connect(loop_, *endpoint, identity, "/api/v1/link", kConnectTimeout,
+                               {.on_open = [this, session = *session] { OnOpen(session); },
+                                .on_frame = [this](const std::string& frame) { OnFrame(frame); },
+                                .on_closed = [this](const Error& why) { OnClosed(why); }});
 }
 
 void Daemon::OnOpen(std::uint64_t session) {
@@ -93,7 +96,8 @@ void Daemon::OnOpen(std::uint64_t session) {
 
 void Daemon::OnClosed(const Error& why) {
   const Duration delay = backoff_.Next(Random());
-  spdlog::warn("no link to {}: {}; trying again in {}", folder_.Who().server, why.message, FormatDuration(delay));
+  spdlog::warn("no link to {}: {}; trying again in {}", folder_.Who().server, why.message,
+               FormatDuration(delay));
   open_ = false;
   if (node_) node_->Disconnected();
   // The client is the caller: it must outlive this call.
@@ -113,7 +117,9 @@ void Daemon::OnFrame(const std::string& bytes) {
 }
 
 void Daemon::CarryOut(link::Node::Actions actions) {
-  if (actions.refused) spdlog::error("the server refuses this agent code={} message=\"{}\"", actions.refused->code, actions.refused->message);
+  if (actions.refused)
+    spdlog::error("the server refuses this agent code={} message=\"{}\"", actions.refused->code,
+                  actions.refused->message);
   if (actions.new_term)
     if (const auto kept = folder_.RaiseTerm(*actions.new_term); !kept) {
       spdlog::error("cannot keep the term, so nothing is started: {}", kept.error().message);
@@ -122,13 +128,17 @@ void Daemon::CarryOut(link::Node::Actions actions) {
   if (actions.welcomed) {
     backoff_.Reset();
     heartbeat_ = actions.welcomed->heartbeat;
-    next_beat_ = BootNow().ms + static_cast<std::int64_t>(Random() % static_cast<std::uint64_t>(heartbeat_.count() + 1));
-    spdlog::info("welcomed host={} term={} session={}", actions.welcomed->host_name, actions.welcomed->term.value, actions.welcomed->session);
+    next_beat_ = BootNow().ms + static_cast<std::int64_t>(
+                                    Random() % static_cast<std::uint64_t>(heartbeat_.count() + 1));
+    spdlog::info("welcomed host={} term={} session={}", actions.welcomed->host_name,
+                 actions.welcomed->term.value, actions.welcomed->session);
   }
   if (actions.hello_again) {
     const auto session = folder_.NextSession();
-    if (session) node_->SayHello(*session, BootNow().ms);
-    else spdlog::error("cannot begin a session: {}", session.error().message);
+    if (session)
+      node_->SayHello(*session, BootNow().ms);
+    else
+      spdlog::error("cannot begin a session: {}", session.error().message);
   }
   for (const auto& task : actions.forget) runner_.Forget(task);
   for (const auto& order : actions.start) StartTask(order);
@@ -141,14 +151,17 @@ void Daemon::StartTask(const link::Order& order) {
     spdlog::info("task started task={}", FormatTaskKey(order.task));
     node_->Started(order.task);
   } else {
-    spdlog::warn("task not started task={} reason=\"{}\"", FormatTaskKey(order.task), started.error().message);
+    spdlog::warn("task not started task={} reason=\"{}\"", FormatTaskKey(order.task),
+                 started.error().message);
     node_->Ended(order.task, RefusedEnd(started.error()));
   }
 }
 
 void Daemon::Flush() {
   if (!open_) return;
-  const auto read = [this](const TaskKey& task, std::uint64_t from, std::size_t limit) { return runner_.Read(task, from, limit); };
+  const auto read = [this](const TaskKey& task, std::uint64_t from, std::size_t limit) {
+    return runner_.Read(task, from, limit);
+  };
   while (link_->Unsent() < kMostUnsent) {
     const auto frame = node_->NextFrame(read);
     if (!frame) return;

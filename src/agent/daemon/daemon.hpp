@@ -13,8 +13,8 @@
 
 namespace muster::agent {
 
-// The agent at work: keeps a link to its server, hands what arrives to the link's state machine, and
-// carries out what that decides. One thread, an event loop.
+// The agent at work: keeps a link to its server, hands what arrives to the link's state machine,
+// and carries out what that decides. One thread, an event loop.
 class Daemon {
  public:
   struct Options {

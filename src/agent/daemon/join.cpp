@@ -13,7 +13,8 @@ namespace json = boost::json;
 
 Result<std::string> Field(const json::object& object, std::string_view name) {
   const auto* value = object.if_contains(name);
-  if (value == nullptr || !value->is_string()) return Fail(ErrorCode::kInternal, "the server's answer lacks '{}'", name);
+  if (value == nullptr || !value->is_string())
+    return Fail(ErrorCode::kInternal, "the server's answer lacks '{}'", name);
   return std::string(value->as_string());
 }
 
@@ -21,7 +22,8 @@ std::string ErrorMessage(const net::HttpResponse& response) {
   boost::system::error_code problem;
   const json::value body = json::parse(response.body, problem);
   if (!problem && body.is_object())
-    if (const auto* error = body.as_object().if_contains("error"); error != nullptr && error->is_object())
+    if (const auto* error = body.as_object().if_contains("error");
+        error != nullptr && error->is_object())
       if (const auto message = Field(error->as_object(), "message")) return *message;
   return fmt::format("the server answered {}", response.status);
 }
@@ -35,10 +37,12 @@ ErrorCode CodeOf(int status) {
 Result<Joined> ReadAnswer(const net::HttpResponse& response) {
   boost::system::error_code problem;
   const json::value body = json::parse(response.body, problem);
-  if (problem || !body.is_object()) return Fail(ErrorCode::kInternal, "the server's answer is not JSON; is this a Muster server?");
+  if (problem || !body.is_object())
+    return Fail(ErrorCode::kInternal, "the server's answer is not JSON; is this a Muster server?");
   Joined joined;
-  for (const auto& [name, field] : {std::pair("host", &joined.host), std::pair("cluster", &joined.cluster),
-                                    std::pair("cert_pem", &joined.cert_pem), std::pair("ca_pem", &joined.ca_pem)}) {
+  for (const auto& [name, field] :
+       {std::pair("host", &joined.host), std::pair("cluster", &joined.cluster),
+        std::pair("cert_pem", &joined.cert_pem), std::pair("ca_pem", &joined.ca_pem)}) {
     auto text = Field(body.as_object(), name);
     if (!text) return Fail(text.error());
     *field = std::move(*text);
@@ -53,7 +57,8 @@ Result<Joined> Join(const JoinOptions& options) {
   if (!token) return Fail(token.error());
   const auto endpoint = net::ParseEndpoint(options.server);
   if (!endpoint) return Fail(endpoint.error());
-  if (!endpoint->tls) return Fail(ErrorCode::kInvalid, "{}: agents join over TLS; write https://…", options.server);
+  if (!endpoint->tls)
+    return Fail(ErrorCode::kInvalid, "{}: agents join over TLS; write https://…", options.server);
   if (const auto fits = CheckHostName(options.name); !fits) return Fail(fits.error());
   const std::string key = options.key_pem.empty() ? crypto::GenerateKey() : options.key_pem;
   const auto request = crypto::MakeRequest(key, options.name);
@@ -68,11 +73,15 @@ Result<Joined> Join(const JoinOptions& options) {
   call.method = "POST";
   call.target = "/api/v1/join";
   call.headers = {{"Content-Type", "application/json"}};
-  call.body = json::serialize(json::object{
-      {"token", options.token}, {"name", options.name}, {"labels", std::move(labels)}, {"request_pem", *request}});
+  call.body = json::serialize(json::object{{"token", options.token},
+                                           {"name", options.name},
+                                           {"labels", std::move(labels)},
+                                           {"request_pem", *request}});
   const auto response = client.Call(call);
   if (!response) return Fail(response.error());
-  if (response->status != 201) return Fail(CodeOf(response->status), "cannot join {}: {}", options.server, ErrorMessage(*response));
+  if (response->status != 201)
+    return Fail(CodeOf(response->status), "cannot join {}: {}", options.server,
+                ErrorMessage(*response));
   auto joined = ReadAnswer(*response);
   if (!joined) return joined;
   joined->key_pem = key;

@@ -9,7 +9,7 @@ namespace muster::agent {
 
 // What a join brought.
 struct Joined {
-  std::string host;     // the name it has there
+  std::string host;  // the name it has there
   std::string cluster;
   std::string key_pem;
   std::string cert_pem;
@@ -21,12 +21,12 @@ struct JoinOptions {
   std::string token;   // of 'muster agents invite'
   std::string name;
   Labels labels;
-  std::string ca_pem;  // believe this CA instead of the token's fingerprint
-  std::string key_pem; // the key to join with; a new one when empty
+  std::string ca_pem;   // believe this CA instead of the token's fingerprint
+  std::string key_pem;  // the key to join with; a new one when empty
 };
 
-// Makes a key, asks the server to sign it, and believes only a server whose CA the token (or ca_pem)
-// names. Blocks. The error says what to do.
+// Makes a key, asks the server to sign it, and believes only a server whose CA the token (or
+// ca_pem) names. Blocks. The error says what to do.
 Result<Joined> Join(const JoinOptions& options);
 
 }  // namespace muster::agent

@@ -11,7 +11,8 @@ Result<Invite*> UsableInvite(Turn& turn, const std::string& id) {
     return Fail(ErrorCode::kDenied,
                 "the join token is unknown or used up; make a new one with 'muster agents invite'");
   if (found->second.expires < turn.now.wall)
-    return Fail(ErrorCode::kDenied, "the join token expired at {}; make a new one with 'muster agents invite'",
+    return Fail(ErrorCode::kDenied,
+                "the join token expired at {}; make a new one with 'muster agents invite'",
                 FormatTime(found->second.expires));
   return &found->second;
 }
@@ -48,7 +49,8 @@ void Decide(Turn& turn, const CreateInvite& command) {
   turn.state.invites[command.invite.id] = command.invite;
   turn.Put(PutInvite{command.invite});
   turn.Audit(command.caller, "agents.invite", "",
-             fmt::format("uses {}, expires {}{}", command.invite.uses_left, FormatTime(command.invite.expires),
+             fmt::format("uses {}, expires {}{}", command.invite.uses_left,
+                         FormatTime(command.invite.expires),
                          command.invite.replace ? ", may replace" : ""));
   turn.Answer(command.caller, InviteCreated{command.invite});
 }
@@ -67,13 +69,17 @@ void Decide(Turn& turn, const JoinHost& command) {
   const auto invite = UsableInvite(turn, command.invite);
   if (!invite) return refuse(invite.error());
   if (state.host_by_key.contains(command.key))
-    return refuse({ErrorCode::kConflict, "this key belongs to another host already; join with an empty data folder"});
+    return refuse({ErrorCode::kConflict,
+                   "this key belongs to another host already; join with an empty data folder"});
   const bool replaces = by_name != state.host_by_name.end();
   if (replaces && !(*invite)->replace)
-    return refuse({ErrorCode::kConflict,
-                   fmt::format("a host named '{0}' is known already with another key; if this machine takes its place, "
-                               "join with a token of 'muster agents invite --replace', else give it another --name",
-                               command.name)});
+    return refuse(
+        {ErrorCode::kConflict,
+         fmt::format(
+             "a host named '{0}' is known already with another key; if this machine takes its "
+             "place, "
+             "join with a token of 'muster agents invite --replace', else give it another --name",
+             command.name)});
   const HostId id = replaces ? by_name->second : HostId(state.next_host++);
   HostEntry& entry = state.hosts[id];
   if (replaces) Disown(turn, entry);
@@ -93,7 +99,8 @@ void Decide(Turn& turn, const JoinHost& command) {
   state.host_by_name[command.name] = id;
   UseUp(turn, **invite);
   turn.Put(PutHost{entry.host});
-  turn.Audit(command.caller, replaces ? "agents.rejoin" : "agents.join", "host " + command.name, "key " + command.key);
+  turn.Audit(command.caller, replaces ? "agents.rejoin" : "agents.join", "host " + command.name,
+             "key " + command.key);
   turn.Tell(HostNews{entry.host, false, command.caller.address});
   turn.Answer(command.caller, HostJoined{entry.host, state.cluster});
 }

@@ -53,8 +53,8 @@ void Accept(Turn& turn, HostEntry& entry, const NodeHello& command) {
 }
 
 // A listed task the engine holds open.
-link::TaskAnswer AnswerOpen(Turn& turn, OpenRun& run, TaskRecord& record, const link::HeldTask& held,
-                            std::uint64_t durable) {
+link::TaskAnswer AnswerOpen(Turn& turn, OpenRun& run, TaskRecord& record,
+                            const link::HeldTask& held, std::uint64_t durable) {
   link::TaskAnswer answer{.task = held.task, .verb = Verb::kGoOn, .durable_offset = durable};
   if (held.state == link::HeldState::kEnded && held.end) {
     EndAttempt(turn, run, held.task.ordinal, EventOf(*held.end), held.end, {}, std::nullopt);
@@ -78,7 +78,8 @@ link::TaskAnswer AnswerOpen(Turn& turn, OpenRun& run, TaskRecord& record, const 
 }
 
 // A listed task whose record has ended, or is not there at all.
-link::TaskAnswer AnswerEnded(Turn& turn, const link::HeldTask& held, const TaskRecord* record, std::uint64_t durable) {
+link::TaskAnswer AnswerEnded(Turn& turn, const link::HeldTask& held, const TaskRecord* record,
+                             std::uint64_t durable) {
   link::TaskAnswer answer{.task = held.task, .verb = Verb::kGoOn, .durable_offset = durable};
   const bool node_ended = held.state == link::HeldState::kEnded && held.end;
   if (record == nullptr) {
@@ -100,17 +101,20 @@ link::TaskAnswer AnswerEnded(Turn& turn, const link::HeldTask& held, const TaskR
 }
 
 // Attempts the engine holds open and Hello does not list.
-void SettleUnlisted(Turn& turn, HostEntry& entry, const link::Hello& hello, const std::set<TaskKey>& listed) {
+void SettleUnlisted(Turn& turn, HostEntry& entry, const link::Hello& hello,
+                    const std::set<TaskKey>& listed) {
   const auto open = entry.open;  // the loop changes the original
   for (const auto& [run_id, ordinal] : open) {
     OpenRun& run = turn.state.runs.at(run_id);
     const TaskRecord& record = run.attempts.at(ordinal);
     if (listed.contains(record.key)) continue;
-    const bool never_started = run.slots[ordinal].state == TaskState::kSent &&
-                               link::JudgeUnlisted(record.store, record.boot, hello) == link::UnlistedVerdict::kSendAgain;
+    const bool never_started =
+        run.slots[ordinal].state == TaskState::kSent &&
+        link::JudgeUnlisted(record.store, record.boot, hello) == link::UnlistedVerdict::kSendAgain;
     if (!never_started) {
-      LoseAttempt(turn, run, ordinal, record.store == hello.store ? "the host rebooted or forgot the task"
-                                                                  : "the host came back with another data folder");
+      LoseAttempt(turn, run, ordinal,
+                  record.store == hello.store ? "the host rebooted or forgot the task"
+                                              : "the host came back with another data folder");
     } else if (run.winding_up || record.stop_wished) {
       ReturnToQueue(turn, run, ordinal, "the host never got the order");
       EndUnsent(turn, run, ordinal, TaskEvent::kStop, "stopped before the host got the order");
@@ -145,11 +149,13 @@ void Welcome(Turn& turn, HostEntry& entry, const NodeHello& command) {
     const auto& looked = command.looked[i];
     if (const auto [run, record] = FindAttempt(turn.state, held.task); run != nullptr) {
       welcome.answers.push_back(AnswerOpen(turn, *run, *record, held, looked.durable_log));
-    } else if (const auto lingers = turn.state.lingering.find(held.task); lingers != turn.state.lingering.end()) {
+    } else if (const auto lingers = turn.state.lingering.find(held.task);
+               lingers != turn.state.lingering.end()) {
       const TaskRecord record_copy = lingers->second;
       welcome.answers.push_back(AnswerEnded(turn, held, &record_copy, looked.durable_log));
     } else {
-      welcome.answers.push_back(AnswerEnded(turn, held, looked.record ? &*looked.record : nullptr, looked.durable_log));
+      welcome.answers.push_back(
+          AnswerEnded(turn, held, looked.record ? &*looked.record : nullptr, looked.durable_log));
     }
   }
   turn.FrameFor(command.link).welcome = std::move(welcome);
@@ -163,7 +169,8 @@ bool LookedTooEarly(State& state, const NodeHello& command) {
   for (std::size_t i = 0; i < command.hello.tasks.size(); ++i) {
     const auto& key = command.hello.tasks[i].task;
     const auto& record = command.looked[i].record;
-    if (record && !IsFinal(record->state) && FindAttempt(state, key).run == nullptr && !state.lingering.contains(key))
+    if (record && !IsFinal(record->state) && FindAttempt(state, key).run == nullptr &&
+        !state.lingering.contains(key))
       return true;
   }
   return false;
@@ -174,15 +181,20 @@ bool LookedTooEarly(State& state, const NodeHello& command) {
 void Decide(Turn& turn, const NodeHello& command) {
   const auto id = turn.state.host_by_key.find(command.key);
   if (id == turn.state.host_by_key.end())
-    return Refuse(turn, command.link, "unknown", "this agent's key is not known here; join it again with a new token");
+    return Refuse(turn, command.link, "unknown",
+                  "this agent's key is not known here; join it again with a new token");
   HostEntry& entry = turn.state.hosts.at(id->second);
   const auto judged = link::JudgeHello(entry.host, command.hello, command.link > entry.last_link);
   switch (judged.verdict) {
-    case link::HelloVerdict::kAccept: break;
-    case link::HelloVerdict::kCopy: return MarkAsCopy(turn, entry, command.link, judged.message);
-    case link::HelloVerdict::kStale: return Refuse(turn, command.link, "old_session", judged.message);
+    case link::HelloVerdict::kAccept:
+      break;
+    case link::HelloVerdict::kCopy:
+      return MarkAsCopy(turn, entry, command.link, judged.message);
+    case link::HelloVerdict::kStale:
+      return Refuse(turn, command.link, "old_session", judged.message);
     case link::HelloVerdict::kUnwanted:
-      return Refuse(turn, command.link, entry.host.state == HostState::kRevoked ? "revoked" : "copy", judged.message);
+      return Refuse(turn, command.link,
+                    entry.host.state == HostState::kRevoked ? "revoked" : "copy", judged.message);
   }
   if (LookedTooEarly(turn.state, command)) {
     turn.FrameFor(command.link).say_hello = true;

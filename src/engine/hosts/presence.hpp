@@ -4,8 +4,8 @@
 
 namespace muster::engine {
 
-// Who is there. Hello and the engine's memory are compared task by task, and both sides agree in the
-// Welcome: go on, kill, forget, send again, lost.
+// Who is there. Hello and the engine's memory are compared task by task, and both sides agree in
+// the Welcome: go on, kill, forget, send again, lost.
 void Decide(Turn& turn, const NodeHello& command);
 void Decide(Turn& turn, const LinkClosed& command);
 

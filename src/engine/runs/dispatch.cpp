@@ -20,7 +20,8 @@ bool HasRoom(const OpenRun& run) {
 void Dispatch(Turn& turn, OpenRun& run, std::uint32_t ordinal, HostEntry& host) {
   Slot& slot = run.slots[ordinal];
   TaskRecord record;
-  record.key = {run.run.id, run.CurrentStage().visit, ordinal, host.host.id, Attempt(++slot.attempt)};
+  record.key = {run.run.id, run.CurrentStage().visit, ordinal, host.host.id,
+                Attempt(++slot.attempt)};
   record.state = TaskState::kSent;
   record.sent = turn.now.wall;
   record.store = host.host.store;
@@ -33,7 +34,8 @@ void Dispatch(Turn& turn, OpenRun& run, std::uint32_t ordinal, HostEntry& host) 
   host.queued.erase({run.run.id, ordinal});
   host.open.insert({run.run.id, ordinal});
   SendOrder(turn, run, record, host);
-  turn.Tell(TaskNews{.task = record.key, .state = TaskState::kSent, .reason = {}, .commit = turn.commit});
+  turn.Tell(
+      TaskNews{.task = record.key, .state = TaskState::kSent, .reason = {}, .commit = turn.commit});
   run.attempts[ordinal] = std::move(record);
   ArmDeadline(turn, run, ordinal, AttemptBound(turn.state.options, run));
   turn.TellRun(run);
@@ -54,7 +56,8 @@ void GiveTurn(Turn& turn, OpenRun& run, std::uint32_t ordinal) {
     Dispatch(turn, run, ordinal, *host);
   } else {
     host->queued.insert({run.run.id, ordinal});
-    turn.Tell(TaskNews{.task = {run.run.id, run.CurrentStage().visit, ordinal, host->host.id, Attempt(slot.attempt)},
+    turn.Tell(TaskNews{.task = {run.run.id, run.CurrentStage().visit, ordinal, host->host.id,
+                                Attempt(slot.attempt)},
                        .state = TaskState::kQueued,
                        .reason = {},
                        .commit = turn.commit});
@@ -79,7 +82,8 @@ void TakeReady(Turn& turn, OpenRun& run) {
 void WindUp(Turn& turn, OpenRun& run) {
   const auto hosts = static_cast<std::uint32_t>(run.slots.size());
   const bool stopped = run.run.stop.has_value();
-  const std::string reason = stopped ? "the run was stopped" : "too many hosts failed before its turn";
+  const std::string reason =
+      stopped ? "the run was stopped" : "too many hosts failed before its turn";
   for (; run.kill_cursor < hosts && !turn.Spent(); ++run.kill_cursor) {
     const std::uint32_t ordinal = run.kill_cursor;
     const TaskState state = run.slots[ordinal].state;
@@ -91,7 +95,8 @@ void WindUp(Turn& turn, OpenRun& run) {
     if (!stopped || attempt == run.attempts.end()) continue;
     turn.Spend();
     const HostEntry& host = turn.state.hosts.at(attempt->second.key.host);
-    if (host.Online()) turn.FrameFor(host.link).kills.push_back({attempt->second.key, run.run.stop->grace});
+    if (host.Online())
+      turn.FrameFor(host.link).kills.push_back({attempt->second.key, run.run.stop->grace});
     ArmDeadline(turn, run, ordinal, KillBound(turn.state.options, run.run.stop->grace));
   }
 }
@@ -104,7 +109,8 @@ void EndRun(Turn& turn, OpenRun& open) {
   open.run.state = RunEnd(stage.state);
   open.run.ended = turn.now.wall;
   if (open.limit_passed && !open.run.stop && !open.Spec().batches.Empty())
-    open.run.reason = fmt::format("more than {} failed in batch {}", FormatHostShare(open.Spec().max_failures), open.batch + 1);
+    open.run.reason = fmt::format("more than {} failed in batch {}",
+                                  FormatHostShare(open.Spec().max_failures), open.batch + 1);
   turn.Put(PutRun{open.run});
   const RunId id = open.run.id;
   const auto logs = turn.state.logs_open.find(id);
@@ -143,28 +149,32 @@ void OpenBatch(OpenRun& run, std::uint32_t index, std::uint32_t begin) {
   run.batch_left = 0;
   run.batch_failures = 0;
   for (std::uint32_t i = begin; i < run.batch_end; ++i) {
-    if (!IsFinal(run.slots[i].state)) ++run.batch_left;
-    else if (CountsAsFailure(run.slots[i].state)) ++run.batch_failures;
+    if (!IsFinal(run.slots[i].state))
+      ++run.batch_left;
+    else if (CountsAsFailure(run.slots[i].state))
+      ++run.batch_failures;
   }
 }
 
 void SendOrder(Turn& turn, OpenRun& run, const TaskRecord& record, const HostEntry& host) {
   const StageSpec& spec = run.Spec();
-  turn.FrameFor(host.link).orders.push_back({.task = record.key,
-                                             .session = host.host.session,
-                                             .term = turn.state.term,
-                                             .start_by = (turn.now.mono + turn.state.options.order_life).ms,
-                                             .needs = {},
-                                             .stage = spec.name,
-                                             .host_name = host.host.name,
-                                             .command = spec.command});
+  turn.FrameFor(host.link).orders.push_back(
+      {.task = record.key,
+       .session = host.host.session,
+       .term = turn.state.term,
+       .start_by = (turn.now.mono + turn.state.options.order_life).ms,
+       .needs = {},
+       .stage = spec.name,
+       .host_name = host.host.name,
+       .command = spec.command});
 }
 
 void ArmDeadline(Turn& turn, OpenRun& run, std::uint32_t ordinal, Duration bound) {
   Slot& slot = run.slots[ordinal];
   slot.deadline = bound == Duration::max() ? kNever : turn.now.mono + bound;
   if (slot.deadline != kNever)
-    turn.state.timers.push({slot.deadline, TimerKind::kTaskDeadline, run.run.id, ordinal, slot.attempt});
+    turn.state.timers.push(
+        {slot.deadline, TimerKind::kTaskDeadline, run.run.id, ordinal, slot.attempt});
 }
 
 Duration AttemptBound(const Options& options, const OpenRun& run) {
@@ -173,7 +183,9 @@ Duration AttemptBound(const Options& options, const OpenRun& run) {
   return command.timeout + command.grace + options.reconnect_bound + options.order_life;
 }
 
-Duration KillBound(const Options& options, Duration grace) { return grace + options.reconnect_bound; }
+Duration KillBound(const Options& options, Duration grace) {
+  return grace + options.reconnect_bound;
+}
 
 void MakeReady(Turn& turn, OpenRun& run, std::uint32_t ordinal) {
   run.ready.push_back(ordinal);
@@ -181,7 +193,8 @@ void MakeReady(Turn& turn, OpenRun& run, std::uint32_t ordinal) {
 }
 
 void ArmWait(Turn& turn, OpenRun& run, std::uint32_t ordinal) {
-  turn.state.timers.push({run.slots[ordinal].wait_until, TimerKind::kWaitOver, run.run.id, ordinal, 0});
+  turn.state.timers.push(
+      {run.slots[ordinal].wait_until, TimerKind::kWaitOver, run.run.id, ordinal, 0});
 }
 
 bool Advance(Turn& turn, OpenRun& run) {
@@ -191,10 +204,12 @@ bool Advance(Turn& turn, OpenRun& run) {
       WindUp(turn, run);
     } else {
       TakeReady(turn, run);
-      while (run.cursor < run.batch_end && HasRoom(run) && !turn.Spent()) GiveTurn(turn, run, run.cursor++);
+      while (run.cursor < run.batch_end && HasRoom(run) && !turn.Spent())
+        GiveTurn(turn, run, run.cursor++);
       if (run.batch_left == 0) {
         EndBatch(run);
-        if (run.winding_up || run.batch_left > 0) continue;  // there is another batch, or an end to make
+        if (run.winding_up || run.batch_left > 0)
+          continue;  // there is another batch, or an end to make
       }
     }
     if (run.counts.Ended() == run.slots.size()) {
@@ -203,8 +218,9 @@ bool Advance(Turn& turn, OpenRun& run) {
     }
     break;
   }
-  const bool unfinished = run.winding_up ? run.kill_cursor < run.slots.size()
-                                         : HasRoom(run) && (run.cursor < run.batch_end || !run.ready.empty());
+  const bool unfinished = run.winding_up
+                              ? run.kill_cursor < run.slots.size()
+                              : HasRoom(run) && (run.cursor < run.batch_end || !run.ready.empty());
   const bool over = run.counts.Ended() == run.slots.size();
   if (unfinished || over || (run.batch_left == 0 && !run.winding_up)) turn.Wake(run);
   return true;

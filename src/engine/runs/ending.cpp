@@ -5,7 +5,10 @@
 namespace muster::engine {
 namespace {
 
-const LogMark kSilent{.state = LogState::kComplete, .bytes = 0, .stdout_sha256 = kEmptySha256, .stderr_sha256 = kEmptySha256};
+const LogMark kSilent{.state = LogState::kComplete,
+                      .bytes = 0,
+                      .stdout_sha256 = kEmptySha256,
+                      .stderr_sha256 = kEmptySha256};
 
 void CountEnd(OpenRun& run, std::uint32_t ordinal, TaskState state) {
   if (ordinal < run.batch_begin || ordinal >= run.batch_end) return;
@@ -31,15 +34,16 @@ void Finish(Turn& turn, OpenRun& run, std::uint32_t ordinal, const TaskRecord& r
 
 LogMark MarkOf(const TaskRecord& record, std::optional<LogMark> mark) {
   if (mark) return std::move(*mark);
-  if (record.state == TaskState::kLost) return {.state = LogState::kGap, .bytes = 0, .stdout_sha256 = {}, .stderr_sha256 = {}};
+  if (record.state == TaskState::kLost)
+    return {.state = LogState::kGap, .bytes = 0, .stdout_sha256 = {}, .stderr_sha256 = {}};
   if (VerdictOf(record.state) == Verdict::kDidNotRun) return kSilent;
   return {};
 }
 
 }  // namespace
 
-void EndAttempt(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event, std::optional<TaskEnd> end,
-                std::string reason, std::optional<LogMark> mark) {
+void EndAttempt(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,
+                std::optional<TaskEnd> end, std::string reason, std::optional<LogMark> mark) {
   const auto found = run.attempts.find(ordinal);
   if (found == run.attempts.end()) return;
   const auto next = Next(run.slots[ordinal].state, event);
@@ -70,12 +74,14 @@ void LoseAttempt(Turn& turn, OpenRun& run, std::uint32_t ordinal, std::string re
   const bool wished = run.run.stop.has_value() || found->second.stop_wished;
   EndAttempt(turn, run, ordinal, TaskEvent::kGone, std::nullopt, std::move(reason), std::nullopt);
   if (!wished) return;
-  const StopWish wish = run.run.stop.value_or(StopWish{.by = {}, .at = turn.now.wall, .reason = "stopped on this host"});
+  const StopWish wish = run.run.stop.value_or(
+      StopWish{.by = {}, .at = turn.now.wall, .reason = "stopped on this host"});
   turn.state.wishes[key.host][key] = wish;
   turn.Put(PutWish{OpenWish{key, wish}});
 }
 
-void EndUnsent(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event, std::string reason) {
+void EndUnsent(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,
+               std::string reason) {
   Slot& slot = run.slots[ordinal];
   const auto next = Next(slot.state, event);
   if (!next) return;
@@ -119,7 +125,8 @@ void ReturnToQueue(Turn& turn, OpenRun& run, std::uint32_t ordinal, std::string 
   if (!next) return;
   TaskRecord record = std::move(found->second);
   run.attempts.erase(found);
-  // The attempt is over; a row that was sent and is `unreachable` tells a load that its task is not.
+  // The attempt is over; a row that was sent and is `unreachable` tells a load that its task is
+  // not.
   record.state = TaskState::kUnreachable;
   record.ended = turn.now.wall;
   record.reason = std::move(reason);

@@ -11,22 +11,23 @@ namespace muster::engine {
 // How tasks end. Each function moves one slot to its end (or back to the queue), writes the record,
 // keeps the counts, and wakes the run.
 
-// An attempt that was sent ends by `event`. `end` is the node's word, `mark` its output's final mark when
-// that is durable. Ignored when the task's state does not allow the event.
-void EndAttempt(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event, std::optional<TaskEnd> end,
-                std::string reason, std::optional<LogMark> mark);
+// An attempt that was sent ends by `event`. `end` is the node's word, `mark` its output's final
+// mark when that is durable. Ignored when the task's state does not allow the event.
+void EndAttempt(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,
+                std::optional<TaskEnd> end, std::string reason, std::optional<LogMark> mark);
 
 // Nobody can say what became of it. A stop that never reached its host stays open as a wish.
 void LoseAttempt(Turn& turn, OpenRun& run, std::uint32_t ordinal, std::string reason);
 
 // A task that was never sent (or only in attempts that surely did not run) ends.
-void EndUnsent(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event, std::string reason);
+void EndUnsent(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,
+               std::string reason);
 
 // The node's own word: this attempt did not start. The task waits for its next attempt.
 void ReturnToQueue(Turn& turn, OpenRun& run, std::uint32_t ordinal, std::string reason);
 
-// The host has nothing more to say of its ended tasks but those in `except` (it lost them, or its key is no
-// longer accepted): outputs that were still coming end with a gap.
+// The host has nothing more to say of its ended tasks but those in `except` (it lost them, or its
+// key is no longer accepted): outputs that were still coming end with a gap.
 void GiveUpOutputs(Turn& turn, HostId host, const std::set<TaskKey>& except);
 
 }  // namespace muster::engine

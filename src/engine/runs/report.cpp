@@ -18,7 +18,8 @@ void TakeStarted(Turn& turn, const TaskKey& key) {
   if (slot.state != TaskState::kSent) return;
   run->counts.Move(slot.state, TaskState::kRunning);
   slot.state = TaskState::kRunning;
-  turn.Tell(TaskNews{.task = key, .state = TaskState::kRunning, .reason = {}, .commit = turn.commit});
+  turn.Tell(
+      TaskNews{.task = key, .state = TaskState::kRunning, .reason = {}, .commit = turn.commit});
   turn.TellRun(*run);
 }
 
@@ -28,7 +29,8 @@ void TakeRefusedLate(Turn& turn, const TaskKey& key) {
   Slot& slot = run->slots[key.ordinal];
   ReturnToQueue(turn, *run, key.ordinal, "the order reached the host too late; it was not started");
   if (slot.state != TaskState::kQueued) return;
-  if (run->winding_up) return EndUnsent(turn, *run, key.ordinal, TaskEvent::kStop, "the run was stopped");
+  if (run->winding_up)
+    return EndUnsent(turn, *run, key.ordinal, TaskEvent::kStop, "the run was stopped");
   if (slot.wait_until <= turn.now.mono) {
     EndUnsent(turn, *run, key.ordinal, TaskEvent::kOfflineOver, "orders reached the host too late");
     return;
@@ -46,13 +48,15 @@ void FinishLog(Turn& turn, TaskRecord record, const LogMark& mark) {
 }
 
 // Returns true when the node may forget the task.
-bool TakeEnded(Turn& turn, const TaskKey& key, const TaskEnd& end, const std::optional<LogMark>& mark) {
+bool TakeEnded(Turn& turn, const TaskKey& key, const TaskEnd& end,
+               const std::optional<LogMark>& mark) {
   if (const auto [run, record] = FindAttempt(turn.state, key); run != nullptr) {
     EndAttempt(turn, *run, key.ordinal, EventOf(end), end, {}, mark);
     return !turn.state.lingering.contains(key);
   }
   const auto lingers = turn.state.lingering.find(key);
-  if (lingers == turn.state.lingering.end()) return true;  // its end is on record, and nothing is wanted of it
+  if (lingers == turn.state.lingering.end())
+    return true;  // its end is on record, and nothing is wanted of it
   return TakeLateEnd(turn, lingers->second, end, mark);
 }
 
@@ -74,7 +78,8 @@ OpenAttempt FindAttempt(State& state, const TaskKey& key) {
   return {&run->second, &attempt->second};
 }
 
-bool TakeLateEnd(Turn& turn, TaskRecord record, const TaskEnd& end, const std::optional<LogMark>& mark) {
+bool TakeLateEnd(Turn& turn, TaskRecord record, const TaskEnd& end,
+                 const std::optional<LogMark>& mark) {
   if (record.state == TaskState::kLost && !record.late) {
     record.late = end;
     record.late->log.reset();
@@ -102,12 +107,18 @@ void Decide(Turn& turn, const NodeReports& command) {
     if (report.task.host != host.host.id) continue;
     bool forget = false;
     switch (report.kind) {
-      case link::ReportKind::kStarted: TakeStarted(turn, report.task); break;
-      case link::ReportKind::kRefusedLate: TakeRefusedLate(turn, report.task); break;
+      case link::ReportKind::kStarted:
+        TakeStarted(turn, report.task);
+        break;
+      case link::ReportKind::kRefusedLate:
+        TakeRefusedLate(turn, report.task);
+        break;
       case link::ReportKind::kEnded:
         if (report.end) forget = TakeEnded(turn, report.task, *report.end, mark);
         break;
-      case link::ReportKind::kLogEnded: forget = TakeLogEnded(turn, report.task, mark); break;
+      case link::ReportKind::kLogEnded:
+        forget = TakeLogEnded(turn, report.task, mark);
+        break;
     }
     if (forget) turn.FrameFor(command.link).forgets.push_back(report.task);
   }

@@ -16,6 +16,7 @@ OpenAttempt FindAttempt(State& state, const TaskKey& key);
 
 // What a node says of an attempt whose record has ended already: kept beside it, revives nothing.
 // Returns true when the node may forget the task.
-bool TakeLateEnd(Turn& turn, TaskRecord record, const TaskEnd& end, const std::optional<LogMark>& mark);
+bool TakeLateEnd(Turn& turn, TaskRecord record, const TaskEnd& end,
+                 const std::optional<LogMark>& mark);
 
 }  // namespace muster::engine

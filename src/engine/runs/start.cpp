@@ -8,12 +8,14 @@ namespace {
 // The run an idempotency key already made, as far as memory and the caller's look-up know.
 Result<std::optional<IdempotencyKey>> KnownKey(Turn& turn, const StartRun& command) {
   State& state = turn.state;
-  if (const auto found = state.keys.find({command.caller.name, command.key}); found != state.keys.end())
+  if (const auto found = state.keys.find({command.caller.name, command.key});
+      found != state.keys.end())
     return found->second.key;
   if (command.known.value) return command.known.value;
   // Memory holds every key committed since `keys_forgotten_at`; the look-up must reach as far.
   if (command.known.commit < state.keys_forgotten_at)
-    return Fail(ErrorCode::kUnavailable, "the look-up of the idempotency key is too old; send the request again");
+    return Fail(ErrorCode::kUnavailable,
+                "the look-up of the idempotency key is too old; send the request again");
   return std::nullopt;
 }
 
@@ -28,7 +30,8 @@ void ForgetOldKeys(Turn& turn) {
 }
 
 void RememberKey(Turn& turn, const StartRun& command, RunId run) {
-  const IdempotencyKey key{command.caller.name, command.key, command.body_sha256, run, turn.now.wall};
+  const IdempotencyKey key{command.caller.name, command.key, command.body_sha256, run,
+                           turn.now.wall};
   if (turn.state.keys.size() % 1024 == 1023) ForgetOldKeys(turn);
   turn.state.keys[{key.caller, key.key}] = {key, turn.commit, turn.now.mono};
   turn.Put(PutKey{key});
@@ -63,12 +66,16 @@ void Decide(Turn& turn, const StartRun& command) {
     const auto known = KnownKey(turn, command);
     if (!known) return turn.Answer(command.caller, Fail(known.error()));
     if (*known && (*known)->body_sha256 != command.body_sha256)
-      return turn.Answer(command.caller, Fail(ErrorCode::kConflict, "the Idempotency-Key was used for another request ({}); use a new key",
-                                              FormatRunId((*known)->run)));
+      return turn.Answer(
+          command.caller,
+          Fail(ErrorCode::kConflict,
+               "the Idempotency-Key was used for another request ({}); use a new key",
+               FormatRunId((*known)->run)));
     if (*known) {
       const auto open = turn.state.runs.find((*known)->run);
       const std::uint32_t hosts = open == turn.state.runs.end() ? 0 : open->second.run.hosts;
-      return turn.Answer(command.caller, RunStarted{(*known)->run, RunState::kRunning, hosts, turn.commit, true});
+      return turn.Answer(command.caller,
+                         RunStarted{(*known)->run, RunState::kRunning, hosts, turn.commit, true});
     }
   }
   OpenRun made = MakeRun(turn, command);
@@ -77,8 +84,9 @@ void Decide(Turn& turn, const StartRun& command) {
   turn.Put(PutRun{run.run});
   turn.Put(PutTargets{id, run.targets});
   if (!command.key.empty()) RememberKey(turn, command, id);
-  turn.Audit(command.caller, "runs.start", FormatRunId(id),
-             fmt::format("{} on {} hosts ({})", run.run.spec.title, run.run.hosts, run.run.spec.targets));
+  turn.Audit(
+      command.caller, "runs.start", FormatRunId(id),
+      fmt::format("{} on {} hosts ({})", run.run.spec.title, run.run.hosts, run.run.spec.targets));
   turn.Tell(RunNews{.run = id,
                     .state = run.run.state,
                     .counts = run.counts,

@@ -26,7 +26,8 @@ Result<> StopOne(Turn& turn, OpenRun& run, const StopRun& command) {
     return Fail(ErrorCode::kNotFound, "run {} has no such host", FormatRunId(run.run.id));
   const auto ordinal = static_cast<std::uint32_t>(found - targets.begin());
   const TaskState state = run.slots[ordinal].state;
-  if (IsFinal(state)) return Fail(ErrorCode::kConflict, "{} already ended as {}", found->name, Name(state));
+  if (IsFinal(state))
+    return Fail(ErrorCode::kConflict, "{} already ended as {}", found->name, Name(state));
   const auto attempt = run.attempts.find(ordinal);
   if (attempt == run.attempts.end()) {
     EndUnsent(turn, run, ordinal, TaskEvent::kStop, "stopped before it was sent");
@@ -46,11 +47,13 @@ void Decide(Turn& turn, const StopRun& command) {
   const auto found = turn.state.runs.find(command.run);
   if (found == turn.state.runs.end()) {
     if (!command.known.value)
-      return turn.Answer(command.caller, Fail(ErrorCode::kNotFound, "there is no run {}", FormatRunId(command.run)));
+      return turn.Answer(command.caller, Fail(ErrorCode::kNotFound, "there is no run {}",
+                                              FormatRunId(command.run)));
     const RunState state = command.known.value->state;
     // Read before it ended, decided after: it has ended since.
     const std::string_view how = IsFinal(state) ? Name(state) : "ended";
-    return turn.Answer(command.caller, Fail(ErrorCode::kConflict, "run {} already ended ({})", FormatRunId(command.run), how));
+    return turn.Answer(command.caller, Fail(ErrorCode::kConflict, "run {} already ended ({})",
+                                            FormatRunId(command.run), how));
   }
   OpenRun& run = found->second;
   std::string object = FormatRunId(command.run);

@@ -4,8 +4,8 @@
 
 namespace muster::engine {
 
-// A durable wish: from its commit on nothing more of the run is dispatched, and what runs is told to
-// end. With a host, only that host's task.
+// A durable wish: from its commit on nothing more of the run is dispatched, and what runs is told
+// to end. With a host, only that host's task.
 void Decide(Turn& turn, const StopRun& command);
 
 }  // namespace muster::engine

@@ -14,7 +14,8 @@ bool HostOnline(const State& state, HostId id) {
 void FireWaitOver(Turn& turn, OpenRun& run, const Timer& timer) {
   const Slot& slot = run.slots[timer.ordinal];
   if (slot.state != TaskState::kQueued || slot.wait_until > turn.now.mono) return;
-  if (HostOnline(turn.state, (*run.targets)[timer.ordinal].host)) return;  // it waits for something else
+  if (HostOnline(turn.state, (*run.targets)[timer.ordinal].host))
+    return;  // it waits for something else
   EndUnsent(turn, run, timer.ordinal, TaskEvent::kOfflineOver,
             fmt::format("the host was offline for {}", FormatDuration(run.Spec().wait_offline)));
 }
@@ -31,8 +32,9 @@ void FireTaskDeadline(Turn& turn, OpenRun& run, const Timer& timer) {
     turn.state.timers.push(later);
     return;
   }
-  LoseAttempt(turn, run, timer.ordinal, host.Online() ? "the host did not say how it ended in time"
-                                                      : "the host was away past the task's deadline");
+  LoseAttempt(turn, run, timer.ordinal,
+              host.Online() ? "the host did not say how it ended in time"
+                            : "the host was away past the task's deadline");
 }
 
 }  // namespace
@@ -47,11 +49,16 @@ void FireTimers(Turn& turn) {
     if (found == turn.state.runs.end()) continue;
     OpenRun& run = found->second;
     switch (timer.kind) {
-      case TimerKind::kWaitOver: FireWaitOver(turn, run, timer); break;
-      case TimerKind::kRetry:
-        if (run.slots[timer.ordinal].state == TaskState::kQueued) MakeReady(turn, run, timer.ordinal);
+      case TimerKind::kWaitOver:
+        FireWaitOver(turn, run, timer);
         break;
-      case TimerKind::kTaskDeadline: FireTaskDeadline(turn, run, timer); break;
+      case TimerKind::kRetry:
+        if (run.slots[timer.ordinal].state == TaskState::kQueued)
+          MakeReady(turn, run, timer.ordinal);
+        break;
+      case TimerKind::kTaskDeadline:
+        FireTaskDeadline(turn, run, timer);
+        break;
     }
   }
 }

@@ -11,22 +11,36 @@ std::string WhyWaiting(const State& state, const OpenRun& run, std::uint32_t ord
   const Slot& slot = run.slots[ordinal];
   const auto host = state.hosts.find((*run.targets)[ordinal].host);
   const bool online = host != state.hosts.end() && host->second.Online();
-  const auto left = [&](MonoTime until) { return FormatDuration(std::max(Duration(0), until - now.mono)); };
+  const auto left = [&](MonoTime until) {
+    return FormatDuration(std::max(Duration(0), until - now.mono));
+  };
   switch (slot.state) {
     case TaskState::kWaiting:
-      if (run.winding_up) return run.run.stop ? "the run is being stopped" : "too many hosts failed; the run ends";
-      if (ordinal >= run.batch_end) return fmt::format("its batch comes after batch {}, which has {} hosts to go", run.batch + 1, run.batch_left);
+      if (run.winding_up)
+        return run.run.stop ? "the run is being stopped" : "too many hosts failed; the run ends";
+      if (ordinal >= run.batch_end)
+        return fmt::format("its batch comes after batch {}, which has {} hosts to go",
+                           run.batch + 1, run.batch_left);
       return fmt::format("concurrency {} is reached", run.Spec().concurrency);
     case TaskState::kQueued:
-      if (!online) return fmt::format("the host is offline; it becomes unreachable in {}", left(slot.wait_until));
-      if (slot.retry_at > now.mono) return "the last order reached the host too late; it is sent again soon";
+      if (!online)
+        return fmt::format("the host is offline; it becomes unreachable in {}",
+                           left(slot.wait_until));
+      if (slot.retry_at > now.mono)
+        return "the last order reached the host too late; it is sent again soon";
       return fmt::format("concurrency {} is reached", run.Spec().concurrency);
     case TaskState::kSent:
       return online ? "the order is on its way to the host"
-                    : fmt::format("the order was sent and the host went offline; lost in {} unless it comes back", left(slot.deadline));
+                    : fmt::format(
+                          "the order was sent and the host went offline; lost in {} unless it "
+                          "comes back",
+                          left(slot.deadline));
     case TaskState::kRunning:
       if (run.run.stop) return "it was told to stop and has not ended yet";
-      return online ? "it runs" : fmt::format("it ran when the host went offline; lost in {} unless it comes back", left(slot.deadline));
+      return online
+                 ? "it runs"
+                 : fmt::format("it ran when the host went offline; lost in {} unless it comes back",
+                               left(slot.deadline));
     case TaskState::kSucceeded:
     case TaskState::kFailed:
     case TaskState::kTimedOut:
@@ -34,7 +48,8 @@ std::string WhyWaiting(const State& state, const OpenRun& run, std::uint32_t ord
     case TaskState::kLost:
     case TaskState::kUnreachable:
     case TaskState::kRefused:
-    case TaskState::kSkipped: return fmt::format("it ended as {}", Name(slot.state));
+    case TaskState::kSkipped:
+      return fmt::format("it ended as {}", Name(slot.state));
   }
   return {};
 }
@@ -44,7 +59,8 @@ std::string WhyWaiting(const State& state, const OpenRun& run, std::uint32_t ord
 void Decide(Turn& turn, const AskWhy& command) {
   const auto found = turn.state.runs.find(command.run);
   if (found == turn.state.runs.end())
-    return turn.Answer(command.caller, Fail(ErrorCode::kNotFound, "run {} is not open", FormatRunId(command.run)));
+    return turn.Answer(command.caller,
+                       Fail(ErrorCode::kNotFound, "run {} is not open", FormatRunId(command.run)));
   const OpenRun& run = found->second;
   WhyAnswer answer;
   std::map<std::string, std::uint32_t> reasons;
@@ -53,10 +69,13 @@ void Decide(Turn& turn, const AskWhy& command) {
     if (command.host && !asked) continue;
     if (IsFinal(run.slots[i].state) && !asked) continue;
     std::string because = WhyWaiting(turn.state, run, i, turn.now);
-    if (answer.waiting.size() < kMostLines) answer.waiting.push_back({(*run.targets)[i].name, run.slots[i].state, because});
+    if (answer.waiting.size() < kMostLines)
+      answer.waiting.push_back({(*run.targets)[i].name, run.slots[i].state, because});
     ++reasons[std::move(because)];
   }
-  for (const auto& [reason, count] : reasons) answer.summary.push_back(fmt::format("{} {}: {}", count, count == 1 ? "host" : "hosts", reason));
+  for (const auto& [reason, count] : reasons)
+    answer.summary.push_back(
+        fmt::format("{} {}: {}", count, count == 1 ? "host" : "hosts", reason));
   turn.Answer(command.caller, std::move(answer));
 }
 

@@ -9,9 +9,9 @@
 
 namespace muster::link {
 
-// Turns frames into bytes and back. Decoding checks everything that comes from outside: enum values,
-// hash lengths, sizes; kInvalid says what was wrong. Encode keeps nothing; an Encoder may keep the
-// bytes of the last command, as thousands of orders of one run share it.
+// Turns frames into bytes and back. Decoding checks everything that comes from outside: enum
+// values, hash lengths, sizes; kInvalid says what was wrong. Encode keeps nothing; an Encoder may
+// keep the bytes of the last command, as thousands of orders of one run share it.
 std::string Encode(const NodeFrame& frame);
 Result<NodeFrame> DecodeNodeFrame(std::string_view bytes);
 Result<ServerFrame> DecodeServerFrame(std::string_view bytes);

@@ -5,7 +5,8 @@
 
 namespace muster::server {
 
-Authenticator::Authenticator(std::string_view admin_token) : admin_hash_(crypto::Sha256(admin_token)) {}
+Authenticator::Authenticator(std::string_view admin_token)
+    : admin_hash_(crypto::Sha256(admin_token)) {}
 
 std::optional<Actor> Authenticator::Check(std::string_view authorization) const {
   constexpr std::string_view kScheme = "Bearer ";

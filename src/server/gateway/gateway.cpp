@@ -6,22 +6,24 @@
 
 namespace muster::server {
 
-Gateway::Gateway(net::EventLoop& loop, Store& store, LogStore& logs, const Clock& clock, WorkerPool& workers, Stored stored)
+Gateway::Gateway(net::EventLoop& loop, Store& store, LogStore& logs, const Clock& clock,
+                 WorkerPool& workers, Stored stored)
     : loop_(loop),
       store_(store),
       logs_(logs),
       clock_(clock),
       workers_(workers),
-      intake_(logs, {.reports = [this](engine::NodeReports reports) { submit_(std::move(reports)); },
-                     .send =
-                         [this](LinkId link, link::ServerFrame frame) {
-                           loop_.Post([this, link, frame = std::move(frame)] { SendNow(link, frame); });
-                         },
-                     .close =
-                         [this](LinkId link, const Error& why) {
-                           loop_.Post([this, link, message = why.message] { CloseNow(link, message); });
-                         },
-                     .stored = std::move(stored)}) {}
+      intake_(logs,
+              {.reports = [this](engine::NodeReports reports) { submit_(std::move(reports)); },
+               .send =
+                   [this](LinkId link, link::ServerFrame frame) {
+                     loop_.Post([this, link, frame = std::move(frame)] { SendNow(link, frame); });
+                   },
+               .close =
+                   [this](LinkId link, const Error& why) {
+                     loop_.Post([this, link, message = why.message] { CloseNow(link, message); });
+                   },
+               .stored = std::move(stored)}) {}
 
 void Gateway::OnLink(std::shared_ptr<net::LinkConnection> connection) {
   const LinkId id(connection->Id());
@@ -90,7 +92,9 @@ void Gateway::SendNow(LinkId link, const link::ServerFrame& frame) {
 void Gateway::CloseNow(LinkId link, const std::string& why) {
   const auto found = links_.find(link);
   if (found == links_.end()) return;
-  if (!why.empty()) spdlog::warn("link closed link={} remote={} reason=\"{}\"", link.value, found->second.connection->Remote(), why);
+  if (!why.empty())
+    spdlog::warn("link closed link={} remote={} reason=\"{}\"", link.value,
+                 found->second.connection->Remote(), why);
   const auto connection = found->second.connection;
   connection->Close();
 }
@@ -107,7 +111,8 @@ void Gateway::Close(LinkId link) {
 
 void Gateway::BeginAnew(Term term) {
   loop_.Post([this, term] {
-    if (!links_.empty()) spdlog::info("asking every node for Hello term={} links={}", term.value, links_.size());
+    if (!links_.empty())
+      spdlog::info("asking every node for Hello term={} links={}", term.value, links_.size());
     link::ServerFrame frame;
     frame.say_hello = true;
     for (auto& [id, link] : links_) {

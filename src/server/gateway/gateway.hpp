@@ -18,15 +18,16 @@
 
 namespace muster::server {
 
-// Holds the nodes' links on the network loop's thread: turns frames into commands for the engine and the
-// engine's messages into frames. It answers heartbeats itself and acknowledges stored output; every
-// other word to a node is the engine's.
+// Holds the nodes' links on the network loop's thread: turns frames into commands for the engine
+// and the engine's messages into frames. It answers heartbeats itself and acknowledges stored
+// output; every other word to a node is the engine's.
 class Gateway final : public Links {
  public:
   using Submit = std::function<void(engine::Command)>;
   using Stored = std::function<void(const std::vector<LogChunk>&)>;
 
-  Gateway(net::EventLoop& loop, Store& store, LogStore& logs, const Clock& clock, WorkerPool& workers, Stored stored);
+  Gateway(net::EventLoop& loop, Store& store, LogStore& logs, const Clock& clock,
+          WorkerPool& workers, Stored stored);
 
   // Where commands go; set once, before the first link.
   void SetSubmit(Submit submit) { submit_ = std::move(submit); }

@@ -8,7 +8,8 @@ namespace muster::server {
 namespace {
 
 const LogTotals* TotalsOf(const link::Report& report) {
-  if (report.kind == link::ReportKind::kEnded) return report.end && report.end->log ? &*report.end->log : nullptr;
+  if (report.kind == link::ReportKind::kEnded)
+    return report.end && report.end->log ? &*report.end->log : nullptr;
   if (report.kind == link::ReportKind::kLogEnded) return report.log ? &*report.log : nullptr;
   return nullptr;
 }
@@ -21,8 +22,8 @@ bool ConcernsOnly(const link::NodeFrame& frame, HostId host) {
   return true;
 }
 
-// Reports of one frame whose outputs are being proven; handed over together when the last answer is in.
-// Shared by the log store's callbacks.
+// Reports of one frame whose outputs are being proven; handed over together when the last answer is
+// in. Shared by the log store's callbacks.
 struct Proving {
   engine::NodeReports command;
   std::atomic<std::size_t> open{1};
@@ -44,22 +45,25 @@ void Intake::Store(LinkId link, std::vector<LogChunk> chunks) {
   std::map<TaskKey, std::uint64_t> ends;
   for (const auto& chunk : chunks) ends[chunk.task] = chunk.offset + chunk.data.size();
   auto copy = exits_.stored ? chunks : std::vector<LogChunk>{};
-  logs_.Append(std::move(chunks), [this, link, ends = std::move(ends), copy = std::move(copy)](Result<> stored) {
-    if (!stored) return exits_.close(link, stored.error());
-    if (exits_.stored) exits_.stored(copy);
-    link::ServerFrame frame;
-    for (const auto& [task, end] : ends) frame.log_acks.push_back({task, end});
-    exits_.send(link, std::move(frame));
-  });
+  logs_.Append(std::move(chunks),
+               [this, link, ends = std::move(ends), copy = std::move(copy)](Result<> stored) {
+                 if (!stored) return exits_.close(link, stored.error());
+                 if (exits_.stored) exits_.stored(copy);
+                 link::ServerFrame frame;
+                 for (const auto& [task, end] : ends) frame.log_acks.push_back({task, end});
+                 exits_.send(link, std::move(frame));
+               });
 }
 
 void Intake::PassReports(LinkId link, std::uint64_t session, std::vector<link::Report> reports) {
   auto proving = std::make_shared<Proving>();
   proving->command.link = link;
   proving->command.session = session;
-  for (auto& report : reports) proving->command.reports.push_back({std::move(report), std::nullopt});
+  for (auto& report : reports)
+    proving->command.reports.push_back({std::move(report), std::nullopt});
   const auto finish = [this, proving] {
-    if (proving->open.fetch_sub(1) == 1 && !proving->failed) exits_.reports(std::move(proving->command));
+    if (proving->open.fetch_sub(1) == 1 && !proving->failed)
+      exits_.reports(std::move(proving->command));
   };
   for (auto& marked : proving->command.reports) {
     const LogTotals* totals = TotalsOf(marked.report);
@@ -67,16 +71,20 @@ void Intake::PassReports(LinkId link, std::uint64_t session, std::vector<link::R
     proving->open.fetch_add(1);
     const TaskKey task = marked.report.task;
     const std::uint64_t bytes = totals->bytes;
-    logs_.Finish(task, *totals, [this, proving, finish, link, task, bytes, slot = &marked.mark](Result<LogMark> mark) {
-      if (mark) {
-        *slot = std::move(*mark);
-      } else if (mark.error().code == ErrorCode::kConflict && logs_.DurableEnd(task).value_or(0) >= bytes) {
-        *slot = LogMark{.state = LogState::kGap, .bytes = bytes, .stdout_sha256 = {}, .stderr_sha256 = {}};
-      } else if (!proving->failed.exchange(true)) {
-        exits_.close(link, mark.error());
-      }
-      finish();
-    });
+    logs_.Finish(
+        task, *totals,
+        [this, proving, finish, link, task, bytes, slot = &marked.mark](Result<LogMark> mark) {
+          if (mark) {
+            *slot = std::move(*mark);
+          } else if (mark.error().code == ErrorCode::kConflict &&
+                     logs_.DurableEnd(task).value_or(0) >= bytes) {
+            *slot = LogMark{
+                .state = LogState::kGap, .bytes = bytes, .stdout_sha256 = {}, .stderr_sha256 = {}};
+          } else if (!proving->failed.exchange(true)) {
+            exits_.close(link, mark.error());
+          }
+          finish();
+        });
   }
   finish();
 }

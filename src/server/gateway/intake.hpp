@@ -10,13 +10,13 @@
 
 namespace muster::server {
 
-// What a server does with the frames of a welcomed node: output goes to the log store, reports to the
-// engine. A report that ends an output reaches the engine together with the final mark, after every byte
-// is durable and the hashes agree. The intake acknowledges stored output and nothing else: the end
-// of a task is acknowledged by the engine, after its commit.
+// What a server does with the frames of a welcomed node: output goes to the log store, reports to
+// the engine. A report that ends an output reaches the engine together with the final mark, after
+// every byte is durable and the hashes agree. The intake acknowledges stored output and nothing
+// else: the end of a task is acknowledged by the engine, after its commit.
 //
-// When the log store fails, or bytes are missing that the node believes sent, the link is closed: the
-// node comes back with Hello, learns how far its output is durable, and sends the rest again.
+// When the log store fails, or bytes are missing that the node believes sent, the link is closed:
+// the node comes back with Hello, learns how far its output is durable, and sends the rest again.
 class Intake {
  public:
   // Each may be called from any thread the log store answers on, also during Take.

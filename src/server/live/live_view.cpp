@@ -10,7 +10,8 @@ namespace muster::server {
 void LiveView::Take(std::vector<engine::News> news) {
   {
     base::Lock lock(mutex_);
-    // Ended runs stay until the next news, so that whoever is told of the end still finds them here.
+    // Ended runs stay until the next news, so that whoever is told of the end still finds them
+    // here.
     for (const auto id : std::exchange(ended_, {})) runs_.erase(id);
     for (const auto& one : news)
       std::visit([this](const auto& item) REQUIRES(mutex_) { TakeOne(item); }, one);
@@ -22,7 +23,8 @@ void LiveView::TakeOne(const engine::RunNews& news) {
   auto found = runs_.find(news.run);
   if (news.is_new) {
     found = runs_.insert_or_assign(news.run, RunView{}).first;
-    found->second.states.assign(news.targets->size(), static_cast<std::uint8_t>(TaskState::kWaiting));
+    found->second.states.assign(news.targets->size(),
+                                static_cast<std::uint8_t>(TaskState::kWaiting));
     found->second.targets = news.targets;
   }
   if (found == runs_.end()) return;
@@ -68,7 +70,9 @@ std::vector<LiveView::HostView> LiveView::Hosts() const {
     hosts.reserve(hosts_.size());
     for (const auto& [id, view] : hosts_) hosts.push_back(view);
   }
-  std::ranges::sort(hosts, [](const HostView& a, const HostView& b) { return NaturalLess(a.host.name, b.host.name); });
+  std::ranges::sort(hosts, [](const HostView& a, const HostView& b) {
+    return NaturalLess(a.host.name, b.host.name);
+  });
   return hosts;
 }
 
@@ -114,8 +118,8 @@ std::vector<RunId> LiveView::OpenRuns() const {
   return ids;
 }
 
-void LiveView::WithHosts(
-    const std::function<void(const std::vector<const Host*>&, const std::function<bool(HostId)>&)>& use) const {
+void LiveView::WithHosts(const std::function<void(const std::vector<const Host*>&,
+                                                  const std::function<bool(HostId)>&)>& use) const {
   base::Lock lock(mutex_);
   std::vector<const Host*> hosts;
   hosts.reserve(hosts_.size());

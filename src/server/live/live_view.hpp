@@ -40,7 +40,9 @@ class LiveView {
   using Watcher = std::function<void(const std::vector<engine::News>&)>;
 
   void Take(std::vector<engine::News> news);
-  void SetWatcher(Watcher watcher) { watcher_ = std::move(watcher); }  // once, before the first news
+  void SetWatcher(Watcher watcher) {
+    watcher_ = std::move(watcher);
+  }  // once, before the first news
 
   // All hosts in natural order of their names, as one moment.
   std::vector<HostView> Hosts() const;
@@ -57,7 +59,8 @@ class LiveView {
   std::vector<RunId> OpenRuns() const;
 
   // Hands the hosts to `use` without copying them, under the lock: be quick.
-  void WithHosts(const std::function<void(const std::vector<const Host*>& hosts, const std::function<bool(HostId)>& online)>& use) const;
+  void WithHosts(const std::function<void(const std::vector<const Host*>& hosts,
+                                          const std::function<bool(HostId)>& online)>& use) const;
 
  private:
   void TakeOne(const engine::RunNews& news) REQUIRES(mutex_);

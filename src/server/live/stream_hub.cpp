@@ -1,7 +1,8 @@
 #include "server/live/stream_hub.hpp"
 
-#include <boost/json.hpp>
 #include <utility>
+
+#include <boost/json.hpp>
 
 #include "base/text.hpp"
 
@@ -26,7 +27,8 @@ json::object CountsJson(const TaskCounts& counts) {
   return object;
 }
 
-std::string RunEvent(RunId id, RunState state, const TaskCounts& counts, std::uint32_t logs_open, CommitNumber commit) {
+std::string RunEvent(RunId id, RunState state, const TaskCounts& counts, std::uint32_t logs_open,
+                     CommitNumber commit) {
   return Event("run", commit,
                {{"id", FormatRunId(id)},
                 {"state", Name(state)},
@@ -37,14 +39,16 @@ std::string RunEvent(RunId id, RunState state, const TaskCounts& counts, std::ui
 
 }  // namespace
 
-StreamHub::StreamHub(LiveView& view, FindEnded find_ended) : view_(view), find_ended_(std::move(find_ended)) {}
+StreamHub::StreamHub(LiveView& view, FindEnded find_ended)
+    : view_(view), find_ended_(std::move(find_ended)) {}
 
 Result<StreamHub::Topics> StreamHub::ParseTopics(std::string_view text) {
   Topics topics;
   for (const auto part : Split(text, ',')) {
     const bool log = part.starts_with("log:");
     if (!log && !part.starts_with("run:"))
-      return Fail(ErrorCode::kInvalid, "'{}' is not a topic; topics look like run:r12 or log:r12", part);
+      return Fail(ErrorCode::kInvalid, "'{}' is not a topic; topics look like run:r12 or log:r12",
+                  part);
     const auto id = ParseRunId(part.substr(4));
     if (!id) return Fail(id.error());
     (log ? topics.logs : topics.runs).insert(*id);
@@ -54,7 +58,8 @@ Result<StreamHub::Topics> StreamHub::ParseTopics(std::string_view text) {
 
 void StreamHub::Subscribe(const Topics& topics, std::shared_ptr<net::HttpExchange> exchange) {
   auto subscriber = std::make_shared<Subscriber>(Subscriber{exchange, topics, false});
-  exchange->BeginStream(200, {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}});
+  exchange->BeginStream(200,
+                        {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}});
   SubscriberId id = 0;
   {
     base::Lock lock(mutex_);
@@ -68,7 +73,8 @@ void StreamHub::Subscribe(const Topics& topics, std::shared_ptr<net::HttpExchang
 }
 
 std::string StreamHub::Snapshot(RunId run) const {
-  if (const auto live = view_.FindRun(run)) return RunEvent(run, live->state, live->counts, live->logs_open, live->commit);
+  if (const auto live = view_.FindRun(run))
+    return RunEvent(run, live->state, live->counts, live->logs_open, live->commit);
   const auto ended = find_ended_(run);
   if (!ended) return Event("reset", std::nullopt, {{"run", FormatRunId(run)}});
   const TaskCounts counts = ended->stages.empty() ? TaskCounts{} : ended->stages.back().counts;
@@ -84,7 +90,9 @@ std::vector<std::shared_ptr<StreamHub::Subscriber>> StreamHub::Wanting(RunId run
   return wanting;
 }
 
-void StreamHub::Write(Subscriber& subscriber, const std::string& text) { subscriber.exchange->Write(text); }
+void StreamHub::Write(Subscriber& subscriber, const std::string& text) {
+  subscriber.exchange->Write(text);
+}
 
 std::string StreamHub::HostName(const TaskKey& task) {
   const auto run = view_.FindRun(task.run);
@@ -103,9 +111,12 @@ void StreamHub::TakeNews(const std::vector<engine::News>& news) {
       if (wanting.empty()) continue;
       // After the end only the count of open outputs changes; the rest is as the view last had it.
       const bool after_end = run->state == RunState::kCreated;
-      const std::string text = after_end ? Snapshot(run->run) : RunEvent(run->run, run->state, run->counts, run->logs_open, run->commit);
+      const std::string text =
+          after_end ? Snapshot(run->run)
+                    : RunEvent(run->run, run->state, run->counts, run->logs_open, run->commit);
       for (const auto& subscriber : wanting)
-        if (after_end || IsFinal(run->state) || subscriber->exchange->Unsent() < kMostUnsent) Write(*subscriber, text);
+        if (after_end || IsFinal(run->state) || subscriber->exchange->Unsent() < kMostUnsent)
+          Write(*subscriber, text);
     } else if (const auto* task = std::get_if<engine::TaskNews>(&one)) {
       if (!IsFinal(task->state)) continue;
       std::vector<std::shared_ptr<Subscriber>> wanting;

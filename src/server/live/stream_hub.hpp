@@ -15,9 +15,9 @@
 
 namespace muster::server {
 
-// Server-sent events: carries news and stored output to the clients that asked for them. A client that
-// reads slowly never makes the server hold more than a bound: its state updates are joined, its log
-// lines are replaced by one `gap`, and it fetches the rest. Safe from any thread.
+// Server-sent events: carries news and stored output to the clients that asked for them. A client
+// that reads slowly never makes the server hold more than a bound: its state updates are joined,
+// its log lines are replaced by one `gap`, and it fetches the rest. Safe from any thread.
 class StreamHub {
  public:
   // A run that is not open any more, from the records; none when there is no such run.

@@ -36,7 +36,8 @@ TEST(ParseTime, ReadsWhatFormatTimeWrites) {
   for (const std::int64_t ms : {1LL, 951'782'400'000LL, 1'795'000'000'123LL})
     EXPECT_EQ(ParseTime(FormatTime({ms})), WallTime{ms});
   EXPECT_EQ(ParseTime("2026-11-18T11:06:40Z"), WallTime{1'795'000'000'000});
-  for (const char* text : {"", "2026-11-18", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z", "2026-11-18T11:06:40+01:00"})
+  for (const char* text : {"", "2026-11-18", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z",
+                           "2026-11-18T11:06:40+01:00"})
     EXPECT_FALSE(ParseTime(text)) << text;
 }
 
