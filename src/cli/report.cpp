@@ -80,6 +80,9 @@ std::string SummaryLine(const boost::json::value& run, const std::vector<Outcome
       if (!parts.empty()) parts += ", ";
       parts += Count(group.count) + " " + Outcome(group.state, group.exit_code, group.signal);
       if (!well) parts += ": " + Shortened(group.hosts, kSummaryHosts);
+      // These hosts have said nothing, so nothing else tells why.
+      if ((group.state == "refused" || group.state == "lost") && !group.reason.empty())
+        parts += fmt::format(" ({})", group.reason);
     }
   }
   const auto created = ParseTime(TextOf(run, "created"));

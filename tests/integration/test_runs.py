@@ -534,6 +534,12 @@ class Offline(ClusterTest):
         self.assertCode(self.cluster.muster("stop", run), 0)
         self.assertEqual(self.cluster.wait_end(run)["counts"], {"skipped": 1})
 
+    def test_offline_hosts_are_named_while_they_are_waited_for(self):
+        waiter = self.cluster.begin("run", "-t", "all", "--wait-offline", "10m", "--", "true")
+        wait_until("the host is named", lambda: "offline: gone" in waiter.said()[1])
+        self.assertCode(self.cluster.muster("stop", waiter.said()[1].split()[1]), 0)
+        self.assertCode(waiter.finish(), 6)
+
     def test_hosts_shows_who_is_there(self):
         hosts = json.loads(self.assertCode(self.cluster.muster("hosts", "-o", "json"), 0).out)
         self.assertEqual({host["name"]: host["online"] for host in hosts["hosts"]}, {"here": True, "gone": False})
