@@ -104,10 +104,10 @@ Result<> WriteSecret(const std::filesystem::path& path, const std::string& conte
     return Fail(ErrorCode::kUnavailable, "cannot write {}: {}", path.string(),
                 std::strerror(errno));
   };
-  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-                        world_readable ? 0644 : 0600);
+  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (fd < 0) return failed();
   const bool written =
+      (!world_readable || ::fchmod(fd, 0644) == 0) &&
       ::write(fd, content.data(), content.size()) == static_cast<ssize_t>(content.size()) &&
       ::fsync(fd) == 0;
   ::close(fd);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <thread>
 
 #include <CLI/CLI.hpp>
@@ -219,6 +220,7 @@ int main(int argc, char** argv) {
   if (app.count("--public-url") > 0) config.public_url = flags.public_url;
   if (app.count("--log-level") > 0) config.log_level = flags.log_level;
 
+  ::umask(077);  // records hold scripts and environments
   muster::server::SetUpLog(config.log_level);
   muster::server::RaiseDescriptorLimit();
   if (const auto served = muster::server::Serve(config); !served) return fail(served.error());

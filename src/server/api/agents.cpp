@@ -20,7 +20,8 @@ Result<Labels> ReadLabels(const json::value& value) {
   Labels labels;
   if (!value.is_object()) return Fail(ErrorCode::kInvalid, "labels: expected an object of strings");
   for (const auto& item : value.as_object()) {
-    if (!item.value().is_string()) return Fail(ErrorCode::kInvalid, "labels: expected an object of strings");
+    if (!item.value().is_string())
+      return Fail(ErrorCode::kInvalid, "labels: expected an object of strings");
     const std::string key(item.key());
     const std::string text(item.value().as_string());
     if (const auto fits = CheckLabel(key, text); !fits) return Fail(fits.error());
@@ -29,10 +30,12 @@ Result<Labels> ReadLabels(const json::value& value) {
   return labels;
 }
 
-Result<std::uint64_t> ReadNumber(const json::value& value, std::string_view name, std::uint64_t most) {
+Result<std::uint64_t> ReadNumber(const json::value& value, std::string_view name,
+                                 std::uint64_t most) {
   boost::system::error_code problem;
   const auto number = value.to_number<std::uint64_t>(problem);
-  if (problem || number == 0 || number > most) return Fail(ErrorCode::kInvalid, "{}: expected a whole number from 1 to {}", name, most);
+  if (problem || number == 0 || number > most)
+    return Fail(ErrorCode::kInvalid, "{}: expected a whole number from 1 to {}", name, most);
   return number;
 }
 
@@ -56,7 +59,8 @@ Result<Invite> ReadInvite(const json::object& body, WallTime now) {
       if (!labels) return Fail(labels.error());
       invite.labels = std::move(*labels);
     } else {
-      return Fail(ErrorCode::kInvalid, "unknown field '{}'; expected uses, expires_ms, replace, labels", name);
+      return Fail(ErrorCode::kInvalid,
+                  "unknown field '{}'; expected uses, expires_ms, replace, labels", name);
     }
   }
   invite.created = now;
@@ -65,14 +69,16 @@ Result<Invite> ReadInvite(const json::object& body, WallTime now) {
 }
 
 void CreateInvite(Services& services, const CallPtr& call) {
-  const auto body = call->request().body.empty() ? Result<json::object>(json::object{}) : call->Body();
+  const auto body =
+      call->request().body.empty() ? Result<json::object>(json::object{}) : call->Body();
   if (!body) return call->Fail(body.error());
   auto invite = ReadInvite(*body, services.clock.Read().wall);
   if (!invite) return call->Fail(invite.error());
   const std::string secret = ToHex(crypto::RandomBytes(20));
   invite->id = InviteId(secret);
   invite->created_by = call->actor().name;
-  engine::CreateInvite command{.caller = {{}, call->actor().name, call->request().remote}, .invite = std::move(*invite)};
+  engine::CreateInvite command{.caller = {{}, call->actor().name, call->request().remote},
+                               .invite = std::move(*invite)};
   services.engine.Ask(std::move(command), [&services, call, secret](Result<engine::Answer> answer) {
     if (!answer) return call->Fail(answer.error());
     const auto& made = std::get<engine::InviteCreated>(*answer).invite;
@@ -112,20 +118,25 @@ Result<JoinRequest> ReadJoin(const json::object& body) {
     } else if (name == "request_pem") {
       join.request_pem = text;
     } else {
-      return Fail(ErrorCode::kInvalid, "unknown field '{}'; expected token, name, labels, request_pem", name);
+      return Fail(ErrorCode::kInvalid,
+                  "unknown field '{}'; expected token, name, labels, request_pem", name);
     }
   }
   if (const auto fits = CheckHostName(join.name); !fits) return Fail(fits.error());
-  if (join.request_pem.size() > kMostRequestPem) return Fail(ErrorCode::kInvalid, "request_pem: too long");
+  if (join.request_pem.size() > kMostRequestPem)
+    return Fail(ErrorCode::kInvalid, "request_pem: too long");
   auto key = crypto::KeyIdOfRequest(join.request_pem);
   if (!key) return Fail(ErrorCode::kInvalid, "request_pem: {}", key.error().message);
   join.key = std::move(*key);
   return join;
 }
 
-// Signs after the engine has committed the host, so a certificate never exists for a host that does not.
-void AnswerJoined(Services& services, Call& call, const std::string& request_pem, const engine::HostJoined& joined) {
-  const auto cert = crypto::SignRequest(services.identity.ca, request_pem, joined.host.name, kAgentLife);
+// Signs after the engine has committed the host, so a certificate never exists for a host that does
+// not.
+void AnswerJoined(Services& services, Call& call, const std::string& request_pem,
+                  const engine::HostJoined& joined) {
+  const auto cert =
+      crypto::SignRequest(services.identity.ca, request_pem, joined.host.name, kAgentLife);
   if (!cert) return call.Fail(cert.error());
   call.Json(201, {{"cert_pem", *cert},
                   {"ca_pem", services.identity.ca.cert_pem},
@@ -144,7 +155,8 @@ void Join(Services& services, const CallPtr& call) {
                            .name = join->name,
                            .key = join->key,
                            .labels = std::move(join->labels)};
-  services.engine.Ask(std::move(command), [&services, call, pem = std::move(join->request_pem)](Result<engine::Answer> answer) {
+  services.engine.Ask(std::move(command), [&services, call, pem = std::move(join->request_pem)](
+                                              Result<engine::Answer> answer) {
     if (!answer) return call->Fail(answer.error());
     AnswerJoined(services, *call, pem, std::get<engine::HostJoined>(*answer));
   });
@@ -154,8 +166,10 @@ void Join(Services& services, const CallPtr& call) {
 
 std::vector<Route> AgentRoutes(Services& services) {
   return {
-      {"POST", "/api/v1/agents/invites", "agents.invite", [&services](const CallPtr& call) { CreateInvite(services, call); }},
-      {"POST", "/api/v1/join", "public", [&services](const CallPtr& call) { Join(services, call); }},
+      {"POST", "/api/v1/agents/invites", "agents.invite",
+       [&services](const CallPtr& call) { CreateInvite(services, call); }},
+      {"POST", "/api/v1/join", "public",
+       [&services](const CallPtr& call) { Join(services, call); }},
   };
 }
 

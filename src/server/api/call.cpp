@@ -14,14 +14,21 @@ namespace json = boost::json;
 
 int StatusOf(ErrorCode code) {
   switch (code) {
-    case ErrorCode::kInvalid: return 400;
-    case ErrorCode::kDenied: return 403;
-    case ErrorCode::kNotFound: return 404;
-    case ErrorCode::kConflict: return 409;
+    case ErrorCode::kInvalid:
+      return 400;
+    case ErrorCode::kDenied:
+      return 403;
+    case ErrorCode::kNotFound:
+      return 404;
+    case ErrorCode::kConflict:
+      return 409;
     case ErrorCode::kFenced:
-    case ErrorCode::kUnavailable: return 503;
-    case ErrorCode::kTimeout: return 504;
-    case ErrorCode::kInternal: return 500;
+    case ErrorCode::kUnavailable:
+      return 503;
+    case ErrorCode::kTimeout:
+      return 504;
+    case ErrorCode::kInternal:
+      return 500;
   }
   return 500;
 }
@@ -55,15 +62,19 @@ const std::string& Find(const std::map<std::string, std::string>& map, const std
 
 }  // namespace
 
-Call::Call(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange, std::string request_id)
-    : request_(std::move(request)), exchange_(std::move(exchange)), request_id_(std::move(request_id)) {
+Call::Call(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange,
+           std::string request_id)
+    : request_(std::move(request)),
+      exchange_(std::move(exchange)),
+      request_id_(std::move(request_id)) {
   const std::string_view target = request_.target;
   const auto mark = target.find('?');
   path_ = target.substr(0, mark);
   if (mark == std::string_view::npos) return;
   for (const auto pair : Split(target.substr(mark + 1), '&')) {
     const auto equals = pair.find('=');
-    const auto value = equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1);
+    const auto value =
+        equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1);
     query_[Decode(pair.substr(0, equals))] = Decode(value);
   }
 }
@@ -71,14 +82,15 @@ Call::Call(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange
 const std::string& Call::Part(const std::string& name) const { return Find(parts_, name); }
 const std::string& Call::Query(const std::string& name) const { return Find(query_, name); }
 
-Result<std::uint64_t> Call::QueryNumber(const std::string& name, std::uint64_t otherwise, std::uint64_t least,
-                                        std::uint64_t most) const {
+Result<std::uint64_t> Call::QueryNumber(const std::string& name, std::uint64_t otherwise,
+                                        std::uint64_t least, std::uint64_t most) const {
   const std::string& text = Query(name);
   if (text.empty()) return otherwise;
   std::uint64_t number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (problem != std::errc{} || end != text.data() + text.size() || number < least || number > most)
-    return muster::Fail(ErrorCode::kInvalid, "{}: expected a whole number from {} to {}", name, least, most);
+    return muster::Fail(ErrorCode::kInvalid, "{}: expected a whole number from {} to {}", name,
+                        least, most);
   return number;
 }
 
@@ -87,8 +99,10 @@ Result<json::object> Call::Body() const {
   json::parse_options options;
   options.max_depth = 16;
   json::value value = json::parse(request_.body, problem, {}, options);
-  if (problem) return muster::Fail(ErrorCode::kInvalid, "the body is not JSON: {}", problem.message());
-  if (!value.is_object()) return muster::Fail(ErrorCode::kInvalid, "the body must be a JSON object");
+  if (problem)
+    return muster::Fail(ErrorCode::kInvalid, "the body is not JSON: {}", problem.message());
+  if (!value.is_object())
+    return muster::Fail(ErrorCode::kInvalid, "the body must be a JSON object");
   return std::move(value.as_object());
 }
 
@@ -105,7 +119,8 @@ void Call::Text(int status, std::string type, std::string body, net::Headers hea
 void Call::Fail(const Error& error) { Fail(StatusOf(error.code), Name(error.code), error.message); }
 
 void Call::Fail(int status, std::string_view code, std::string_view message) {
-  const std::string safe = IsUtf8(message) ? std::string(message) : "the message is not readable text";
+  const std::string safe =
+      IsUtf8(message) ? std::string(message) : "the message is not readable text";
   Json(status, {{"error",
                  {{"code", code},
                   {"message", safe},

@@ -18,7 +18,8 @@ namespace muster::server::api {
 // handler and whatever callback finishes it.
 class Call {
  public:
-  Call(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange, std::string request_id);
+  Call(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange,
+       std::string request_id);
 
   const net::HttpRequest& request() const { return request_; }
   const std::shared_ptr<net::HttpExchange>& exchange() const { return exchange_; }
@@ -30,8 +31,8 @@ class Call {
   // A parameter of the query, decoded; "" when absent.
   const std::string& Query(const std::string& name) const;
   // A whole number of the query within [least, most], `otherwise` when absent.
-  Result<std::uint64_t> QueryNumber(const std::string& name, std::uint64_t otherwise, std::uint64_t least,
-                                    std::uint64_t most) const;
+  Result<std::uint64_t> QueryNumber(const std::string& name, std::uint64_t otherwise,
+                                    std::uint64_t least, std::uint64_t most) const;
   // The body as a JSON object; kInvalid says where it is wrong.
   Result<boost::json::object> Body() const;
 

@@ -22,23 +22,30 @@ void ListHosts(Services& services, const CallPtr& call) {
   if (const auto& expression = call->Query("targets"); !expression.empty()) {
     const auto resolved = ResolveTargets(services, expression, "", false);
     if (!resolved)
-      return resolved.error().code == ErrorCode::kNotFound ? call->Fail(404, "no_match", resolved.error().message)
-                                                           : call->Fail(resolved.error());
+      return resolved.error().code == ErrorCode::kNotFound
+                 ? call->Fail(404, "no_match", resolved.error().message)
+                 : call->Fail(resolved.error());
     std::set<HostId> wanted;
     for (const auto& target : *resolved->targets) wanted.insert(target.host);
     std::erase_if(hosts, [&](const auto& view) { return !wanted.contains(view.host.id); });
   }
   json::array list;
-  for (std::size_t i = *from; i < hosts.size() && list.size() < *limit; ++i) list.push_back(HostView(hosts[i]));
+  for (std::size_t i = *from; i < hosts.size() && list.size() < *limit; ++i)
+    list.push_back(HostView(hosts[i]));
   json::value next = nullptr;
   if (*from + list.size() < hosts.size()) next = std::to_string(*from + list.size());
   const auto online = std::ranges::count_if(hosts, [](const auto& view) { return view.online; });
-  call->Json(200, {{"hosts", std::move(list)}, {"total", hosts.size()}, {"online", online}, {"next", std::move(next)}});
+  call->Json(200, {{"hosts", std::move(list)},
+                   {"total", hosts.size()},
+                   {"online", online},
+                   {"next", std::move(next)}});
 }
 
 void ShowHost(Services& services, const CallPtr& call) {
   const auto host = services.live.FindHost(call->Part("name"));
-  if (!host) return call->Fail(404, "not_found", fmt::format("there is no host '{}'; see 'muster hosts'", call->Part("name")));
+  if (!host)
+    return call->Fail(404, "not_found",
+                      fmt::format("there is no host '{}'; see 'muster hosts'", call->Part("name")));
   call->Json(200, HostView(*host));
 }
 
@@ -49,15 +56,22 @@ void Resolve(Services& services, const CallPtr& call) {
   std::string exclude;
   bool ignore_missing = false;
   for (const auto& field : *body) {
-    if (field.key() == "targets" && field.value().is_string()) targets = field.value().as_string();
-    else if (field.key() == "exclude" && field.value().is_string()) exclude = field.value().as_string();
-    else if (field.key() == "ignore_missing" && field.value().is_bool()) ignore_missing = field.value().as_bool();
-    else return call->Fail(400, "invalid", fmt::format("unknown field '{}'; expected targets, exclude, ignore_missing", std::string_view(field.key())));
+    if (field.key() == "targets" && field.value().is_string())
+      targets = field.value().as_string();
+    else if (field.key() == "exclude" && field.value().is_string())
+      exclude = field.value().as_string();
+    else if (field.key() == "ignore_missing" && field.value().is_bool())
+      ignore_missing = field.value().as_bool();
+    else
+      return call->Fail(400, "invalid",
+                        fmt::format("unknown field '{}'; expected targets, exclude, ignore_missing",
+                                    std::string_view(field.key())));
   }
   const auto resolved = ResolveTargets(services, targets, exclude, ignore_missing);
   if (!resolved)
-    return resolved.error().code == ErrorCode::kNotFound ? call->Fail(404, "no_match", resolved.error().message)
-                                                         : call->Fail(resolved.error());
+    return resolved.error().code == ErrorCode::kNotFound
+               ? call->Fail(404, "no_match", resolved.error().message)
+               : call->Fail(resolved.error());
   std::vector<std::string> names;
   for (const auto& target : *resolved->targets) names.push_back(target.name);
   json::array sample;
@@ -73,9 +87,12 @@ void Resolve(Services& services, const CallPtr& call) {
 
 std::vector<Route> HostRoutes(Services& services) {
   return {
-      {"GET", "/api/v1/hosts", "hosts.read", [&services](const CallPtr& call) { ListHosts(services, call); }},
-      {"GET", "/api/v1/hosts/{name}", "hosts.read", [&services](const CallPtr& call) { ShowHost(services, call); }},
-      {"POST", "/api/v1/hosts/resolve", "hosts.read", [&services](const CallPtr& call) { Resolve(services, call); }},
+      {"GET", "/api/v1/hosts", "hosts.read",
+       [&services](const CallPtr& call) { ListHosts(services, call); }},
+      {"GET", "/api/v1/hosts/{name}", "hosts.read",
+       [&services](const CallPtr& call) { ShowHost(services, call); }},
+      {"POST", "/api/v1/hosts/resolve", "hosts.read",
+       [&services](const CallPtr& call) { Resolve(services, call); }},
   };
 }
 

@@ -17,7 +17,8 @@ class LookedUp final : public TargetContext {
   Result<std::set<std::string>> Group(std::string_view name) const override {
     return Fail(ErrorCode::kNotFound, "there is no group '@{}'", name);
   }
-  Result<std::set<std::string>> RunHosts(std::string_view id, std::string_view state) const override {
+  Result<std::set<std::string>> RunHosts(std::string_view id,
+                                         std::string_view state) const override {
     const auto found = runs_.find({std::string(id), std::string(state)});
     if (found == runs_.end()) return Fail(ErrorCode::kNotFound, "there is no run {}", id);
     return found->second;
@@ -30,7 +31,8 @@ class LookedUp final : public TargetContext {
   std::map<std::pair<std::string, std::string>, Result<std::set<std::string>>> runs_;
 };
 
-Result<std::set<std::string>> HostsOfRun(Services& services, const std::string& text, const std::string& state) {
+Result<std::set<std::string>> HostsOfRun(Services& services, const std::string& text,
+                                         const std::string& state) {
   const auto id = ParseRunId(text);
   if (!id) return Fail(id.error());
   const auto targets = services.store.FindTargets(*id);
@@ -41,7 +43,8 @@ Result<std::set<std::string>> HostsOfRun(Services& services, const std::string& 
     return names;
   }
   const auto wanted = ParseTaskState(state);
-  if (!wanted) return Fail(ErrorCode::kInvalid, "run:{}.{}: '{}' is not a task state", text, state, state);
+  if (!wanted)
+    return Fail(ErrorCode::kInvalid, "run:{}.{}: '{}' is not a task state", text, state, state);
   TaskFilter filter;
   filter.state = wanted;
   std::optional<TaskKey> after;
@@ -55,17 +58,19 @@ Result<std::set<std::string>> HostsOfRun(Services& services, const std::string& 
   }
 }
 
-Result<TargetExpression> ParseAndLookUp(Services& services, const std::string& text, LookedUp& looked) {
+Result<TargetExpression> ParseAndLookUp(Services& services, const std::string& text,
+                                        LookedUp& looked) {
   auto expression = TargetExpression::Parse(text);
   if (!expression) return expression;
-  for (const auto& [id, state] : expression->Runs()) looked.Add(id, state, HostsOfRun(services, id, state));
+  for (const auto& [id, state] : expression->Runs())
+    looked.Add(id, state, HostsOfRun(services, id, state));
   return expression;
 }
 
 }  // namespace
 
-Result<Resolved> ResolveTargets(Services& services, const std::string& expression, const std::string& exclude,
-                                bool ignore_missing) {
+Result<Resolved> ResolveTargets(Services& services, const std::string& expression,
+                                const std::string& exclude, bool ignore_missing) {
   LookedUp looked;
   const auto wanted = ParseAndLookUp(services, expression, looked);
   if (!wanted) return Fail(wanted.error());
@@ -80,27 +85,32 @@ Result<Resolved> ResolveTargets(Services& services, const std::string& expressio
   auto targets = std::make_shared<Targets>();
   std::set<HostId> offline;
   Result<> ok;
-  services.live.WithHosts([&](const std::vector<const Host*>& hosts, const std::function<bool(HostId)>& online) {
-    const auto matching = wanted->Resolve(hosts, looked, ignore_missing);
-    if (!matching) {
-      ok = Fail(matching.error());
-      return;
-    }
-    std::set<std::size_t> excluded;
-    if (unwanted) {
-      const auto out = unwanted->Resolve(hosts, looked, true);
-      if (out) excluded.insert(out->begin(), out->end());
-      else if (out.error().code != ErrorCode::kNotFound) ok = Fail(out.error());
-    }
-    for (const auto index : *matching) {
-      if (excluded.contains(index)) continue;
-      targets->push_back({hosts[index]->id, hosts[index]->name});
-      if (!online(hosts[index]->id)) offline.insert(hosts[index]->id);
-    }
-  });
+  services.live.WithHosts(
+      [&](const std::vector<const Host*>& hosts, const std::function<bool(HostId)>& online) {
+        const auto matching = wanted->Resolve(hosts, looked, ignore_missing);
+        if (!matching) {
+          ok = Fail(matching.error());
+          return;
+        }
+        std::set<std::size_t> excluded;
+        if (unwanted) {
+          const auto out = unwanted->Resolve(hosts, looked, true);
+          if (out)
+            excluded.insert(out->begin(), out->end());
+          else if (out.error().code != ErrorCode::kNotFound)
+            ok = Fail(out.error());
+        }
+        for (const auto index : *matching) {
+          if (excluded.contains(index)) continue;
+          targets->push_back({hosts[index]->id, hosts[index]->name});
+          if (!online(hosts[index]->id)) offline.insert(hosts[index]->id);
+        }
+      });
   if (!ok) return Fail(ok.error());
-  if (targets->empty()) return Fail(ErrorCode::kNotFound, "no host matches '{}' without '{}'", expression, exclude);
-  std::ranges::sort(*targets, [](const Target& a, const Target& b) { return NaturalLess(a.name, b.name); });
+  if (targets->empty())
+    return Fail(ErrorCode::kNotFound, "no host matches '{}' without '{}'", expression, exclude);
+  std::ranges::sort(*targets,
+                    [](const Target& a, const Target& b) { return NaturalLess(a.name, b.name); });
   for (const auto& target : *targets)
     if (offline.contains(target.host)) resolved.offline.push_back(target.name);
   resolved.targets = std::move(targets);

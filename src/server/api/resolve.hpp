@@ -9,14 +9,14 @@
 namespace muster::server::api {
 
 struct Resolved {
-  std::shared_ptr<const Targets> targets;    // in natural order of names
+  std::shared_ptr<const Targets> targets;  // in natural order of names
   std::vector<std::string> offline;
   bool says_all = false;
 };
 
-// Which hosts an expression means now, less those of `exclude`. kInvalid: it does not parse. kNotFound:
-// an unknown name, or nothing matches.
-Result<Resolved> ResolveTargets(Services& services, const std::string& expression, const std::string& exclude,
-                                bool ignore_missing);
+// Which hosts an expression means now, less those of `exclude`. kInvalid: it does not parse.
+// kNotFound: an unknown name, or nothing matches.
+Result<Resolved> ResolveTargets(Services& services, const std::string& expression,
+                                const std::string& exclude, bool ignore_missing);
 
 }  // namespace muster::server::api

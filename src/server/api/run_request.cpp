@@ -15,7 +15,8 @@ namespace json = boost::json;
 // Reads fields of an object one by one; the first problem stays.
 class Reader {
  public:
-  Reader(const json::object& object, std::string prefix) : object_(object), prefix_(std::move(prefix)) {}
+  Reader(const json::object& object, std::string prefix)
+      : object_(object), prefix_(std::move(prefix)) {}
 
   std::string Text(std::string_view name) {
     const json::value* value = Find(name);
@@ -39,7 +40,8 @@ class Reader {
     if (value == nullptr) return otherwise;
     boost::system::error_code problem;
     const auto number = value->to_number<std::uint64_t>(problem);
-    if (problem || number > most) return Bad(name, fmt::format("a whole number up to {}", most)), otherwise;
+    if (problem || number > most)
+      return Bad(name, fmt::format("a whole number up to {}", most)), otherwise;
     return number;
   }
   std::vector<std::string> Texts(std::string_view name) {
@@ -72,7 +74,8 @@ class Reader {
   Result<> Done() {
     for (const auto& item : object_)
       if (ok_ && !asked_.contains(std::string(item.key())))
-        ok_ = Fail(ErrorCode::kInvalid, "unknown field '{}{}'", prefix_, std::string_view(item.key()));
+        ok_ = Fail(ErrorCode::kInvalid, "unknown field '{}{}'", prefix_,
+                   std::string_view(item.key()));
     return ok_;
   }
 
@@ -98,14 +101,17 @@ Result<> ReadWhat(const json::object& object, Command& command) {
   Reader reader(object, "command.");
   command.argv = reader.Texts("argv");
   command.script = reader.Text("script");
-  if (auto bytes = reader.Base64("script_base64"); !bytes.empty()) command.script = std::move(bytes);
+  if (auto bytes = reader.Base64("script_base64"); !bytes.empty())
+    command.script = std::move(bytes);
   command.interpreter = reader.Text("interpreter");
   command.args = reader.Texts("args");
   if (const auto done = reader.Done(); !done) return done;
   if (command.argv.empty() == command.script.empty())
-    return Fail(ErrorCode::kInvalid, "command: give either argv (words, executed without a shell) or script");
+    return Fail(ErrorCode::kInvalid,
+                "command: give either argv (words, executed without a shell) or script");
   if (!command.argv.empty() && command.argv.front().empty())
-    return Fail(ErrorCode::kInvalid, "command.argv: the first word names the program and cannot be empty");
+    return Fail(ErrorCode::kInvalid,
+                "command.argv: the first word names the program and cannot be empty");
   const auto has_nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
   for (const auto& word : command.argv)
     if (has_nul(word)) return Fail(ErrorCode::kInvalid, "command.argv: a word holds a zero byte");
@@ -118,9 +124,11 @@ Result<> ReadEnv(const json::object* env, Command& command) {
   if (env == nullptr) return {};
   for (const auto& item : *env) {
     const std::string key(item.key());
-    if (!item.value().is_string()) return Fail(ErrorCode::kInvalid, "env.{}: expected a string", key);
+    if (!item.value().is_string())
+      return Fail(ErrorCode::kInvalid, "env.{}: expected a string", key);
     std::string value(item.value().as_string());
-    if (key.empty() || key.find('=') != std::string::npos || key.find('\0') != std::string::npos || value.find('\0') != std::string::npos)
+    if (key.empty() || key.find('=') != std::string::npos || key.find('\0') != std::string::npos ||
+        value.find('\0') != std::string::npos)
       return Fail(ErrorCode::kInvalid, "env: '{}' cannot be a variable", key);
     command.env.emplace_back(key, std::move(value));
   }
@@ -130,7 +138,12 @@ Result<> ReadEnv(const json::object* env, Command& command) {
 std::string TitleOf(const Command& command) {
   std::string title;
   if (command.argv.empty()) {
-    title = command.script.substr(0, command.script.find('\n'));
+    for (const auto line : Split(command.script, '\n')) {
+      const auto text = Trim(line);
+      if (text.empty() || text.starts_with("#!")) continue;
+      title = text;
+      break;
+    }
   } else {
     for (const auto& word : command.argv) title += (title.empty() ? "" : " ") + word;
   }
@@ -165,8 +178,10 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
   stage.wait_offline = Duration(reader.Number("wait_offline_ms", 15'000, kMostMs));
   request.spec.title = reader.Text("title");
   if (const auto done = reader.Done(); !done) return Fail(done.error());
-  if (request.spec.targets.empty()) return Fail(ErrorCode::kInvalid, "targets: say which hosts, for example 'web*' or 'all'");
-  if (what == nullptr) return Fail(ErrorCode::kInvalid, "command: expected an object with argv or script");
+  if (request.spec.targets.empty())
+    return Fail(ErrorCode::kInvalid, "targets: say which hosts, for example 'web*' or 'all'");
+  if (what == nullptr)
+    return Fail(ErrorCode::kInvalid, "command: expected an object with argv or script");
   if (const auto read = ReadWhat(*what, command); !read) return Fail(read.error());
   if (const auto read = ReadEnv(env, command); !read) return Fail(read.error());
   if (!leftovers.empty() && leftovers != "keep" && leftovers != "kill")
@@ -175,8 +190,10 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
   if (command.script.size() + command.stdin_data.size() > kMaxCommandBytes) {
     too_large = true;
     return Fail(ErrorCode::kInvalid,
-                "script and stdin are {} together, at most {} fit an order; put large data into a file and fetch it from the script",
-                FormatSize(command.script.size() + command.stdin_data.size()), FormatSize(kMaxCommandBytes));
+                "script and stdin are {} together, at most {} fit an order; put large data into a "
+                "file and fetch it from the script",
+                FormatSize(command.script.size() + command.stdin_data.size()),
+                FormatSize(kMaxCommandBytes));
   }
   if (request.spec.title.empty()) request.spec.title = TitleOf(command);
   stage.command = std::make_shared<const Command>(std::move(command));

@@ -17,8 +17,8 @@ struct RunRequest {
   bool ignore_missing = false;
 };
 
-// kInvalid names the field and what was expected; unknown fields are errors. `too_large` is set when
-// script and stdin together pass kMaxCommandBytes.
+// kInvalid names the field and what was expected; unknown fields are errors. `too_large` is set
+// when script and stdin together pass kMaxCommandBytes.
 Result<RunRequest> ReadRunRequest(const boost::json::object& body, bool& too_large);
 
 }  // namespace muster::server::api

@@ -16,7 +16,9 @@ struct TaskNow {
 };
 
 // Walks the hosts of a run in their frozen order from ordinal `from`, until `visit` returns false.
-// Joins the store's rows with what the live view knows of tasks that have no row. kNotFound: no such run.
-Result<> WalkTasks(Services& services, RunId run, std::uint32_t from, const std::function<bool(const TaskNow&)>& visit);
+// Joins the store's rows with what the live view knows of tasks that have no row. kNotFound: no
+// such run.
+Result<> WalkTasks(Services& services, RunId run, std::uint32_t from,
+                   const std::function<bool(const TaskNow&)>& visit);
 
 }  // namespace muster::server::api

@@ -15,10 +15,13 @@ namespace json = boost::json;
 
 engine::Caller CallerOf(const Call& call) { return {{}, call.actor().name, call.request().remote}; }
 
-// What did not resolve is 404; when it is the run's target set, "no match" is what a client asks about.
+// What did not resolve is 404; when it is the run's target set, "no match" is what a client asks
+// about.
 void FailResolve(Call& call, const Error& error) {
-  if (error.code == ErrorCode::kNotFound) call.Fail(404, "no_match", error.message);
-  else call.Fail(error);
+  if (error.code == ErrorCode::kNotFound)
+    call.Fail(404, "no_match", error.message);
+  else
+    call.Fail(error);
 }
 
 void AnswerDryRun(Call& call, const RunRequest& request, const Resolved& resolved) {
@@ -33,7 +36,8 @@ void AnswerDryRun(Call& call, const RunRequest& request, const Resolved& resolve
     begin += size;
   }
   json::array offline;
-  for (std::size_t i = 0; i < resolved.offline.size() && i < 100; ++i) offline.emplace_back(resolved.offline[i]);
+  for (std::size_t i = 0; i < resolved.offline.size() && i < 100; ++i)
+    offline.emplace_back(resolved.offline[i]);
   call.Json(200, {{"hosts", hosts},
                   {"names", FoldHostNames(names, 4000)},
                   {"offline", std::move(offline)},
@@ -61,31 +65,37 @@ void StartRun(Services& services, const CallPtr& call) {
   if (!body) return call->Fail(body.error());
   bool too_large = false;
   auto request = ReadRunRequest(*body, too_large);
-  if (!request) return too_large ? call->Fail(413, "too_large", request.error().message) : call->Fail(request.error());
+  if (!request)
+    return too_large ? call->Fail(413, "too_large", request.error().message)
+                     : call->Fail(request.error());
   const bool dry_run = call->Query("dry_run") == "true";
   const std::string key(net::FindHeader(call->request().headers, "Idempotency-Key"));
-  if (key.size() > 128) return call->Fail(400, "invalid", "Idempotency-Key: at most 128 characters");
+  if (key.size() > 128)
+    return call->Fail(400, "invalid", "Idempotency-Key: at most 128 characters");
   ReadAt<std::optional<IdempotencyKey>> known;
   if (!key.empty() && !dry_run) {
     auto found = services.store.FindKey(call->actor().name, key);
     if (!found) return call->Fail(found.error());
     known = std::move(*found);
   }
-  auto resolved = ResolveTargets(services, request->spec.targets, request->exclude, request->ignore_missing);
+  auto resolved =
+      ResolveTargets(services, request->spec.targets, request->exclude, request->ignore_missing);
   // A known key answers with its run, even when the hosts of then are gone now.
   if (!resolved && !known.value) return FailResolve(*call, resolved.error());
   if (dry_run) return AnswerDryRun(*call, *request, *resolved);
-  services.engine.Ask(engine::StartRun{.caller = CallerOf(*call),
-                                       .key = key,
-                                       .body_sha256 = ToHex(crypto::Sha256(call->request().body)),
-                                       .known = std::move(known),
-                                       .spec = std::move(request->spec),
-                                       .targets = resolved ? resolved->targets : std::make_shared<const Targets>()},
-                      [&services, call](Result<engine::Answer> answer) {
-                        if (answer) return AnswerStarted(services, *call, std::get<engine::RunStarted>(*answer));
-                        if (answer.error().code == ErrorCode::kConflict) return call->Fail(422, "key_reused", answer.error().message);
-                        call->Fail(answer.error());
-                      });
+  services.engine.Ask(
+      engine::StartRun{.caller = CallerOf(*call),
+                       .key = key,
+                       .body_sha256 = ToHex(crypto::Sha256(call->request().body)),
+                       .known = std::move(known),
+                       .spec = std::move(request->spec),
+                       .targets = resolved ? resolved->targets : std::make_shared<const Targets>()},
+      [&services, call](Result<engine::Answer> answer) {
+        if (answer) return AnswerStarted(services, *call, std::get<engine::RunStarted>(*answer));
+        if (answer.error().code == ErrorCode::kConflict)
+          return call->Fail(422, "key_reused", answer.error().message);
+        call->Fail(answer.error());
+      });
 }
 
 Result<RunFilter> ReadFilter(Services& services, const Call& call) {
@@ -99,10 +109,12 @@ Result<RunFilter> ReadFilter(Services& services, const Call& call) {
     filter.host = services.live.HostIdOf(host);
     if (!filter.host) return Fail(ErrorCode::kNotFound, "there is no host '{}'", host);
   }
-  for (const auto& [name, field] : {std::pair("since", &filter.since), std::pair("until", &filter.until)}) {
+  for (const auto& [name, field] :
+       {std::pair("since", &filter.since), std::pair("until", &filter.until)}) {
     if (call.Query(name).empty()) continue;
     *field = ParseTime(call.Query(name));
-    if (!*field) return Fail(ErrorCode::kInvalid, "{}: expected a time like 2026-11-15T10:43:19Z", name);
+    if (!*field)
+      return Fail(ErrorCode::kInvalid, "{}: expected a time like 2026-11-15T10:43:19Z", name);
   }
   return filter;
 }
@@ -121,7 +133,8 @@ void ListRuns(Services& services, const CallPtr& call) {
   const auto runs = services.store.ListRuns(*filter, before, *limit);
   if (!runs) return call->Fail(runs.error());
   json::array list;
-  for (const auto& run : *runs) list.push_back(RunView(run, services.live.FindRun(run.id), {}, false));
+  for (const auto& run : *runs)
+    list.push_back(RunView(run, services.live.FindRun(run.id), {}, false));
   json::value next = nullptr;
   if (runs->size() == *limit) next = FormatRunId(runs->back().id);
   call->Json(200, {{"runs", std::move(list)}, {"next", std::move(next)}});
@@ -134,23 +147,33 @@ void ShowRun(Services& services, const CallPtr& call) {
   auto live = services.live.FindRun(*id);
   const auto run = services.store.FindRun(*id);
   if (!run) return call->Fail(run.error());
-  if (!run->value) return call->Fail(404, "not_found", fmt::format("there is no run {}; see 'muster runs'", FormatRunId(*id)));
-  if (live && IsFinal(run->value->state) && !IsFinal(live->state)) live = services.live.FindRun(*id);
+  if (!run->value)
+    return call->Fail(404, "not_found",
+                      fmt::format("there is no run {}; see 'muster runs'", FormatRunId(*id)));
+  if (live && IsFinal(run->value->state) && !IsFinal(live->state))
+    live = services.live.FindRun(*id);
   call->Json(200, RunView(*run->value, live, run->commit, true));
 }
 
 void StopRun(Services& services, const CallPtr& call) {
   const auto id = ParseRunId(call->Part("id"));
   if (!id) return call->Fail(id.error());
-  const auto body = call->request().body.empty() ? Result<json::object>(json::object{}) : call->Body();
+  const auto body =
+      call->request().body.empty() ? Result<json::object>(json::object{}) : call->Body();
   if (!body) return call->Fail(body.error());
-  engine::StopRun command{.caller = CallerOf(*call), .run = *id, .host = {}, .grace = std::chrono::seconds(10), .reason = {}, .known = {}};
+  engine::StopRun command{.caller = CallerOf(*call),
+                          .run = *id,
+                          .host = {},
+                          .grace = std::chrono::seconds(10),
+                          .reason = {},
+                          .known = {}};
   for (const auto& field : *body) {
     const std::string name(field.key());
     if (name == "grace_ms" && field.value().is_number()) {
       boost::system::error_code problem;
       const auto ms = field.value().to_number<std::int64_t>(problem);
-      if (problem || ms < 0 || ms > 86'400'000) return call->Fail(400, "invalid", "grace_ms: expected milliseconds, at most a day");
+      if (problem || ms < 0 || ms > 86'400'000)
+        return call->Fail(400, "invalid", "grace_ms: expected milliseconds, at most a day");
       command.grace = Duration(ms);
     } else if (name == "reason" && field.value().is_string()) {
       command.reason = field.value().as_string();
@@ -158,9 +181,11 @@ void StopRun(Services& services, const CallPtr& call) {
       const std::string host(field.value().as_string());
       if (host.empty()) continue;
       command.host = services.live.HostIdOf(host);
-      if (!command.host) return call->Fail(404, "not_found", fmt::format("there is no host '{}'", host));
+      if (!command.host)
+        return call->Fail(404, "not_found", fmt::format("there is no host '{}'", host));
     } else {
-      return call->Fail(400, "invalid", fmt::format("unknown field '{}'; expected host, grace_ms, reason", name));
+      return call->Fail(400, "invalid",
+                        fmt::format("unknown field '{}'; expected host, grace_ms, reason", name));
     }
   }
   auto known = services.store.FindRun(*id);
@@ -179,11 +204,14 @@ void Why(Services& services, const CallPtr& call) {
   engine::AskWhy command{.caller = CallerOf(*call), .run = *id, .host = {}};
   if (const auto& host = call->Query("host"); !host.empty()) {
     command.host = services.live.HostIdOf(host);
-    if (!command.host) return call->Fail(404, "not_found", fmt::format("there is no host '{}'", host));
+    if (!command.host)
+      return call->Fail(404, "not_found", fmt::format("there is no host '{}'", host));
   }
-  if (const auto run = services.store.FindRun(*id); run && run->value && IsFinal(run->value->state)) {
-    json::array lines{fmt::format("run {} ended: {}{}", FormatRunId(*id), Name(run->value->state),
-                                  run->value->reason.empty() ? "" : " (" + run->value->reason + ")")};
+  if (const auto run = services.store.FindRun(*id);
+      run && run->value && IsFinal(run->value->state)) {
+    json::array lines{
+        fmt::format("run {} ended: {}{}", FormatRunId(*id), Name(run->value->state),
+                    run->value->reason.empty() ? "" : " (" + run->value->reason + ")")};
     return call->Json(200, {{"lines", std::move(lines)}, {"waiting", json::array{}}});
   }
   services.engine.Ask(std::move(command), [call](Result<engine::Answer> answer) {
@@ -192,7 +220,8 @@ void Why(Services& services, const CallPtr& call) {
     json::array lines(why.summary.begin(), why.summary.end());
     json::array waiting;
     for (const auto& line : why.waiting)
-      waiting.push_back(json::object{{"host", line.host}, {"state", Name(line.state)}, {"because", line.because}});
+      waiting.push_back(json::object{
+          {"host", line.host}, {"state", Name(line.state)}, {"because", line.because}});
     call->Json(200, {{"lines", std::move(lines)}, {"waiting", std::move(waiting)}});
   });
 }
@@ -201,11 +230,16 @@ void Why(Services& services, const CallPtr& call) {
 
 std::vector<Route> RunRoutes(Services& services) {
   return {
-      {"POST", "/api/v1/runs", "runs.start", [&services](const CallPtr& call) { StartRun(services, call); }},
-      {"GET", "/api/v1/runs", "runs.read", [&services](const CallPtr& call) { ListRuns(services, call); }},
-      {"GET", "/api/v1/runs/{id}", "runs.read", [&services](const CallPtr& call) { ShowRun(services, call); }},
-      {"POST", "/api/v1/runs/{id}/stop", "runs.stop", [&services](const CallPtr& call) { StopRun(services, call); }},
-      {"GET", "/api/v1/runs/{id}/why", "runs.read", [&services](const CallPtr& call) { Why(services, call); }},
+      {"POST", "/api/v1/runs", "runs.start",
+       [&services](const CallPtr& call) { StartRun(services, call); }},
+      {"GET", "/api/v1/runs", "runs.read",
+       [&services](const CallPtr& call) { ListRuns(services, call); }},
+      {"GET", "/api/v1/runs/{id}", "runs.read",
+       [&services](const CallPtr& call) { ShowRun(services, call); }},
+      {"POST", "/api/v1/runs/{id}/stop", "runs.stop",
+       [&services](const CallPtr& call) { StopRun(services, call); }},
+      {"GET", "/api/v1/runs/{id}/why", "runs.read",
+       [&services](const CallPtr& call) { Why(services, call); }},
   };
 }
 

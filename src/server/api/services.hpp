@@ -22,8 +22,8 @@ struct Services {
   StreamHub& hub;
   const Clock& clock;
   const Identity& identity;
-  std::string openapi;                        // the contract's text
-  std::function<std::size_t()> connections;   // open on the port
+  std::string openapi;                       // the contract's text
+  std::function<std::size_t()> connections;  // open on the port
   std::function<std::size_t()> links;
 };
 

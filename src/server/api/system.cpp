@@ -34,10 +34,13 @@ void Ready(Services& services, const CallPtr& call) {
   call->Text(503, "text/plain", status.reason + "\n");
 }
 
-prometheus::MetricFamily Metric(const char* name, const char* help, prometheus::MetricType type, double value) {
+prometheus::MetricFamily Metric(const char* name, const char* help, prometheus::MetricType type,
+                                double value) {
   prometheus::ClientMetric metric;
-  if (type == prometheus::MetricType::Counter) metric.counter.value = value;
-  else metric.gauge.value = value;
+  if (type == prometheus::MetricType::Counter)
+    metric.counter.value = value;
+  else
+    metric.gauge.value = value;
   return {name, help, type, {metric}};
 }
 
@@ -47,18 +50,27 @@ void Metrics(Services& services, const CallPtr& call) {
   const auto hosts = services.live.CountHosts();
   const auto number = [](auto value) { return static_cast<double>(value); };
   const std::vector<prometheus::MetricFamily> families{
-      Metric("muster_leading", "1 when this server leads", MetricType::Gauge, engine.leading ? 1 : 0),
-      Metric("muster_term", "Term of the current leadership", MetricType::Gauge, number(engine.term.value)),
-      Metric("muster_commit_number", "Number of the last durable batch", MetricType::Gauge, number(engine.commit.value)),
-      Metric("muster_engine_commands_total", "Commands decided", MetricType::Counter, number(engine.commands)),
-      Metric("muster_engine_batches_total", "Batches committed", MetricType::Counter, number(engine.batches)),
-      Metric("muster_engine_queue", "Commands waiting for the engine", MetricType::Gauge, number(engine.queued)),
-      Metric("muster_open_runs", "Runs that have not ended", MetricType::Gauge, number(engine.open_runs)),
+      Metric("muster_leading", "1 when this server leads", MetricType::Gauge,
+             engine.leading ? 1 : 0),
+      Metric("muster_term", "Term of the current leadership", MetricType::Gauge,
+             number(engine.term.value)),
+      Metric("muster_commit_number", "Number of the last durable batch", MetricType::Gauge,
+             number(engine.commit.value)),
+      Metric("muster_engine_commands_total", "Commands decided", MetricType::Counter,
+             number(engine.commands)),
+      Metric("muster_engine_batches_total", "Batches committed", MetricType::Counter,
+             number(engine.batches)),
+      Metric("muster_engine_queue", "Commands waiting for the engine", MetricType::Gauge,
+             number(engine.queued)),
+      Metric("muster_open_runs", "Runs that have not ended", MetricType::Gauge,
+             number(engine.open_runs)),
       Metric("muster_hosts", "Known hosts", MetricType::Gauge, number(hosts.all)),
       Metric("muster_hosts_online", "Hosts with a link", MetricType::Gauge, number(hosts.online)),
       Metric("muster_links", "Open links", MetricType::Gauge, number(services.links())),
-      Metric("muster_connections", "Open connections on the port", MetricType::Gauge, number(services.connections())),
-      Metric("muster_stream_subscribers", "Clients of /api/v1/stream", MetricType::Gauge, number(services.hub.Subscribers())),
+      Metric("muster_connections", "Open connections on the port", MetricType::Gauge,
+             number(services.connections())),
+      Metric("muster_stream_subscribers", "Clients of /api/v1/stream", MetricType::Gauge,
+             number(services.hub.Subscribers())),
   };
   std::ostringstream out;
   prometheus::TextSerializer().Serialize(out, families);
@@ -76,13 +88,16 @@ void Stream(Services& services, const CallPtr& call) {
 std::vector<Route> SystemRoutes(Services& services) {
   const MonoTime started = services.clock.Read().mono;
   return {
-      {"GET", "/healthz", "public", [](const CallPtr& call) { call->Text(200, "text/plain", "alive\n"); }},
+      {"GET", "/healthz", "public",
+       [](const CallPtr& call) { call->Text(200, "text/plain", "alive\n"); }},
       {"GET", "/readyz", "public", [&services](const CallPtr& call) { Ready(services, call); }},
       {"GET", "/metrics", "public", [&services](const CallPtr& call) { Metrics(services, call); }},
       {"GET", "/api/v1/openapi.yaml", "public",
        [&services](const CallPtr& call) { call->Text(200, "application/yaml", services.openapi); }},
-      {"GET", "/api/v1/status", "status.read", [&services, started](const CallPtr& call) { Status(services, call, started); }},
-      {"GET", "/api/v1/stream", "runs.read", [&services](const CallPtr& call) { Stream(services, call); }},
+      {"GET", "/api/v1/status", "status.read",
+       [&services, started](const CallPtr& call) { Status(services, call, started); }},
+      {"GET", "/api/v1/stream", "runs.read",
+       [&services](const CallPtr& call) { Stream(services, call); }},
   };
 }
 

@@ -27,7 +27,8 @@ void States(Services& services, const CallPtr& call) {
   });
   if (!walked) return call->Fail(walked.error());
   const std::string tag = "\"" + ToHex(crypto::Sha256(states)).substr(0, 16) + "\"";
-  if (net::FindHeader(call->request().headers, "If-None-Match") == tag) return call->Text(304, "application/octet-stream", "", {{"ETag", tag}});
+  if (net::FindHeader(call->request().headers, "If-None-Match") == tag)
+    return call->Text(304, "application/octet-stream", "", {{"ETag", tag}});
   call->Text(200, "application/octet-stream", std::move(states), {{"ETag", tag}});
 }
 
@@ -38,13 +39,16 @@ void AllAttempts(Services& services, const CallPtr& call, RunId id, std::size_t 
   filter.last_attempt_only = false;
   if (const auto& host = call->Query("host"); !host.empty()) {
     filter.host = services.live.HostIdOf(host);
-    if (!filter.host) return call->Fail(404, "not_found", fmt::format("there is no host '{}'", host));
+    if (!filter.host)
+      return call->Fail(404, "not_found", fmt::format("there is no host '{}'", host));
   }
   const auto rows = services.store.ListTasks(id, filter, std::nullopt, limit);
   if (!rows) return call->Fail(rows.error());
   json::array list;
   for (const auto& row : *rows)
-    list.push_back(TaskView(row, row.key.ordinal < (*targets)->size() ? (**targets)[row.key.ordinal].name : "", row.state));
+    list.push_back(
+        TaskView(row, row.key.ordinal < (*targets)->size() ? (**targets)[row.key.ordinal].name : "",
+                 row.state));
   call->Json(200, {{"tasks", std::move(list)}, {"next", nullptr}});
 }
 
@@ -58,20 +62,23 @@ void ListTasks(Services& services, const CallPtr& call) {
   if (!from) return call->Fail(from.error());
   const auto& wanted_name = call->Query("state");
   const auto wanted = ParseTaskState(wanted_name);
-  if (!wanted_name.empty() && !wanted) return call->Fail(400, "invalid", fmt::format("state: '{}' is not a task state", wanted_name));
+  if (!wanted_name.empty() && !wanted)
+    return call->Fail(400, "invalid", fmt::format("state: '{}' is not a task state", wanted_name));
   const auto& host = call->Query("host");
   json::array list;
   json::value next = nullptr;
-  const auto walked = WalkTasks(services, *id, static_cast<std::uint32_t>(*from), [&](const TaskNow& task) {
-    if (wanted && task.state != *wanted) return true;
-    if (!host.empty() && *task.host != host) return true;
-    if (list.size() == *limit) {
-      next = std::to_string(task.ordinal);
-      return false;
-    }
-    list.push_back(task.record ? TaskView(*task.record, *task.host, task.state) : WaitingTaskView(*task.host, task.ordinal, task.state));
-    return true;
-  });
+  const auto walked =
+      WalkTasks(services, *id, static_cast<std::uint32_t>(*from), [&](const TaskNow& task) {
+        if (wanted && task.state != *wanted) return true;
+        if (!host.empty() && *task.host != host) return true;
+        if (list.size() == *limit) {
+          next = std::to_string(task.ordinal);
+          return false;
+        }
+        list.push_back(task.record ? TaskView(*task.record, *task.host, task.state)
+                                   : WaitingTaskView(*task.host, task.ordinal, task.state));
+        return true;
+      });
   if (!walked) return call->Fail(walked.error());
   call->Json(200, {{"tasks", std::move(list)}, {"next", std::move(next)}});
 }
@@ -106,7 +113,8 @@ GroupKey KeyOf(const TaskNow& task) {
 void Groups(Services& services, const CallPtr& call) {
   const auto id = ParseRunId(call->Part("id"));
   if (!id) return call->Fail(id.error());
-  if (const auto& by = call->Query("by"); !by.empty() && by != "output") return call->Fail(400, "invalid", "by: expected output");
+  if (const auto& by = call->Query("by"); !by.empty() && by != "output")
+    return call->Fail(400, "invalid", "by: expected output");
   std::map<GroupKey, Group> groups;
   std::size_t total = 0;
   const auto walked = WalkTasks(services, *id, 0, [&](const TaskNow& task) {
@@ -121,9 +129,13 @@ void Groups(Services& services, const CallPtr& call) {
   for (const auto& [key, group] : groups) ordered.emplace_back(&key, &group);
   // Bad news first, then by size.
   std::ranges::sort(ordered, [](const auto& a, const auto& b) {
-    const auto rank = [](const GroupKey& key) { return key.state == TaskState::kSucceeded ? 2 : IsFinal(key.state) ? 0 : 1; };
-    return std::tuple(rank(*a.first), b.second->hosts.size(), a.first->state, a.second->hosts.front()) <
-           std::tuple(rank(*b.first), a.second->hosts.size(), b.first->state, b.second->hosts.front());
+    const auto rank = [](const GroupKey& key) {
+      return key.state == TaskState::kSucceeded ? 2 : IsFinal(key.state) ? 0 : 1;
+    };
+    return std::tuple(rank(*a.first), b.second->hosts.size(), a.first->state,
+                      a.second->hosts.front()) < std::tuple(rank(*b.first), a.second->hosts.size(),
+                                                            b.first->state,
+                                                            b.second->hosts.front());
   });
   json::array list;
   for (const auto& [key, group] : ordered) {
@@ -139,7 +151,8 @@ void Groups(Services& services, const CallPtr& call) {
                                 {"sample_host", group->hosts.front()},
                                 {"bytes", group->bytes}});
   }
-  call->Json(200, {{"groups", std::move(list)}, {"groups_total", ordered.size()}, {"total", total}});
+  call->Json(200,
+             {{"groups", std::move(list)}, {"groups_total", ordered.size()}, {"total", total}});
 }
 
 struct LogRequest {
@@ -150,11 +163,13 @@ struct LogRequest {
   std::optional<Stream> only;
 };
 
-Result<TaskRecord> FindAttempt(Services& services, RunId run, const std::string& host, std::uint32_t attempt) {
+Result<TaskRecord> FindAttempt(Services& services, RunId run, const std::string& host,
+                               std::uint32_t attempt) {
   const auto targets = services.store.FindTargets(run);
   if (!targets) return Fail(targets.error());
   const auto target = std::ranges::find(**targets, host, &Target::name);
-  if (target == (*targets)->end()) return Fail(ErrorCode::kNotFound, "run {} has no host '{}'", FormatRunId(run), host);
+  if (target == (*targets)->end())
+    return Fail(ErrorCode::kNotFound, "run {} has no host '{}'", FormatRunId(run), host);
   TaskFilter filter;
   filter.host = target->host;
   filter.last_attempt_only = attempt == 0;
@@ -162,9 +177,12 @@ Result<TaskRecord> FindAttempt(Services& services, RunId run, const std::string&
   if (!rows) return Fail(rows.error());
   for (const auto& row : *rows)
     if (attempt == 0 || row.key.attempt.value == attempt) return row;
-  if (attempt != 0) return Fail(ErrorCode::kNotFound, "{} has no attempt {} in run {}", host, attempt, FormatRunId(run));
+  if (attempt != 0)
+    return Fail(ErrorCode::kNotFound, "{} has no attempt {} in run {}", host, attempt,
+                FormatRunId(run));
   TaskRecord none;  // its turn has not come: no output yet
-  none.key = {run, Visit(1), static_cast<std::uint32_t>(target - (*targets)->begin()), target->host, Attempt{}};
+  none.key = {run, Visit(1), static_cast<std::uint32_t>(target - (*targets)->begin()), target->host,
+              Attempt{}};
   return none;
 }
 
@@ -184,9 +202,12 @@ Result<LogRequest> ReadLogRequest(Services& services, const Call& call) {
   LogRequest request;
   request.limit = *limit;
   request.from = *from;
-  if (const auto& stream = call.Query("stream"); stream == "stdout") request.only = Stream::kStdout;
-  else if (stream == "stderr") request.only = Stream::kStderr;
-  else if (!stream.empty() && stream != "both") return Fail(ErrorCode::kInvalid, "stream: expected both, stdout or stderr");
+  if (const auto& stream = call.Query("stream"); stream == "stdout")
+    request.only = Stream::kStdout;
+  else if (stream == "stderr")
+    request.only = Stream::kStderr;
+  else if (!stream.empty() && stream != "both")
+    return Fail(ErrorCode::kInvalid, "stream: expected both, stdout or stderr");
   const auto record = FindAttempt(services, *id, host, static_cast<std::uint32_t>(*attempt));
   if (!record) return Fail(record.error());
   request.task = record->key;
@@ -206,7 +227,9 @@ void ReadLog(Services& services, const CallPtr& call) {
   if (!chunks) return call->Fail(chunks.error());
   std::uint64_t next = request->from;
   for (const auto& chunk : *chunks) next = chunk.offset + chunk.data.size();
-  const bool as_json = net::FindHeader(call->request().headers, "Accept").find("application/json") != std::string_view::npos;
+  const bool as_json =
+      net::FindHeader(call->request().headers, "Accept").find("application/json") !=
+      std::string_view::npos;
   net::Headers headers{{"Muster-Next-Offset", std::to_string(next)},
                        {"Muster-Log-State", std::string(Name(request->mark.state))},
                        {"Muster-Attempt", std::to_string(request->task.attempt.value)}};
@@ -223,11 +246,12 @@ void ReadLog(Services& services, const CallPtr& call) {
                                   {"stream", Name(chunk.stream)},
                                   {"time", TimeView(chunk.time)},
                                   {"data_base64", ToBase64(chunk.data)}});
-  call->Json(200, {{"chunks", std::move(list)},
-                   {"next", next},
-                   {"state", Name(request->mark.state)},
-                   {"bytes", request->mark.bytes},
-                   {"attempt", request->task.attempt.value}},
+  call->Json(200,
+             {{"chunks", std::move(list)},
+              {"next", next},
+              {"state", Name(request->mark.state)},
+              {"bytes", request->mark.bytes},
+              {"attempt", request->task.attempt.value}},
              std::move(headers));
 }
 
@@ -235,10 +259,14 @@ void ReadLog(Services& services, const CallPtr& call) {
 
 std::vector<Route> TaskRoutes(Services& services) {
   return {
-      {"GET", "/api/v1/runs/{id}/states", "runs.read", [&services](const CallPtr& call) { States(services, call); }},
-      {"GET", "/api/v1/runs/{id}/tasks", "runs.read", [&services](const CallPtr& call) { ListTasks(services, call); }},
-      {"GET", "/api/v1/runs/{id}/groups", "runs.read", [&services](const CallPtr& call) { Groups(services, call); }},
-      {"GET", "/api/v1/runs/{id}/log", "runs.read", [&services](const CallPtr& call) { ReadLog(services, call); }},
+      {"GET", "/api/v1/runs/{id}/states", "runs.read",
+       [&services](const CallPtr& call) { States(services, call); }},
+      {"GET", "/api/v1/runs/{id}/tasks", "runs.read",
+       [&services](const CallPtr& call) { ListTasks(services, call); }},
+      {"GET", "/api/v1/runs/{id}/groups", "runs.read",
+       [&services](const CallPtr& call) { Groups(services, call); }},
+      {"GET", "/api/v1/runs/{id}/log", "runs.read",
+       [&services](const CallPtr& call) { ReadLog(services, call); }},
   };
 }
 

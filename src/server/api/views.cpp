@@ -17,20 +17,26 @@ json::object LabelsView(const Labels& labels) {
 
 // Text when it is text, else base64 under another name: bytes never break the JSON.
 void PutBytes(json::object& object, const std::string& name, const std::string& bytes) {
-  if (IsUtf8(bytes)) object[name] = bytes;
-  else object[name + "_base64"] = ToBase64(bytes);
+  if (IsUtf8(bytes))
+    object[name] = bytes;
+  else
+    object[name + "_base64"] = ToBase64(bytes);
 }
 
 json::value EndView(const std::optional<TaskEnd>& end) {
   if (!end) return nullptr;
-  return json::object{{"state", Name(end->state)}, {"exit_code", end->exit_code}, {"signal", end->signal},
-                      {"reason", end->reason},     {"started", TimeView(end->started)}, {"ended", TimeView(end->ended)}};
+  return json::object{{"state", Name(end->state)},
+                      {"exit_code", end->exit_code},
+                      {"signal", end->signal},
+                      {"reason", end->reason},
+                      {"started", TimeView(end->started)},
+                      {"ended", TimeView(end->ended)}};
 }
 
 // Null when no process of it exited: it never ran, a signal ended it, or nobody knows.
 json::value ExitCodeView(const TaskEnd* end) {
-  if (end == nullptr || end->signal != 0 || end->state == TaskState::kRefused || end->state == TaskState::kSkipped ||
-      end->state == TaskState::kLost)
+  if (end == nullptr || end->signal != 0 || end->state == TaskState::kRefused ||
+      end->state == TaskState::kSkipped || end->state == TaskState::kLost)
     return nullptr;
   return end->exit_code;
 }
@@ -129,13 +135,17 @@ json::object SpecView(const RunSpec& spec) {
   return view;
 }
 
-json::object RunView(const Run& run, const std::optional<LiveView::RunView>& live, CommitNumber commit, bool with_spec) {
+json::object RunView(const Run& run, const std::optional<LiveView::RunView>& live,
+                     CommitNumber commit, bool with_spec) {
   const RunState state = live ? live->state : run.state;
-  const TaskCounts counts = live ? live->counts : run.stages.empty() ? TaskCounts{} : run.stages.back().counts;
+  const TaskCounts counts = live                 ? live->counts
+                            : run.stages.empty() ? TaskCounts{}
+                                                 : run.stages.back().counts;
   json::array stages;
   for (const auto& stage : run.stages) {
     const bool current = &stage == &run.stages.back();
-    const std::string name = stage.index < run.spec.stages.size() ? run.spec.stages[stage.index].name : "";
+    const std::string name =
+        stage.index < run.spec.stages.size() ? run.spec.stages[stage.index].name : "";
     stages.push_back(json::object{{"name", name},
                                   {"state", Name(stage.state)},
                                   {"visit", stage.visit.value},
@@ -144,7 +154,9 @@ json::object RunView(const Run& run, const std::optional<LiveView::RunView>& liv
                                   {"counts", CountsView(current ? counts : stage.counts)}});
   }
   json::value stop = nullptr;
-  if (run.stop) stop = json::object{{"by", run.stop->by}, {"at", TimeView(run.stop->at)}, {"reason", run.stop->reason}};
+  if (run.stop)
+    stop = json::object{
+        {"by", run.stop->by}, {"at", TimeView(run.stop->at)}, {"reason", run.stop->reason}};
   json::object view{{"id", FormatRunId(run.id)},
                     {"state", Name(state)},
                     {"title", run.spec.title},

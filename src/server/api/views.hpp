@@ -11,12 +11,14 @@ namespace muster::server::api {
 boost::json::object CountsView(const TaskCounts& counts);
 boost::json::object LogView(const LogMark& log);
 boost::json::object TaskView(const TaskRecord& record, const std::string& host, TaskState shown);
-boost::json::object WaitingTaskView(const std::string& host, std::uint32_t ordinal, TaskState state);
+boost::json::object WaitingTaskView(const std::string& host, std::uint32_t ordinal,
+                                    TaskState state);
 boost::json::object HostView(const LiveView::HostView& host);
 boost::json::object SpecView(const RunSpec& spec);
 
 // A run with what is true of it now: `live` when it is open.
-boost::json::object RunView(const Run& run, const std::optional<LiveView::RunView>& live, CommitNumber commit, bool with_spec);
+boost::json::object RunView(const Run& run, const std::optional<LiveView::RunView>& live,
+                            CommitNumber commit, bool with_spec);
 
 // null for a time that never came.
 boost::json::value TimeView(WallTime time);

@@ -1,0 +1,239 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "adapters/memory/memory_store.hpp"
+#include "engine/pipeline.hpp"
+
+namespace muster::engine {
+
+// Drives a pipeline over a memory store by hand: commands in, frames and answers out. Commits are
+// held back until Commit() lets the store have them.
+class EngineFixture : public ::testing::Test, public Links {
+ protected:
+  EngineFixture() : disk_(MakeMemoryDisk()), store_(disk_) { Lead(); }
+
+  // A new leadership on the same disk: what was not committed is gone.
+  void Lead() {
+    held_.reset();
+    pipeline_ = std::make_unique<Pipeline>(
+        hold_, *this,
+        Pipeline::Listener{
+            .reply = [this](Reply reply) { replies_[reply.request] = std::move(reply.answer); },
+            .news =
+                [this](std::vector<News> news) {
+                  for (auto& one : news) news_.push_back(std::move(one));
+                },
+            .deposed = [this](const Error& why) { deposed_ = why; },
+            .committed =
+                [this](Pipeline::CommitTicket ticket, Result<> result) {
+                  pipeline_->Committed(ticket, std::move(result), now_);
+                }},
+        Pipeline::Settings{});
+    ASSERT_TRUE(pipeline_->Lead(now_));
+    frames_.clear();
+  }
+
+  template <typename Request>
+  RequestId Ask(Request request) {
+    request.caller.request = RequestId(++next_request_);
+    pipeline_->Take(Command(request), now_);
+    pipeline_->Drive(now_);
+    return request.caller.request;
+  }
+  void Tell(Command command) {
+    pipeline_->Take(command, now_);
+    pipeline_->Drive(now_);
+  }
+
+  // Lets the store have what was sent to it, until nothing is on its way.
+  void Settle() {
+    for (int i = 0; i < 1000; ++i) {
+      if (held_) {
+        auto held = std::exchange(held_, std::nullopt);
+        store_.Commit(held->batch, held->term, held->number, held->done);
+      }
+      pipeline_->Drive(now_);
+      if (pipeline_->Idle() && pipeline_->engine()->NextWake() > now_.mono) return;
+    }
+    FAIL() << "the engine does not come to rest";
+  }
+  void Advance(Duration duration) {
+    now_.mono = now_.mono + duration;
+    now_.wall = now_.wall + duration;
+    Settle();
+  }
+
+  // Joins hosts h1…hN; each says Hello on the link of its number.
+  void AddHosts(std::uint64_t count) {
+    Invite invite{.id = "i",
+                  .uses_left = 100,
+                  .expires = WallTime{INT64_MAX / 2},
+                  .replace = true,
+                  .created_by = {}};
+    Ask(CreateInvite{.caller = {}, .invite = invite});
+    for (std::uint64_t i = 1; i <= count; ++i) {
+      const std::string name = "h" + std::to_string(i);
+      Ask(JoinHost{.caller = {}, .invite = "i", .name = name, .key = "key-" + name, .labels = {}});
+      SayHello(i);
+    }
+    Settle();
+    frames_.clear();
+  }
+  void SayHello(std::uint64_t host, std::vector<link::HeldTask> tasks = {},
+                std::string boot = "boot") {
+    NodeHello hello;
+    hello.link = LinkId(++next_link_);
+    link_of_[host] = hello.link;
+    hello.key = "key-h" + std::to_string(host);
+    hello.hello.store = "store-" + std::to_string(host);
+    hello.hello.boot = std::move(boot);
+    hello.hello.session = next_link_;
+    std::vector<TaskKey> keys;
+    for (const auto& task : tasks) keys.push_back(task.task);
+    auto found = store_.FindTasks(keys);
+    for (auto& record : found->value) hello.looked.push_back({std::move(record), 0});
+    hello.looked_at = found->commit;
+    hello.hello.tasks = std::move(tasks);
+    session_of_[host] = hello.hello.session;
+    Tell(std::move(hello));
+  }
+  void Cut(std::uint64_t host) { Tell(LinkClosed{link_of_.at(host)}); }
+
+  RunId Start(std::uint64_t hosts, StageSpec stage = {}, std::string key = "") {
+    auto targets = std::make_shared<Targets>();
+    for (std::uint64_t i = 1; i <= hosts; ++i)
+      targets->push_back({HostId(i), "h" + std::to_string(i)});
+    StartRun start;
+    start.key = std::move(key);
+    start.body_sha256 = "body";
+    start.known = *store_.FindKey("", start.key);
+    start.spec.stages = {std::move(stage)};
+    start.targets = std::move(targets);
+    const auto id = Ask(std::move(start));
+    Settle();
+    const auto& answer = replies_.at(id);
+    EXPECT_TRUE(answer) << (answer ? "" : answer.error().message);
+    return answer ? std::get<RunStarted>(*answer).run : RunId{};
+  }
+  void Report(std::uint64_t host, link::ReportKind kind, const TaskKey& task,
+              TaskState state = TaskState::kSucceeded, bool with_log = true) {
+    NodeReports reports{.link = link_of_.at(host), .session = session_of_.at(host), .reports = {}};
+    link::Report report{.task = task, .kind = kind, .end = {}, .log = {}};
+    if (kind == link::ReportKind::kEnded) {
+      report.end = TaskEnd{};
+      report.end->state = state;
+      report.end->exit_code = state == TaskState::kFailed ? 1 : 0;
+    }
+    std::optional<LogMark> mark;
+    if (with_log) mark = LogMark{LogState::kComplete, 0, kEmptySha256, kEmptySha256};
+    reports.reports.push_back({report, mark});
+    Tell(std::move(reports));
+    Settle();
+  }
+  void End(const TaskKey& task, TaskState state = TaskState::kSucceeded) {
+    Report(task.host.value, link::ReportKind::kEnded, task, state);
+  }
+
+  // Orders sent since the last call, in order.
+  std::vector<TaskKey> TakeOrders() {
+    std::vector<TaskKey> orders;
+    for (const auto& outgoing : frames_)
+      for (const auto& order : outgoing.frame.orders) orders.push_back(order.task);
+    frames_.clear();
+    return orders;
+  }
+  std::vector<TaskKey> TakeKills() {
+    std::vector<TaskKey> kills;
+    for (const auto& outgoing : frames_)
+      for (const auto& kill : outgoing.frame.kills) kills.push_back(kill.task);
+    frames_.clear();
+    return kills;
+  }
+  Run Find(RunId id) { return *store_.FindRun(id)->value; }
+  TaskState StateOf(RunId id, std::uint64_t host) {
+    TaskFilter filter;
+    filter.host = HostId(host);
+    const auto rows = store_.ListTasks(id, filter, std::nullopt, 10);
+    return rows->empty() ? TaskState::kWaiting : rows->back().state;
+  }
+  TaskRecord RecordOf(RunId id, std::uint64_t host) {
+    TaskFilter filter;
+    filter.host = HostId(host);
+    return store_.ListTasks(id, filter, std::nullopt, 10)->back();
+  }
+
+  void Send(std::vector<Outgoing> frames) override {
+    for (auto& frame : frames) frames_.push_back(std::move(frame));
+  }
+  void Close(LinkId link) override { closed_.push_back(link); }
+  void BeginAnew(Term) override {}
+
+  // Holds commits until Settle.
+  struct Held {
+    std::shared_ptr<const Batch> batch;
+    Term term;
+    CommitNumber number;
+    Store::CommitDone done;
+  };
+
+  std::shared_ptr<MemoryDisk> disk_;
+  MemoryStore store_;
+  std::optional<Held> held_;
+  class Holder final : public Store {
+   public:
+    explicit Holder(EngineFixture& test) : test_(test) {}
+    Result<Fence> TakeTerm() override { return test_.store_.TakeTerm(); }
+    void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
+                CommitDone done) override {
+      test_.held_ = Held{std::move(batch), term, number, std::move(done)};
+    }
+    Result<Snapshot> Load(Term term) override { return test_.store_.Load(term); }
+    Result<Fence> ReadFence() override { return test_.store_.ReadFence(); }
+    Result<ReadAt<std::optional<Run>>> FindRun(RunId id) override {
+      return test_.store_.FindRun(id);
+    }
+    Result<std::shared_ptr<const Targets>> FindTargets(RunId id) override {
+      return test_.store_.FindTargets(id);
+    }
+    Result<std::vector<Run>> ListRuns(const RunFilter& f, RunId b, std::size_t l) override {
+      return test_.store_.ListRuns(f, b, l);
+    }
+    Result<std::vector<TaskRecord>> ListTasks(RunId r, const TaskFilter& f,
+                                              std::optional<TaskKey> a, std::size_t l) override {
+      return test_.store_.ListTasks(r, f, a, l);
+    }
+    Result<ReadAt<std::vector<std::optional<TaskRecord>>>> FindTasks(
+        const std::vector<TaskKey>& k) override {
+      return test_.store_.FindTasks(k);
+    }
+    Result<ReadAt<std::optional<IdempotencyKey>>> FindKey(std::string_view c,
+                                                          std::string_view k) override {
+      return test_.store_.FindKey(c, k);
+    }
+    Result<std::vector<AuditEntry>> ListAudit(std::uint64_t b, std::size_t l) override {
+      return test_.store_.ListAudit(b, l);
+    }
+
+   private:
+    EngineFixture& test_;
+  };
+  Holder hold_{*this};
+  Now now_{WallTime{1'800'000'000'000}, MonoTime{1'000'000}};
+  std::unique_ptr<Pipeline> pipeline_;
+  std::map<RequestId, Result<Answer>> replies_;
+  std::vector<News> news_;
+  std::vector<Outgoing> frames_;
+  std::vector<LinkId> closed_;
+  std::optional<Error> deposed_;
+  std::map<std::uint64_t, LinkId> link_of_;
+  std::map<std::uint64_t, std::uint64_t> session_of_;
+  std::uint64_t next_request_ = 0;
+  std::uint64_t next_link_ = 0;
+};
+
+}  // namespace muster::engine

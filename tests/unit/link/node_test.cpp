@@ -1,0 +1,214 @@
+#include "link/node.hpp"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+namespace muster::link {
+namespace {
+
+constexpr TaskKey kTask{RunId(1), Visit(1), 0, HostId(7), Attempt(1)};
+
+class NodeTest : public ::testing::Test {
+ protected:
+  NodeTest() : node_({.version = "1", .store = "store", .boot = "boot"}, Term(3)) {}
+
+  // Connects as session `session` and is welcomed; the server's clock is the node's plus 100,000.
+  Node::Actions Connect(std::uint64_t session, std::vector<TaskAnswer> answers = {},
+                        Term term = Term(3)) {
+    node_.SayHello(session, now_);
+    hello_ = Next()->hello;
+    ServerFrame frame;
+    frame.welcome = Welcome{.term = term,
+                            .session = session,
+                            .server_time = now_ + 100'000,
+                            .echo = now_,
+                            .answers = std::move(answers)};
+    return node_.Receive(frame, now_);
+  }
+
+  Node::Actions Send(Order order) {
+    ServerFrame frame;
+    frame.orders.push_back(std::move(order));
+    return node_.Receive(frame, now_);
+  }
+
+  Order MakeOrder(std::uint64_t session, std::int64_t life = 10'000) {
+    Order order;
+    order.task = kTask;
+    order.session = session;
+    order.term = Term(3);
+    order.start_by = now_ + 100'000 + life;
+    order.command = std::make_shared<const Command>();
+    return order;
+  }
+
+  std::optional<NodeFrame> Next() {
+    return node_.NextFrame([this](const TaskKey& task, std::uint64_t from,
+                                  std::size_t limit) -> Result<std::vector<LogChunk>> {
+      const std::string& all = output_[task];
+      if (from >= all.size()) return std::vector<LogChunk>{};
+      return std::vector<LogChunk>{{task, from, Stream::kStdout, {}, all.substr(from, limit)}};
+    });
+  }
+
+  static TaskEnd Ended(std::uint64_t bytes) {
+    TaskEnd end;
+    end.state = TaskState::kSucceeded;
+    end.log =
+        LogTotals{.bytes = bytes, .stdout_sha256 = kEmptySha256, .stderr_sha256 = kEmptySha256};
+    return end;
+  }
+
+  std::int64_t now_ = 1000;
+  Node node_;
+  std::optional<Hello> hello_;
+  std::map<TaskKey, std::string> output_;
+};
+
+TEST_F(NodeTest, SaysHelloFirstAndNothingElseBeforeTheWelcome) {
+  node_.Restore({kTask, HeldState::kRunning, {}}, 0);
+  node_.SayHello(1, now_);
+  const auto frame = Next();
+  ASSERT_TRUE(frame && frame->hello);
+  EXPECT_EQ(frame->hello->tasks.size(), 1U);
+  node_.Ended(kTask, Ended(0));
+  EXPECT_FALSE(Next());
+}
+
+TEST_F(NodeTest, StartsAnOrderOfItsSessionOnce) {
+  Connect(5);
+  EXPECT_EQ(Send(MakeOrder(5)).start.size(), 1U);
+  EXPECT_TRUE(Send(MakeOrder(5)).start.empty());
+}
+
+TEST_F(NodeTest, IgnoresOrdersOfAnotherSessionOrTerm) {
+  Connect(5);
+  EXPECT_TRUE(Send(MakeOrder(4)).start.empty());
+  Order old = MakeOrder(5);
+  old.term = Term(2);
+  EXPECT_TRUE(Send(old).start.empty());
+  EXPECT_FALSE(Next());
+}
+
+TEST_F(NodeTest, RefusesAnOrderPastItsStartBy) {
+  Connect(5);
+  Order order = MakeOrder(5, 1000);
+  now_ += 2000;
+  EXPECT_TRUE(Send(order).start.empty());
+  const auto frame = Next();
+  ASSERT_EQ(frame->reports.size(), 1U);
+  EXPECT_EQ(frame->reports[0].kind, ReportKind::kRefusedLate);
+}
+
+TEST_F(NodeTest, RefusesALeaderOfAnOlderTerm) {
+  const auto actions = Connect(5, {}, Term(2));
+  ASSERT_TRUE(actions.refused);
+  EXPECT_EQ(actions.refused->code, "old_term");
+  EXPECT_FALSE(node_.Welcomed());
+}
+
+TEST_F(NodeTest, KeepsANewTermBeforeItObeys) {
+  const auto actions = Connect(5, {}, Term(9));
+  EXPECT_EQ(actions.new_term, Term(9));
+  EXPECT_EQ(node_.HighestTerm(), Term(9));
+}
+
+TEST_F(NodeTest, RefusesForGoodWhatItDoesNotKnow) {
+  Connect(5);
+  Order order = MakeOrder(5);
+  order.needs = {"cgroups"};
+  EXPECT_TRUE(Send(order).start.empty());
+  const auto frame = Next();
+  ASSERT_EQ(frame->reports.size(), 1U);
+  EXPECT_EQ(frame->reports[0].end->state, TaskState::kRefused);
+}
+
+TEST_F(NodeTest, JoinsStartAndEndOfAShortTaskInOneFrame) {
+  Connect(5);
+  Send(MakeOrder(5));
+  output_[kTask] = "hello";
+  node_.Started(kTask);
+  node_.Output(kTask, 5);
+  node_.Ended(kTask, Ended(5));
+  const auto frame = Next();
+  ASSERT_TRUE(frame);
+  EXPECT_EQ(frame->chunks.size(), 1U);
+  ASSERT_EQ(frame->reports.size(), 1U);
+  EXPECT_EQ(frame->reports[0].kind, ReportKind::kEnded);
+  EXPECT_TRUE(frame->reports[0].end->log);
+  EXPECT_FALSE(Next());
+}
+
+TEST_F(NodeTest, TellsTheEndBeforeTheOutputWhenThatIsLong) {
+  Connect(5);
+  Send(MakeOrder(5));
+  output_[kTask] = std::string(3 << 20, 'x');
+  node_.Started(kTask);
+  node_.Ended(kTask, Ended(output_[kTask].size()));
+  std::size_t bytes = 0;
+  bool told_end = false;
+  while (const auto frame = Next()) {
+    for (const auto& chunk : frame->chunks) bytes += chunk.data.size();
+    for (const auto& report : frame->reports) {
+      told_end = report.kind == ReportKind::kEnded;
+      EXPECT_FALSE(report.end->log);
+    }
+  }
+  EXPECT_TRUE(told_end);
+  EXPECT_EQ(bytes, 1U << 20);  // the window
+  ServerFrame ack;
+  ack.log_acks.push_back({kTask, bytes});
+  node_.Receive(ack, now_);
+  EXPECT_TRUE(Next());
+}
+
+TEST_F(NodeTest, ListsWhatItHoldsAndSendsAgainFromTheDurableOffset) {
+  Connect(5);
+  Send(MakeOrder(5));
+  output_[kTask] = "0123456789";
+  node_.Started(kTask);
+  node_.Output(kTask, 10);
+  ASSERT_TRUE(Next());
+  node_.Disconnected();
+  Connect(6, {{kTask, Verb::kGoOn, 4, {}}});
+  ASSERT_EQ(hello_->tasks.size(), 1U);
+  EXPECT_EQ(hello_->tasks[0].state, HeldState::kRunning);
+  const auto frame = Next();
+  ASSERT_EQ(frame->chunks.size(), 1U);
+  EXPECT_EQ(frame->chunks[0].offset, 4U);
+  EXPECT_EQ(frame->chunks[0].data, "456789");
+}
+
+TEST_F(NodeTest, ForgetsOnlyWhenToldAndDoesNotRunTheSameAgain) {
+  Connect(5);
+  Send(MakeOrder(5));
+  node_.Started(kTask);
+  node_.Ended(kTask, Ended(0));
+  Next();
+  EXPECT_EQ(node_.Holding(), 1U);
+  ServerFrame frame;
+  frame.forgets.push_back(kTask);
+  EXPECT_EQ(node_.Receive(frame, now_).forget, std::vector<TaskKey>{kTask});
+  EXPECT_EQ(node_.Holding(), 0U);
+  EXPECT_TRUE(Send(MakeOrder(5)).start.empty());
+}
+
+TEST_F(NodeTest, KillsWhatTheWelcomeSays) {
+  node_.Restore({kTask, HeldState::kRunning, {}}, 0);
+  const auto actions = Connect(5, {{kTask, Verb::kKill, 0, Duration(3000)}});
+  ASSERT_EQ(actions.kill.size(), 1U);
+  EXPECT_EQ(actions.kill[0].grace, Duration(3000));
+}
+
+TEST_F(NodeTest, BeginsAnewWhenAsked) {
+  Connect(5);
+  ServerFrame frame;
+  frame.say_hello = true;
+  EXPECT_TRUE(node_.Receive(frame, now_).hello_again);
+  EXPECT_FALSE(node_.Welcomed());
+  EXPECT_TRUE(Send(MakeOrder(5)).start.empty());
+}
+
+}  // namespace
+}  // namespace muster::link

@@ -1,0 +1,67 @@
+#include "server/config.hpp"
+
+#include <cstdlib>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+namespace muster::server {
+namespace {
+
+class ConfigTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "muster-config-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  Result<> Read(const std::string& text) {
+    const auto file = folder_ / "musterd.yaml";
+    std::ofstream(file) << text;
+    return ReadConfigFile(file, config_);
+  }
+
+  std::filesystem::path folder_;
+  Config config_;
+};
+
+TEST_F(ConfigTest, ReadsItsKeys) {
+  ASSERT_TRUE(Read("listen: 127.0.0.1:9000\nheartbeat: 5s\ndata: /srv/muster\n"));
+  EXPECT_EQ(config_.listen, "127.0.0.1:9000");
+  EXPECT_EQ(config_.heartbeat, std::chrono::seconds(5));
+  EXPECT_EQ(config_.data, "/srv/muster");
+}
+
+TEST_F(ConfigTest, NamesLineAndColumnOfAnUnknownKey) {
+  const auto read = Read("listen: 127.0.0.1:9000\nlissen: x\n");
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("musterd.yaml:2:1"), std::string::npos)
+      << read.error().message;
+  EXPECT_NE(read.error().message.find("lissen"), std::string::npos);
+}
+
+TEST_F(ConfigTest, RefusesWhatIsNotAMapOrNotYaml) {
+  EXPECT_FALSE(Read("- a\n- b\n"));
+  EXPECT_FALSE(Read("listen: [\n"));
+  EXPECT_FALSE(Read("heartbeat: soon\n"));
+  EXPECT_FALSE(Read("listen: {a: b}\n"));
+}
+
+TEST_F(ConfigTest, AnEmptyFileChangesNothing) { EXPECT_TRUE(Read("")); }
+
+TEST_F(ConfigTest, SaysThatAFileIsMissing) {
+  EXPECT_EQ(ReadConfigFile(folder_ / "none.yaml", config_).error().code, ErrorCode::kNotFound);
+}
+
+TEST(ParseListen, ReadsAddressAndPort) {
+  EXPECT_EQ(ParseListen("127.0.0.1:8440")->port, 8440);
+  EXPECT_EQ(ParseListen("[::1]:80")->host, "::1");
+  EXPECT_EQ(ParseListen(":8440")->host, "0.0.0.0");
+  for (const char* text : {"", "localhost", "1.2.3.4:", "1.2.3.4:99999", "1.2.3.4:x"})
+    EXPECT_FALSE(ParseListen(text)) << text;
+}
+
+}  // namespace
+}  // namespace muster::server

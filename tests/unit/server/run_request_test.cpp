@@ -1,0 +1,62 @@
+#include "server/api/run_request.hpp"
+
+#include <boost/json.hpp>
+#include <gtest/gtest.h>
+
+namespace muster::server::api {
+namespace {
+
+Result<RunRequest> Read(const std::string& text, bool* too_large = nullptr) {
+  bool large = false;
+  auto request = ReadRunRequest(boost::json::parse(text).as_object(), large);
+  if (too_large != nullptr) *too_large = large;
+  return request;
+}
+
+TEST(RunRequest, ReadsACommandWithItsOptions) {
+  const auto request =
+      Read(R"({"targets":"web*","command":{"argv":["ls","-l"]},"env":{"A":"b"},"timeout_ms":5000,
+    "concurrency":7,"batches":"1,10%","max_failures":"2%","leftovers":"kill","stdin_base64":"aGk="})");
+  ASSERT_TRUE(request) << request.error().message;
+  const StageSpec& stage = request->spec.stages.at(0);
+  EXPECT_EQ(stage.command->argv, (std::vector<std::string>{"ls", "-l"}));
+  EXPECT_EQ(stage.command->stdin_data, "hi");
+  EXPECT_EQ(stage.command->timeout, std::chrono::seconds(5));
+  EXPECT_TRUE(stage.command->kill_leftovers);
+  EXPECT_EQ(stage.concurrency, 7U);
+  EXPECT_EQ(stage.batches.sizes.size(), 2U);
+  EXPECT_EQ(stage.max_failures, (HostShare{2, true}));
+  EXPECT_EQ(request->spec.title, "ls -l");
+}
+
+TEST(RunRequest, RefusesWhatItDoesNotUnderstand) {
+  for (const char* text : {
+           R"({"command":{"argv":["true"]}})",                            // no targets
+           R"({"targets":"a"})",                                          // no command
+           R"({"targets":"a","command":{}})",                             // neither argv nor script
+           R"({"targets":"a","command":{"argv":["x"],"script":"y"}})",    // both
+           R"({"targets":"a","command":{"argv":[""]}})",                  // no program
+           R"({"targets":"a","command":{"argv":["x"]},"timeuot_ms":1})",  // a typing error
+           R"({"targets":"a","command":{"argv":["x"],"shell":true}})",    // inside too
+           R"({"targets":"a","command":{"argv":["x"]},"timeout_ms":-1})",    // out of range
+           R"({"targets":"a","command":{"argv":["x"]},"env":{"A=B":"c"}})",  // not a variable
+           R"({"targets":"a","command":{"argv":["x"]},"batches":"0"})",      // never ends
+           R"({"targets":"a","command":{"argv":["x"]},"max_failures":"101%"})",
+           R"({"targets":"a","command":{"argv":["x"]},"stdin_base64":"%%"})",
+           R"({"targets":"a","command":{"argv":["x\u0000y"]}})",
+       }) {
+    const auto request = Read(text);
+    ASSERT_FALSE(request) << text;
+    EXPECT_EQ(request.error().code, ErrorCode::kInvalid);
+  }
+}
+
+TEST(RunRequest, RefusesMoreThanAnOrderHolds) {
+  bool too_large = false;
+  const std::string script(kMaxCommandBytes + 1, 'x');
+  EXPECT_FALSE(Read(R"({"targets":"a","command":{"script":")" + script + R"("}})", &too_large));
+  EXPECT_TRUE(too_large);
+}
+
+}  // namespace
+}  // namespace muster::server::api
