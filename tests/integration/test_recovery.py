@@ -115,6 +115,15 @@ class Crashes(ClusterTest):
         self.agent.start()
         self.assertEndedOnce(run)
 
+    def test_day_file_without_tables_harms_nobody(self):
+        """What a crash leaves that comes between the making of a day's file of logs and of its table."""
+        run = GatedRun(self.cluster, "h1")
+        self.cluster.server.end()
+        (self.cluster.data / "logs" / "2020-01-01.db").touch()
+        run.open_gate()
+        self.cluster.start_server()
+        self.assertEndedOnce(run)
+
     def test_timeout_works_while_the_server_is_away(self):
         run = GatedRun(self.cluster, "h1", "--timeout", "3s")
         self.cluster.server.end()

@@ -4,6 +4,7 @@ A Cluster owns a folder and everything that runs in it. Waiting is always for a 
 deadline; the deadlines are long because they are only reached when something is wrong.
 """
 
+import atexit
 import ctypes
 import http.client
 import json
@@ -246,6 +247,9 @@ class Cluster:
 
     def __init__(self, settings=None):
         self.folder = Path(tempfile.mkdtemp(prefix="muster-test-"))
+        # For a test program that is ended before its cleanups.
+        atexit.register(self.close)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         # Tasks of other users must be able to reach files that a test puts here.
         self.folder.chmod(0o755)
         self.agents = {}
@@ -433,6 +437,7 @@ class Cluster:
 
     def close(self):
         """Ends everything, also tasks and what they left behind, and removes the folder."""
+        atexit.unregister(self.close)
         self._remembered = self.tails()
         for command in self.commands:
             if command.process.poll() is None:

@@ -8,6 +8,7 @@
 
 #include "adapters/memory/memory_store.hpp"
 #include "engine/pipeline.hpp"
+#include "ports/forwarding_store.hpp"
 
 namespace muster::engine {
 
@@ -154,7 +155,7 @@ class EngineFixture : public ::testing::Test, public Links {
     frames_.clear();
     return kills;
   }
-  Run Find(RunId id) { return *store_.FindRun(id)->value; }
+  muster::Run Find(RunId id) { return *store_.FindRun(id)->value; }
   TaskState StateOf(RunId id, std::uint64_t host) {
     TaskFilter filter;
     filter.host = HostId(host);
@@ -184,39 +185,12 @@ class EngineFixture : public ::testing::Test, public Links {
   std::shared_ptr<MemoryDisk> disk_;
   MemoryStore store_;
   std::optional<Held> held_;
-  class Holder final : public Store {
+  class Holder final : public ForwardingStore {
    public:
-    explicit Holder(EngineFixture& test) : test_(test) {}
-    Result<Fence> TakeTerm() override { return test_.store_.TakeTerm(); }
+    explicit Holder(EngineFixture& test) : ForwardingStore(test.store_), test_(test) {}
     void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
                 CommitDone done) override {
       test_.held_ = Held{std::move(batch), term, number, std::move(done)};
-    }
-    Result<Snapshot> Load(Term term) override { return test_.store_.Load(term); }
-    Result<Fence> ReadFence() override { return test_.store_.ReadFence(); }
-    Result<ReadAt<std::optional<Run>>> FindRun(RunId id) override {
-      return test_.store_.FindRun(id);
-    }
-    Result<std::shared_ptr<const Targets>> FindTargets(RunId id) override {
-      return test_.store_.FindTargets(id);
-    }
-    Result<std::vector<Run>> ListRuns(const RunFilter& f, RunId b, std::size_t l) override {
-      return test_.store_.ListRuns(f, b, l);
-    }
-    Result<std::vector<TaskRecord>> ListTasks(RunId r, const TaskFilter& f,
-                                              std::optional<TaskKey> a, std::size_t l) override {
-      return test_.store_.ListTasks(r, f, a, l);
-    }
-    Result<ReadAt<std::vector<std::optional<TaskRecord>>>> FindTasks(
-        const std::vector<TaskKey>& k) override {
-      return test_.store_.FindTasks(k);
-    }
-    Result<ReadAt<std::optional<IdempotencyKey>>> FindKey(std::string_view c,
-                                                          std::string_view k) override {
-      return test_.store_.FindKey(c, k);
-    }
-    Result<std::vector<AuditEntry>> ListAudit(std::uint64_t b, std::size_t l) override {
-      return test_.store_.ListAudit(b, l);
     }
 
    private:

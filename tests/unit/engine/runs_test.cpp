@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "engine/engine_fixture.hpp"
+#include "unit/engine/engine_fixture.hpp"
 
 namespace muster::engine {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/engine_fixture.hpp"
+#include "unit/engine/engine_fixture.hpp"
 
 namespace muster::engine {
 namespace {
