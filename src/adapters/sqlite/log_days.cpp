@@ -77,6 +77,11 @@ Result<bool> LogDays::MayHave(Day& day, RunId run) {
   if (!day.runs) {
     auto reader = ReaderOf(day);
     if (!reader) return Fail(reader.error());
+    auto tables = (*reader)->AskInt("SELECT count(*) FROM sqlite_master WHERE name = 'chunk'");
+    if (!tables) return Fail(tables.error());
+    // A crash can leave a day's file before its table was made: nothing was kept in it. Not
+    // remembered, as the writer may make the table yet.
+    if (*tables == 0) return false;
     auto first = (*reader)->AskInt("SELECT ifnull(min(run), -1) FROM chunk");
     if (!first) return Fail(first.error());
     auto last = (*reader)->AskInt("SELECT ifnull(max(run), 0) FROM chunk");

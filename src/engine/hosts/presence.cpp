@@ -65,7 +65,8 @@ link::TaskAnswer AnswerOpen(Turn& turn, OpenRun& run, TaskRecord& record,
   if (slot.state == TaskState::kSent) {
     run.counts.Move(slot.state, TaskState::kRunning);
     slot.state = TaskState::kRunning;
-    turn.Tell(TaskNews{.task = held.task, .state = slot.state, .reason = {}, .commit = turn.commit});
+    turn.Tell(
+        TaskNews{.task = held.task, .state = slot.state, .reason = {}, .commit = turn.commit});
     turn.TellRun(run);
   }
   if (run.run.stop || record.stop_wished) {

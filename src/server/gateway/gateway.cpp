@@ -19,10 +19,7 @@ Gateway::Gateway(net::EventLoop& loop, Store& store, LogStore& logs, const Clock
                    [this](LinkId link, link::ServerFrame frame) {
                      loop_.Post([this, link, frame = std::move(frame)] { SendNow(link, frame); });
                    },
-               .close =
-                   [this](LinkId link, const Error& why) {
-                     loop_.Post([this, link, message = why.message] { CloseNow(link, message); });
-                   },
+               .close = [this](LinkId link, const Error& why) { CloseSoon(link, why); },
                .stored = std::move(stored)}) {}
 
 void Gateway::OnLink(std::shared_ptr<net::LinkConnection> connection) {
@@ -70,11 +67,11 @@ void Gateway::TakeHello(Link& link, link::Hello hello) {
     std::vector<TaskKey> keys;
     for (const auto& held : command.hello.tasks) keys.push_back(held.task);
     auto records = store_.FindTasks(keys);
-    if (!records) return Close(command.link);
+    if (!records) return CloseSoon(command.link, records.error());
     command.looked_at = records->commit;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       const auto durable = logs_.DurableEnd(keys[i]);
-      if (!durable) return Close(command.link);
+      if (!durable) return CloseSoon(command.link, durable.error());
       command.looked.push_back({std::move(records->value[i]), *durable});
     }
     submit_(std::move(command));
@@ -87,6 +84,10 @@ void Gateway::SendNow(LinkId link, const link::ServerFrame& frame) {
   if (found == links_.end()) return;
   if (frame.welcome) found->second.host = frame.welcome->host;
   found->second.connection->Send(encoder_.Encode(frame));
+}
+
+void Gateway::CloseSoon(LinkId link, const Error& why) {
+  loop_.Post([this, link, message = why.message] { CloseNow(link, message); });
 }
 
 void Gateway::CloseNow(LinkId link, const std::string& why) {

@@ -51,6 +51,7 @@ class Gateway final : public Links {
 
   void TakeHello(Link& link, link::Hello hello);
   void SendNow(LinkId link, const link::ServerFrame& frame);
+  void CloseSoon(LinkId link, const Error& why);  // from any thread
   void CloseNow(LinkId link, const std::string& why);
 
   net::EventLoop& loop_;
