@@ -253,12 +253,12 @@ class Storm(ClusterTest):
                 self.assertCode(outcome, 0)
                 accepted.append(outcome.text.strip())
         self.assertEqual(len(set(accepted)), self.ROUNDS * self.RUNS)
+        cluster.wait_online(*hosts)
         for run in accepted:
-            with self.subTest(run=run):
-                self.assertEqual(cluster.wait_end(run)["counts"], {"succeeded": len(hosts)})
-                for host in hosts:
-                    self.assertEqual(cluster.task_of(run, host)["log"]["state"], "complete")
-                    self.assertEqual(cluster.log_of(run, host), f"{run} {host}\n".encode())
+            self.assertEqual(cluster.wait_end(run)["counts"], {"succeeded": len(hosts)}, run)
+            for host in hosts:
+                self.assertEqual(cluster.task_of(run, host)["log"]["state"], "complete", run)
+                self.assertEqual(cluster.log_of(run, host), f"{run} {host}\n".encode())
         # Exactly these runs, exactly once on each host.
         self.assertEqual({run["id"] for run in cluster.get("/runs", limit=500)["runs"]}, set(accepted))
         self.assertEqual({mark.name: mark.read_text() for mark in marks.iterdir()},
@@ -278,9 +278,8 @@ class Storm(ClusterTest):
             agent.start()
         expected = "".join(f"{number}\n" for number in range(1, 1001)).encode()
         for run in runs:
-            with self.subTest(run=run):
-                self.assertEqual(cluster.wait_end(run)["counts"], {"succeeded": 1})
-                self.assertEqual(cluster.log_of(run, "h1"), expected)
+            self.assertEqual(cluster.wait_end(run)["counts"], {"succeeded": 1}, run)
+            self.assertEqual(cluster.log_of(run, "h1"), expected)
         self.assertEqual({mark.name: mark.read_text() for mark in marks.iterdir()}, {run: "x\n" for run in runs})
 
 

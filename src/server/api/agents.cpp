@@ -168,8 +168,7 @@ std::vector<Route> AgentRoutes(Services& services) {
   return {
       {"POST", "/api/v1/agents/invites", "agents.invite",
        [&services](const CallPtr& call) { CreateInvite(services, call); }},
-      {"POST", "/api/v1/join", "public",
-       [&services](const CallPtr& call) { Join(services, call); }},
+      {"POST", "/api/v1/join", "join", [&services](const CallPtr& call) { Join(services, call); }},
   };
 }
 

@@ -45,7 +45,7 @@ void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange>
       allowed += (allowed.empty() ? "" : ", ") + route.method;
       continue;
     }
-    if (route.privilege != "public") {
+    if (route.privilege != "public" && route.privilege != "join") {
       auto actor = authenticator_.Check(net::FindHeader(call->request().headers, "Authorization"));
       if (!actor)
         return call->Fail(401, "unauthenticated",

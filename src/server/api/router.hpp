@@ -11,7 +11,8 @@
 
 namespace muster::server::api {
 
-// One route. `privilege` is declared for every route; "public" needs no token.
+// One route. `privilege` is declared for every route; "public" needs no token, "join" brings its
+// own.
 struct Route {
   std::string method;
   std::string pattern;  // "/api/v1/runs/{id}/stop"
