@@ -5,11 +5,13 @@
 #include <charconv>
 #include <fcntl.h>
 #include <filesystem>
+#include <poll.h>
 #include <sys/file.h>
 #include <system_error>
 #include <utility>
 
 #include "adapters/crypto/digest.hpp"
+#include "agent/clocks.hpp"
 #include "base/text.hpp"
 
 namespace muster::agent {
@@ -22,14 +24,24 @@ auto Fields(Who& who) {
                     std::pair{"machine", &who.machine}};
 }
 
+constexpr Duration kLockPatience{1000};
+
 Result<Fd> LockFolder(const std::string& folder) {
   auto fd = OpenFile(folder + "/lock", O_RDWR | O_CREAT);
   if (!fd) return fd;
-  if (::flock(fd->Get(), LOCK_EX | LOCK_NB) == 0) return fd;
-  if (errno == EWOULDBLOCK)
+  // A shim that is just being started shares the lock of an agent that was killed, until its exec.
+  const MonoTime deadline = BootNow() + kLockPatience;
+  while (::flock(fd->Get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK && BootNow() < deadline) {
+      ::poll(nullptr, 0, 20);
+      continue;
+    }
+    if (errno != EWOULDBLOCK)
+      return Fail(ErrorCode::kUnavailable, "lock {}: {}", folder, ErrnoText(errno));
     return Fail(ErrorCode::kConflict,
                 "another agent uses {}; stop it, or give this one its own --data folder", folder);
-  return Fail(ErrorCode::kUnavailable, "lock {}: {}", folder, ErrnoText(errno));
+  }
+  return fd;
 }
 
 }  // namespace

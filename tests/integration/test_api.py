@@ -161,7 +161,7 @@ class Contract(ApiTest):
                 self.assertIsNotNone(answer.headers[header], f"no header {header}")
 
     def test_every_operation_answers_as_described(self):
-        expected = {"startRun": 201, "createInvite": 201, "stopRun": 409}
+        expected = {"startRun": 201, "createInvite": 201, "stopRun": 409, "link": 403}
         for method, path, operation in operations():
             name = operation["operationId"]
             if name == "stream":

@@ -147,8 +147,9 @@ HttpResponse ErrorResponse(int status, std::string_view code, std::string_view m
   HttpResponse response;
   response.status = status;
   response.headers = {{"Content-Type", "application/json"}};
-  response.body =
-      fmt::format(R"({{"error":{{"code":"{}","message":"{}"}}}})", code, JsonText(message));
+  response.body = fmt::format(
+      R"({{"error":{{"code":"{}","message":"{}","params":{{}},"details":[],"request_id":""}}}})",
+      code, JsonText(message));
   return response;
 }
 

@@ -23,7 +23,7 @@ struct ResponseShape {
 // and Transfer-Encoding are left out, and so are headers that would break the framing.
 std::string ResponseHead(int status, const Headers& headers, const ResponseShape& shape);
 
-// {"error":{"code":"invalid","message":"..."}} with its content type.
+// The API's error form with its content type.
 HttpResponse ErrorResponse(int status, std::string_view code, std::string_view message);
 
 // A request as it goes out, body included.
