@@ -383,7 +383,10 @@ Result<TaskEnd> ShimRunner::Settle(Entry& entry, std::string reason) {
   if (!totals) return Fail(totals.error());
   totals->gap = started;
   TaskEnd end;
-  end.state = TaskState::kLost;
+  // With the lock in hand and the end written, no shim can start any more; and none has.
+  end.state = started || reason == kRebooted ? TaskState::kLost
+              : reason == kShimFailed        ? TaskState::kRefused
+                                             : TaskState::kSkipped;
   end.reason = std::move(reason);
   end.started = ModifiedAt(entry.folder.Order());
   end.ended = WallNow();

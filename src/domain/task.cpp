@@ -34,7 +34,7 @@ std::optional<TaskState> Target(TaskState from, TaskEvent event) {
     case TaskEvent::kKilled:
       return when(on_node, TaskState::kKilled);
     case TaskEvent::kNotStarted:
-      return when(on_node, TaskState::kSkipped);
+      return when(on_node, TaskState::kQueued);
     case TaskEvent::kGone:
       return when(on_node, TaskState::kLost);
     case TaskEvent::kOfflineOver:

@@ -46,7 +46,7 @@ enum class TaskEvent {
   kExitNonZero,  // also ended by a signal nobody of ours sent
   kTimeout,
   kKilled,
-  kNotStarted,  // a stop reached the node before the process started
+  kNotStarted,  // the node's word: it had the order, and the process never started
   kGone,        // the node has no memory of it (reboot, wiped folder, shim killed), or the deadline
                 // passed
   kOfflineOver,  // the wait for an offline host is over

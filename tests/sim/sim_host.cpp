@@ -59,7 +59,7 @@ void SimHost::StartAgent() {
   for (auto& [task, kept] : disk_.tasks) {
     if (!kept.end && !alive_.contains(task)) {
       TaskEnd end;
-      end.state = TaskState::kLost;
+      end.state = kept.started || kept.boot != boot_ ? TaskState::kLost : TaskState::kSkipped;
       end.reason = "gone";
       end.log = TotalsOf(kept.output);
       end.log->gap = true;
@@ -200,6 +200,13 @@ void SimHost::CarryOut(link::Node::Actions actions) {
 
 void SimHost::StartTask(const link::Order& order) {
   disk_.tasks[order.task] = {order, {}, {}, boot_, world_.Now()};
+  if (world_.Chance(0.01)) {
+    // Killed between writing the order and starting the process.
+    world_.After(0, [this] { CrashAgent(); });
+    world_.After(world_.Delay(1000, 20'000), [this] { StartAgent(); });
+    return;
+  }
+  disk_.tasks[order.task].started = true;
   truth_.ProcessStarts(order.task, server_.TrueTimeOf(order.term, order.start_by));
   world_.Trace("{} runs {}", name_, FormatTaskKey(order.task));
   alive_[order.task] = boot_;

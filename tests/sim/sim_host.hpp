@@ -51,6 +51,7 @@ class SimHost {
     std::string output;
     std::string boot;
     std::int64_t written = 0;
+    bool started = false;
   };
   // What survives the agent, and a reboot.
   struct Disk {

@@ -57,6 +57,11 @@ link::TaskAnswer AnswerOpen(Turn& turn, OpenRun& run, TaskRecord& record,
                             const link::HeldTask& held, std::uint64_t durable) {
   link::TaskAnswer answer{.task = held.task, .verb = Verb::kGoOn, .durable_offset = durable};
   if (held.state == link::HeldState::kEnded && held.end) {
+    if (held.end->state == TaskState::kSkipped) {
+      TryAgain(turn, held.task, TaskEvent::kNotStarted, held.end->reason);
+      answer.verb = Verb::kForget;
+      return answer;
+    }
     EndAttempt(turn, run, held.task.ordinal, EventOf(*held.end), held.end, {}, std::nullopt);
     if (!turn.state.lingering.contains(held.task)) answer.verb = Verb::kForget;
     return answer;
@@ -118,7 +123,7 @@ void SettleUnlisted(Turn& turn, HostEntry& entry, const link::Hello& hello,
                   record.store == hello.store ? "the host rebooted or forgot the task"
                                               : "the host came back with another data folder");
     } else if (run.winding_up || record.stop_wished) {
-      ReturnToQueue(turn, run, ordinal, "the host never got the order");
+      ReturnToQueue(turn, run, ordinal, TaskEvent::kRefusedLate, "the host never got the order");
       EndUnsent(turn, run, ordinal, TaskEvent::kStop, "stopped before the host got the order");
     } else {
       SendOrder(turn, run, record, entry);

@@ -117,11 +117,12 @@ void GiveUpOutputs(Turn& turn, HostId host, const std::set<TaskKey>& except) {
   }
 }
 
-void ReturnToQueue(Turn& turn, OpenRun& run, std::uint32_t ordinal, std::string reason) {
+void ReturnToQueue(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,
+                   std::string reason) {
   const auto found = run.attempts.find(ordinal);
   if (found == run.attempts.end()) return;
   Slot& slot = run.slots[ordinal];
-  const auto next = Next(slot.state, TaskEvent::kRefusedLate);
+  const auto next = Next(slot.state, event);
   if (!next) return;
   TaskRecord record = std::move(found->second);
   run.attempts.erase(found);

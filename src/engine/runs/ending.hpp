@@ -23,8 +23,10 @@ void LoseAttempt(Turn& turn, OpenRun& run, std::uint32_t ordinal, std::string re
 void EndUnsent(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,
                std::string reason);
 
-// The node's own word: this attempt did not start. The task waits for its next attempt.
-void ReturnToQueue(Turn& turn, OpenRun& run, std::uint32_t ordinal, std::string reason);
+// The node's own word (`event` says which): this attempt did not start. The task waits for its
+// next.
+void ReturnToQueue(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,
+                   std::string reason);
 
 // The host has nothing more to say of its ended tasks but those in `except` (it lost them, or its
 // key is no longer accepted): outputs that were still coming end with a gap.

@@ -1,5 +1,7 @@
 #include "engine/runs/report.hpp"
 
+#include <algorithm>
+
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
 
@@ -10,6 +12,7 @@ namespace {
 // must not be asked in a tight loop.
 constexpr Duration kRetryStep{100};
 constexpr Duration kRetryMost{1000};
+constexpr std::uint32_t kFreshWaits = 10;
 
 void TakeStarted(Turn& turn, const TaskKey& key) {
   const auto [run, record] = FindAttempt(turn.state, key);
@@ -23,23 +26,6 @@ void TakeStarted(Turn& turn, const TaskKey& key) {
   turn.TellRun(*run);
 }
 
-void TakeRefusedLate(Turn& turn, const TaskKey& key) {
-  const auto [run, record] = FindAttempt(turn.state, key);
-  if (run == nullptr) return;
-  Slot& slot = run->slots[key.ordinal];
-  ReturnToQueue(turn, *run, key.ordinal, "the order reached the host too late; it was not started");
-  if (slot.state != TaskState::kQueued) return;
-  if (run->winding_up)
-    return EndUnsent(turn, *run, key.ordinal, TaskEvent::kStop, "the run was stopped");
-  if (slot.wait_until <= turn.now.mono) {
-    EndUnsent(turn, *run, key.ordinal, TaskEvent::kOfflineOver, "orders reached the host too late");
-    return;
-  }
-  slot.retry_at = turn.now.mono + std::min(kRetryMost, kRetryStep * static_cast<int>(slot.attempt));
-  turn.state.timers.push({slot.retry_at, TimerKind::kRetry, run->run.id, key.ordinal, 0});
-  ArmWait(turn, *run, key.ordinal);
-}
-
 void FinishLog(Turn& turn, TaskRecord record, const LogMark& mark) {
   if (record.log.state == LogState::kOpen) turn.state.CountClosedLog(record.key.run);
   record.log = mark;
@@ -51,6 +37,10 @@ void FinishLog(Turn& turn, TaskRecord record, const LogMark& mark) {
 bool TakeEnded(Turn& turn, const TaskKey& key, const TaskEnd& end,
                const std::optional<LogMark>& mark) {
   if (const auto [run, record] = FindAttempt(turn.state, key); run != nullptr) {
+    if (end.state == TaskState::kSkipped) {
+      TryAgain(turn, key, TaskEvent::kNotStarted, end.reason);
+      return true;
+    }
     EndAttempt(turn, *run, key.ordinal, EventOf(end), end, {}, mark);
     return !turn.state.lingering.contains(key);
   }
@@ -69,6 +59,30 @@ bool TakeLogEnded(Turn& turn, const TaskKey& key, const std::optional<LogMark>& 
 }
 
 }  // namespace
+
+void TryAgain(Turn& turn, const TaskKey& key, TaskEvent event, std::string reason) {
+  const auto [run, record] = FindAttempt(turn.state, key);
+  if (run == nullptr) return;
+  const bool stopped = run->winding_up || record->stop_wished;
+  Slot& slot = run->slots[key.ordinal];
+  ReturnToQueue(turn, *run, key.ordinal, event, std::move(reason));
+  if (slot.state != TaskState::kQueued) return;
+  if (stopped) {
+    EndUnsent(turn, *run, key.ordinal, TaskEvent::kStop, "stopped before it started");
+    return;
+  }
+  // Late orders share one wait; an agent that died before it could start has done nothing wrong.
+  if (event == TaskEvent::kNotStarted && slot.attempt < kFreshWaits)
+    slot.wait_until = turn.now.mono + run->Spec().wait_offline;
+  if (slot.wait_until <= turn.now.mono) {
+    EndUnsent(turn, *run, key.ordinal, TaskEvent::kOfflineOver,
+              "the host did not start it in time");
+    return;
+  }
+  slot.retry_at = turn.now.mono + std::min(kRetryMost, kRetryStep * static_cast<int>(slot.attempt));
+  turn.state.timers.push({slot.retry_at, TimerKind::kRetry, run->run.id, key.ordinal, 0});
+  ArmWait(turn, *run, key.ordinal);
+}
 
 OpenAttempt FindAttempt(State& state, const TaskKey& key) {
   const auto run = state.runs.find(key.run);
@@ -111,7 +125,8 @@ void Decide(Turn& turn, const NodeReports& command) {
         TakeStarted(turn, report.task);
         break;
       case link::ReportKind::kRefusedLate:
-        TakeRefusedLate(turn, report.task);
+        TryAgain(turn, report.task, TaskEvent::kRefusedLate,
+                 "the order reached the host too late; it was not started");
         break;
       case link::ReportKind::kEnded:
         if (report.end) forget = TakeEnded(turn, report.task, *report.end, mark);

@@ -230,7 +230,7 @@ TEST_F(ShimRunnerTest, SpoolLostWithThePowerIsAGap) {
   EXPECT_EQ(held_[0].task.end->log->stdout_sha256, kEmptySha256);
 }
 
-TEST_F(ShimRunnerTest, OrderWithoutShimIsLostAndNeverStartsLate) {
+TEST_F(ShimRunnerTest, OrderWithoutShimDidNotRunAndNeverStartsLate) {
   const auto order = MakeOrder(Counted());
   const TaskFolder folder{TaskPath(order.task)};
   ASSERT_TRUE(MakeFolders(folder.path, 0711));
@@ -238,7 +238,7 @@ TEST_F(ShimRunnerTest, OrderWithoutShimIsLostAndNeverStartsLate) {
   OpenRunner();
   ASSERT_EQ(held_.size(), 1U);
   ASSERT_TRUE(held_[0].task.end);
-  EXPECT_EQ(held_[0].task.end->state, TaskState::kLost);
+  EXPECT_EQ(held_[0].task.end->state, TaskState::kSkipped);
   EXPECT_EQ(held_[0].task.end->reason, "the agent stopped before the task started");
   // The shim that the dead agent had just spawned comes to life now.
   const pid_t late = ::fork();

@@ -33,6 +33,12 @@ TEST(TaskNext, LateRefusalGoesBackToWaitOnlyBeforeItRan) {
   EXPECT_FALSE(Next(TaskState::kRunning, TaskEvent::kRefusedLate));
 }
 
+TEST(TaskNext, ANodesWordThatNothingStartedGoesBackToWait) {
+  EXPECT_EQ(*Next(TaskState::kSent, TaskEvent::kNotStarted), TaskState::kQueued);
+  EXPECT_EQ(*Next(TaskState::kRunning, TaskEvent::kNotStarted), TaskState::kQueued);
+  EXPECT_FALSE(Next(TaskState::kWaiting, TaskEvent::kNotStarted));
+}
+
 TEST(TaskState, NamesRoundTrip) {
   for (std::size_t s = 0; s < kTaskStates; ++s)
     EXPECT_EQ(ParseTaskState(Name(static_cast<TaskState>(s))), static_cast<TaskState>(s));

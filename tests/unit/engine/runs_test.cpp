@@ -137,6 +137,20 @@ TEST_F(Runs, MakesTheNextAttemptWhenAnOrderCameTooLate) {
   EXPECT_EQ(Find(run).stages[0].counts.Total(), 1U);
 }
 
+TEST_F(Runs, MakesTheNextAttemptWhenTheNodeSaysNothingStarted) {
+  AddHosts(1);
+  const RunId run = Start(1);
+  const auto first = TakeOrders()[0];
+  Report(1, link::ReportKind::kStarted, first);
+  End(first, TaskState::kSkipped);
+  Advance(std::chrono::seconds(1));
+  const auto orders = TakeOrders();
+  ASSERT_EQ(orders.size(), 1U);
+  EXPECT_EQ(orders[0].attempt, Attempt(2));
+  End(orders[0]);
+  EXPECT_EQ(Find(run).state, RunState::kSucceeded);
+}
+
 TEST_F(Runs, SendsAnUnlistedOrderAgainOnlyToTheSameBoot) {
   AddHosts(2);
   const RunId run = Start(2);
