@@ -19,7 +19,7 @@ struct Reply {
 // What changed, for streams and live views. Sent after the commit that made it true.
 struct RunNews {
   RunId run;
-  RunState state = RunState::kCreated;
+  RunState state = RunState::kCreated;  // kCreated: it has ended before, only logs_open is news
   TaskCounts counts;
   std::uint32_t logs_open = 0;
   CommitNumber commit;

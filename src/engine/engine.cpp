@@ -48,6 +48,15 @@ Effects Engine::Announce() const {
                                       .commit = state_.loaded_at});
     }
   }
+  // Ended runs whose output is still coming.
+  for (const auto& [id, count] : state_.logs_open)
+    if (!state_.runs.contains(id))
+      effects.news.push_back(RunNews{.run = id,
+                                     .counts = {},
+                                     .logs_open = count,
+                                     .commit = state_.loaded_at,
+                                     .whole = {},
+                                     .targets = {}});
   return effects;
 }
 

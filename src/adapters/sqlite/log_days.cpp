@@ -6,6 +6,7 @@
 
 #include "adapters/records/compress.hpp"
 #include "adapters/sqlite/rows.hpp"
+#include "adapters/sqlite/schema.hpp"
 
 namespace muster::sqlite {
 namespace {
@@ -31,7 +32,15 @@ Result<> LogDays::List() {
     if (entry.path().extension() == ".db") names.push_back(entry.path().stem().string());
   if (problem)
     return Fail(ErrorCode::kUnavailable, "list {}: {}", folder_.string(), problem.message());
-  for (const auto& name : names) Add(name);
+  for (const auto& name : names) {
+    // Opened for writing once: that undoes what a crash left half written, which readers may not.
+    auto opened = Database::Open(FileOf(name), Database::Mode::kReadWrite);
+    const Result<> made = opened ? MakeLogTables(**opened) : Fail(opened.error());
+    if (!made)
+      return Fail(made.error().code, "{}: {}; move the file away to go on without it",
+                  FileOf(name).string(), made.error().message);
+    Add(name);
+  }
   return {};
 }
 

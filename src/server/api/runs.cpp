@@ -130,11 +130,13 @@ void ListRuns(Services& services, const CallPtr& call) {
     if (!id) return call->Fail(400, "invalid", "cursor: use the 'next' of the page before");
     before = *id;
   }
+  const auto fence = services.store.ReadFence();
   const auto runs = services.store.ListRuns(*filter, before, *limit);
   if (!runs) return call->Fail(runs.error());
   json::array list;
   for (const auto& run : *runs)
-    list.push_back(RunView(run, services.live.FindRun(run.id), {}, false));
+    list.push_back(RunView(run, services.live.FindRun(run.id), services.live.LogsOpen(run.id),
+                           fence ? fence->number : CommitNumber{}, false));
   json::value next = nullptr;
   if (runs->size() == *limit) next = FormatRunId(runs->back().id);
   call->Json(200, {{"runs", std::move(list)}, {"next", std::move(next)}});
@@ -152,7 +154,7 @@ void ShowRun(Services& services, const CallPtr& call) {
                       fmt::format("there is no run {}; see 'muster runs'", FormatRunId(*id)));
   if (live && IsFinal(run->value->state) && !IsFinal(live->state))
     live = services.live.FindRun(*id);
-  call->Json(200, RunView(*run->value, live, run->commit, true));
+  call->Json(200, RunView(*run->value, live, services.live.LogsOpen(*id), run->commit, true));
 }
 
 void StopRun(Services& services, const CallPtr& call) {

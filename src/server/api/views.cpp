@@ -136,7 +136,7 @@ json::object SpecView(const RunSpec& spec) {
 }
 
 json::object RunView(const Run& run, const std::optional<LiveView::RunView>& live,
-                     CommitNumber commit, bool with_spec) {
+                     std::uint32_t logs_open, CommitNumber commit, bool with_spec) {
   const RunState state = live ? live->state : run.state;
   const TaskCounts counts = live                 ? live->counts
                             : run.stages.empty() ? TaskCounts{}
@@ -169,7 +169,7 @@ json::object RunView(const Run& run, const std::optional<LiveView::RunView>& liv
                     {"reason", run.reason},
                     {"stop", std::move(stop)},
                     {"stages", std::move(stages)},
-                    {"logs_open", live ? live->logs_open : 0},
+                    {"logs_open", logs_open},
                     {"exit_code", ExitCodeOf(counts)},
                     {"commit", live ? live->commit.value : commit.value}};
   if (with_spec) view["spec"] = SpecView(run.spec);

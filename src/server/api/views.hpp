@@ -18,7 +18,7 @@ boost::json::object SpecView(const RunSpec& spec);
 
 // A run with what is true of it now: `live` when it is open.
 boost::json::object RunView(const Run& run, const std::optional<LiveView::RunView>& live,
-                            CommitNumber commit, bool with_spec);
+                            std::uint32_t logs_open, CommitNumber commit, bool with_spec);
 
 // null for a time that never came.
 boost::json::value TimeView(WallTime time);

@@ -20,6 +20,10 @@ void LiveView::Take(std::vector<engine::News> news) {
 }
 
 void LiveView::TakeOne(const engine::RunNews& news) {
+  if (news.logs_open == 0)
+    logs_open_.erase(news.run);
+  else
+    logs_open_[news.run] = news.logs_open;
   auto found = runs_.find(news.run);
   if (news.is_new) {
     found = runs_.insert_or_assign(news.run, RunView{}).first;
@@ -109,6 +113,12 @@ std::optional<LiveView::RunView> LiveView::FindRun(RunId id, bool with_states) c
   view.commit = found->second.commit;
   if (with_states) view.states = found->second.states;
   return view;
+}
+
+std::uint32_t LiveView::LogsOpen(RunId id) const {
+  base::Lock lock(mutex_);
+  const auto found = logs_open_.find(id);
+  return found == logs_open_.end() ? 0 : found->second;
 }
 
 std::vector<RunId> LiveView::OpenRuns() const {

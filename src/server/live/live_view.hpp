@@ -57,6 +57,8 @@ class LiveView {
   // An open run, or one that ended and whose output is still coming. `with_states` fills states.
   std::optional<RunView> FindRun(RunId id, bool with_states = false) const;
   std::vector<RunId> OpenRuns() const;
+  // Outputs of a run, open or ended, that are still coming.
+  std::uint32_t LogsOpen(RunId id) const;
 
   // Hands the hosts to `use` without copying them, under the lock: be quick.
   void WithHosts(const std::function<void(const std::vector<const Host*>& hosts,
@@ -72,6 +74,7 @@ class LiveView {
   std::unordered_map<std::string, HostId> by_name_ GUARDED_BY(mutex_);
   std::map<RunId, RunView> runs_ GUARDED_BY(mutex_);
   std::vector<RunId> ended_ GUARDED_BY(mutex_);
+  std::unordered_map<RunId, std::uint32_t> logs_open_ GUARDED_BY(mutex_);
   Watcher watcher_;
 };
 

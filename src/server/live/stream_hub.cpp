@@ -78,7 +78,7 @@ std::string StreamHub::Snapshot(RunId run) const {
   const auto ended = find_ended_(run);
   if (!ended) return Event("reset", std::nullopt, {{"run", FormatRunId(run)}});
   const TaskCounts counts = ended->stages.empty() ? TaskCounts{} : ended->stages.back().counts;
-  return RunEvent(run, ended->state, counts, 0, {});
+  return RunEvent(run, ended->state, counts, view_.LogsOpen(run), {});
 }
 
 std::vector<std::shared_ptr<StreamHub::Subscriber>> StreamHub::Wanting(RunId run, bool log) const {
