@@ -7,7 +7,7 @@ void SimStore::Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumbe
   const bool refuse = world_.Chance(mood_.refused);
   const bool lose_answer = world_.Chance(mood_.lost_answer);
   const bool lands_after_crash = world_.Chance(0.5);
-  world_.After(world_.Delay(mood_.usual, mood_.rare), [=, alive = alive_, disk_store = &store_,
+  world_.After(world_.Delay(mood_.usual, mood_.rare), [=, alive = alive_, disk_store = store_,
                                                        &truth = truth_]() {
     if (!*alive && !lands_after_crash) return;
     if (refuse) {

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "adapters/memory/memory_store.hpp"
+#include "ports/forwarding_store.hpp"
 #include "ports/log_store.hpp"
 #include "sim/truth.hpp"
 #include "sim/world.hpp"
@@ -21,49 +22,29 @@ struct DiskMood {
 
 // A server's connection to the disk that all of a history's servers share. Commits take their time;
 // what is on its way when the server dies may land late, or never.
-class SimStore final : public Store {
+class SimStore final : public ForwardingStore {
  public:
   SimStore(World& world, Truth& truth, std::shared_ptr<MemoryDisk> disk, const DiskMood& mood)
-      : world_(world), truth_(truth), store_(std::move(disk)), mood_(mood) {}
+      : SimStore(world, truth, std::make_shared<MemoryStore>(std::move(disk)), mood) {}
 
   void Crash() { *alive_ = false; }
 
-  Result<Fence> TakeTerm() override { return store_.TakeTerm(); }
   void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
               CommitDone done) override;
-  Result<Snapshot> Load(Term term) override { return store_.Load(term); }
-  Result<Fence> ReadFence() override { return store_.ReadFence(); }
-  Result<ReadAt<std::optional<Run>>> FindRun(RunId id) override { return store_.FindRun(id); }
-  Result<std::shared_ptr<const Targets>> FindTargets(RunId id) override {
-    return store_.FindTargets(id);
-  }
-  Result<std::vector<Run>> ListRuns(const RunFilter& filter, RunId before,
-                                    std::size_t limit) override {
-    return store_.ListRuns(filter, before, limit);
-  }
-  Result<std::vector<TaskRecord>> ListTasks(RunId run, const TaskFilter& filter,
-                                            std::optional<TaskKey> after,
-                                            std::size_t limit) override {
-    return store_.ListTasks(run, filter, after, limit);
-  }
-  Result<ReadAt<std::vector<std::optional<TaskRecord>>>> FindTasks(
-      const std::vector<TaskKey>& keys) override {
-    return store_.FindTasks(keys);
-  }
-  Result<ReadAt<std::optional<IdempotencyKey>>> FindKey(std::string_view caller,
-                                                        std::string_view key) override {
-    return store_.FindKey(caller, key);
-  }
-  Result<std::vector<AuditEntry>> ListAudit(std::uint64_t before, std::size_t limit) override {
-    return store_.ListAudit(before, limit);
-  }
 
  private:
+  SimStore(World& world, Truth& truth, std::shared_ptr<MemoryStore> store, const DiskMood& mood)
+      : ForwardingStore(*store),
+        world_(world),
+        truth_(truth),
+        store_(std::move(store)),
+        mood_(mood) {}
+
   World& world_;
   Truth& truth_;
-  MemoryStore store_;
+  std::shared_ptr<MemoryStore> store_;  // shared with commits on their way
   const DiskMood& mood_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with events on their way
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // likewise
 };
 
 // The same for output: appends and finishes take turns, each with its delay.
