@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from muster_cluster import DEADLINE, FINAL_RUN, Agent, ClusterTest, alive, processes_of, wait_until  # noqa: E402
+from muster_cluster import DEADLINE, FINAL_RUN, Agent, ClusterTest, alive, command_line, processes_of, wait_until  # noqa: E402
 
 
 class GatedRun:
@@ -220,8 +220,7 @@ class Crashes(ClusterTest):
 
     def test_killed_shim_is_lost(self):
         run = GatedRun(self.cluster, "h1")
-        shims = [pid for pid in processes_of(self.agent.data)
-                 if b"\0shim\0" in Path("/proc", str(pid), "cmdline").read_bytes()]
+        shims = [pid for pid in processes_of(self.agent.data) if b"\0shim\0" in command_line(pid)]
         self.assertEqual(len(shims), 1)
         os.kill(shims[0], signal.SIGKILL)
         self.assertCode(run.finish(), 6)

@@ -84,6 +84,14 @@ def alive(pid):
         return False
 
 
+def command_line(pid):
+    """The words of a process, each ended by a zero byte; empty when it is gone."""
+    try:
+        return Path("/proc", str(pid), "cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
 def processes_of(folder):
     """Processes that name the folder or work in it, and whatever descends from them."""
     folder = str(folder)
@@ -91,7 +99,7 @@ def processes_of(folder):
     found = set()
     for pid in parents:
         try:
-            words = Path("/proc", str(pid), "cmdline").read_bytes().decode(errors="replace")
+            words = command_line(pid).decode(errors="replace")
             place = os.readlink(f"/proc/{pid}/cwd")
         except OSError:
             continue
