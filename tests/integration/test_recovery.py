@@ -144,8 +144,8 @@ class Crashes(ClusterTest):
 
     def test_open_outputs_are_counted_after_a_restart(self):
         gate = self.cluster.folder / "gate"
-        size = 15_000_000
-        run = self.cluster.start_run("-t", "h1", "--", f"until test -e {gate}; do sleep 0.05; done; "
+        size = 60_000_000  # takes long enough to send that the agent is ended before it is through
+        run = self.cluster.start_run("-t", "h1", "--max-output", "100MB", "--", f"until test -e {gate}; do sleep 0.05; done; "
                                      f"head -c {size} /dev/urandom")
         self.cluster.wait_task(run, "h1", "running")
         self.cluster.server.end()
@@ -156,8 +156,7 @@ class Crashes(ClusterTest):
                                                          if now["state"] in FINAL_RUN])[0]
         self.agent.end()
         self.cluster.restart_server()
-        if self.cluster.task_of(run, "h1")["log"]["state"] != "open":
-            self.skipTest("its output was here before the test could end the agent")
+        self.assertEqual(self.cluster.task_of(run, "h1")["log"]["state"], "open")
         self.assertEqual(ended["state"], "succeeded")
         self.assertEqual(self.cluster.run_of(run)["logs_open"], 1)
         self.agent.start()
