@@ -210,8 +210,8 @@ void AddLimitOptions(CLI::App& command, RunOptions& options) {
   command.add_option("--timeout", options.timeout, "End a command that takes longer")
       ->capture_default_str();
   command.add_option("--grace", options.grace, "Time between TERM and KILL")->capture_default_str();
-  command.add_option("--max-output", options.max_output, "Output kept per host")
-      ->capture_default_str();
+  command.add_option("--max-output", options.max_output,
+                     "Output kept per host (default: 16MB, 1GB over all hosts)");
   command
       .add_option("--wait-offline", options.wait_offline,
                   "Wait this long for hosts that are offline")

@@ -21,9 +21,6 @@ constexpr Duration kFirstBackoff{200};
 constexpr Duration kLongestBackoff{5'000};
 // How long an ended run's output may be on its way before the program no longer waits for it.
 constexpr auto kLogPatience = std::chrono::seconds(60);
-// Runs that end sooner fetch what is missing at their end; only longer ones need to catch up
-// before.
-constexpr auto kCatchUpAfter = std::chrono::milliseconds(250);
 
 bool MayPass(const Error& error) {
   return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout;
@@ -48,7 +45,6 @@ Follower::Follower(const Context& context, ApiClient& api, FollowOptions options
 
 Result<std::optional<int>> Follower::Watch() {
   resync_ = options_.from.empty();
-  catch_up_ = options_.live && !resync_;
   feed_.Start(last_id_);
   while (!Done()) {
     if (const auto signal = signals_.Wait(feed_.Fd(), UntilNext()))
@@ -70,8 +66,6 @@ Result<> Follower::Handle(EventFeed::Item item) {
   backoff_ = Duration(0);
   if (!item.event.id.empty()) last_id_ = item.event.id;
   if (auto ok = HandleEvent(item.event); !ok) return ok;
-  // What hosts said before the feed began comes with no event.
-  if (std::exchange(catch_up_, false)) refresh_at_ = Clock::now() + kCatchUpAfter;
   return resync_ ? Refresh() : Result<>();
 }
 

@@ -61,8 +61,7 @@ class Follower {
 
   std::string last_id_;
   bool connected_ = true;
-  bool resync_ = false;    // fetch what was missed as soon as the stream is back
-  bool catch_up_ = false;  // fetch once what was said before the stream began
+  bool resync_ = false;  // fetch what was missed as soon as the stream is back
   Duration backoff_{0};
   std::optional<Clock::time_point> reconnect_at_;
   std::optional<Clock::time_point> refresh_at_;  // a fetch that failed is tried again

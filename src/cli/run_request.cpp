@@ -96,9 +96,11 @@ Result<> PutLimits(json::object& body, const RunOptions& options) {
   if (auto ok = PutDuration(body, "grace_ms", "--grace", options.grace); !ok) return ok;
   if (auto ok = PutDuration(body, "wait_offline_ms", "--wait-offline", options.wait_offline); !ok)
     return ok;
-  const auto size = ParseSize(options.max_output);
-  if (!size) return Fail(ErrorCode::kInvalid, "--max-output: {}", size.error().message);
-  body["max_output"] = *size;
+  if (!options.max_output.empty()) {
+    const auto size = ParseSize(options.max_output);
+    if (!size) return Fail(ErrorCode::kInvalid, "--max-output: {}", size.error().message);
+    body["max_output"] = *size;
+  }
   if (const auto plan = ParseBatchPlan(options.batches); !plan)
     return Fail(ErrorCode::kInvalid, "--batches: {}", plan.error().message);
   if (const auto share = ParseHostShare(options.max_failures); !share)

@@ -23,7 +23,7 @@ struct RunOptions {
   std::string folder;
   std::string timeout = "1h";
   std::string grace = "10s";
-  std::string max_output = "16MB";
+  std::string max_output;  // "" is the run's share
   std::string leftovers = "keep";
   std::uint32_t concurrency = 0;
   std::string batches;

@@ -37,6 +37,16 @@ void RememberKey(Turn& turn, const StartRun& command, RunId run) {
   turn.Put(PutKey{key});
 }
 
+// A run pins what it started with, so each host's part of its output is settled here.
+void SettleOutput(Run& run) {
+  for (auto& stage : run.spec.stages) {
+    if (stage.command->max_output != muster::Command::kShareOfRun) continue;
+    muster::Command command = *stage.command;
+    command.max_output = OutputShare(run.hosts);
+    stage.command = std::make_shared<const muster::Command>(std::move(command));
+  }
+}
+
 OpenRun MakeRun(Turn& turn, const StartRun& command) {
   OpenRun open;
   Run& run = open.run;
@@ -46,6 +56,7 @@ OpenRun MakeRun(Turn& turn, const StartRun& command) {
   run.spec = command.spec;
   run.hosts = static_cast<std::uint32_t>(command.targets->size());
   run.created = turn.now.wall;
+  SettleOutput(run);
   run.stages.push_back({.visit = Visit(1),
                         .index = 0,
                         .state = StageState::kRunning,

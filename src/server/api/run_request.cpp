@@ -170,7 +170,7 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
   command.folder = reader.Text("folder");
   command.timeout = Duration(reader.Number("timeout_ms", 3'600'000, kMostMs));
   command.grace = Duration(reader.Number("grace_ms", 10'000, 86'400'000));
-  command.max_output = reader.Number("max_output", 16ULL << 20, 1ULL << 40);
+  command.max_output = reader.Number("max_output", Command::kShareOfRun, 1ULL << 40);
   const std::string leftovers = reader.Text("leftovers");
   stage.concurrency = static_cast<std::uint32_t>(reader.Number("concurrency", 0, 1'000'000));
   stage.batches = reader.Parsed<BatchPlan>("batches", ParseBatchPlan);

@@ -1,4 +1,7 @@
+#include <charconv>
+#include <optional>
 #include <sstream>
+#include <string_view>
 
 #include <boost/json.hpp>
 #include <prometheus/metric_family.h>
@@ -80,7 +83,17 @@ void Metrics(Services& services, const CallPtr& call) {
 void Stream(Services& services, const CallPtr& call) {
   const auto topics = StreamHub::ParseTopics(call->Query("topics"));
   if (!topics) return call->Fail(topics.error());
-  services.hub.Subscribe(*topics, call->exchange());
+  // A browser that reconnects repeats the address it began with; what it saw last is in the header.
+  const auto header = net::FindHeader(call->request().headers, "Last-Event-ID");
+  const std::string_view asked = header.empty() ? std::string_view(call->Query("from")) : header;
+  if (asked.empty()) return services.hub.Subscribe(*topics, std::nullopt, call->exchange());
+  CommitNumber from;
+  const auto end = asked.data() + asked.size();
+  if (const auto read = std::from_chars(asked.data(), end, from.value);
+      read.ec != std::errc() || read.ptr != end)
+    return call->Fail(
+        Error{ErrorCode::kInvalid, fmt::format("from: '{}' is not the number of a commit", asked)});
+  services.hub.Subscribe(*topics, from, call->exchange());
 }
 
 }  // namespace

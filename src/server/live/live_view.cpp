@@ -115,6 +115,14 @@ std::optional<LiveView::RunView> LiveView::FindRun(RunId id, bool with_states) c
   return view;
 }
 
+std::string LiveView::HostNameOf(const TaskKey& task) const {
+  base::Lock lock(mutex_);
+  const auto run = runs_.find(task.run);
+  if (run == runs_.end() || !run->second.targets || task.ordinal >= run->second.targets->size())
+    return {};
+  return (*run->second.targets)[task.ordinal].name;
+}
+
 std::uint32_t LiveView::LogsOpen(RunId id) const {
   base::Lock lock(mutex_);
   const auto found = logs_open_.find(id);

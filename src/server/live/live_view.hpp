@@ -56,6 +56,8 @@ class LiveView {
 
   // An open run, or one that ended and whose output is still coming. `with_states` fills states.
   std::optional<RunView> FindRun(RunId id, bool with_states = false) const;
+  // The host's name as the run froze it; "" when the run is not here any more.
+  std::string HostNameOf(const TaskKey& task) const;
   std::vector<RunId> OpenRuns() const;
   // Outputs of a run, open or ended, that are still coming.
   std::uint32_t LogsOpen(RunId id) const;

@@ -2,45 +2,19 @@
 
 #include <utility>
 
-#include <boost/json.hpp>
-
 #include "base/text.hpp"
+#include "server/live/stream_events.hpp"
 
 namespace muster::server {
 namespace {
 
-namespace json = boost::json;
-
 // Past this a client is behind: what it missed it fetches.
 constexpr std::size_t kMostUnsent = 4 << 20;
 
-std::string Event(std::string_view name, std::optional<CommitNumber> id, const json::object& data) {
-  std::string text;
-  if (id) text += fmt::format("id: {}\n", id->value);
-  return text + fmt::format("event: {}\ndata: {}\n\n", name, json::serialize(data));
-}
-
-json::object CountsJson(const TaskCounts& counts) {
-  json::object object;
-  for (std::size_t i = 0; i < kTaskStates; ++i)
-    if (counts.by_state[i] != 0) object[Name(static_cast<TaskState>(i))] = counts.by_state[i];
-  return object;
-}
-
-std::string RunEvent(RunId id, RunState state, const TaskCounts& counts, std::uint32_t logs_open,
-                     CommitNumber commit) {
-  return Event("run", commit,
-               {{"id", FormatRunId(id)},
-                {"state", Name(state)},
-                {"counts", CountsJson(counts)},
-                {"logs_open", logs_open},
-                {"exit_code", ExitCodeOf(counts)}});
-}
-
 }  // namespace
 
-StreamHub::StreamHub(LiveView& view, FindEnded find_ended)
-    : view_(view), find_ended_(std::move(find_ended)) {}
+StreamHub::StreamHub(LiveView& view, FindEnded find_ended, std::size_t recent)
+    : view_(view), find_ended_(std::move(find_ended)), recent_(recent) {}
 
 Result<StreamHub::Topics> StreamHub::ParseTopics(std::string_view text) {
   Topics topics;
@@ -56,142 +30,156 @@ Result<StreamHub::Topics> StreamHub::ParseTopics(std::string_view text) {
   return topics;
 }
 
-void StreamHub::Subscribe(const Topics& topics, std::shared_ptr<net::HttpExchange> exchange) {
-  auto subscriber = std::make_shared<Subscriber>(Subscriber{exchange, topics, false});
+void StreamHub::Subscribe(const Topics& topics, std::optional<CommitNumber> from,
+                          std::shared_ptr<net::HttpExchange> exchange) {
   exchange->BeginStream(200,
                         {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}});
   SubscriberId id = 0;
   {
     base::Lock lock(mutex_);
     id = next_++;
-    subscribers_[id] = subscriber;
+    subscribers_[id] = {.exchange = exchange, .topics = topics};
     for (const auto run : topics.runs) by_run_[run].insert(id);
     for (const auto run : topics.logs) by_log_[run].insert(id);
   }
-  // Subscribed first, snapshot second: what happens in between is told twice rather than never.
-  for (const auto run : topics.runs) Write(*subscriber, Snapshot(run));
+  // Subscribed first, beginning second, and what happens meanwhile after it: told twice rather than
+  // never, and never an older state after a newer one.
+  exchange->Write(Beginning(topics, from));
+  base::Lock lock(mutex_);
+  const auto subscriber = subscribers_.find(id);
+  if (subscriber == subscribers_.end()) return;
+  subscriber->second.opening = false;
+  if (!subscriber->second.held.empty()) exchange->Write(std::exchange(subscriber->second.held, {}));
 }
 
-std::string StreamHub::Snapshot(RunId run) const {
+std::string StreamHub::Beginning(const Topics& topics, std::optional<CommitNumber> from) {
+  std::string text;
+  std::vector<TaskStep> missed;
+  {
+    base::Lock lock(mutex_);
+    if (from && !recent_.Covers(*from)) {
+      for (const auto run : topics.runs) text += ResetEvent(run);
+    } else if (from) {
+      missed = recent_.After(*from, topics.runs);
+    }
+    for (const auto run : topics.logs)
+      if (!silent_.contains(run)) text += GapEvent(run);
+  }
+  for (const auto& step : missed) text += TaskEvent(step);
+  for (const auto run : topics.runs) text += Standing(run);
+  return text;
+}
+
+std::string StreamHub::Standing(RunId run) const {
   if (const auto live = view_.FindRun(run))
-    return RunEvent(run, live->state, live->counts, live->logs_open, live->commit);
+    return RunEvent({run, live->state, live->counts, live->logs_open, live->commit});
   const auto ended = find_ended_(run);
-  if (!ended) return Event("reset", std::nullopt, {{"run", FormatRunId(run)}});
+  if (!ended) return ResetEvent(run);
   const TaskCounts counts = ended->stages.empty() ? TaskCounts{} : ended->stages.back().counts;
-  return RunEvent(run, ended->state, counts, view_.LogsOpen(run), {});
+  return RunEvent({run, ended->state, counts, view_.LogsOpen(run), std::nullopt});
 }
 
-std::vector<std::shared_ptr<StreamHub::Subscriber>> StreamHub::Wanting(RunId run, bool log) const {
-  std::vector<std::shared_ptr<Subscriber>> wanting;
-  const auto& index = log ? by_log_ : by_run_;
+void StreamHub::ForEach(const Index& index, RunId run,
+                        const std::function<void(Subscriber&)>& tell) {
   const auto found = index.find(run);
-  if (found == index.end()) return wanting;
-  for (const auto id : found->second) wanting.push_back(subscribers_.at(id));
-  return wanting;
+  if (found == index.end()) return;
+  for (const auto id : found->second) tell(subscribers_.at(id));
 }
 
 void StreamHub::Write(Subscriber& subscriber, const std::string& text) {
-  subscriber.exchange->Write(text);
-}
-
-std::string StreamHub::HostName(const TaskKey& task) {
-  const auto run = view_.FindRun(task.run);
-  if (!run || !run->targets || task.ordinal >= run->targets->size()) return {};
-  return (*run->targets)[task.ordinal].name;
+  if (subscriber.opening)
+    subscriber.held += text;
+  else
+    subscriber.exchange->Write(text);
 }
 
 void StreamHub::TakeNews(const std::vector<engine::News>& news) {
-  for (const auto& one : news) {
-    if (const auto* run = std::get_if<engine::RunNews>(&one)) {
-      std::vector<std::shared_ptr<Subscriber>> wanting;
-      {
-        base::Lock lock(mutex_);
-        wanting = Wanting(run->run, false);
-      }
-      if (wanting.empty()) continue;
-      // After the end only the count of open outputs changes; the rest is as the view last had it.
-      const bool after_end = run->state == RunState::kCreated;
-      const std::string text =
-          after_end ? Snapshot(run->run)
-                    : RunEvent(run->run, run->state, run->counts, run->logs_open, run->commit);
-      for (const auto& subscriber : wanting)
-        if (after_end || IsFinal(run->state) || subscriber->exchange->Unsent() < kMostUnsent)
-          Write(*subscriber, text);
-    } else if (const auto* task = std::get_if<engine::TaskNews>(&one)) {
-      if (!IsFinal(task->state)) continue;
-      std::vector<std::shared_ptr<Subscriber>> wanting;
-      {
-        base::Lock lock(mutex_);
-        wanting = Wanting(task->task.run, false);
-      }
-      if (wanting.empty()) continue;
-      const std::string text = Event("task", task->commit,
-                                     {{"run", FormatRunId(task->task.run)},
-                                      {"host", HostName(task->task)},
-                                      {"ordinal", task->task.ordinal},
-                                      {"attempt", task->task.attempt.value},
-                                      {"state", Name(task->state)},
-                                      {"exit_code", task->exit_code},
-                                      {"signal", task->signal},
-                                      {"reason", task->reason}});
-      for (const auto& subscriber : wanting)
-        if (subscriber->exchange->Unsent() < kMostUnsent) Write(*subscriber, text);
-    }
+  for (const auto& one : news) std::visit([this](const auto& item) { TakeOne(item); }, one);
+}
+
+void StreamHub::TakeOne(const engine::RunNews& news) {
+  // After the end only the count of open outputs changes; the rest is as the view last had it.
+  const bool after_end = news.state == RunState::kCreated;
+  const bool final = after_end || IsFinal(news.state);
+  const std::string standing = after_end ? Standing(news.run) : std::string();
+  base::Lock lock(mutex_);
+  recent_.Reach(news.commit);
+  if (news.is_new && news.counts[TaskState::kWaiting] == news.targets->size())
+    silent_.insert(news.run);
+  if (final) silent_.erase(news.run);
+  if (!by_run_.contains(news.run)) return;
+  const std::string text =
+      after_end ? standing
+                : RunEvent({news.run, news.state, news.counts, news.logs_open, news.commit});
+  ForEach(by_run_, news.run, [&](Subscriber& subscriber) {
+    if (final || subscriber.exchange->Unsent() < kMostUnsent) Write(subscriber, text);
+  });
+}
+
+void StreamHub::TakeOne(const engine::TaskNews& news) {
+  if (!IsFinal(news.state)) return;
+  TaskStep step{.commit = news.commit,
+                .run = news.task.run,
+                .host = view_.HostNameOf(news.task),
+                .ordinal = news.task.ordinal,
+                .attempt = news.task.attempt,
+                .state = news.state,
+                .exit_code = news.exit_code,
+                .signal = news.signal,
+                .reason = news.reason};
+  base::Lock lock(mutex_);
+  recent_.Reach(news.commit);
+  if (by_run_.contains(step.run)) {
+    const std::string text = TaskEvent(step);
+    ForEach(by_run_, step.run, [&](Subscriber& subscriber) {
+      if (subscriber.exchange->Unsent() < kMostUnsent) Write(subscriber, text);
+    });
   }
+  recent_.Add(std::move(step));
 }
 
 void StreamHub::TakeOutput(const std::vector<LogChunk>& chunks) {
   for (const auto& chunk : chunks) {
-    std::vector<std::shared_ptr<Subscriber>> wanting;
-    {
-      base::Lock lock(mutex_);
-      wanting = Wanting(chunk.task.run, true);
-    }
-    if (wanting.empty()) continue;
-    const std::string host = HostName(chunk.task);
-    const std::string text = Event("log", std::nullopt,
-                                   {{"run", FormatRunId(chunk.task.run)},
-                                    {"host", host},
-                                    {"attempt", chunk.task.attempt.value},
-                                    {"offset", chunk.offset},
-                                    {"stream", Name(chunk.stream)},
-                                    {"time", FormatTime(chunk.time)},
-                                    {"data_base64", ToBase64(chunk.data)}});
-    for (const auto& subscriber : wanting) {
-      if (subscriber->exchange->Unsent() < kMostUnsent) {
-        subscriber->behind = false;
-        Write(*subscriber, text);
-      } else if (!std::exchange(subscriber->behind, true)) {
-        Write(*subscriber, Event("gap", std::nullopt, {{"run", FormatRunId(chunk.task.run)}}));
+    const std::string host = view_.HostNameOf(chunk.task);
+    base::Lock lock(mutex_);
+    silent_.erase(chunk.task.run);
+    if (!by_log_.contains(chunk.task.run)) continue;
+    const std::string text = LogEvent(chunk, host);
+    ForEach(by_log_, chunk.task.run, [&](Subscriber& subscriber) {
+      if (subscriber.exchange->Unsent() + subscriber.held.size() < kMostUnsent) {
+        subscriber.behind = false;
+        Write(subscriber, text);
+      } else if (!std::exchange(subscriber.behind, true)) {
+        Write(subscriber, GapEvent(chunk.task.run));
       }
-    }
+    });
   }
 }
 
 void StreamHub::Sweep() {
-  std::vector<std::shared_ptr<Subscriber>> alive;
-  {
-    base::Lock lock(mutex_);
-    for (auto it = subscribers_.begin(); it != subscribers_.end();) {
-      if (!it->second->exchange->Gone()) {
-        alive.push_back(it->second);
-        ++it;
-        continue;
-      }
-      for (auto* index : {&by_run_, &by_log_})
-        for (auto entry = index->begin(); entry != index->end();) {
-          entry->second.erase(it->first);
-          entry = entry->second.empty() ? index->erase(entry) : std::next(entry);
-        }
-      it = subscribers_.erase(it);
+  base::Lock lock(mutex_);
+  for (auto it = subscribers_.begin(); it != subscribers_.end();) {
+    if (!it->second.exchange->Gone()) {
+      Write(it->second, ": here\n\n");
+      ++it;
+      continue;
     }
+    const auto forget = [id = it->first](Index& index, const std::set<RunId>& runs) {
+      for (const auto run : runs) {
+        const auto entry = index.find(run);
+        entry->second.erase(id);
+        if (entry->second.empty()) index.erase(entry);
+      }
+    };
+    forget(by_run_, it->second.topics.runs);
+    forget(by_log_, it->second.topics.logs);
+    it = subscribers_.erase(it);
   }
-  for (const auto& subscriber : alive) Write(*subscriber, ": here\n\n");
 }
 
 void StreamHub::Shutdown() {
   base::Lock lock(mutex_);
-  for (auto& [id, subscriber] : subscribers_) subscriber->exchange->End();
+  for (auto& [id, subscriber] : subscribers_) subscriber.exchange->End();
   subscribers_.clear();
   by_run_.clear();
   by_log_.clear();

@@ -1,17 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "adapters/net/server.hpp"
 #include "base/mutex.hpp"
 #include "domain/log.hpp"
 #include "server/live/live_view.hpp"
+#include "server/live/recent_news.hpp"
 
 namespace muster::server {
 
@@ -22,7 +26,9 @@ class StreamHub {
  public:
   // A run that is not open any more, from the records; none when there is no such run.
   using FindEnded = std::function<std::optional<Run>(RunId)>;
-  StreamHub(LiveView& view, FindEnded find_ended);
+  static constexpr std::size_t kRecentTasks = 32'768;
+
+  StreamHub(LiveView& view, FindEnded find_ended, std::size_t recent = kRecentTasks);
 
   struct Topics {
     std::set<RunId> runs;
@@ -31,8 +37,11 @@ class StreamHub {
   // "run:r12,log:r12". kInvalid names what is wrong.
   static Result<Topics> ParseTopics(std::string_view text);
 
-  // Answers `exchange` with a stream: first each run as it is, then what happens.
-  void Subscribe(const Topics& topics, std::shared_ptr<net::HttpExchange> exchange);
+  // Answers `exchange` with a stream. First comes what the client does not know: the tasks ended
+  // since commit `from` (a `reset` when they are no longer remembered), how each run stands, and a
+  // `gap` for each run that wrote output before now. Then comes what happens.
+  void Subscribe(const Topics& topics, std::optional<CommitNumber> from,
+                 std::shared_ptr<net::HttpExchange> exchange);
 
   void TakeNews(const std::vector<engine::News>& news);
   void TakeOutput(const std::vector<LogChunk>& chunks);
@@ -47,21 +56,31 @@ class StreamHub {
     std::shared_ptr<net::HttpExchange> exchange;
     Topics topics;
     bool behind = false;  // a gap was told; nothing more of output until it has caught up
+    bool opening = true;  // what comes meanwhile is held, to be sent after the beginning
+    std::string held;
   };
   using SubscriberId = std::uint64_t;
 
-  void Write(Subscriber& subscriber, const std::string& text);
-  std::string Snapshot(RunId run) const;
-  std::vector<std::shared_ptr<Subscriber>> Wanting(RunId run, bool log) const REQUIRES(mutex_);
-  std::string HostName(const TaskKey& task);
+  using Index = std::unordered_map<RunId, std::set<SubscriberId>>;
+
+  void TakeOne(const engine::RunNews& news) EXCLUDES(mutex_);
+  void TakeOne(const engine::TaskNews& news) EXCLUDES(mutex_);
+  void TakeOne(const engine::HostNews&) {}
+  std::string Beginning(const Topics& topics, std::optional<CommitNumber> from) EXCLUDES(mutex_);
+  std::string Standing(RunId run) const;
+  void ForEach(const Index& index, RunId run, const std::function<void(Subscriber&)>& tell)
+      REQUIRES(mutex_);
+  static void Write(Subscriber& subscriber, const std::string& text);
 
   LiveView& view_;
   FindEnded find_ended_;
   mutable base::Mutex mutex_;
+  RecentNews recent_ GUARDED_BY(mutex_);
   SubscriberId next_ GUARDED_BY(mutex_) = 1;
-  std::map<SubscriberId, std::shared_ptr<Subscriber>> subscribers_ GUARDED_BY(mutex_);
-  std::unordered_map<RunId, std::set<SubscriberId>> by_run_ GUARDED_BY(mutex_);
-  std::unordered_map<RunId, std::set<SubscriberId>> by_log_ GUARDED_BY(mutex_);
+  std::map<SubscriberId, Subscriber> subscribers_ GUARDED_BY(mutex_);
+  Index by_run_ GUARDED_BY(mutex_);
+  Index by_log_ GUARDED_BY(mutex_);
+  std::unordered_set<RunId> silent_ GUARDED_BY(mutex_);  // open runs without any output yet
 };
 
 }  // namespace muster::server

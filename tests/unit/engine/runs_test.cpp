@@ -26,6 +26,19 @@ TEST_F(Runs, EndsWhenEveryHostHasEnded) {
   EXPECT_EQ(Find(run).stages[0].counts[TaskState::kSucceeded], 2U);
 }
 
+TEST_F(Runs, GivesEachHostItsShareOfTheRunsOutput) {
+  AddHosts(100);
+  muster::Command command;
+  command.max_output = muster::Command::kShareOfRun;
+  StageSpec stage;
+  stage.command = std::make_shared<const muster::Command>(command);
+  EXPECT_EQ(Find(Start(2, stage)).spec.stages[0].command->max_output, 16ULL << 20);
+  EXPECT_EQ(Find(Start(100, stage)).spec.stages[0].command->max_output, (1ULL << 30) / 100);
+  command.max_output = 200ULL << 20;
+  stage.command = std::make_shared<const muster::Command>(command);
+  EXPECT_EQ(Find(Start(100, stage)).spec.stages[0].command->max_output, 200ULL << 20);
+}
+
 TEST_F(Runs, FailsWhenAHostFailedAndNoneIsTolerated) {
   AddHosts(2);
   const RunId run = Start(2);
