@@ -1,13 +1,13 @@
 #include "adapters/sqlite/schema.hpp"
 
+#include <array>
+
 #include "adapters/crypto/digest.hpp"
+#include "adapters/sqlite/migration.hpp"
 #include "base/text.hpp"
 
 namespace muster::sqlite {
 namespace {
-
-constexpr std::int64_t kRecordVersion = 1;
-constexpr std::int64_t kLogVersion = 1;
 
 // Rows of one run lie together. What changes often has no index; the two partial indexes hold only
 // what is still to be done. task_host answers who ran what on a host.
@@ -49,7 +49,6 @@ constexpr const char* kRecordTables = R"(
   CREATE TABLE audit (number INTEGER PRIMARY KEY, at INTEGER NOT NULL, actor TEXT NOT NULL,
                       address TEXT NOT NULL, act TEXT NOT NULL, object TEXT NOT NULL,
                       detail TEXT NOT NULL);
-  PRAGMA user_version = 1;
 )";
 
 constexpr const char* kLogTables = R"(
@@ -58,40 +57,24 @@ constexpr const char* kLogTables = R"(
     attempt INTEGER NOT NULL, offset INTEGER NOT NULL, stream INTEGER NOT NULL,
     time INTEGER NOT NULL, size INTEGER NOT NULL, codec INTEGER NOT NULL, data BLOB NOT NULL,
     PRIMARY KEY (run, visit, ordinal, host, attempt, offset)) WITHOUT ROWID;
-  PRAGMA user_version = 1;
 )";
 
-// Makes the tables when there are none, in one transaction, and refuses those of a newer version.
-Result<> MakeTables(Database& database, std::int64_t version, const char* tables,
-                    const std::string& rows) {
-  if (auto begun = database.Execute("BEGIN IMMEDIATE"); !begun) return begun;
-  auto found = database.AskInt("PRAGMA user_version");
-  Result<> made;
-  if (!found) made = Fail(found.error());
-  if (found && *found > version)
-    made = Fail(ErrorCode::kInvalid,
-                "sqlite: the data was written by a newer musterd (schema {}, this one knows {}); "
-                "start that version",
-                *found, version);
-  if (found && *found == 0) {
-    made = database.Execute(tables);
-    if (made && !rows.empty()) made = database.Execute(rows.c_str());
-  }
-  if (made) made = database.Execute("COMMIT");
-  if (!made) database.Rollback();
-  return made;
-}
+// Each brings the tables from one version to the next; only ever add at the end (migration.hpp).
+constexpr std::array<const char*, 0> kRecordSteps = {};
 
 }  // namespace
 
 Result<> MakeRecordTables(Database& database) {
   const std::string cluster = ToHex(crypto::RandomBytes(16));
-  return MakeTables(database, kRecordVersion, kRecordTables,
-                    fmt::format("INSERT INTO meta VALUES ('cluster', '{}')", cluster));
+  return BringUpToDate(database,
+                       {.first = kRecordTables,
+                        .steps = kRecordSteps,
+                        .rows = fmt::format("INSERT INTO meta VALUES ('cluster', '{}')", cluster),
+                        .copy_before = true});
 }
 
 Result<> MakeLogTables(Database& database) {
-  return MakeTables(database, kLogVersion, kLogTables, "");
+  return BringUpToDate(database, {.first = kLogTables, .steps = {}, .rows = ""});
 }
 
 }  // namespace muster::sqlite
