@@ -1,6 +1,7 @@
 #include <atomic>
 #include <filesystem>
 #include <set>
+#include <thread>
 
 #include "contract/log_store_fixture.hpp"
 
@@ -62,6 +63,22 @@ TEST(SqliteLogStore, ManySmallOutputsFromManyCallers) {
     });
   }
   ASSERT_EQ(all.get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready);
+}
+
+// A look between a write and its commit must not make later looks pass over the file.
+TEST(SqliteLogStore, OutputIsReadAfterALookThatCameTooEarly) {
+  for (int round = 0; round < 20; ++round) {
+    SqliteLogDisk disk;
+    LogStore* store = disk.Open();
+    std::atomic<bool> done = false;
+    std::thread reader([&] {
+      while (!done) EXPECT_TRUE(store->Read(kTask, 0, 100));
+    });
+    EXPECT_TRUE(AppendTo(*store, {Out(0, "hello")}));
+    done = true;
+    reader.join();
+    ASSERT_EQ(TextOf(*store, kTask), "hello") << round;
+  }
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ class LogDays {
   Result<> List() EXCLUDES(mutex_);
   std::filesystem::path FileOf(const std::string& day) const { return folder_ / (day + ".db"); }
 
-  // Tells of a day that is being written, and of runs whose output was written to it.
+  // Tells of a day that is being written, and of runs whose output is durable in it: told before
+  // the commit, a look between the two would not find the run and remember that.
   void Add(const std::string& day) EXCLUDES(mutex_);
   void Saw(const std::string& day, RunId run) EXCLUDES(mutex_);
 

@@ -171,7 +171,6 @@ Result<> SqliteLogStore::WriteChunk(const LogChunk& chunk) {
     base::Lock lock(state_mutex_);
     states_->Take(chunk.task).first->stale = true;
   }
-  days_->Saw(today_, chunk.task.run);
   return {};
 }
 
@@ -219,6 +218,7 @@ void SqliteLogStore::TakeIn(const AppendJob& job) {
   base::Lock lock(state_mutex_);
   std::set<TaskKey> to_read;
   for (const auto& chunk : job.chunks) {
+    days_->Saw(today_, chunk.task.run);
     auto [state, made] = states_->Take(chunk.task);
     // Pushed out of memory since it was written.
     if (made && chunk.offset > 0) state->stale = true;
