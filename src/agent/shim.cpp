@@ -57,7 +57,7 @@ class Shim {
   void Wait(MonoTime deadline);
   void OnSignals();
   void OnTime(MonoTime now);
-  void ObeyKillFile(MonoTime now);
+  void ObeyKill(const signalfd_siginfo& signal, MonoTime now);
   void Stop(StopCause cause, Duration grace, MonoTime now);
   void Drain(Stream stream);
   void DrainAll();
@@ -115,7 +115,12 @@ bool Shim::Prepare() {
   timer_ = Fd(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   auto exit = OpenFile(folder_.NewExit(), O_WRONLY | O_CREAT | O_TRUNC);
-  if (!exit || WriteAll(exit->Get(), std::string(kReservedExitBytes, '\0')) != 0) return false;
+  if (!exit) return false;
+  if (WriteAll(exit->Get(), std::string(kReservedExitBytes, '\0')) != 0) {
+    // Reserved room says that the task may have started, and this one will not.
+    ::unlink(folder_.NewExit().c_str());
+    return false;
+  }
   exit_ = std::move(*exit);
   OutputLimits limits;
   limits.max_output = Cmd().max_output;
@@ -232,7 +237,7 @@ void Shim::OnSignals() {
   signalfd_siginfo signal{};
   while (::read(signals_.Get(), &signal, sizeof signal) == sizeof signal) {
     const MonoTime now = BootNow();
-    if (signal.ssi_signo == SIGUSR1) ObeyKillFile(now);
+    if (signal.ssi_signo == SIGUSR1) ObeyKill(signal, now);
     if (signal.ssi_signo == SIGTERM) Stop(StopCause::kKill, Cmd().grace, now);
     if (signal.ssi_signo == SIGCHLD) process_->Reap();
   }
@@ -250,10 +255,12 @@ void Shim::OnTime(MonoTime now) {
   if (give_up_at_ == kNever) give_up_at_ = now + kGiveUp;
 }
 
-void Shim::ObeyKillFile(MonoTime now) {
+// The wish is in its file, and with the signal too, in case there was no room for the file.
+void Shim::ObeyKill(const signalfd_siginfo& signal, MonoTime now) {
   const auto wish = ReadFile(folder_.Kill());
-  if (!wish) return;
-  if (const auto grace = ParseKillWish(*wish)) Stop(StopCause::kKill, *grace, now);
+  if (wish)
+    if (const auto grace = ParseKillWish(*wish)) Stop(StopCause::kKill, *grace, now);
+  if (signal.ssi_code == SI_QUEUE) Stop(StopCause::kKill, milliseconds(signal.ssi_int), now);
 }
 
 // The first cause stands; a later wish can only shorten the grace.

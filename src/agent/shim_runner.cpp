@@ -1,5 +1,6 @@
 #include "agent/shim_runner.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -14,6 +15,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include <climits>
+
 #include "agent/clocks.hpp"
 #include "agent/launch.hpp"
 #include "base/text.hpp"
@@ -26,7 +29,7 @@ constexpr std::string_view kForgotten = "forgotten-";  // folders on their way o
 
 constexpr const char* kRebooted = "the host rebooted";
 constexpr const char* kShimKilled = "the shim was killed";
-constexpr const char* kShimFailed = "the shim ended before the task started";
+constexpr const char* kShimFailed = "the shim ended before the task started; is the disk full?";
 constexpr const char* kNeverStarted = "the agent stopped before the task started";
 
 // Started with the signals blocked that a shim takes through a descriptor, so that none can end it
@@ -253,10 +256,13 @@ void ShimRunner::Unwatch(Entry& entry) {
 void ShimRunner::Kill(const TaskKey& task, Duration grace) {
   Entry* entry = Find(task);
   if (entry == nullptr || entry->ended) return;
-  // The wish is on disk first: a shim that is only starting finds it there.
-  if (!ReplaceFile(entry->folder.Kill(), EncodeKillWish(grace))) return;
+  // The wish is on disk first: a shim that is only starting finds it there. On a full disk it goes
+  // with the signal alone: what fills the disk must be stoppable.
+  static_cast<void>(ReplaceFile(entry->folder.Kill(), EncodeKillWish(grace)));
   const auto holder = entry->child > 0 ? entry->child : LockHolder(entry->folder);
-  if (holder && *holder > 0) ::kill(*holder, SIGUSR1);
+  sigval value{};
+  value.sival_int = static_cast<int>(std::clamp<std::int64_t>(grace.count(), 0, INT_MAX));
+  if (holder && *holder > 0) ::sigqueue(*holder, SIGUSR1, value);
 }
 
 Result<std::vector<LogChunk>> ShimRunner::Read(const TaskKey& task, std::uint64_t from,

@@ -1,6 +1,7 @@
 // How a task ends: timeouts, kills, and what it leaves behind.
 #include <csignal>
 #include <sstream>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "runner_fixture.hpp"
@@ -103,6 +104,17 @@ TEST_F(ShimEnd, KillRightAfterStartNeverHangs) {
     const auto end = Await(task).end.state;
     EXPECT_TRUE(end == TaskState::kKilled || end == TaskState::kSkipped) << Name(end);
   }
+}
+
+TEST_F(ShimEnd, KillNeedsNoRoomOnTheDisk) {
+  const auto task = Start(Script("trap '' TERM; echo self=$$; while :; do sleep 0.05; done"));
+  const pid_t self = PidOf(task, "self");
+  // A folder in its way: the wish cannot be written.
+  const auto in_the_way = folder_.Path() + "/tasks/" + FolderName(task) + "/kill.new";
+  ASSERT_EQ(::mkdir(in_the_way.c_str(), 0700), 0);
+  runner_->Kill(task, milliseconds(1));
+  EXPECT_EQ(Await(task).end.state, TaskState::kKilled);
+  EXPECT_FALSE(Lives(self));
 }
 
 TEST_F(ShimEnd, KillOfAnEndedTaskIsHarmless) {
