@@ -123,7 +123,6 @@ void Daemon::CarryOut(link::Node::Actions actions) {
   if (actions.new_term)
     if (const auto kept = folder_.RaiseTerm(*actions.new_term); !kept) {
       spdlog::error("cannot keep the term, so nothing is started: {}", kept.error().message);
-      actions.start.clear();
     }
   if (actions.welcomed) {
     backoff_.Reset();
@@ -146,7 +145,9 @@ void Daemon::CarryOut(link::Node::Actions actions) {
 }
 
 void Daemon::StartTask(const link::Order& order) {
-  const auto started = runner_.Start(order);
+  // No order starts under a term that a crash could make us forget.
+  const auto kept = folder_.RaiseTerm(node_->HighestTerm());
+  const auto started = kept ? runner_.Start(order) : kept;
   if (started) {
     spdlog::info("task started task={}", FormatTaskKey(order.task));
     node_->Started(order.task);
