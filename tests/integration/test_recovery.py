@@ -10,36 +10,8 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from gated_run import GatedRun  # noqa: E402
 from muster_cluster import DEADLINE, FINAL_RUN, Agent, ClusterTest, alive, command_line, processes_of, wait_until  # noqa: E402
-
-
-class GatedRun:
-    """A run on one host that says `begun`, waits for its gate to open, says `done` and leaves a mark.
-
-    So the test decides on which side of a crash the script ends.
-    """
-
-    def __init__(self, cluster, host, *options):
-        self.cluster, self.host = cluster, host
-        self.gate = cluster.folder / "gate"
-        self.marks = cluster.folder / "marks"
-        self.starts = cluster.folder / "starts"
-        self.waiter = cluster.begin("run", "-t", host, *options, "--",
-                                    f"echo $$ >> {self.starts}; echo begun; until test -e {self.gate}; do sleep 0.05; "
-                                    f"done; echo done; echo x >> {self.marks}")
-        wait_until("the script has begun", lambda: self.pids() and "begun" in self.waiter.said()[0])
-        self.id = self.waiter.said()[1].split()[1]
-
-    def pids(self):
-        return [int(pid) for pid in self.starts.read_text().split()] if self.starts.exists() else []
-
-    def open_gate(self):
-        """Lets the script end, and waits until its processes are gone."""
-        self.gate.touch()
-        wait_until("the script has ended", lambda: not alive(self.pids()[0]))
-
-    def finish(self):
-        return self.waiter.finish()
 
 
 class Crashes(ClusterTest):
@@ -47,24 +19,12 @@ class Crashes(ClusterTest):
         self.cluster = self.new_cluster("h1")
         self.agent = self.cluster.agents["h1"]
 
-    def assertEndedOnce(self, run):
-        outcome = self.assertCode(run.finish(), 0)
-        self.assertEqual(outcome.text, "begun\ndone\n")
-        self.assertEqual(self.cluster.wait_end(run.id)["counts"], {"succeeded": 1})
-        task = self.cluster.task_of(run.id, "h1")
-        self.assertEqual((task["state"], task["exit_code"], task["attempt"]), ("succeeded", 0, 1))
-        self.assertEqual(task["log"]["state"], "complete")
-        self.assertEqual(self.cluster.log_of(run.id, "h1"), b"begun\ndone\n")
-        self.assertEqual(run.marks.read_text(), "x\n")
-        self.assertEqual(len(run.pids()), 1)
-        wait_until("the agent forgets the task", lambda: not self.agent.tasks())
-
     def test_agent_killed_and_script_ends_while_it_is_away(self):
         run = GatedRun(self.cluster, "h1")
         self.agent.end()
         run.open_gate()
         self.agent.start()
-        self.assertEndedOnce(run)
+        run.assert_ended_once(self)
 
     def test_agent_killed_and_script_ends_after_it_is_back(self):
         run = GatedRun(self.cluster, "h1")
@@ -74,7 +34,7 @@ class Crashes(ClusterTest):
         self.cluster.wait_online("h1")
         self.assertEqual(self.cluster.task_of(run.id, "h1")["state"], "running")
         run.open_gate()
-        self.assertEndedOnce(run)
+        run.assert_ended_once(self)
 
     def test_agent_stopped_for_an_upgrade(self):
         run = GatedRun(self.cluster, "h1")
@@ -83,14 +43,14 @@ class Crashes(ClusterTest):
         self.agent.start()
         self.cluster.wait_online("h1")
         run.open_gate()
-        self.assertEndedOnce(run)
+        run.assert_ended_once(self)
 
     def test_server_killed_and_script_ends_while_it_is_away(self):
         run = GatedRun(self.cluster, "h1")
         self.cluster.server.end()
         run.open_gate()
         self.cluster.start_server()
-        self.assertEndedOnce(run)
+        run.assert_ended_once(self)
 
     def test_server_killed_and_script_ends_after_it_is_back(self):
         run = GatedRun(self.cluster, "h1")
@@ -98,14 +58,14 @@ class Crashes(ClusterTest):
         self.cluster.wait_online("h1")
         self.cluster.wait_task(run.id, "h1", "running")
         run.open_gate()
-        self.assertEndedOnce(run)
+        run.assert_ended_once(self)
 
     def test_server_stopped_and_started(self):
         run = GatedRun(self.cluster, "h1")
         self.assertEqual(self.cluster.server.end(signal.SIGTERM), 0)
         self.cluster.start_server()
         run.open_gate()
-        self.assertEndedOnce(run)
+        run.assert_ended_once(self)
 
     def test_both_killed_together(self):
         run = GatedRun(self.cluster, "h1")
@@ -114,7 +74,7 @@ class Crashes(ClusterTest):
         run.open_gate()
         self.cluster.start_server()
         self.agent.start()
-        self.assertEndedOnce(run)
+        run.assert_ended_once(self)
 
     def test_day_file_without_tables_harms_nobody(self):
         """What a crash leaves that comes between the making of a day's file of logs and of its table."""
@@ -123,7 +83,7 @@ class Crashes(ClusterTest):
         (self.cluster.data / "logs" / "2020-01-01.db").touch()
         run.open_gate()
         self.cluster.start_server()
-        self.assertEndedOnce(run)
+        run.assert_ended_once(self)
 
     def test_day_file_with_a_hot_journal_harms_nobody(self):
         """What a crash leaves that comes while a day's file is written for the first time."""
@@ -140,7 +100,7 @@ class Crashes(ClusterTest):
         database.close()
         run.open_gate()
         self.cluster.start_server()
-        self.assertEndedOnce(run)
+        run.assert_ended_once(self)
 
     def test_open_outputs_are_counted_after_a_restart(self):
         gate = self.cluster.folder / "gate"

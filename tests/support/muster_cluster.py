@@ -44,14 +44,14 @@ class Answer:
 
 
 class Agent(Daemon):
-    def __init__(self, cluster, name, data, options=()):
-        super().__init__([BIN / "muster-agent", "--data", data, *options], cluster.folder / f"{data.name}.log")
+    def __init__(self, cluster, name, data, options=(), program=BIN / "muster-agent", environment=None):
+        super().__init__([program, "--data", data, *options], cluster.folder / f"{data.name}.log", environment)
         self.cluster, self.name, self.data = cluster, name, data
 
-    def join(self, labels=None, replace=False):
-        """Starts it for the first time, with a token of its own."""
+    def join(self, labels=None, replace=False, server=None):
+        """Starts it for the first time, with a token of its own; at another address when so told."""
         token = self.cluster.invite(replace=replace)
-        joining = [*self.words, "--server", self.cluster.url, "--name", self.name]
+        joining = [*self.words, "--server", server or self.cluster.url, "--name", self.name]
         for key, value in (labels or {}).items():
             joining += ["--label", f"{key}={value}"]
         later, self.words = self.words, joining
@@ -172,11 +172,11 @@ class Cluster:
         assert outcome.code == 0, outcome
         return outcome.text.strip()
 
-    def add_agent(self, name, labels=None, options=(), data=None, replace=False):
-        agent = Agent(self, name, self.folder / (data or name), options)
+    def add_agent(self, name, labels=None, options=(), data=None, replace=False, server=None, **more):
+        agent = Agent(self, name, self.folder / (data or name), options, **more)
         self.agents[name] = agent
         self.daemons.append(agent)
-        agent.join(labels, replace)
+        agent.join(labels, replace, server)
         return agent
 
     def add_agents(self, *names):

@@ -1,0 +1,71 @@
+"""A full disk under the server while tasks talk: it says so, nothing is corrupt, and the work goes on when there
+is room again."""
+
+import hashlib
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from chaos import check_databases  # noqa: E402
+from muster_cluster import Cluster, ClusterTest, wait_until  # noqa: E402
+from small_disk import SmallDisk, with_own_mounts  # noqa: E402
+
+
+class ServerOnSmallDisk(Cluster):
+    def _first_start(self):
+        self.disk = SmallDisk(self.data, "24m")
+        super()._first_start()
+
+
+class FullDisk(ClusterTest):
+    TASKS = 5
+
+    def setUp(self):
+        self.cluster = ServerOnSmallDisk()
+        self.addCleanup(self.cluster.disk.close)
+        self.addCleanup(self.cluster.close)
+        self.cluster.add_agents("h1", "h2")
+
+    def test_output_of_running_tasks_waits_for_room(self):
+        """Output that nobody can compress, more of it than the disk has room for."""
+        cluster = self.cluster
+        block, gate = cluster.folder / "block", cluster.folder / "gate"
+        with open("/dev/urandom", "rb") as source:
+            block.write_bytes(source.read(1_000_000))
+        line = f"echo begun; until test -e {gate}; do sleep 0.05; done; cat {block}; exit 3"
+        runs = [cluster.start_run("-t", "all", "--", line) for _ in range(self.TASKS)]
+        for run in runs:
+            for host in ("h1", "h2"):
+                wait_until("its first line has arrived", lambda: cluster.log_of(run, host) == b"begun\n")
+        cluster.disk.fill()
+        gate.touch()
+        wait_until("the server says what is wrong", lambda: "full" in cluster.server.tail())
+        answer = wait_until("a start is refused", self.refused_start)
+        self.assertIn("full", answer.json()["error"]["message"])
+        self.assertEqual(cluster.http("GET", "/healthz", token=None).status, 200)
+        cluster.disk.give_back()
+        wanted = hashlib.sha256(b"begun\n" + block.read_bytes()).hexdigest()
+        for run in runs:
+            self.assertEqual(cluster.wait_end(run)["counts"], {"failed": 2})
+            for host, task in cluster.tasks_of(run).items():
+                self.assertEqual((task["exit_code"], task["log"]["state"]), (3, "complete"), task)
+                self.assertEqual(task["log"]["stdout_sha256"], wanted)
+                self.assertEqual(hashlib.sha256(cluster.log_of(run, host)).hexdigest(), wanted)
+        wait_until("a start is accepted", lambda: self.start().status == 201)
+        cluster.server.end()
+        check_databases(cluster.data)
+        cluster.start_server()
+        self.assertEqual(hashlib.sha256(cluster.log_of(runs[0], "h1")).hexdigest(), wanted)
+
+    def start(self):
+        return self.cluster.http("POST", "/api/v1/runs", {"targets": "h1", "command": {"argv": ["true"]}})
+
+    def refused_start(self):
+        answer = self.start()
+        return answer if answer.status == 503 else None
+
+
+if __name__ == "__main__":
+    with_own_mounts()
+    unittest.main(verbosity=2)
