@@ -17,8 +17,9 @@ namespace {
 using BignumPtr = std::unique_ptr<BIGNUM, Deleter<BN_free>>;
 using ExtensionPtr = std::unique_ptr<X509_EXTENSION, Deleter<X509_EXTENSION_free>>;
 
-// A client whose clock is a little behind must still believe a new certificate.
-constexpr long kBackdate = 5 * 60;
+// Whoever's clock is behind, by a wrong time zone too, must still believe a new certificate; and so
+// must one that issued it and was set back since.
+constexpr long kBackdate = 24 * 60 * 60;
 // X.509's upper bound for a common name.
 constexpr std::size_t kMaxCommonName = 64;
 
