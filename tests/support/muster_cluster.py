@@ -76,6 +76,8 @@ QUICK_SETTINGS = {"heartbeat": "1s"}
 class Cluster:
     """One server with its own folder and port, and what joins it."""
 
+    server_environment = None
+
     def __init__(self, settings=None):
         self.folder = Path(tempfile.mkdtemp(prefix="muster-test-"))
         # For a test program that is ended before its cleanups.
@@ -100,7 +102,7 @@ class Cluster:
             self.port = free_port()
             self.url = f"https://127.0.0.1:{self.port}"
             self.server = Daemon([BIN / "musterd", "--data", self.data, "--config", config, "--listen",
-                                  f"127.0.0.1:{self.port}"], self.folder / "musterd.log")
+                                  f"127.0.0.1:{self.port}"], self.folder / "musterd.log", self.server_environment)
             try:
                 self.start_server()
                 return
