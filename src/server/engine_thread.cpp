@@ -9,6 +9,8 @@ namespace muster::server {
 namespace {
 
 constexpr Duration kLeadRetry{500};
+constexpr Duration kAnswerWithin = std::chrono::seconds(10);
+constexpr Duration kWarnEvery = std::chrono::seconds(10);
 constexpr std::size_t kTakeAtOnce = 512;
 
 }  // namespace
@@ -77,7 +79,7 @@ std::optional<RequestId> EngineThread::Register(OnAnswer on_answer) {
     reason = stopping_ ? "the server is shutting down" : status_.reason;
     if (reason.empty()) {
       const RequestId id(next_request_++);
-      waiting_[id] = std::move(on_answer);
+      waiting_[id] = {std::move(on_answer), clock_.Read().mono + kAnswerWithin};
       return id;
     }
   }
@@ -91,10 +93,30 @@ void EngineThread::Reply(engine::Reply reply) {
     base::Lock lock(mutex_);
     const auto found = waiting_.find(reply.request);
     if (found == waiting_.end()) return;
-    on_answer = std::move(found->second);
+    on_answer = std::move(found->second.on_answer);
     waiting_.erase(found);
   }
   on_answer(std::move(reply.answer));
+}
+
+// A batch that cannot be written is kept until it can, and nobody should wait for that.
+void EngineThread::GiveUpWaiting() {
+  const MonoTime now = clock_.Read().mono;
+  std::vector<OnAnswer> late;
+  {
+    base::Lock lock(mutex_);
+    while (!waiting_.empty() && waiting_.begin()->second.until <= now) {
+      late.push_back(std::move(waiting_.begin()->second.on_answer));
+      waiting_.erase(waiting_.begin());
+    }
+  }
+  const std::string why =
+      pipeline_.Stalled().empty() ? "" : fmt::format(": {}", pipeline_.Stalled());
+  for (const auto& on_answer : late)
+    on_answer(Fail(ErrorCode::kTimeout,
+                   "the store does not answer{}; it may still happen: look, or ask again with the "
+                   "same Idempotency-Key",
+                   why));
 }
 
 EngineThread::Status EngineThread::GetStatus() const {
@@ -119,6 +141,16 @@ void EngineThread::TryToLead() {
                pipeline_.engine()->state().runs.size());
 }
 
+// A batch is sent again several times a second; the log need not say so each time.
+void EngineThread::WarnOf(CommitNumber batch, const Error& error) {
+  const MonoTime now = clock_.Read().mono;
+  if (batch == warned_of_ && now < warn_again_) return;
+  warned_of_ = batch;
+  warn_again_ = now + kWarnEvery;
+  spdlog::warn("commit batch={} code={} reason=\"{}\"", batch.value, Name(error.code),
+               error.message);
+}
+
 void EngineThread::TakeCommands() {
   std::vector<std::pair<engine::Pipeline::CommitTicket, Result<>>> commits;
   {
@@ -127,8 +159,7 @@ void EngineThread::TakeCommands() {
   }
   for (auto& [ticket, result] : commits) {
     if (!result)
-      spdlog::warn("commit batch={} code={} reason=\"{}\"", ticket.number.value,
-                   Name(result.error().code), result.error().message);
+      WarnOf(ticket.number, result.error());
     else
       ++batches_;
     pipeline_.Committed(ticket, std::move(result), clock_.Read());
@@ -168,7 +199,8 @@ void EngineThread::Publish(MonoTime wake) {
   };
   while (!has_work()) {
     const MonoTime now = clock_.Read().mono;
-    const MonoTime until = !pipeline_.Leading() ? (elected_ ? lead_again_ : kNever) : wake;
+    MonoTime until = !pipeline_.Leading() ? (elected_ ? lead_again_ : kNever) : wake;
+    if (!waiting_.empty()) until = std::min(until, waiting_.begin()->second.until);
     if (until <= now) return;
     if (until == kNever) {
       changed_.Wait(mutex_);
@@ -193,6 +225,7 @@ void EngineThread::Loop() {
     if (!elected && pipeline_.Leading()) pipeline_.StepDown();
     if (elected && !pipeline_.Leading() && !stopping) TryToLead();
     TakeCommands();
+    GiveUpWaiting();
     const MonoTime wake = pipeline_.Drive(clock_.Read());
     if (stopping && (!pipeline_.Leading() || pipeline_.Idle() || !pipeline_.Stalled().empty()))
       return;

@@ -3,9 +3,9 @@
 #include <atomic>
 #include <deque>
 #include <functional>
+#include <map>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "base/mutex.hpp"
@@ -49,7 +49,8 @@ class EngineThread {
   void Submit(engine::Command command);
 
   // Hands in a command and calls back with the answer. `make` builds the command around the caller,
-  // whose request id is set here. kUnavailable at once while the engine takes no command.
+  // whose request id is set here. kUnavailable at once while the engine takes no command. kTimeout
+  // when the store has not answered for ten seconds: it may have happened, or still will.
   template <typename Request>
   void Ask(Request request, OnAnswer on_answer) {
     const auto id = Register(std::move(on_answer));
@@ -67,6 +68,8 @@ class EngineThread {
   void TakeCommands();
   void Publish(MonoTime wake);
   void Reply(engine::Reply reply);
+  void GiveUpWaiting();
+  void WarnOf(CommitNumber batch, const Error& error);
 
   const Clock& clock_;
   Coordinator& coordinator_;
@@ -81,9 +84,15 @@ class EngineThread {
   bool stopping_ GUARDED_BY(mutex_) = false;
   Status status_ GUARDED_BY(mutex_);
   std::uint64_t next_request_ GUARDED_BY(mutex_) = 1;
-  std::unordered_map<RequestId, OnAnswer> waiting_ GUARDED_BY(mutex_);
+  struct Waiting {
+    OnAnswer on_answer;
+    MonoTime until;
+  };
+  std::map<RequestId, Waiting> waiting_ GUARDED_BY(mutex_);  // oldest first
 
   MonoTime lead_again_{0};
+  CommitNumber warned_of_;
+  MonoTime warn_again_{0};
   std::uint64_t commands_ = 0;
   std::uint64_t batches_ = 0;
   std::string trouble_;  // why it could not lead

@@ -1,0 +1,102 @@
+#include "server/engine_thread.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "adapters/local/local_coordinator.hpp"
+#include "adapters/memory/memory_store.hpp"
+#include "support/faulty_store.hpp"
+
+namespace muster::server {
+namespace {
+
+class HandClock final : public Clock {
+ public:
+  Now Read() const override { return {.wall = {ms_.load()}, .mono = {ms_.load()}}; }
+  void Advance(Duration by) { ms_ += by.count(); }
+
+ private:
+  std::atomic<std::int64_t> ms_ = 1'000'000;
+};
+
+class NoLinks final : public Links {
+ public:
+  void Send(std::vector<Outgoing> /*frames*/) override {}
+  void Close(LinkId /*link*/) override {}
+  void BeginAnew(Term /*term*/) override {}
+};
+
+class EngineThreadTest : public ::testing::Test {
+ protected:
+  using Answered = std::future<Result<engine::Answer>>;
+
+  void SetUp() override {
+    ASSERT_TRUE(thread_.Start());
+    ASSERT_TRUE(Eventually([&] { return thread_.GetStatus().leading; }));
+  }
+
+  static bool Eventually(const std::function<bool()>& condition) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return true;
+  }
+
+  Answered Invite(const std::string& id) {
+    auto promise = std::make_shared<std::promise<Result<engine::Answer>>>();
+    engine::CreateInvite request;
+    request.invite.id = id;
+    thread_.Ask(request, [promise](Result<engine::Answer> answer) {
+      promise->set_value(std::move(answer));
+    });
+    return promise->get_future();
+  }
+
+  static ErrorCode CodeOf(Answered& answer) {
+    if (answer.wait_for(std::chrono::minutes(1)) != std::future_status::ready)
+      return ErrorCode::kInternal;
+    const auto got = answer.get();
+    EXPECT_FALSE(got);
+    return got ? ErrorCode::kInternal : got.error().code;
+  }
+
+  MemoryStore memory_;
+  FaultyStore store_{memory_};
+  NoLinks links_;
+  LocalCoordinator coordinator_;
+  HandClock clock_;
+  EngineThread thread_{store_, links_, coordinator_, clock_, [](const auto&) {}, {}, "test"};
+};
+
+TEST_F(EngineThreadTest, CallerOfABatchThatIsNeverWrittenIsAnswered) {
+  store_.FailNext(CommitFault::kDelayed);
+  auto answer = Invite("one");
+  ASSERT_TRUE(Eventually([&] { return store_.Delayed() == 1; }));
+  EXPECT_EQ(answer.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  clock_.Advance(std::chrono::seconds(11));
+  EXPECT_EQ(CodeOf(answer), ErrorCode::kTimeout);
+  store_.ReleaseDelayed();
+  auto next = Invite("two");
+  ASSERT_EQ(next.wait_for(std::chrono::minutes(1)), std::future_status::ready);
+  EXPECT_TRUE(next.get());
+}
+
+TEST_F(EngineThreadTest, FullDiskIsUnavailableToOthersAndATimeoutToWhoeverIsInTheBatch) {
+  store_.FailNext(CommitFault::kDiskFull, 1'000'000);
+  auto answer = Invite("one");
+  ASSERT_TRUE(Eventually([&] { return !thread_.GetStatus().reason.empty(); }));
+  auto other = Invite("two");
+  EXPECT_EQ(CodeOf(other), ErrorCode::kUnavailable);
+  EXPECT_EQ(answer.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  clock_.Advance(std::chrono::seconds(11));
+  EXPECT_EQ(CodeOf(answer), ErrorCode::kTimeout);
+}
+
+}  // namespace
+}  // namespace muster::server
