@@ -73,6 +73,10 @@ class Output(RunsTest):
 
 
 class Ends(RunsTest):
+    def wait_spoken(self, run, host):
+        """Until the script itself runs: stopped before that, it would never have started."""
+        wait_until(f"{host} has spoken", lambda: self.cluster.log_of(run, host) == b"here\n")
+
     def test_timeout(self):
         document = self.document("web1", "--timeout", "1s", "--", "echo begun; sleep 100", code=1)
         self.assertEqual((document["state"], document["hosts"][0]["state"]), ("timed_out", "timed_out"))
@@ -95,9 +99,9 @@ class Ends(RunsTest):
 
     def test_stop_of_one_host_leaves_the_others(self):
         gate = self.cluster.folder / f"gate-{uuid.uuid4()}"
-        run = self.cluster.start_run("-t", "web*", "--", f"until test -e {gate}; do sleep 0.05; done")
+        run = self.cluster.start_run("-t", "web*", "--", f"echo here; until test -e {gate}; do sleep 0.05; done")
         for host in ("web1", "web2"):
-            self.cluster.wait_task(run, host, "running")
+            self.wait_spoken(run, host)
         self.assertCode(self.cluster.muster("kill", run, "--host", "web1"), 0)
         self.cluster.wait_task(run, "web1", "killed")
         self.assertEqual(self.cluster.task_of(run, "web2")["state"], "running")
@@ -106,8 +110,8 @@ class Ends(RunsTest):
         self.assertEqual(ended["counts"], {"killed": 1, "succeeded": 1})
 
     def test_stop_skips_what_was_not_sent(self):
-        run = self.cluster.start_run("-t", "all", "--concurrency", "1", "--", "sleep 1000")
-        self.cluster.wait_task(run, "db1", "running")
+        run = self.cluster.start_run("-t", "all", "--concurrency", "1", "--", "echo here; sleep 1000")
+        self.wait_spoken(run, "db1")
         self.assertCode(self.cluster.muster("kill", run), 0)
         ended = self.cluster.wait_end(run)
         self.assertEqual((ended["state"], ended["counts"]), ("cancelled", {"killed": 1, "skipped": 2}))
