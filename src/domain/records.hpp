@@ -6,10 +6,12 @@
 #include <variant>
 #include <vector>
 
+#include "domain/audit.hpp"
 #include "domain/host.hpp"
 #include "domain/ids.hpp"
 #include "domain/run.hpp"
 #include "domain/task.hpp"
+#include "domain/token.hpp"
 
 namespace muster {
 
@@ -56,19 +58,6 @@ struct OpenWish {
   friend bool operator==(const OpenWish&, const OpenWish&) = default;
 };
 
-// An act of somebody, for the audit trail. `number` grows by one with each.
-struct AuditEntry {
-  std::uint64_t number = 0;
-  WallTime at;
-  std::string actor;
-  std::string address;  // where the call came from
-  std::string act;      // "run.start", "run.stop", "agent.join", …
-  std::string object;   // "r12", "host web1"
-  std::string detail;
-
-  friend bool operator==(const AuditEntry&, const AuditEntry&) = default;
-};
-
 // Changes: each says the new whole of one record (or its end). Applying one twice is harmless.
 struct PutHost {
   Host host;
@@ -97,10 +86,19 @@ struct DropWish {
 };
 struct AddAudit {
   AuditEntry entry;
+  // Hosts that the entry is found by. The start of a run is found by its task rows instead, so it
+  // names none here.
+  std::vector<HostId> about = {};
+};
+struct PutToken {
+  Token token;
+};
+struct DropToken {
+  std::string name;
 };
 
 using Change = std::variant<PutHost, PutInvite, PutRun, PutTargets, PutTask, PutKey, PutWish,
-                            DropWish, AddAudit>;
+                            DropWish, AddAudit, PutToken, DropToken>;
 
 // What is committed as one transaction.
 struct Batch {

@@ -19,6 +19,7 @@ struct Caller {
   RequestId request;
   std::string name;  // of the token
   std::string address;
+  std::string client = {};  // what the caller said of its program
 };
 
 struct StartRun {
@@ -28,6 +29,8 @@ struct StartRun {
   ReadAt<std::optional<IdempotencyKey>> known;  // looked up just before
   RunSpec spec;
   std::shared_ptr<const Targets> targets;  // resolved, not empty
+  std::string names = {};                  // the same, folded for the audit trail
+  std::string reason = {};
 };
 
 struct StopRun {
@@ -50,6 +53,17 @@ struct JoinHost {
   std::string name;
   std::string key;  // id of the public key
   Labels labels;
+};
+
+struct CreateToken {
+  Caller caller;
+  Token token;  // named, hashed, with role and expiry
+};
+
+struct RevokeToken {
+  Caller caller;
+  std::string name;
+  std::string reason;
 };
 
 struct AskWhy {
@@ -87,7 +101,7 @@ struct LinkClosed {
 };
 
 using Command = std::variant<StartRun, StopRun, CreateInvite, JoinHost, AskWhy, NodeHello,
-                             NodeReports, LinkClosed>;
+                             NodeReports, LinkClosed, CreateToken, RevokeToken>;
 
 // --- answers ---
 
@@ -109,6 +123,9 @@ struct HostJoined {
   Host host;
   std::string cluster;
 };
+struct TokenAnswer {
+  Token token;
+};
 struct WhyAnswer {
   struct Line {
     std::string host;
@@ -119,6 +136,7 @@ struct WhyAnswer {
   std::vector<Line> waiting;  // at most 100
 };
 
-using Answer = std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer>;
+using Answer =
+    std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer, TokenAnswer>;
 
 }  // namespace muster::engine

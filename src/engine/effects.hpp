@@ -40,7 +40,13 @@ struct HostNews {
   bool online = false;
   std::string address;
 };
-using News = std::variant<RunNews, TaskNews, HostNews>;
+// Whom to let in from now on.
+struct TokenNews {
+  std::vector<Token> tokens;         // made or changed
+  std::vector<std::string> dropped;  // names that are forgotten
+  bool all = false;                  // there are no others: whatever was known before is gone
+};
+using News = std::variant<RunNews, TaskNews, HostNews, TokenNews>;
 
 // What leaves the engine once the batch that was open when it was decided is durable.
 struct Effects {

@@ -5,6 +5,7 @@
 #include "engine/hosts/enrol.hpp"
 #include "engine/hosts/presence.hpp"
 #include "engine/load.hpp"
+#include "engine/people/tokens.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/report.hpp"
 #include "engine/runs/start.hpp"
@@ -27,6 +28,9 @@ Engine::Engine(Snapshot snapshot, Options options, Now now)
 
 Effects Engine::Announce() const {
   Effects effects;
+  TokenNews tokens{.tokens = {}, .dropped = {}, .all = true};
+  for (const auto& [name, token] : state_.tokens) tokens.tokens.push_back(token);
+  effects.news.push_back(std::move(tokens));
   for (const auto& [id, entry] : state_.hosts)
     effects.news.push_back(HostNews{entry.host, entry.Online(), entry.address});
   for (const auto& [id, open] : state_.runs) {

@@ -14,7 +14,7 @@ class Engine {
  public:
   Engine(Snapshot snapshot, Options options, Now now);
 
-  // Everything a fresh listener must know: hosts and open runs. Not tied to any batch.
+  // Everything a fresh listener must know: tokens, hosts and open runs. Not tied to any batch.
   Effects Announce() const;
 
   // Decides one command. `batch` is the number of the batch that `changes` will be committed in.

@@ -81,7 +81,8 @@ State LoadState(Snapshot snapshot, Options options, Now now) {
   state.id_space = snapshot.id_space;
   state.next_run = snapshot.next_run;
   state.next_host = snapshot.next_host;
-  state.next_audit = snapshot.next_audit;
+  state.audit = std::move(snapshot.audit);
+  for (auto& token : snapshot.tokens) state.tokens[token.name] = std::move(token);
   for (auto& host : snapshot.hosts) {
     state.host_by_key[host.key] = host.id;
     state.host_by_name[host.name] = host.id;

@@ -94,13 +94,14 @@ struct State {
   std::uint64_t id_space = 0;
   std::uint64_t next_run = 1;
   std::uint64_t next_host = 1;
-  std::uint64_t next_audit = 1;
+  AuditHead audit;  // the last entry, committed or not
 
   std::unordered_map<HostId, HostEntry> hosts;
   std::unordered_map<std::string, HostId> host_by_key;
   std::unordered_map<std::string, HostId> host_by_name;
   std::unordered_map<LinkId, HostId> host_by_link;
   std::unordered_map<std::string, Invite> invites;
+  std::map<std::string, Token> tokens;  // by name; revoked ones for a while
 
   std::map<RunId, OpenRun> runs;
   std::deque<RunId> work;  // runs with something to do now

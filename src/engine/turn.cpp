@@ -15,14 +15,25 @@ void Effects::Append(Effects&& more) {
   move_all(news, more.news);
 }
 
-void Turn::Audit(const Caller& caller, std::string act, std::string object, std::string detail) {
-  Put(AddAudit{AuditEntry{.number = state.next_audit++,
-                          .at = now.wall,
-                          .actor = caller.name,
-                          .address = caller.address,
-                          .act = std::move(act),
-                          .object = std::move(object),
-                          .detail = std::move(detail)}});
+void Turn::Audit(const Caller& caller, std::string act, std::string object, std::string detail,
+                 std::vector<HostId> about) {
+  AuditEntry entry;
+  entry.act = std::move(act);
+  entry.object = std::move(object);
+  entry.detail = std::move(detail);
+  Audit(caller, std::move(entry), std::move(about));
+}
+
+void Turn::Audit(const Caller& caller, AuditEntry entry, std::vector<HostId> about) {
+  entry.number = state.audit.number + 1;
+  entry.at = now.wall;
+  entry.actor = caller.name;
+  entry.address = caller.address;
+  entry.client = caller.client;
+  entry.previous = state.audit.hash;
+  entry.hash = AuditHash(entry);
+  state.audit = {entry.number, entry.hash};
+  Put(AddAudit{std::move(entry), std::move(about)});
 }
 
 link::ServerFrame& Turn::FrameFor(LinkId link) {

@@ -32,7 +32,11 @@ class Turn {
   void Answer(const Caller& caller, Result<Answer> answer) {
     effects.replies.push_back({caller.request, std::move(answer)});
   }
-  void Audit(const Caller& caller, std::string act, std::string object, std::string detail);
+  // Adds an act to the audit trail. The longer form takes an entry with whatever is to be said of
+  // the act; who, when, number and hashes are filled in. `about`: hosts it is found by.
+  void Audit(const Caller& caller, std::string act, std::string object, std::string detail,
+             std::vector<HostId> about = {});
+  void Audit(const Caller& caller, AuditEntry entry, std::vector<HostId> about = {});
 
   // The frame this decision sends to a link; everything for one link is joined in it.
   link::ServerFrame& FrameFor(LinkId link);

@@ -41,9 +41,14 @@ class ForwardingStore : public Store {
                                                         std::string_view key) override {
     return next_.FindKey(caller, key);
   }
-  Result<std::vector<AuditEntry>> ListAudit(std::uint64_t before, std::size_t limit) override {
-    return next_.ListAudit(before, limit);
+  Result<AuditPage> ListAudit(const AuditFilter& filter, std::uint64_t before,
+                              std::size_t limit) override {
+    return next_.ListAudit(filter, before, limit);
   }
+  Result<std::vector<AuditEntry>> ReadAudit(std::uint64_t from, std::size_t limit) override {
+    return next_.ReadAudit(from, limit);
+  }
+  Result<AuditHead> ReadAuditHead() override { return next_.ReadAuditHead(); }
 
  protected:
   Store& Next() { return next_; }

@@ -27,7 +27,8 @@ struct Snapshot {
   std::uint64_t id_space = 0;
   std::uint64_t next_run = 1;  // numbers never used before
   std::uint64_t next_host = 1;
-  std::uint64_t next_audit = 1;
+  AuditHead audit;            // the last entry made
+  std::vector<Token> tokens;  // all that are kept, by name
   std::vector<Host> hosts;
   std::vector<Invite> invites;  // that still have uses
   struct OpenRun {
@@ -46,6 +47,23 @@ struct RunFilter {
   std::optional<HostId> host;  // runs that have a task row on this host
   WallTime since;              // created at or after; zero is no bound
   WallTime until;              // created before; zero is no bound
+};
+
+// Which audit entries to list. Zero and "" are no bound.
+struct AuditFilter {
+  std::optional<HostId> host;  // that touched this host
+  std::string by;
+  std::string act;
+  WallTime since;           // at or after
+  WallTime until;           // before
+  std::uint64_t after = 0;  // numbers above it
+};
+
+// A page may be shorter than its limit and still have a `next`: a reader looks at a bounded number
+// of entries.
+struct AuditPage {
+  std::vector<AuditEntry> entries;
+  std::uint64_t next = 0;  // `before` of the next page; 0 when there is none
 };
 
 struct TaskFilter {
@@ -101,7 +119,11 @@ class Store {
   virtual Result<ReadAt<std::optional<IdempotencyKey>>> FindKey(std::string_view caller,
                                                                 std::string_view key) = 0;
   // Newest first, numbers below `before` (0: from the newest).
-  virtual Result<std::vector<AuditEntry>> ListAudit(std::uint64_t before, std::size_t limit) = 0;
+  virtual Result<AuditPage> ListAudit(const AuditFilter& filter, std::uint64_t before,
+                                      std::size_t limit) = 0;
+  // Oldest first, numbers from `from` on: the chain as it is kept.
+  virtual Result<std::vector<AuditEntry>> ReadAudit(std::uint64_t from, std::size_t limit) = 0;
+  virtual Result<AuditHead> ReadAuditHead() = 0;
 };
 
 }  // namespace muster

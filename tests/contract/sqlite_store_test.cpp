@@ -40,6 +40,44 @@ TEST(SqliteStore, NewerSchemaIsRefused) {
   EXPECT_EQ(store.error().code, ErrorCode::kInvalid);
 }
 
+// What a musterd of schema 1 left behind, as far as later versions changed it.
+constexpr const char* kBackToSchema1 = R"(
+  INSERT INTO audit (number, at, actor, address, act, object, detail)
+    VALUES (1, 10, 'admin', '10.0.0.1', 'runs.start', 'r1', 'true'),
+           (2, 20, 'admin', '10.0.0.1', 'runs.stop', 'r1', 'oops');
+  UPDATE meta SET value = 3 WHERE name = 'next_audit';
+  DELETE FROM meta WHERE name = 'audit_hash';
+  DROP TABLE token; DROP TABLE audit_host;
+  DROP INDEX audit_actor; DROP INDEX audit_act; DROP INDEX audit_at; DROP INDEX audit_run;
+  ALTER TABLE audit DROP COLUMN client; ALTER TABLE audit DROP COLUMN reason;
+  ALTER TABLE audit DROP COLUMN run; ALTER TABLE audit DROP COLUMN hosts;
+  ALTER TABLE audit DROP COLUMN names; ALTER TABLE audit DROP COLUMN command;
+  ALTER TABLE audit DROP COLUMN command_sha256; ALTER TABLE audit DROP COLUMN previous;
+  ALTER TABLE audit DROP COLUMN hash;
+  PRAGMA user_version = 1;
+)";
+
+TEST(SqliteStore, SchemaOfTheFirstVersionIsBroughtUpToDate) {
+  TempFolder folder;
+  OpenAt(folder).reset();
+  sqlite3* raw = nullptr;
+  ASSERT_EQ(sqlite3_open((folder.Path() / "muster.db").c_str(), &raw), SQLITE_OK);
+  char* problem = nullptr;
+  ASSERT_EQ(sqlite3_exec(raw, kBackToSchema1, nullptr, nullptr, &problem), SQLITE_OK) << problem;
+  sqlite3_close(raw);
+  for (int opened = 0; opened < 2; ++opened) {
+    auto store = OpenAt(folder);
+    ASSERT_TRUE(store);
+    AuditWalk walk;
+    const auto entries = store->ReadAudit(1, 10);
+    ASSERT_TRUE(entries) << entries.error().message;
+    ASSERT_EQ(entries->size(), 2U);
+    for (const auto& entry : *entries) EXPECT_TRUE(walk.Take(entry)) << walk.why();
+    EXPECT_TRUE(walk.Reaches(*store->ReadAuditHead())) << walk.why();
+    EXPECT_EQ(entries->back().detail, "oops");
+  }
+}
+
 Batch BigBatch(std::uint64_t run) {
   Batch batch;
   for (std::uint32_t i = 0; i < 5000; ++i)

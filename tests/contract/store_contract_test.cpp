@@ -122,7 +122,8 @@ TEST_P(StoreContract, EmptyStoreLoads) {
   EXPECT_FALSE(snapshot.cluster.empty());
   EXPECT_EQ(snapshot.next_run, 1U);
   EXPECT_EQ(snapshot.next_host, 1U);
-  EXPECT_EQ(snapshot.next_audit, 1U);
+  EXPECT_EQ(snapshot.audit, AuditHead());
+  EXPECT_TRUE(snapshot.tokens.empty());
   EXPECT_TRUE(snapshot.hosts.empty() && snapshot.runs.empty() && snapshot.open_logs.empty());
 }
 
@@ -144,9 +145,11 @@ TEST_P(StoreContract, CountersNeverGoBack) {
   host.id = HostId(40);
   AuditEntry entry;
   entry.number = 12;
+  entry.hash = "twelve";
   Commit({PutRun{RunOf(30)}, PutHost{host}, AddAudit{entry}});
   host.id = HostId(3);
   entry.number = 2;
+  entry.hash = "two";
   Commit({PutRun{RunOf(4)}, PutHost{host}, AddAudit{entry}});
   // Of another id space: says nothing of this one's numbers.
   muster::Run foreign = RunOf(1);
@@ -156,7 +159,7 @@ TEST_P(StoreContract, CountersNeverGoBack) {
   const Snapshot snapshot = Load();
   EXPECT_EQ(snapshot.next_run, 31U);
   EXPECT_EQ(snapshot.next_host, 41U);
-  EXPECT_EQ(snapshot.next_audit, 13U);
+  EXPECT_EQ(snapshot.audit, (AuditHead{12, "twelve"}));
 }
 
 TEST_P(StoreContract, LoadsOnlyInvitesWithUses) {
@@ -196,6 +199,27 @@ TEST_P(StoreContract, WishesStayUntilDropped) {
   EXPECT_EQ(Load().wishes, (std::vector{one, two}));
   Commit({DropWish{one.task}, DropWish{TaskRow(9, 9, 9).key}});
   EXPECT_EQ(Load().wishes, std::vector{two});
+}
+
+TEST_P(StoreContract, TokensStayUntilDropped) {
+  const Token alice{.name = "alice",
+                    .hash = std::string("\0\xff", 2),
+                    .role = Role::kAdmin,
+                    .created_by = "admin",
+                    .created = {5},
+                    .expires = {9},
+                    .revoked_by = {},
+                    .revoked = {}};
+  Token bob = alice;
+  bob.name = "bob";
+  Commit({PutToken{bob}, PutToken{alice}});
+  bob.revoked = {7};
+  bob.revoked_by = "alice";
+  Commit({PutToken{bob}});
+  Reopen();
+  EXPECT_EQ(Load().tokens, (std::vector{alice, bob}));
+  Commit({DropToken{"alice"}, DropToken{"nobody"}});
+  EXPECT_EQ(Load().tokens, std::vector{bob});
 }
 
 TEST_P(StoreContract, LoadGivesBackWhateverWasPut) {

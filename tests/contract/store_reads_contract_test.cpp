@@ -172,18 +172,6 @@ TEST_P(StoreReads, KeysBelongToTheirCallerAndLastSevenDays) {
   EXPECT_TRUE(store_->FindKey("bob", "k")->value);
 }
 
-TEST_P(StoreReads, AuditComesNewestFirst) {
-  RandomRecords random(3);
-  std::vector<AuditEntry> entries;
-  for (std::uint64_t number = 1; number <= 5; ++number) {
-    entries.push_back(random.Audit());
-    entries.back().number = number;
-    Commit({AddAudit{entries.back()}});
-  }
-  EXPECT_EQ(store_->ListAudit(0, 2), (std::vector{entries[4], entries[3]}));
-  EXPECT_EQ(store_->ListAudit(3, 9), (std::vector{entries[1], entries[0]}));
-}
-
 // Every commit writes the run's reason and one task together, so a reader that sees one without the
 // other, or names another commit, did not read one moment.
 TEST_P(StoreReads, ReadersSeeOneMomentWhileTheWriterGoesOn) {

@@ -133,6 +133,12 @@ void Truth::CheckEnd(Store& store, LogStore& logs) {
     if (last.size() != run->value->hosts)
       throw Violation("run " + FormatRunId(id) + " ended without a word about some hosts");
   }
+  AuditWalk trail;
+  const auto entries = store.ReadAudit(1, 1'000'000);
+  for (const auto& entry : *entries) trail.Take(entry);
+  if (!trail.Reaches(*store.ReadAuditHead()))
+    throw Violation("the audit trail is broken at " + std::to_string(trail.bad()) + ": " +
+                    trail.why());
   std::map<std::string, int> runs_by_key;
   for (const auto& [place, record] : tasks_)
     if (record.state == TaskState::kSent)

@@ -195,9 +195,18 @@ class RandomRecords {
             .at = Time(),
             .actor = Text(),
             .address = Text(),
+            .client = Text(),
             .act = Text(),
             .object = Text(),
-            .detail = Text()};
+            .detail = Text(),
+            .reason = Text(),
+            .run = RunId(Number(1000)),
+            .hosts = static_cast<std::uint32_t>(Number(20'000)),
+            .names = Text(),
+            .command = Text(60),
+            .command_sha256 = Text(),
+            .previous = Text(),
+            .hash = Text()};
   }
 
  private:

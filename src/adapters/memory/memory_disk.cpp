@@ -58,7 +58,12 @@ void MemoryDisk::Put(const DropWish& drop) { wishes.erase(drop.task); }
 
 void MemoryDisk::Put(const AddAudit& add) {
   audit[add.entry.number] = add.entry;
-  next_audit = std::max(next_audit, add.entry.number + 1);
+  for (const auto host : add.about) audit_hosts.emplace(host, add.entry.number);
+  if (add.entry.number > audit_head.number) audit_head = {add.entry.number, add.entry.hash};
 }
+
+void MemoryDisk::Put(const PutToken& put) { tokens[put.token.name] = put.token; }
+
+void MemoryDisk::Put(const DropToken& drop) { tokens.erase(drop.name); }
 
 }  // namespace muster

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -33,7 +34,7 @@ class MemoryDisk {
   const std::uint64_t id_space;
   std::uint64_t next_run GUARDED_BY(mutex) = 1;
   std::uint64_t next_host GUARDED_BY(mutex) = 1;
-  std::uint64_t next_audit GUARDED_BY(mutex) = 1;
+  AuditHead audit_head GUARDED_BY(mutex);
   std::map<HostId, Host> hosts GUARDED_BY(mutex);
   std::map<std::string, Invite> invites GUARDED_BY(mutex);
   std::map<RunId, Run> runs GUARDED_BY(mutex);
@@ -42,6 +43,8 @@ class MemoryDisk {
   std::map<std::pair<std::string, std::string>, IdempotencyKey> keys GUARDED_BY(mutex);
   std::map<TaskKey, OpenWish> wishes GUARDED_BY(mutex);
   std::map<std::uint64_t, AuditEntry> audit GUARDED_BY(mutex);
+  std::set<std::pair<HostId, std::uint64_t>> audit_hosts GUARDED_BY(mutex);
+  std::map<std::string, Token> tokens GUARDED_BY(mutex);
 
  private:
   void Put(const PutHost& put) REQUIRES(mutex);
@@ -53,6 +56,8 @@ class MemoryDisk {
   void Put(const PutWish& put) REQUIRES(mutex);
   void Put(const DropWish& drop) REQUIRES(mutex);
   void Put(const AddAudit& add) REQUIRES(mutex);
+  void Put(const PutToken& put) REQUIRES(mutex);
+  void Put(const DropToken& drop) REQUIRES(mutex);
 };
 
 }  // namespace muster

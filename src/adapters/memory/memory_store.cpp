@@ -24,6 +24,17 @@ bool HasTaskOn(const MemoryDisk& disk, RunId run, HostId host) REQUIRES(disk.mut
   return false;
 }
 
+bool Matches(const AuditEntry& entry, const AuditFilter& filter) {
+  return (filter.by.empty() || entry.actor == filter.by) &&
+         (filter.act.empty() || entry.act == filter.act) &&
+         (!filter.since || entry.at >= filter.since) && (!filter.until || entry.at < filter.until);
+}
+
+bool Touches(const MemoryDisk& disk, const AuditEntry& entry, HostId host) REQUIRES(disk.mutex) {
+  return disk.audit_hosts.contains({host, entry.number}) ||
+         (entry.act == kActRunStart && HasTaskOn(disk, entry.run, host));
+}
+
 Result<> MoveFence(MemoryDisk& disk, const Batch& batch, Term term, CommitNumber number)
     REQUIRES(disk.mutex) {
   if (disk.fence.term != term)
@@ -71,7 +82,8 @@ Result<Snapshot> MemoryStore::Load(Term term) {
   snapshot.id_space = disk_->id_space;
   snapshot.next_run = disk_->next_run;
   snapshot.next_host = disk_->next_host;
-  snapshot.next_audit = disk_->next_audit;
+  snapshot.audit = disk_->audit_head;
+  for (const auto& [name, token] : disk_->tokens) snapshot.tokens.push_back(token);
   for (const auto& [id, host] : disk_->hosts) snapshot.hosts.push_back(host);
   for (const auto& [id, invite] : disk_->invites)
     if (invite.uses_left > 0) snapshot.invites.push_back(invite);
@@ -171,12 +183,36 @@ Result<ReadAt<std::optional<IdempotencyKey>>> MemoryStore::FindKey(std::string_v
   return answer;
 }
 
-Result<std::vector<AuditEntry>> MemoryStore::ListAudit(std::uint64_t before, std::size_t limit) {
+Result<AuditPage> MemoryStore::ListAudit(const AuditFilter& filter, std::uint64_t before,
+                                         std::size_t limit) {
+  base::Lock lock(disk_->mutex);
+  AuditPage page;
+  auto at = before == 0 ? disk_->audit.end() : disk_->audit.lower_bound(before);
+  while (at != disk_->audit.begin()) {
+    const AuditEntry& entry = (--at)->second;
+    if (entry.number <= filter.after) break;
+    if (!Matches(entry, filter) || (filter.host && !Touches(*disk_, entry, *filter.host))) continue;
+    if (page.entries.size() == limit) {
+      page.next = page.entries.empty() ? 0 : page.entries.back().number;
+      break;
+    }
+    page.entries.push_back(entry);
+  }
+  return page;
+}
+
+Result<std::vector<AuditEntry>> MemoryStore::ReadAudit(std::uint64_t from, std::size_t limit) {
   base::Lock lock(disk_->mutex);
   std::vector<AuditEntry> list;
-  auto at = before == 0 ? disk_->audit.end() : disk_->audit.lower_bound(before);
-  while (at != disk_->audit.begin() && list.size() < limit) list.push_back((--at)->second);
+  for (auto at = disk_->audit.lower_bound(from); at != disk_->audit.end() && list.size() < limit;
+       ++at)
+    list.push_back(at->second);
   return list;
+}
+
+Result<AuditHead> MemoryStore::ReadAuditHead() {
+  base::Lock lock(disk_->mutex);
+  return disk_->audit_head;
 }
 
 }  // namespace muster

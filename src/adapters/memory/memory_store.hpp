@@ -34,7 +34,10 @@ class MemoryStore final : public Store {
       const std::vector<TaskKey>& keys) override;
   Result<ReadAt<std::optional<IdempotencyKey>>> FindKey(std::string_view caller,
                                                         std::string_view key) override;
-  Result<std::vector<AuditEntry>> ListAudit(std::uint64_t before, std::size_t limit) override;
+  Result<AuditPage> ListAudit(const AuditFilter& filter, std::uint64_t before,
+                              std::size_t limit) override;
+  Result<std::vector<AuditEntry>> ReadAudit(std::uint64_t from, std::size_t limit) override;
+  Result<AuditHead> ReadAuditHead() override;
 
  private:
   std::shared_ptr<MemoryDisk> disk_;  // shared by the stores that stand for servers on one disk

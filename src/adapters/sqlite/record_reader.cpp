@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "adapters/records/records.hpp"
+#include "adapters/sqlite/audit_reader.hpp"
 #include "adapters/sqlite/record_writer.hpp"
 #include "adapters/sqlite/rows.hpp"
 
@@ -55,6 +56,16 @@ Result<> ReadRest(Database& database, Snapshot& snapshot) {
                       [](const auto& row) { return records::DecodeInvite(row.ColumnBytes(0)); });
   if (!invites) return Fail(invites.error());
   snapshot.invites = std::move(*invites);
+  auto tokens = ReadAll<Token>(
+      database,
+      "SELECT name, hash, role, created_by, created, expires, revoked_by, revoked FROM token"
+      " ORDER BY name",
+      TokenOf);
+  if (!tokens) return Fail(tokens.error());
+  snapshot.tokens = std::move(*tokens);
+  auto head = ReadAuditHead(database);
+  if (!head) return Fail(head.error());
+  snapshot.audit = std::move(*head);
   auto open_logs =
       ReadAll<TaskRecord>(database,
                           std::string(kSelectTask) +
@@ -146,8 +157,7 @@ Result<Snapshot> ReadSnapshot(Database& database) {
   snapshot.fence = *fence;
   const std::pair<const char*, std::uint64_t*> counters[] = {{"id_space", &snapshot.id_space},
                                                              {"next_run", &snapshot.next_run},
-                                                             {"next_host", &snapshot.next_host},
-                                                             {"next_audit", &snapshot.next_audit}};
+                                                             {"next_host", &snapshot.next_host}};
   for (const auto& [name, place] : counters) {
     auto value = Counter(database, name);
     if (!value) return Fail(value.error());
@@ -258,15 +268,6 @@ Result<std::optional<IdempotencyKey>> ReadKey(Database& database, std::string_vi
       "SELECT caller, key, body_sha256, run, created FROM idempotency_key"
       " WHERE caller = ? AND key = ?",
       [&](Statement& statement) { statement.Text(caller).Text(key); }, KeyOf);
-}
-
-Result<std::vector<AuditEntry>> ReadAudit(Database& database, std::uint64_t before,
-                                          std::size_t limit) {
-  return ReadAll<AuditEntry>(
-      database,
-      "SELECT number, at, actor, address, act, object, detail FROM audit WHERE number < ?"
-      " ORDER BY number DESC LIMIT ?",
-      AuditOf, [&](Statement& statement) { statement.Int(BeforeOf(before)).Int(LimitOf(limit)); });
 }
 
 }  // namespace muster::sqlite

@@ -23,7 +23,5 @@ Result<std::vector<std::optional<TaskRecord>>> ReadTasks(Database& database,
                                                          const std::vector<TaskKey>& keys);
 Result<std::optional<IdempotencyKey>> ReadKey(Database& database, std::string_view caller,
                                               std::string_view key);
-Result<std::vector<AuditEntry>> ReadAudit(Database& database, std::uint64_t before,
-                                          std::size_t limit);
 
 }  // namespace muster::sqlite

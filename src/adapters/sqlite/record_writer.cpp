@@ -28,6 +28,11 @@ constexpr const char* kPutRun = R"(
   ON CONFLICT DO UPDATE SET state = excluded.state, by = excluded.by, created = excluded.created,
                             record = excluded.record)";
 
+constexpr const char* kAddAudit = R"(
+  INSERT OR REPLACE INTO audit (number, at, actor, address, act, object, detail, client, reason,
+                                run, hosts, names, command, command_sha256, previous, hash)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))";
+
 Error Explain(Error error, CommitNumber number) {
   error.message = fmt::format("sqlite: commit batch {}: {}", number.value, error.message);
   return error;
@@ -71,7 +76,13 @@ Result<> RecordWriter::PrepareAll() {
       {&put_wish_, "INSERT OR REPLACE INTO wish VALUES (?, ?, ?, ?, ?, ?)"},
       {&drop_wish_,
        "DELETE FROM wish WHERE run = ? AND visit = ? AND ordinal = ? AND host = ? AND attempt = ?"},
-      {&add_audit_, "INSERT OR REPLACE INTO audit VALUES (?, ?, ?, ?, ?, ?, ?)"},
+      {&add_audit_, kAddAudit},
+      {&add_audit_host_, "INSERT OR IGNORE INTO audit_host VALUES (?, ?)"},
+      {&keep_audit_hash_,
+       "UPDATE meta SET value = ? WHERE name = 'audit_hash'"
+       " AND (SELECT value FROM meta WHERE name = 'next_audit') <= ?"},
+      {&put_token_, "INSERT OR REPLACE INTO token VALUES (?, ?, ?, ?, ?, ?, ?, ?)"},
+      {&drop_token_, "DELETE FROM token WHERE name = ?"},
       {&raise_, "UPDATE meta SET value = ? WHERE name = ? AND value < ?"},
       {&add_node_, "INSERT OR IGNORE INTO node (store, boot) VALUES (?, ?)"},
       {&find_node_, "SELECT id FROM node WHERE store = ? AND boot = ?"},
@@ -150,7 +161,10 @@ Result<> RecordWriter::WriteSeen(const Seen& seen) {
   }
   if (auto raised = RaiseCounter("next_run", seen.run); !raised) return raised;
   if (auto raised = RaiseCounter("next_host", seen.host); !raised) return raised;
-  return RaiseCounter("next_audit", seen.audit);
+  if (seen.audit.number == 0) return {};
+  keep_audit_hash_->Blob(seen.audit.hash).Id(seen.audit.number);
+  if (auto kept = keep_audit_hash_->Run(); !kept) return kept;
+  return RaiseCounter("next_audit", seen.audit.number);
 }
 
 Result<> RecordWriter::RaiseCounter(const char* name, std::uint64_t highest) {
@@ -250,9 +264,26 @@ Result<> RecordWriter::Put(const DropWish& drop, Seen&) {
 
 Result<> RecordWriter::Put(const AddAudit& add, Seen& seen) {
   const AuditEntry& entry = add.entry;
-  seen.audit = std::max(seen.audit, entry.number);
+  if (entry.number > seen.audit.number) seen.audit = {entry.number, entry.hash};
   add_audit_->Id(entry.number).Int(entry.at.ms).Text(entry.actor).Text(entry.address);
-  return add_audit_->Text(entry.act).Text(entry.object).Text(entry.detail).Run();
+  add_audit_->Text(entry.act).Text(entry.object).Text(entry.detail);
+  add_audit_->Text(entry.client).Text(entry.reason).Id(entry.run.value).Int(entry.hosts);
+  add_audit_->Text(entry.names).Text(entry.command).Blob(entry.command_sha256);
+  if (auto added = add_audit_->Blob(entry.previous).Blob(entry.hash).Run(); !added) return added;
+  for (const auto host : add.about)
+    if (auto added = add_audit_host_->Id(host.value).Id(entry.number).Run(); !added) return added;
+  return {};
+}
+
+Result<> RecordWriter::Put(const PutToken& put, Seen&) {
+  const Token& token = put.token;
+  put_token_->Text(token.name).Blob(token.hash).Int(static_cast<std::int64_t>(token.role));
+  put_token_->Text(token.created_by).Int(token.created.ms).Int(token.expires.ms);
+  return put_token_->Text(token.revoked_by).Int(token.revoked.ms).Run();
+}
+
+Result<> RecordWriter::Put(const DropToken& drop, Seen&) {
+  return drop_token_->Text(drop.name).Run();
 }
 
 }  // namespace muster::sqlite

@@ -24,7 +24,7 @@ class RecordWriter {
   struct Seen {
     std::uint64_t run = 0;
     std::uint64_t host = 0;
-    std::uint64_t audit = 0;
+    AuditHead audit;
     WallTime key_created;
   };
 
@@ -47,6 +47,8 @@ class RecordWriter {
   Result<> Put(const PutWish& put, Seen& seen);
   Result<> Put(const DropWish& drop, Seen& seen);
   Result<> Put(const AddAudit& add, Seen& seen);
+  Result<> Put(const PutToken& put, Seen& seen);
+  Result<> Put(const DropToken& drop, Seen& seen);
 
   Database& database_;
   std::uint64_t id_space_ = 0;
@@ -64,6 +66,10 @@ class RecordWriter {
   Statement* put_wish_ = nullptr;
   Statement* drop_wish_ = nullptr;
   Statement* add_audit_ = nullptr;
+  Statement* add_audit_host_ = nullptr;
+  Statement* keep_audit_hash_ = nullptr;
+  Statement* put_token_ = nullptr;
+  Statement* drop_token_ = nullptr;
   Statement* raise_ = nullptr;
   Statement* add_node_ = nullptr;
   Statement* find_node_ = nullptr;

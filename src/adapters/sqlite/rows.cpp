@@ -55,14 +55,19 @@ Result<IdempotencyKey> KeyOf(const Statement& row) {
                         .created = {row.ColumnInt(4)}};
 }
 
-Result<AuditEntry> AuditOf(const Statement& row) {
-  return AuditEntry{.number = row.ColumnId(0),
-                    .at = {row.ColumnInt(1)},
-                    .actor = row.ColumnText(2),
-                    .address = row.ColumnText(3),
-                    .act = row.ColumnText(4),
-                    .object = row.ColumnText(5),
-                    .detail = row.ColumnText(6)};
+Result<Token> TokenOf(const Statement& row) {
+  const std::int64_t role = row.ColumnInt(2);
+  if (role < 0 || role > static_cast<std::int64_t>(Role::kAdmin))
+    return Fail(ErrorCode::kInternal, "record: token '{}' has the unknown role {}",
+                row.ColumnText(0), role);
+  return Token{.name = row.ColumnText(0),
+               .hash = row.ColumnText(1),
+               .role = static_cast<Role>(role),
+               .created_by = row.ColumnText(3),
+               .created = {row.ColumnInt(4)},
+               .expires = {row.ColumnInt(5)},
+               .revoked_by = row.ColumnText(6),
+               .revoked = {row.ColumnInt(7)}};
 }
 
 std::int64_t LimitOf(std::size_t limit) {

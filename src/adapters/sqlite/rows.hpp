@@ -22,7 +22,7 @@ constexpr std::string_view kSelectTask =
 Result<TaskRecord> TaskOf(const Statement& row);
 Result<OpenWish> WishOf(const Statement& row);
 Result<IdempotencyKey> KeyOf(const Statement& row);
-Result<AuditEntry> AuditOf(const Statement& row);
+Result<Token> TokenOf(const Statement& row);
 
 std::int64_t LimitOf(std::size_t limit);
 // A keyset bound: 0 is none.

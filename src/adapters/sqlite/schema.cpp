@@ -3,6 +3,7 @@
 #include <array>
 
 #include "adapters/crypto/digest.hpp"
+#include "adapters/sqlite/audit_reader.hpp"
 #include "adapters/sqlite/migration.hpp"
 #include "base/text.hpp"
 
@@ -51,6 +52,29 @@ constexpr const char* kRecordTables = R"(
                       detail TEXT NOT NULL);
 )";
 
+// Named tokens, and an audit trail that is a chain and can be searched.
+constexpr const char* kPeople = R"(
+  CREATE TABLE token (name TEXT PRIMARY KEY, hash BLOB NOT NULL, role INTEGER NOT NULL,
+                      created_by TEXT NOT NULL, created INTEGER NOT NULL, expires INTEGER NOT NULL,
+                      revoked_by TEXT NOT NULL, revoked INTEGER NOT NULL) WITHOUT ROWID;
+  ALTER TABLE audit ADD COLUMN client TEXT NOT NULL DEFAULT '';
+  ALTER TABLE audit ADD COLUMN reason TEXT NOT NULL DEFAULT '';
+  ALTER TABLE audit ADD COLUMN run INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE audit ADD COLUMN hosts INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE audit ADD COLUMN names TEXT NOT NULL DEFAULT '';
+  ALTER TABLE audit ADD COLUMN command TEXT NOT NULL DEFAULT '';
+  ALTER TABLE audit ADD COLUMN command_sha256 BLOB NOT NULL DEFAULT x'';
+  ALTER TABLE audit ADD COLUMN previous BLOB NOT NULL DEFAULT x'';
+  ALTER TABLE audit ADD COLUMN hash BLOB NOT NULL DEFAULT x'';
+  CREATE INDEX audit_actor ON audit (actor);
+  CREATE INDEX audit_act ON audit (act);
+  CREATE INDEX audit_at ON audit (at);
+  CREATE INDEX audit_run ON audit (run, act);
+  CREATE TABLE audit_host (host INTEGER NOT NULL, number INTEGER NOT NULL,
+                           PRIMARY KEY (host, number)) WITHOUT ROWID;
+  CREATE INDEX audit_host_number ON audit_host (number);
+)";
+
 constexpr const char* kLogTables = R"(
   CREATE TABLE chunk (
     run INTEGER NOT NULL, visit INTEGER NOT NULL, ordinal INTEGER NOT NULL, host INTEGER NOT NULL,
@@ -60,17 +84,19 @@ constexpr const char* kLogTables = R"(
 )";
 
 // Each brings the tables from one version to the next; only ever add at the end (migration.hpp).
-constexpr std::array<const char*, 0> kRecordSteps = {};
+constexpr std::array<const char*, 1> kRecordSteps = {kPeople};
 
 }  // namespace
 
 Result<> MakeRecordTables(Database& database) {
   const std::string cluster = ToHex(crypto::RandomBytes(16));
-  return BringUpToDate(database,
-                       {.first = kRecordTables,
-                        .steps = kRecordSteps,
-                        .rows = fmt::format("INSERT INTO meta VALUES ('cluster', '{}')", cluster),
-                        .copy_before = true});
+  auto made = BringUpToDate(
+      database, {.first = kRecordTables,
+                 .steps = kRecordSteps,
+                 .rows = fmt::format("INSERT INTO meta VALUES ('cluster', '{}')", cluster),
+                 .copy_before = true});
+  if (!made) return made;
+  return ChainOldAudit(database);
 }
 
 Result<> MakeLogTables(Database& database) {

@@ -4,6 +4,7 @@
 #include <future>
 #include <system_error>
 
+#include "adapters/sqlite/audit_reader.hpp"
 #include "adapters/sqlite/checkpointer.hpp"
 #include "adapters/sqlite/database.hpp"
 #include "adapters/sqlite/folder_lock.hpp"
@@ -228,9 +229,22 @@ Result<ReadAt<std::optional<IdempotencyKey>>> SqliteStore::FindKey(std::string_v
       });
 }
 
-Result<std::vector<AuditEntry>> SqliteStore::ListAudit(std::uint64_t before, std::size_t limit) {
-  return AtOneMoment<std::vector<AuditEntry>>("list audit", [&](sqlite::Database& database) {
-    return sqlite::ReadAudit(database, before, limit);
+Result<AuditPage> SqliteStore::ListAudit(const AuditFilter& filter, std::uint64_t before,
+                                         std::size_t limit) {
+  return AtOneMoment<AuditPage>("list audit", [&](sqlite::Database& database) {
+    return sqlite::ReadAuditPage(database, filter, before, limit);
+  });
+}
+
+Result<std::vector<AuditEntry>> SqliteStore::ReadAudit(std::uint64_t from, std::size_t limit) {
+  return AtOneMoment<std::vector<AuditEntry>>("read audit", [&](sqlite::Database& database) {
+    return sqlite::ReadAuditFrom(database, from, limit);
+  });
+}
+
+Result<AuditHead> SqliteStore::ReadAuditHead() {
+  return AtOneMoment<AuditHead>("read audit head", [](sqlite::Database& database) {
+    return sqlite::ReadAuditHead(database);
   });
 }
 

@@ -55,7 +55,10 @@ class SqliteStore final : public Store {
       const std::vector<TaskKey>& keys) override;
   Result<ReadAt<std::optional<IdempotencyKey>>> FindKey(std::string_view caller,
                                                         std::string_view key) override;
-  Result<std::vector<AuditEntry>> ListAudit(std::uint64_t before, std::size_t limit) override;
+  Result<AuditPage> ListAudit(const AuditFilter& filter, std::uint64_t before,
+                              std::size_t limit) override;
+  Result<std::vector<AuditEntry>> ReadAudit(std::uint64_t from, std::size_t limit) override;
+  Result<AuditHead> ReadAuditHead() override;
 
  private:
   // Work for the writing thread; told `false` when the store closes instead.

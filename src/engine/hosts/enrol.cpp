@@ -48,7 +48,7 @@ void Disown(Turn& turn, HostEntry& entry) {
 void Decide(Turn& turn, const CreateInvite& command) {
   turn.state.invites[command.invite.id] = command.invite;
   turn.Put(PutInvite{command.invite});
-  turn.Audit(command.caller, "agents.invite", "",
+  turn.Audit(command.caller, "agent.invite", "",
              fmt::format("uses {}, expires {}{}", command.invite.uses_left,
                          FormatTime(command.invite.expires),
                          command.invite.replace ? ", may replace" : ""));
@@ -99,8 +99,8 @@ void Decide(Turn& turn, const JoinHost& command) {
   state.host_by_name[command.name] = id;
   UseUp(turn, **invite);
   turn.Put(PutHost{entry.host});
-  turn.Audit(command.caller, replaces ? "agents.rejoin" : "agents.join", "host " + command.name,
-             "key " + command.key);
+  turn.Audit(command.caller, replaces ? "agent.rejoin" : "agent.join", "host " + command.name,
+             "key " + command.key, {id});
   turn.Tell(HostNews{entry.host, false, command.caller.address});
   turn.Answer(command.caller, HostJoined{entry.host, state.cluster});
 }

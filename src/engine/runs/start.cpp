@@ -70,6 +70,21 @@ OpenRun MakeRun(Turn& turn, const StartRun& command) {
   return open;
 }
 
+void AuditStart(Turn& turn, const StartRun& command, const Run& run) {
+  AuditEntry entry;
+  entry.act = kActRunStart;
+  entry.object = FormatRunId(run.id);
+  entry.detail = fmt::format("{} on {} hosts ({})", run.spec.title, run.hosts, run.spec.targets);
+  entry.reason = command.reason;
+  entry.run = run.id;
+  entry.hosts = run.hosts;
+  entry.names = command.names;
+  const muster::Command& executed = *run.spec.stages.front().command;
+  entry.command = AuditText(executed);
+  entry.command_sha256 = CommandHash(executed);
+  turn.Audit(command.caller, std::move(entry));
+}
+
 }  // namespace
 
 void Decide(Turn& turn, const StartRun& command) {
@@ -95,9 +110,7 @@ void Decide(Turn& turn, const StartRun& command) {
   turn.Put(PutRun{run.run});
   turn.Put(PutTargets{id, run.targets});
   if (!command.key.empty()) RememberKey(turn, command, id);
-  turn.Audit(
-      command.caller, "runs.start", FormatRunId(id),
-      fmt::format("{} on {} hosts ({})", run.run.spec.title, run.run.hosts, run.run.spec.targets));
+  AuditStart(turn, command, run.run);
   turn.Tell(RunNews{.run = id,
                     .state = run.run.state,
                     .counts = run.counts,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "domain/host_ranges.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
 
@@ -41,6 +42,35 @@ Result<> StopOne(Turn& turn, OpenRun& run, const StopRun& command) {
   return {};
 }
 
+// The hosts a stop means: those that have not ended, or the one it names.
+std::vector<const Target*> Touched(const OpenRun& run, std::optional<HostId> only) {
+  std::vector<const Target*> touched;
+  for (std::uint32_t i = 0; i < run.slots.size(); ++i) {
+    const Target& target = (*run.targets)[i];
+    if (!IsFinal(run.slots[i].state) && (!only || target.host == *only)) touched.push_back(&target);
+  }
+  return touched;
+}
+
+void AuditStop(Turn& turn, const StopRun& command, const std::vector<const Target*>& touched) {
+  AuditEntry entry;
+  entry.act = "run.stop";
+  entry.object = FormatRunId(command.run);
+  if (command.host && !touched.empty()) entry.object += " host " + touched.front()->name;
+  entry.detail = fmt::format("grace {}", FormatDuration(command.grace));
+  entry.reason = command.reason;
+  entry.run = command.run;
+  entry.hosts = static_cast<std::uint32_t>(touched.size());
+  std::vector<std::string> names;
+  std::vector<HostId> about;
+  for (const Target* target : touched) {
+    names.push_back(target->name);
+    about.push_back(target->host);
+  }
+  entry.names = FoldHostNames(names, kMostAuditNames);
+  turn.Audit(command.caller, std::move(entry), std::move(about));
+}
+
 }  // namespace
 
 void Decide(Turn& turn, const StopRun& command) {
@@ -56,16 +86,14 @@ void Decide(Turn& turn, const StopRun& command) {
                                             FormatRunId(command.run), how));
   }
   OpenRun& run = found->second;
-  std::string object = FormatRunId(command.run);
+  const std::vector<const Target*> touched = Touched(run, command.host);
   if (command.host) {
     if (const auto stopped = StopOne(turn, run, command); !stopped)
       return turn.Answer(command.caller, Fail(stopped.error()));
-    if (const auto host = turn.state.hosts.find(*command.host); host != turn.state.hosts.end())
-      object += " host " + host->second.host.name;
   } else {
     StopWhole(turn, run, command);
   }
-  turn.Audit(command.caller, "runs.stop", object, command.reason);
+  AuditStop(turn, command, touched);
   turn.Answer(command.caller, RunStopping{command.run, run.run.state});
 }
 

@@ -70,6 +70,7 @@ class LiveView {
   void TakeOne(const engine::RunNews& news) REQUIRES(mutex_);
   void TakeOne(const engine::TaskNews& news) REQUIRES(mutex_);
   void TakeOne(const engine::HostNews& news) REQUIRES(mutex_);
+  void TakeOne(const engine::TokenNews&) REQUIRES(mutex_) {}  // the authenticator's
 
   mutable base::Mutex mutex_;
   std::unordered_map<HostId, HostView> hosts_ GUARDED_BY(mutex_);

@@ -1,0 +1,63 @@
+#include "domain/token.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace muster {
+namespace {
+
+constexpr std::array<std::string_view, 3> kRoles{"viewer", "operator", "admin"};
+constexpr std::array<std::string_view, 5> kPrivileges{"public", "join", "view", "operate", "admin"};
+// Whatever acts without a token of its own.
+constexpr std::array<std::string_view, 3> kTaken{kBootstrapAdmin, "join", "muster"};
+constexpr std::size_t kMostName = 64;
+
+bool IsLetterOrDigit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+}  // namespace
+
+std::string_view Name(Role role) noexcept { return kRoles[static_cast<std::size_t>(role)]; }
+
+std::optional<Role> ParseRole(std::string_view name) noexcept {
+  const auto found = std::ranges::find(kRoles, name);
+  if (found == kRoles.end()) return std::nullopt;
+  return static_cast<Role>(found - kRoles.begin());
+}
+
+std::string_view Name(Privilege privilege) noexcept {
+  return kPrivileges[static_cast<std::size_t>(privilege)];
+}
+
+std::optional<Role> RoleFor(Privilege privilege) noexcept {
+  switch (privilege) {
+    case Privilege::kPublic:
+    case Privilege::kJoin:
+      return std::nullopt;
+    case Privilege::kView:
+      return Role::kViewer;
+    case Privilege::kOperate:
+      return Role::kOperator;
+    case Privilege::kAdmin:
+      return Role::kAdmin;
+  }
+  return Role::kAdmin;
+}
+
+Result<> CheckTokenName(std::string_view name) {
+  const auto fits = [](char c) {
+    return IsLetterOrDigit(c) || c == '.' || c == '_' || c == '@' || c == '-';
+  };
+  if (name.empty() || name.size() > kMostName || !IsLetterOrDigit(name.front()) ||
+      !std::ranges::all_of(name, fits))
+    return Fail(ErrorCode::kInvalid,
+                "a token's name is 1 to {} letters, digits and . _ @ -, beginning with a letter or "
+                "digit",
+                kMostName);
+  if (std::ranges::find(kTaken, name) != kTaken.end())
+    return Fail(ErrorCode::kInvalid, "the name '{}' is the server's own; take another", name);
+  return {};
+}
+
+}  // namespace muster

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "engine/turn.hpp"
+
+namespace muster::engine {
+
+// Who may call: named tokens. That the caller may make or revoke them was checked before.
+
+// kConflict when a usable token has the name; one that expired or was revoked makes room. Forgets
+// tokens that have been unusable for a month.
+void Decide(Turn& turn, const CreateToken& command);
+
+// Revoking a second time changes nothing and is answered as the first. kNotFound: no such token.
+void Decide(Turn& turn, const RevokeToken& command);
+
+}  // namespace muster::engine
