@@ -17,8 +17,8 @@ for path, item in contract["paths"].items():
 
 served = {}
 for source in sorted((root / "src/server/api").glob("*.cpp")):
-    for method, path, privilege in re.findall(r'\{"([A-Z]+)",\s*"(/[^"]*)",\s*"([a-z.]+)"', source.read_text()):
-        served[(method, path)] = privilege
+    for method, path, privilege in re.findall(r'\{"([A-Z]+)",\s*"(/[^"]*)",\s*Privilege::k(\w+)', source.read_text()):
+        served[(method, path)] = privilege.lower()
 served[("GET", "/api/v1/link")] = "link"
 
 problems = [f"{m} {p}: served, not in api/openapi.yaml" for m, p in sorted(served.keys() - described.keys())]

@@ -97,13 +97,18 @@ Result<> Serve(const Config& config) {
   live.SetWatcher([&hub](const std::vector<engine::News>& news) { hub.TakeNews(news); });
   Gateway gateway(loop, **store, **logs, clock, workers,
                   [&hub](const std::vector<LogChunk>& chunks) { hub.TakeOutput(chunks); });
+  Authenticator authenticator(identity->admin_token);
   EngineThread engine(
       **store, gateway, coordinator, clock,
-      [&live](std::vector<engine::News> news) { live.Take(std::move(news)); },
+      [&live, &authenticator](std::vector<engine::News> news) {
+        for (const auto& one : news)
+          if (const auto* people = std::get_if<engine::TokenNews>(&one))
+            authenticator.Take(people->tokens, people->dropped, people->all);
+        live.Take(std::move(news));
+      },
       EngineSettings(config), "musterd");
   gateway.SetSubmit([&engine](engine::Command command) { engine.Submit(std::move(command)); });
 
-  Authenticator authenticator(identity->admin_token);
   net::Server* net_server = nullptr;
   api::Services services{
       .store = **store,
@@ -113,13 +118,14 @@ Result<> Serve(const Config& config) {
       .hub = hub,
       .clock = clock,
       .identity = *identity,
+      .people = authenticator,
       .openapi = kOpenApi,
       .connections =
           [&net_server] { return net_server == nullptr ? 0 : net_server->Connections(); },
       .links = [&gateway] { return gateway.LinkCount(); }};
-  api::Router router(authenticator, workers);
-  for (auto* routes :
-       {api::RunRoutes, api::TaskRoutes, api::HostRoutes, api::AgentRoutes, api::SystemRoutes})
+  api::Router router(authenticator, workers, clock);
+  for (auto* routes : {api::RunRoutes, api::TaskRoutes, api::HostRoutes, api::AgentRoutes,
+                       api::SystemRoutes, api::TokenRoutes, api::AuditRoutes})
     router.Add(routes(services));
 
   auto server = net::Server::Listen(
@@ -148,7 +154,9 @@ Result<> Serve(const Config& config) {
         (config.data / "admin.token").string());
 
   const std::function<void()> sweep = [&] {
-    hub.Sweep();
+    hub.Sweep([&, now = clock.Read().wall](const std::string& token) {
+      return authenticator.Usable(token, now);
+    });
     loop.After(kSweep, sweep);
   };
   loop.After(kSweep, sweep);

@@ -4,6 +4,7 @@
 #include "adapters/crypto/pki.hpp"
 #include "base/text.hpp"
 #include "domain/join_token.hpp"
+#include "server/api/caller.hpp"
 #include "server/api/routes.hpp"
 
 namespace muster::server::api {
@@ -77,8 +78,7 @@ void CreateInvite(Services& services, const CallPtr& call) {
   const std::string secret = ToHex(crypto::RandomBytes(20));
   invite->id = InviteId(secret);
   invite->created_by = call->actor().name;
-  engine::CreateInvite command{.caller = {{}, call->actor().name, call->request().remote},
-                               .invite = std::move(*invite)};
+  engine::CreateInvite command{.caller = CallerOf(*call), .invite = std::move(*invite)};
   services.engine.Ask(std::move(command), [&services, call, secret](Result<engine::Answer> answer) {
     if (!answer) return call->Fail(answer.error());
     const auto& made = std::get<engine::InviteCreated>(*answer).invite;
@@ -150,7 +150,9 @@ void Join(Services& services, const CallPtr& call) {
   if (!body) return call->Fail(body.error());
   auto join = ReadJoin(*body);
   if (!join) return call->Fail(join.error());
-  engine::JoinHost command{.caller = {{}, "join", call->request().remote},
+  engine::Caller caller = CallerOf(*call);
+  caller.name = "join";
+  engine::JoinHost command{.caller = std::move(caller),
                            .invite = InviteId(join->token.secret),
                            .name = join->name,
                            .key = join->key,
@@ -166,9 +168,10 @@ void Join(Services& services, const CallPtr& call) {
 
 std::vector<Route> AgentRoutes(Services& services) {
   return {
-      {"POST", "/api/v1/agents/invites", "agents.invite",
+      {"POST", "/api/v1/agents/invites", Privilege::kAdmin,
        [&services](const CallPtr& call) { CreateInvite(services, call); }},
-      {"POST", "/api/v1/join", "join", [&services](const CallPtr& call) { Join(services, call); }},
+      {"POST", "/api/v1/join", Privilege::kJoin,
+       [&services](const CallPtr& call) { Join(services, call); }},
   };
 }
 

@@ -87,11 +87,11 @@ void Resolve(Services& services, const CallPtr& call) {
 
 std::vector<Route> HostRoutes(Services& services) {
   return {
-      {"GET", "/api/v1/hosts", "hosts.read",
+      {"GET", "/api/v1/hosts", Privilege::kView,
        [&services](const CallPtr& call) { ListHosts(services, call); }},
-      {"GET", "/api/v1/hosts/{name}", "hosts.read",
+      {"GET", "/api/v1/hosts/{name}", Privilege::kView,
        [&services](const CallPtr& call) { ShowHost(services, call); }},
-      {"POST", "/api/v1/hosts/resolve", "hosts.read",
+      {"POST", "/api/v1/hosts/resolve", Privilege::kView,
        [&services](const CallPtr& call) { Resolve(services, call); }},
   };
 }

@@ -3,6 +3,8 @@
 #include <optional>
 #include <utility>
 
+#include <spdlog/spdlog.h>
+
 #include "adapters/crypto/digest.hpp"
 #include "base/text.hpp"
 
@@ -26,11 +28,45 @@ std::optional<std::map<std::string, std::string>> Match(std::string_view pattern
 
 }  // namespace
 
-Router::Router(const Authenticator& authenticator, WorkerPool& workers)
-    : authenticator_(authenticator), workers_(workers) {}
+Router::Router(const Authenticator& authenticator, WorkerPool& workers, const Clock& clock)
+    : authenticator_(authenticator), workers_(workers), clock_(clock) {}
 
 void Router::Add(std::vector<Route> routes) {
   for (auto& route : routes) routes_.push_back(std::move(route));
+}
+
+bool Router::Admit(Call& call, Privilege privilege) {
+  const auto needed = RoleFor(privilege);
+  if (!needed) return true;
+  auto actor = authenticator_.Check(net::FindHeader(call.request().headers, "Authorization"),
+                                    clock_.Read().wall);
+  if (!actor && actor.error().code == ErrorCode::kUnavailable) {
+    call.Fail(actor.error());
+    return false;
+  }
+  if (!actor) {
+    LogRefusal(call, "unauthenticated", actor.error().message);
+    call.Fail(401, "unauthenticated", actor.error().message);
+    return false;
+  }
+  if (actor->role < *needed) {
+    const std::string why = fmt::format("this needs the role {}; token '{}' is a {}", Name(*needed),
+                                        actor->name, Name(actor->role));
+    LogRefusal(call, "denied", why);
+    call.Fail(403, "denied", why);
+    return false;
+  }
+  call.SetActor(std::move(*actor));
+  return true;
+}
+
+void Router::LogRefusal(const Call& call, const char* what, const std::string& why) {
+  const auto left_out = refusals_.Admit(clock_.Read().mono);
+  if (!left_out) return;
+  const auto& request = call.request();
+  spdlog::warn("{} method={} path=\"{}\" remote={} client=\"{}\" reason=\"{}\" left_out={}", what,
+               ForLog(request.method), ForLog(call.Path()), ForLog(request.remote),
+               ForLog(net::FindHeader(request.headers, "User-Agent")), ForLog(why), *left_out);
 }
 
 void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
@@ -45,14 +81,7 @@ void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange>
       allowed += (allowed.empty() ? "" : ", ") + route.method;
       continue;
     }
-    if (route.privilege != "public" && route.privilege != "join") {
-      auto actor = authenticator_.Check(net::FindHeader(call->request().headers, "Authorization"));
-      if (!actor)
-        return call->Fail(401, "unauthenticated",
-                          "no valid token; send 'Authorization: Bearer TOKEN' (the admin token is "
-                          "in DATA/admin.token)");
-      call->SetActor(std::move(*actor));
-    }
+    if (!Admit(*call, route.privilege)) return;
     call->SetParts(std::move(*parts));
     if (!workers_.Post([handle = &route.handle, call] { (*handle)(call); }))
       call->Fail(503, "unavailable", "the server is too busy; try again shortly");

@@ -5,25 +5,27 @@
 #include <string_view>
 #include <vector>
 
+#include "ports/clock.hpp"
 #include "server/api/call.hpp"
 #include "server/auth/authenticator.hpp"
+#include "server/auth/refusal_log.hpp"
 #include "server/worker_pool.hpp"
 
 namespace muster::server::api {
 
-// One route. `privilege` is declared for every route; "public" needs no token, "join" brings its
-// own.
+// One route. Every route declares what its callers need; docs/people.md has the table.
 struct Route {
   std::string method;
   std::string pattern;  // "/api/v1/runs/{id}/stop"
-  std::string privilege;
+  Privilege privilege;
   std::function<void(CallPtr)> handle;  // on a worker's thread; may block on reads
 };
 
-// Finds the route, checks the caller, and runs the handler on the workers.
+// Finds the route, checks the caller, and runs the handler on the workers. Refused callers are
+// logged, a bounded number of them.
 class Router {
  public:
-  Router(const Authenticator& authenticator, WorkerPool& workers);
+  Router(const Authenticator& authenticator, WorkerPool& workers, const Clock& clock);
 
   void Add(std::vector<Route> routes);
   const std::vector<Route>& routes() const { return routes_; }
@@ -32,8 +34,14 @@ class Router {
   void Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange);
 
  private:
+  // True when the caller may go on; else the call was answered.
+  bool Admit(Call& call, Privilege privilege);
+  void LogRefusal(const Call& call, const char* what, const std::string& why);
+
   const Authenticator& authenticator_;
   WorkerPool& workers_;
+  const Clock& clock_;
+  RefusalLog refusals_;
   std::vector<Route> routes_;
   std::uint64_t next_request_ = 1;
 };

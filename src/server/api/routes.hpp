@@ -13,5 +13,7 @@ std::vector<Route> TaskRoutes(Services& services);
 std::vector<Route> HostRoutes(Services& services);
 std::vector<Route> AgentRoutes(Services& services);
 std::vector<Route> SystemRoutes(Services& services);
+std::vector<Route> TokenRoutes(Services& services);
+std::vector<Route> AuditRoutes(Services& services);
 
 }  // namespace muster::server::api

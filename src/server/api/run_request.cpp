@@ -154,6 +154,12 @@ std::string TitleOf(const Command& command) {
 
 }  // namespace
 
+Result<> CheckReason(std::string_view reason) {
+  constexpr std::size_t kMost = 1000;
+  if (reason.size() <= kMost) return {};
+  return Fail(ErrorCode::kInvalid, "reason: at most {} bytes", kMost);
+}
+
 Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
   too_large = false;
   RunRequest request;
@@ -177,7 +183,9 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
   stage.max_failures = reader.Parsed<HostShare>("max_failures", ParseHostShare);
   stage.wait_offline = Duration(reader.Number("wait_offline_ms", 15'000, kMostMs));
   request.spec.title = reader.Text("title");
+  request.reason = reader.Text("reason");
   if (const auto done = reader.Done(); !done) return Fail(done.error());
+  if (const auto fits = CheckReason(request.reason); !fits) return Fail(fits.error());
   if (request.spec.targets.empty())
     return Fail(ErrorCode::kInvalid, "targets: say which hosts, for example 'web*' or 'all'");
   if (what == nullptr)

@@ -15,10 +15,14 @@ struct RunRequest {
   RunSpec spec;
   std::string exclude;
   bool ignore_missing = false;
+  std::string reason;  // for the audit trail
 };
 
 // kInvalid names the field and what was expected; unknown fields are errors. `too_large` is set
 // when script and stdin together pass kMaxCommandBytes.
+// A reason is kept for ever: one to 1,000 bytes are enough.
+Result<> CheckReason(std::string_view reason);
+
 Result<RunRequest> ReadRunRequest(const boost::json::object& body, bool& too_large);
 
 }  // namespace muster::server::api

@@ -3,6 +3,7 @@
 #include "adapters/crypto/digest.hpp"
 #include "base/text.hpp"
 #include "domain/host_ranges.hpp"
+#include "server/api/caller.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/run_request.hpp"
@@ -13,8 +14,6 @@ namespace {
 
 namespace json = boost::json;
 
-engine::Caller CallerOf(const Call& call) { return {{}, call.actor().name, call.request().remote}; }
-
 // What did not resolve is 404; when it is the run's target set, "no match" is what a client asks
 // about.
 void FailResolve(Call& call, const Error& error) {
@@ -22,6 +21,13 @@ void FailResolve(Call& call, const Error& error) {
     call.Fail(404, "no_match", error.message);
   else
     call.Fail(error);
+}
+
+std::string FoldedNames(const Targets& targets) {
+  std::vector<std::string> names;
+  names.reserve(targets.size());
+  for (const auto& target : targets) names.push_back(target.name);
+  return FoldHostNames(names, kMostAuditNames);
 }
 
 void AnswerDryRun(Call& call, const RunRequest& request, const Resolved& resolved) {
@@ -83,13 +89,17 @@ void StartRun(Services& services, const CallPtr& call) {
   // A known key answers with its run, even when the hosts of then are gone now.
   if (!resolved && !known.value) return FailResolve(*call, resolved.error());
   if (dry_run) return AnswerDryRun(*call, *request, *resolved);
+  std::string names;
+  if (resolved) names = FoldedNames(*resolved->targets);
   services.engine.Ask(
       engine::StartRun{.caller = CallerOf(*call),
                        .key = key,
                        .body_sha256 = ToHex(crypto::Sha256(call->request().body)),
                        .known = std::move(known),
                        .spec = std::move(request->spec),
-                       .targets = resolved ? resolved->targets : std::make_shared<const Targets>()},
+                       .targets = resolved ? resolved->targets : std::make_shared<const Targets>(),
+                       .names = std::move(names),
+                       .reason = std::move(request->reason)},
       [&services, call](Result<engine::Answer> answer) {
         if (answer) return AnswerStarted(services, *call, std::get<engine::RunStarted>(*answer));
         if (answer.error().code == ErrorCode::kConflict)
@@ -178,6 +188,8 @@ void StopRun(Services& services, const CallPtr& call) {
         return call->Fail(400, "invalid", "grace_ms: expected milliseconds, at most a day");
       command.grace = Duration(ms);
     } else if (name == "reason" && field.value().is_string()) {
+      if (const auto fits = CheckReason(field.value().as_string()); !fits)
+        return call->Fail(fits.error());
       command.reason = field.value().as_string();
     } else if (name == "host" && field.value().is_string()) {
       const std::string host(field.value().as_string());
@@ -232,15 +244,15 @@ void Why(Services& services, const CallPtr& call) {
 
 std::vector<Route> RunRoutes(Services& services) {
   return {
-      {"POST", "/api/v1/runs", "runs.start",
+      {"POST", "/api/v1/runs", Privilege::kOperate,
        [&services](const CallPtr& call) { StartRun(services, call); }},
-      {"GET", "/api/v1/runs", "runs.read",
+      {"GET", "/api/v1/runs", Privilege::kView,
        [&services](const CallPtr& call) { ListRuns(services, call); }},
-      {"GET", "/api/v1/runs/{id}", "runs.read",
+      {"GET", "/api/v1/runs/{id}", Privilege::kView,
        [&services](const CallPtr& call) { ShowRun(services, call); }},
-      {"POST", "/api/v1/runs/{id}/stop", "runs.stop",
+      {"POST", "/api/v1/runs/{id}/stop", Privilege::kOperate,
        [&services](const CallPtr& call) { StopRun(services, call); }},
-      {"GET", "/api/v1/runs/{id}/why", "runs.read",
+      {"GET", "/api/v1/runs/{id}/why", Privilege::kView,
        [&services](const CallPtr& call) { Why(services, call); }},
   };
 }

@@ -6,6 +6,7 @@
 #include "ports/clock.hpp"
 #include "ports/log_store.hpp"
 #include "ports/store.hpp"
+#include "server/auth/authenticator.hpp"
 #include "server/certificates.hpp"
 #include "server/engine_thread.hpp"
 #include "server/live/live_view.hpp"
@@ -22,6 +23,7 @@ struct Services {
   StreamHub& hub;
   const Clock& clock;
   const Identity& identity;
+  const Authenticator& people;
   std::string openapi;                       // the contract's text
   std::function<std::size_t()> connections;  // open on the port
   std::function<std::size_t()> links;

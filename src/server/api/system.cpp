@@ -86,14 +86,15 @@ void Stream(Services& services, const CallPtr& call) {
   // A browser that reconnects repeats the address it began with; what it saw last is in the header.
   const auto header = net::FindHeader(call->request().headers, "Last-Event-ID");
   const std::string_view asked = header.empty() ? std::string_view(call->Query("from")) : header;
-  if (asked.empty()) return services.hub.Subscribe(*topics, std::nullopt, call->exchange());
+  if (asked.empty())
+    return services.hub.Subscribe(*topics, std::nullopt, call->exchange(), call->actor().name);
   CommitNumber from;
   const auto end = asked.data() + asked.size();
   if (const auto read = std::from_chars(asked.data(), end, from.value);
       read.ec != std::errc() || read.ptr != end)
     return call->Fail(
         Error{ErrorCode::kInvalid, fmt::format("from: '{}' is not the number of a commit", asked)});
-  services.hub.Subscribe(*topics, from, call->exchange());
+  services.hub.Subscribe(*topics, from, call->exchange(), call->actor().name);
 }
 
 }  // namespace
@@ -101,15 +102,17 @@ void Stream(Services& services, const CallPtr& call) {
 std::vector<Route> SystemRoutes(Services& services) {
   const MonoTime started = services.clock.Read().mono;
   return {
-      {"GET", "/healthz", "public",
+      {"GET", "/healthz", Privilege::kPublic,
        [](const CallPtr& call) { call->Text(200, "text/plain", "alive\n"); }},
-      {"GET", "/readyz", "public", [&services](const CallPtr& call) { Ready(services, call); }},
-      {"GET", "/metrics", "public", [&services](const CallPtr& call) { Metrics(services, call); }},
-      {"GET", "/api/v1/openapi.yaml", "public",
+      {"GET", "/readyz", Privilege::kPublic,
+       [&services](const CallPtr& call) { Ready(services, call); }},
+      {"GET", "/metrics", Privilege::kPublic,
+       [&services](const CallPtr& call) { Metrics(services, call); }},
+      {"GET", "/api/v1/openapi.yaml", Privilege::kPublic,
        [&services](const CallPtr& call) { call->Text(200, "application/yaml", services.openapi); }},
-      {"GET", "/api/v1/status", "status.read",
+      {"GET", "/api/v1/status", Privilege::kView,
        [&services, started](const CallPtr& call) { Status(services, call, started); }},
-      {"GET", "/api/v1/stream", "runs.read",
+      {"GET", "/api/v1/stream", Privilege::kView,
        [&services](const CallPtr& call) { Stream(services, call); }},
   };
 }

@@ -259,13 +259,13 @@ void ReadLog(Services& services, const CallPtr& call) {
 
 std::vector<Route> TaskRoutes(Services& services) {
   return {
-      {"GET", "/api/v1/runs/{id}/states", "runs.read",
+      {"GET", "/api/v1/runs/{id}/states", Privilege::kView,
        [&services](const CallPtr& call) { States(services, call); }},
-      {"GET", "/api/v1/runs/{id}/tasks", "runs.read",
+      {"GET", "/api/v1/runs/{id}/tasks", Privilege::kView,
        [&services](const CallPtr& call) { ListTasks(services, call); }},
-      {"GET", "/api/v1/runs/{id}/groups", "runs.read",
+      {"GET", "/api/v1/runs/{id}/groups", Privilege::kView,
        [&services](const CallPtr& call) { Groups(services, call); }},
-      {"GET", "/api/v1/runs/{id}/log", "runs.read",
+      {"GET", "/api/v1/runs/{id}/log", Privilege::kView,
        [&services](const CallPtr& call) { ReadLog(services, call); }},
   };
 }

@@ -4,6 +4,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include "server/gateway/privileges.hpp"
+
 namespace muster::server {
 
 Gateway::Gateway(net::EventLoop& loop, Store& store, LogStore& logs, const Clock& clock,
@@ -42,6 +44,7 @@ void Gateway::OnFrame(net::LinkConnection& connection, const std::string& bytes)
   auto frame = link::DecodeNodeFrame(bytes);
   if (!frame) return CloseNow(id, frame.error().message);
   Link& link = found->second;
+  DropUnpermitted(*frame, link.host);
   if (frame->hello) {
     link.host = {};
     return TakeHello(link, std::move(*frame->hello));
@@ -52,7 +55,6 @@ void Gateway::OnFrame(net::LinkConnection& connection, const std::string& bytes)
     connection.Send(encoder_.Encode(answer));
   }
   if (frame->chunks.empty() && frame->reports.empty()) return;
-  if (!link.host) return;  // before its Welcome a node has nothing to say but Hello
   intake_.Take(id, link.host, std::move(*frame));
 }
 

@@ -31,14 +31,14 @@ Result<StreamHub::Topics> StreamHub::ParseTopics(std::string_view text) {
 }
 
 void StreamHub::Subscribe(const Topics& topics, std::optional<CommitNumber> from,
-                          std::shared_ptr<net::HttpExchange> exchange) {
+                          std::shared_ptr<net::HttpExchange> exchange, std::string token) {
   exchange->BeginStream(200,
                         {{"Content-Type", "text/event-stream"}, {"Cache-Control", "no-store"}});
   SubscriberId id = 0;
   {
     base::Lock lock(mutex_);
     id = next_++;
-    subscribers_[id] = {.exchange = exchange, .topics = topics};
+    subscribers_[id] = {.exchange = exchange, .topics = topics, .token = std::move(token)};
     for (const auto run : topics.runs) by_run_[run].insert(id);
     for (const auto run : topics.logs) by_log_[run].insert(id);
   }
@@ -138,6 +138,18 @@ void StreamHub::TakeOne(const engine::TaskNews& news) {
   recent_.Add(std::move(step));
 }
 
+void StreamHub::TakeOne(const engine::TokenNews& news) {
+  base::Lock lock(mutex_);
+  for (const auto& token : news.tokens)
+    for (auto& [id, subscriber] : subscribers_)
+      if (token.revoked && subscriber.token == token.name) End(subscriber);
+}
+
+void StreamHub::End(Subscriber& subscriber) {
+  subscriber.exchange->End();
+  subscriber.ended = true;
+}
+
 void StreamHub::TakeOutput(const std::vector<LogChunk>& chunks) {
   for (const auto& chunk : chunks) {
     const std::string host = view_.HostNameOf(chunk.task);
@@ -156,10 +168,11 @@ void StreamHub::TakeOutput(const std::vector<LogChunk>& chunks) {
   }
 }
 
-void StreamHub::Sweep() {
+void StreamHub::Sweep(const Usable& usable) {
   base::Lock lock(mutex_);
   for (auto it = subscribers_.begin(); it != subscribers_.end();) {
-    if (!it->second.exchange->Gone()) {
+    if (usable && !usable(it->second.token)) End(it->second);
+    if (!it->second.ended && !it->second.exchange->Gone()) {
       Write(it->second, ": here\n\n");
       ++it;
       continue;

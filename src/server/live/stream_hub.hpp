@@ -39,15 +39,18 @@ class StreamHub {
 
   // Answers `exchange` with a stream. First comes what the client does not know: the tasks ended
   // since commit `from` (a `reset` when they are no longer remembered), how each run stands, and a
-  // `gap` for each run that wrote output before now. Then comes what happens.
+  // `gap` for each run that wrote output before now. Then comes what happens, until the client goes
+  // or its token, given by name, ends.
   void Subscribe(const Topics& topics, std::optional<CommitNumber> from,
-                 std::shared_ptr<net::HttpExchange> exchange);
+                 std::shared_ptr<net::HttpExchange> exchange, std::string token = {});
 
   void TakeNews(const std::vector<engine::News>& news);
   void TakeOutput(const std::vector<LogChunk>& chunks);
 
-  // Sends keep-alive comments and drops clients that are gone; call about every 15 s.
-  void Sweep();
+  // Sends keep-alive comments, ends streams whose token is not `usable` any more, and drops clients
+  // that are gone; call about every 15 s. A revoked token's streams end with the news of it.
+  using Usable = std::function<bool(const std::string& token)>;
+  void Sweep(const Usable& usable = {});
   void Shutdown();  // ends every stream
   std::size_t Subscribers() const;
 
@@ -58,6 +61,8 @@ class StreamHub {
     bool behind = false;  // a gap was told; nothing more of output until it has caught up
     bool opening = true;  // what comes meanwhile is held, to be sent after the beginning
     std::string held;
+    std::string token;
+    bool ended = false;  // by us; the next sweep forgets it
   };
   using SubscriberId = std::uint64_t;
 
@@ -66,11 +71,13 @@ class StreamHub {
   void TakeOne(const engine::RunNews& news) EXCLUDES(mutex_);
   void TakeOne(const engine::TaskNews& news) EXCLUDES(mutex_);
   void TakeOne(const engine::HostNews&) {}
+  void TakeOne(const engine::TokenNews& news) EXCLUDES(mutex_);
   std::string Beginning(const Topics& topics, std::optional<CommitNumber> from) EXCLUDES(mutex_);
   std::string Standing(RunId run) const;
   void ForEach(const Index& index, RunId run, const std::function<void(Subscriber&)>& tell)
       REQUIRES(mutex_);
   static void Write(Subscriber& subscriber, const std::string& text);
+  static void End(Subscriber& subscriber);
 
   LiveView& view_;
   FindEnded find_ended_;
