@@ -8,6 +8,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
+#include "cli/client_name.hpp"
 
 namespace muster::cli {
 namespace {
@@ -122,6 +123,7 @@ net::HttpRequest ApiClient::Request(std::string_view method, std::string target)
   net::HttpRequest request;
   request.method = method;
   request.target = std::move(target);
+  request.headers.emplace_back("User-Agent", ClientName());
   if (!token_.empty()) request.headers.emplace_back("Authorization", "Bearer " + token_);
   return request;
 }

@@ -52,5 +52,8 @@ void AddAgents(CLI::App& app, Context& context);
 void AddWhy(CLI::App& app, Context& context);
 void AddStatus(CLI::App& app, Context& context);
 void AddVersion(CLI::App& app, Context& context);
+void AddTokens(CLI::App& app, Context& context);
+void AddAudit(CLI::App& app, Context& context);
+void AddWhoAmI(CLI::App& app, Context& context);
 
 }  // namespace muster::cli

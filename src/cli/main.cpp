@@ -29,7 +29,7 @@ void AddGlobalOptions(CLI::App& app, Context& context) {
 
 void AddCommands(CLI::App& app, Context& context) {
   for (auto* add : {AddRun, AddShow, AddRuns, AddLogs, AddStop, AddWhy, AddHosts, AddAgents,
-                    AddStatus, AddVersion})
+                    AddTokens, AddAudit, AddWhoAmI, AddStatus, AddVersion})
     add(app, context);
 }
 

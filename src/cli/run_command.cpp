@@ -196,6 +196,7 @@ void AddCommandOptions(CLI::App& command, RunOptions& options) {
                   "Processes that outlive the command: keep or kill")
       ->capture_default_str();
   command.add_option("--title", options.title, "One line for lists (default: the command)");
+  command.add_option("--reason", options.reason, "Why, for the audit trail");
 }
 
 void AddLimitOptions(CLI::App& command, RunOptions& options) {

@@ -148,6 +148,7 @@ Result<json::value> RunBody(const RunOptions& options, const RunInputs& inputs) 
   if (!options.user.empty()) body["user"] = options.user;
   if (!options.folder.empty()) body["folder"] = options.folder;
   if (!options.title.empty()) body["title"] = options.title;
+  if (!options.reason.empty()) body["reason"] = options.reason;
   return json::value(std::move(body));
 }
 

@@ -30,6 +30,7 @@ struct RunOptions {
   std::string max_failures = "0";
   std::string wait_offline = "15s";
   std::string title;
+  std::string reason;
 };
 
 // Contents of the files the options name, read beforehand.

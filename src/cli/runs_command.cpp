@@ -3,6 +3,7 @@
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/moment.hpp"
 #include "cli/report.hpp"
 
 namespace muster::cli {
@@ -23,18 +24,6 @@ struct RunsFlags {
   std::string until;
   std::size_t limit = 20;
 };
-
-// A time as it is, or a duration back from now.
-Result<std::string> Moment(std::string_view option, const std::string& text) {
-  if (text.empty() || ParseTime(text)) return text;
-  const auto back = ParseDuration(text);
-  if (!back)
-    return Fail(
-        ErrorCode::kInvalid,
-        "{}: expected a time like 2026-11-15T10:00:00Z or how long ago, like 2h; found '{}'",
-        option, text);
-  return FormatTime({WallNow().ms - back->count()});
-}
 
 Result<int> Runs(const Context& context, const RunsFlags& flags) {
   const auto since = Moment("--since", flags.since);

@@ -48,7 +48,7 @@ CLI::App* Add(CLI::App& app, Context& context, const std::string& name, const st
   command->add_option("run", flags->run, "Which run")->type_name("RUN")->required();
   command->add_option("--host", flags->host, "Only on this host");
   command->add_option("--grace", flags->grace, "Time between TERM and KILL")->capture_default_str();
-  command->add_option("--reason", flags->reason, "Why, for the record");
+  command->add_option("--reason", flags->reason, "Why, for the audit trail");
   command->callback(
       [&context, flags] { context.action = [&context, flags] { return Stop(context, *flags); }; });
   return command;

@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <thread>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "cli/audit_text.hpp"
+#include "cli/context.hpp"
+#include "cli/moment.hpp"
+#include "cli/run_result.hpp"
+#include "cli/terminal_text.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr Duration kPatience = std::chrono::seconds(30);
+constexpr auto kPoll = std::chrono::seconds(1);
+constexpr std::uint64_t kMostPage = 500;
+
+constexpr const char* kExamples = R"(Examples:
+  muster audit                                     the last 20 acts, the newest at the bottom
+  muster audit --host db7 --since 2027-03-02T14:00:00Z --until 2027-03-02T14:05:00Z
+  muster audit --by alice --act run.start -n 100
+  muster audit -f -o jsonl                         acts as they happen, one line of JSON each
+  muster audit show 812                            one act with its whole script
+  muster audit verify                              is the chain of entries unbroken?)";
+
+struct AuditFlags {
+  std::string host;
+  std::string by;
+  std::string act;
+  std::string since;
+  std::string until;
+  std::uint64_t count = 20;
+  bool follow = false;
+};
+
+void Print(const Context& context, const json::value& entry, bool whole) {
+  if (context.OutputFormat() == Format::kJsonl) return Write(stdout, json::serialize(entry) + "\n");
+  const auto text = AuditEntryText(entry, whole);
+  Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
+}
+
+// The newest entries of a query, at most `most`, oldest of them first.
+Result<std::vector<json::value>> Newest(const Context& context, ApiClient& api, Query query,
+                                        std::uint64_t most) {
+  std::vector<json::value> entries;
+  query.emplace_back("limit", std::to_string(std::clamp<std::uint64_t>(most, 1, kMostPage)));
+  query.emplace_back("before", "");
+  while (entries.size() < most) {
+    const auto page = Persist(context, kPatience, [&] { return api.Get("/audit", query); });
+    if (!page) return Fail(page.error());
+    for (const auto& entry : ListOf(*page, "entries"))
+      if (entries.size() < most) entries.push_back(entry);
+    const auto next = NumberOf(*page, "next");
+    if (next == 0) break;
+    query.back().second = std::to_string(next);
+  }
+  std::ranges::reverse(entries);
+  return entries;
+}
+
+Result<Query> QueryOf(const AuditFlags& flags) {
+  const auto since = Moment("--since", flags.since);
+  if (!since) return Fail(since.error());
+  const auto until = Moment("--until", flags.until);
+  if (!until) return Fail(until.error());
+  return Query{{"host", flags.host},
+               {"by", flags.by},
+               {"act", flags.act},
+               {"since", *since},
+               {"until", *until}};
+}
+
+// Entries as they come, until the program is ended.
+Result<int> Follow(const Context& context, ApiClient& api, const Query& query, std::int64_t seen) {
+  while (true) {
+    std::this_thread::sleep_for(kPoll);
+    Query newer = query;
+    newer.emplace_back("after", std::to_string(seen));
+    const auto entries = Newest(context, api, newer, UINT64_MAX);
+    if (!entries) return Fail(entries.error());
+    for (const auto& entry : *entries) {
+      Print(context, entry, false);
+      seen = NumberOf(entry, "number");
+    }
+    std::fflush(stdout);
+  }
+}
+
+Result<int> Audit(const Context& context, const AuditFlags& flags) {
+  const auto query = QueryOf(flags);
+  if (!query) return Fail(query.error());
+  const auto format = context.OutputFormat();
+  if (flags.follow && (format == Format::kJson || format == Format::kYaml))
+    return Fail(ErrorCode::kInvalid, "-f has no end, so it makes no document: use -o jsonl");
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  std::int64_t seen = 0;
+  if (flags.follow) {
+    // Whatever comes after this look is followed, whether it fits the filter or not.
+    const auto last = Newest(context, *api, {}, 1);
+    if (!last) return Fail(last.error());
+    if (!last->empty()) seen = NumberOf(last->front(), "number");
+  }
+  auto entries = Newest(context, *api, *query, flags.count);
+  if (!entries) return Fail(entries.error());
+  if (format == Format::kJson || format == Format::kYaml) {
+    context.PrintDocument(json::object{{"entries", json::array(entries->begin(), entries->end())}});
+    return 0;
+  }
+  for (const auto& entry : *entries) {
+    Print(context, entry, false);
+    seen = std::max(seen, NumberOf(entry, "number"));
+  }
+  std::fflush(stdout);
+  return flags.follow ? Follow(context, *api, *query, seen) : 0;
+}
+
+Result<int> Show(const Context& context, std::uint64_t number) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto entry = api->Get(fmt::format("/audit/{}", number));
+  if (!entry) return Fail(entry.error());
+  if (context.OutputFormat() == Format::kJsonl || !context.PrintDocument(*entry))
+    Print(context, *entry, true);
+  return 0;
+}
+
+Result<int> Verify(const Context& context) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  std::int64_t checked = 0;
+  Query query;
+  while (true) {
+    auto answer = Persist(context, kPatience, [&] { return api->Get("/audit/verify", query); });
+    if (!answer) return Fail(answer.error());
+    checked += NumberOf(*answer, "checked");
+    const auto next = NumberOf(*answer, "next");
+    if (next != 0) {
+      query = {{"after", std::to_string(next)}, {"hash", TextOf(*answer, "head")}};
+      continue;
+    }
+    answer->get_object()["checked"] = checked;
+    const bool ok = FlagOf(*answer, "ok");
+    if (context.PrintDocument(*answer)) return ok ? 0 : 1;
+    if (!ok) {
+      const auto& bad = FieldOf(*answer, "bad");
+      Write(stderr, fmt::format("muster: the audit trail is broken at entry {}: {}\n",
+                                NumberOf(bad, "number"), TextOf(bad, "why")));
+      return 1;
+    }
+    Write(stdout, fmt::format("{} entries, unbroken up to number {}\nhead {}\n", checked,
+                              NumberOf(*answer, "last"), TextOf(*answer, "head")));
+    return 0;
+  }
+}
+
+}  // namespace
+
+void AddAudit(CLI::App& app, Context& context) {
+  auto* audit = app.add_subcommand("audit", "Who did what, where, when and why");
+  const auto flags = std::make_shared<AuditFlags>();
+  audit->footer(kExamples);
+  audit->add_option("--host", flags->host, "Only acts that touched this host");
+  audit->add_option("--by", flags->by, "Only acts of this token");
+  audit->add_option("--act", flags->act, "Only this act: run.start, run.stop, token.create, …");
+  audit->add_option("--since", flags->since, "Only later ones: a time, or how long ago");
+  audit->add_option("--until", flags->until, "Only earlier ones: a time, or how long ago");
+  audit->add_option("-n,--limit", flags->count, "At most as many")->capture_default_str();
+  audit->add_flag("-f,--follow", flags->follow, "Go on with acts as they happen");
+  audit->require_subcommand(0, 1);
+  audit->callback([&context, audit, flags] {
+    if (!audit->get_subcommands().empty()) return;
+    context.action = [&context, flags] { return Audit(context, *flags); };
+  });
+
+  auto* show = audit->add_subcommand("show", "One act, with its whole script");
+  const auto number = std::make_shared<std::uint64_t>(0);
+  show->add_option("number", *number, "Which entry")->type_name("NUMBER")->required();
+  show->callback([&context, number] {
+    context.action = [&context, number] { return Show(context, *number); };
+  });
+  auto* verify = audit->add_subcommand("verify", "Check that no entry was changed or removed");
+  verify->callback([&context] { context.action = [&context] { return Verify(context); }; });
+}
+
+}  // namespace muster::cli

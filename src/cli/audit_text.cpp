@@ -1,0 +1,59 @@
+#include "cli/audit_text.hpp"
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "cli/output.hpp"
+
+namespace muster::cli {
+namespace {
+
+constexpr std::size_t kMostLines = 10;
+
+// What was executed: all of it when the answer carries the run's own copy.
+std::string Executed(const boost::json::value& entry) {
+  const auto& command = FieldOf(FieldOf(entry, "spec"), "command");
+  if (const auto script = TextOf(command, "script"); !script.empty()) return script;
+  return TextOf(entry, "command");
+}
+
+std::string Script(const boost::json::value& entry, bool whole) {
+  const std::string script = Executed(entry);
+  if (script.empty()) return {};
+  std::string text;
+  std::size_t lines = 0;
+  for (const auto line : Split(Trim(script), '\n')) {
+    if (!whole && lines == kMostLines)
+      return text + fmt::format("    … (muster audit show {})\n", NumberOf(entry, "number"));
+    text += fmt::format("    {} {}\n", lines++ == 0 ? "$" : ">", line);
+  }
+  return text;
+}
+
+std::string Part(std::string_view what, const std::string& text) {
+  return text.empty() ? "" : fmt::format("    {}{}\n", what, text);
+}
+
+}  // namespace
+
+std::string AuditEntryText(const boost::json::value& entry, bool whole) {
+  std::string text =
+      fmt::format("#{}  {}  {}  {}  {}\n", NumberOf(entry, "number"), TextOf(entry, "at"),
+                  TextOf(entry, "actor"), TextOf(entry, "act"), TextOf(entry, "object"));
+  if (const auto hosts = NumberOf(entry, "hosts"); hosts > 0)
+    text += fmt::format("    on {}: {}\n", Hosts(static_cast<std::uint64_t>(hosts)),
+                        TextOf(entry, "names"));
+  const auto script = Script(entry, whole);
+  text += script.empty() ? Part("", TextOf(entry, "detail")) : script;
+  text += Part("because ", TextOf(entry, "reason"));
+  text += fmt::format("    from {}", TextOf(entry, "address"));
+  const auto client = TextOf(entry, "client");
+  text += client.empty() ? "\n" : fmt::format(" with {}\n", client);
+  if (whole && !TextOf(entry, "command_sha256").empty())
+    text += Part("command sha256 ", TextOf(entry, "command_sha256"));
+  if (whole) text += Part("hash ", TextOf(entry, "hash"));
+  return text;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace muster::cli {
+
+// The value of a time option: a time as it is ("2026-11-15T10:00:00Z"), or how long ago ("2h"),
+// told as the API takes it. "" stays "". kInvalid names the option.
+Result<std::string> Moment(std::string_view option, const std::string& text);
+
+}  // namespace muster::cli

@@ -1,0 +1,119 @@
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "cli/context.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kExamples = R"(Examples:
+  muster tokens create alice --role operator --expires 90d > alice.token
+  muster tokens create dashboard --role viewer
+  muster tokens list
+  muster tokens revoke alice --reason 'left the team'
+
+Roles: a viewer sees everything; an operator also starts and stops work; an admin also decides who
+and what belongs here, and reads the audit trail.)";
+
+struct CreateFlags {
+  std::string name;
+  std::string role;
+  std::string expires;
+};
+
+struct RevokeFlags {
+  std::string name;
+  std::string reason;
+};
+
+Result<int> Create(const Context& context, const CreateFlags& flags) {
+  json::object body{{"name", flags.name}, {"role", flags.role}};
+  if (!flags.expires.empty()) {
+    const auto life = ParseDuration(flags.expires);
+    if (!life) return Fail(ErrorCode::kInvalid, "--expires: {}", life.error().message);
+    body["expires_ms"] = life->count();
+  }
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  // Not repeated after an unclear end: the answer is the only place where the secret is told.
+  const auto made = api->Post("/tokens", body);
+  if (!made && made.error().code == ErrorCode::kTimeout)
+    return Fail(ErrorCode::kTimeout,
+                "{}; it may have been made all the same: 'muster tokens revoke {}', then try again",
+                made.error().message, flags.name);
+  if (!made) return Fail(made.error());
+  if (context.PrintDocument(*made)) return 0;
+  const auto expires = TextOf(*made, "expires");
+  context.Say(fmt::format("token {}: {}, {}; it is told only this once", flags.name,
+                          TextOf(*made, "role"),
+                          expires.empty() ? "never expires" : "expires " + expires));
+  Write(stdout, TextOf(*made, "token") + "\n");
+  return 0;
+}
+
+Result<int> List(const Context& context) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto tokens = api->Get("/tokens");
+  if (!tokens) return Fail(tokens.error());
+  if (context.PrintDocument(*tokens)) return 0;
+  Table table({"NAME", "ROLE", "STATE", "EXPIRES", "CREATED", "BY"});
+  for (const auto& token : ListOf(*tokens, "tokens")) {
+    const auto expires = TextOf(token, "expires");
+    table.Add({TextOf(token, "name"), TextOf(token, "role"), TextOf(token, "state"),
+               expires.empty() ? "never" : expires,
+               Ago(ParseTime(TextOf(token, "created")), WallNow()), TextOf(token, "created_by")});
+  }
+  Write(stdout, table.Text(context.terminal.stdout_tty));
+  return 0;
+}
+
+Result<int> Revoke(const Context& context, const RevokeFlags& flags) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  json::object body;
+  if (!flags.reason.empty()) body["reason"] = flags.reason;
+  const auto revoked = api->Post(fmt::format("/tokens/{}/revoke", Segment(flags.name)), body);
+  if (!revoked) return Fail(revoked.error());
+  if (!context.PrintDocument(*revoked))
+    context.Say(fmt::format("token {} is revoked; what it started goes on", flags.name));
+  return 0;
+}
+
+}  // namespace
+
+void AddTokens(CLI::App& app, Context& context) {
+  auto* tokens = app.add_subcommand("tokens", "Who may call, and as what");
+  tokens->require_subcommand(1);
+  tokens->footer(kExamples);
+
+  auto* create = tokens->add_subcommand("create", "Make a token and print it, once");
+  const auto created = std::make_shared<CreateFlags>();
+  create->footer(kExamples);
+  create->add_option("name", created->name, "Who it is for")->type_name("NAME")->required();
+  create->add_option("--role", created->role, "viewer, operator or admin")
+      ->check(CLI::IsMember({"viewer", "operator", "admin"}))
+      ->required();
+  create->add_option("--expires", created->expires,
+                     "How long it is good, like 90d (default: ever)");
+  create->callback([&context, created] {
+    context.action = [&context, created] { return Create(context, *created); };
+  });
+
+  auto* list = tokens->add_subcommand("list", "List tokens, also those that ended lately");
+  list->callback([&context] { context.action = [&context] { return List(context); }; });
+
+  auto* revoke = tokens->add_subcommand("revoke", "Refuse a token from now on");
+  const auto revoked = std::make_shared<RevokeFlags>();
+  revoke->footer(kExamples);
+  revoke->add_option("name", revoked->name, "Which")->type_name("NAME")->required();
+  revoke->add_option("--reason", revoked->reason, "Why, for the audit trail");
+  revoke->callback([&context, revoked] {
+    context.action = [&context, revoked] { return Revoke(context, *revoked); };
+  });
+}
+
+}  // namespace muster::cli
