@@ -19,8 +19,10 @@ class Contract(ApiTest):
         super().set_up_hosts()
         cls.run_id = cls.cluster.start_run("-t", "h1", "--", "echo hello; echo oops >&2; exit 3")
         cls.cluster.wait_end(cls.run_id)
+        assert cls.cluster.muster("tokens", "create", "ci", "--role", "viewer").code == 0
 
     BODIES = {
+        "createToken": {"name": "alice", "role": "operator", "expires_ms": 1000000},
         "startRun": {"targets": "h1", "command": {"argv": ["true"]}},
         "resolveTargets": {"targets": "all"},
         "createInvite": {"uses": 2, "labels": {"zone": "sh1"}},
@@ -29,7 +31,7 @@ class Contract(ApiTest):
     QUERIES = {"readLog": "?host=h1", "whyRun": "?host=h1"}
 
     def call(self, method, path, operation, **more):
-        path = path.replace("{id}", self.run_id).replace("{name}", "h1")
+        path = path.replace("{id}", self.run_id).replace("{name}", "h1").replace("{token}", "ci").replace("{number}", "1")
         body = self.BODIES.get(operation["operationId"])
         return self.cluster.http(method, path + self.QUERIES.get(operation["operationId"], ""), body, **more)
 
@@ -47,7 +49,7 @@ class Contract(ApiTest):
                 self.assertIsNotNone(answer.headers[header], f"no header {header}")
 
     def test_every_operation_answers_as_described(self):
-        expected = {"startRun": 201, "createInvite": 201, "stopRun": 409, "link": 403}
+        expected = {"startRun": 201, "createInvite": 201, "createToken": 201, "stopRun": 409, "link": 403}
         for method, path, operation in operations():
             name = operation["operationId"]
             if name == "stream":
@@ -90,7 +92,8 @@ class Contract(ApiTest):
             if "{" not in path:
                 continue
             with self.subTest(operation=operation["operationId"]):
-                gone = path.replace("{id}", "r999999").replace("{name}", "nobody")
+                gone = path.replace("{id}", "r999999").replace("{name}", "nobody").replace("{token}", "nobody") \
+                    .replace("{number}", "999999")
                 answer = self.cluster.http(method, gone + self.QUERIES.get(operation["operationId"], ""))
                 self.assertError(answer, 404, "not_found")
                 if "{id}" in path:
