@@ -40,6 +40,27 @@ Result<> CheckHostName(std::string_view name) {
   return {};
 }
 
+bool MatchesPattern(std::string_view name, std::string_view pattern) noexcept {
+  std::size_t n = 0;
+  std::size_t p = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t retry = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      retry = n;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
+      ++p, ++n;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      n = ++retry;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
 Result<> CheckLabel(std::string_view key, std::string_view value) {
   const bool key_fits =
       !key.empty() && key.size() <= 63 && std::isalpha(static_cast<unsigned char>(key.front())) &&

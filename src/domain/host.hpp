@@ -43,6 +43,9 @@ struct Host {
 Result<> CheckHostName(std::string_view name);
 Result<> CheckLabel(std::string_view key, std::string_view value);
 
+// Whether a name matches a pattern of literal characters, * (any run of characters) and ? (one).
+bool MatchesPattern(std::string_view name, std::string_view pattern) noexcept;
+
 // A ticket to join with. Its secret is not kept, only the secret's hash.
 struct Invite {
   std::string id;  // SHA-256 of the secret, hex
@@ -52,8 +55,24 @@ struct Invite {
   Labels labels;         // given to each host that joins with it
   std::string created_by;
   WallTime created;
+  std::string names;  // only hosts whose name matches this pattern (* and ?); "" is any
 
   friend bool operator==(const Invite&, const Invite&) = default;
+};
+
+// A join under a known name with another key, held until somebody decides. One for each name. A
+// rejected one stays, so that its key is not asked about again; the next newcomer takes its place.
+struct PendingJoin {
+  std::string name;
+  std::string key;
+  std::string invite;   // id of the ticket it came with, which it has used up
+  Labels labels;        // the newcomer's own
+  Labels invited;       // of the ticket
+  std::string address;  // where it came from
+  WallTime since;
+  std::string rejected;  // by whom and why; "" while it waits
+
+  friend bool operator==(const PendingJoin&, const PendingJoin&) = default;
 };
 
 }  // namespace muster

@@ -96,9 +96,19 @@ struct PutToken {
 struct DropToken {
   std::string name;
 };
+struct DropHost {
+  HostId host;
+};  // its id is never given again
+struct PutPending {
+  PendingJoin pending;
+};
+struct DropPending {
+  std::string name;
+};
 
 using Change = std::variant<PutHost, PutInvite, PutRun, PutTargets, PutTask, PutKey, PutWish,
-                            DropWish, AddAudit, PutToken, DropToken>;
+                            DropWish, AddAudit, PutToken, DropToken, DropHost, PutPending,
+                            DropPending>;
 
 // What is committed as one transaction.
 struct Batch {

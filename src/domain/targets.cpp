@@ -16,27 +16,6 @@ namespace {
 using Node = TargetExpression::Node;
 using Mask = std::vector<char>;  // one per host: meant or not
 
-bool MatchesPattern(std::string_view name, std::string_view pattern) {
-  std::size_t n = 0;
-  std::size_t p = 0;
-  std::size_t star = std::string_view::npos;
-  std::size_t retry = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      retry = n;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
-      ++p, ++n;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      n = ++retry;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*', p) == std::string_view::npos;
-}
-
 const std::string* LabelOf(const Host& host, std::string_view key) {
   constexpr std::string_view kFact = "fact.";
   const bool fact = key.starts_with(kFact);

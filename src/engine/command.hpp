@@ -45,6 +45,9 @@ struct StopRun {
 struct CreateInvite {
   Caller caller;
   Invite invite;
+  std::string key = {};  // Idempotency-Key, as for StartRun
+  std::string body_sha256 = {};
+  ReadAt<std::optional<IdempotencyKey>> known = {};
 };
 
 struct JoinHost {
@@ -64,6 +67,38 @@ struct RevokeToken {
   Caller caller;
   std::string name;
   std::string reason;
+};
+
+// What an operator decides about hosts. A name that does not fit the wish is kNotFound or
+// kConflict.
+struct AcceptJoin {  // the newcomer that waits under this name takes the host over
+  Caller caller;
+  std::string name;
+  std::string key;  // of the newcomer; "" is whoever waits
+};
+struct RejectJoin {
+  Caller caller;
+  std::string name;
+  std::string reason;
+};
+struct ListPending {
+  Caller caller;
+};
+struct RevokeHost {
+  Caller caller;
+  std::string name;
+  std::string reason;
+};
+struct RemoveHost {  // one that is revoked, or was away for long
+  Caller caller;
+  std::string name;
+};
+struct LabelHosts {
+  Caller caller;
+  std::string targets;  // as it was written, for the audit
+  std::vector<HostId> hosts;
+  Labels set;
+  std::vector<std::string> remove;
 };
 
 struct AskWhy {
@@ -101,7 +136,8 @@ struct LinkClosed {
 };
 
 using Command = std::variant<StartRun, StopRun, CreateInvite, JoinHost, AskWhy, NodeHello,
-                             NodeReports, LinkClosed, CreateToken, RevokeToken>;
+                             NodeReports, LinkClosed, CreateToken, RevokeToken, AcceptJoin,
+                             RejectJoin, ListPending, RevokeHost, RemoveHost, LabelHosts>;
 
 // --- answers ---
 
@@ -126,6 +162,22 @@ struct HostJoined {
 struct TokenAnswer {
   Token token;
 };
+struct JoinWaits {
+  PendingJoin pending;
+};
+struct HostChanged {  // as it is now; for a removed one, as it was last
+  Host host;
+};
+struct JoinRejected {
+  PendingJoin pending;
+};
+struct PendingJoins {
+  std::vector<PendingJoin> joins;  // that wait, by name
+};
+struct HostsLabelled {
+  std::uint32_t hosts = 0;    // asked for and known
+  std::uint32_t changed = 0;  // of them
+};
 struct WhyAnswer {
   struct Line {
     std::string host;
@@ -137,6 +189,7 @@ struct WhyAnswer {
 };
 
 using Answer =
-    std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer, TokenAnswer>;
+    std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer, TokenAnswer,
+                 JoinWaits, HostChanged, JoinRejected, PendingJoins, HostsLabelled>;
 
 }  // namespace muster::engine

@@ -39,6 +39,7 @@ struct HostNews {
   Host host;
   bool online = false;
   std::string address;
+  bool removed = false;  // it is no longer known
 };
 // Whom to let in from now on.
 struct TokenNews {

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "engine/hosts/enrol.hpp"
+#include "engine/hosts/label.hpp"
+#include "engine/hosts/leave.hpp"
 #include "engine/hosts/presence.hpp"
 #include "engine/load.hpp"
 #include "engine/people/tokens.hpp"

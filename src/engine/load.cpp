@@ -89,6 +89,7 @@ State LoadState(Snapshot snapshot, Options options, Now now) {
     state.hosts[host.id].host = std::move(host);
   }
   for (auto& invite : snapshot.invites) state.invites[invite.id] = std::move(invite);
+  for (auto& join : snapshot.pending) state.pending[join.name] = {join, now.mono};
   for (auto& run : snapshot.runs) LoadRun(state, std::move(run), now);
   for (auto& record : snapshot.open_logs) {
     if (state.lingering.contains(record.key)) continue;

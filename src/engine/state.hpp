@@ -102,6 +102,11 @@ struct State {
   std::unordered_map<LinkId, HostId> host_by_link;
   std::unordered_map<std::string, Invite> invites;
   std::map<std::string, Token> tokens;  // by name; revoked ones for a while
+  struct Pending {
+    PendingJoin join;
+    MonoTime asked;  // when it last did
+  };
+  std::map<std::string, Pending, std::less<>> pending;  // by name
 
   std::map<RunId, OpenRun> runs;
   std::deque<RunId> work;  // runs with something to do now

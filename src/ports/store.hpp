@@ -39,6 +39,7 @@ struct Snapshot {
   std::vector<OpenRun> runs;          // not ended
   std::vector<TaskRecord> open_logs;  // ended attempts of ended runs whose log is still kOpen
   std::vector<OpenWish> wishes;
+  std::vector<PendingJoin> pending;
 };
 
 struct RunFilter {

@@ -170,6 +170,25 @@ TEST_P(StoreContract, LoadsOnlyInvitesWithUses) {
   EXPECT_EQ(snapshot.invites[0].id, "b");
 }
 
+TEST_P(StoreContract, PendingJoinsStayUntilDroppedOnePerName) {
+  PendingJoin one{.name = "web1", .key = "k1", .invite = "i", .since = {7}};
+  const PendingJoin two{.name = "web2", .key = "k2", .invite = "i", .since = {8}};
+  Commit({PutPending{two}, PutPending{one}});
+  EXPECT_EQ(Load().pending, (std::vector{one, two}));
+  one.rejected = "by bob";
+  Commit({PutPending{one}, DropPending{"web2"}, DropPending{"never there"}});
+  EXPECT_EQ(Load().pending, std::vector{one});
+}
+
+TEST_P(StoreContract, DroppedHostsAreGoneAndTheirIdsStayUsed) {
+  Commit({PutHost{{.id = HostId(3), .name = "a"}}, PutHost{{.id = HostId(7), .name = "b"}}});
+  Commit({DropHost{HostId(7)}, DropHost{HostId(99)}});
+  const Snapshot snapshot = Load();
+  ASSERT_EQ(snapshot.hosts.size(), 1U);
+  EXPECT_EQ(snapshot.hosts[0].id, HostId(3));
+  EXPECT_EQ(snapshot.next_host, 8U);
+}
+
 TEST_P(StoreContract, LoadsOpenRunsAndLeavesEndedOnes) {
   Commit(
       {PutRun{RunOf(1)}, PutTask{TaskRow(1, 0, 1)}, PutRun{RunOf(2)}, PutTask{TaskRow(2, 0, 1)}});
@@ -234,6 +253,7 @@ TEST_P(StoreContract, LoadGivesBackWhateverWasPut) {
     std::map<RunId, muster::Run> runs;
     std::map<TaskKey, TaskRecord> tasks;
     std::map<TaskKey, OpenWish> wishes;
+    std::map<std::string, PendingJoin> pending;
     for (int batch = 0; batch < 5; ++batch) {
       std::vector<Change> changes;
       for (int i = 0; i < 20; ++i) {
@@ -251,8 +271,10 @@ TEST_P(StoreContract, LoadGivesBackWhateverWasPut) {
         runs[run.id] = run;
         tasks[task.key] = task;
         wishes[wish.task] = wish;
+        const PendingJoin join = random.SomePending();
+        pending[join.name] = join;
         changes.insert(changes.end(), {PutHost{host}, PutInvite{invite}, PutRun{run}, PutTask{task},
-                                       PutWish{wish}});
+                                       PutWish{wish}, PutPending{join}});
       }
       Commit(std::move(changes));
     }
@@ -263,6 +285,9 @@ TEST_P(StoreContract, LoadGivesBackWhateverWasPut) {
     std::vector<OpenWish> want_wishes;
     for (const auto& [id, wish] : wishes) want_wishes.push_back(wish);
     EXPECT_EQ(snapshot.wishes, want_wishes);
+    std::vector<PendingJoin> want_pending;
+    for (const auto& [name, join] : pending) want_pending.push_back(join);
+    EXPECT_EQ(snapshot.pending, want_pending);
     std::vector<Invite> want_invites;
     for (const auto& [id, invite] : invites)
       if (invite.uses_left > 0) want_invites.push_back(invite);

@@ -30,6 +30,8 @@ class History {
   void StopRun(RunId run, Duration grace);
   void PlanFaults();
   void BreakSomething();
+  void Revoke();
+  void Operate();
   void Mend();
   void CheckHosts();
   SimHost& AnyHost() {
@@ -52,6 +54,9 @@ void History::Invite() {
   invite.uses_left = 1'000'000;
   invite.expires = WallTime{INT64_MAX / 2};
   invite.replace = true;
+  server_.Ask(engine::CreateInvite{.caller = {}, .invite = invite}, [](Result<engine::Answer>) {});
+  invite.id = "plain";
+  invite.replace = false;
   server_.Ask(engine::CreateInvite{.caller = {}, .invite = invite}, [](Result<engine::Answer>) {});
   world_.RunUntil(world_.Now() + 1000);
 }
@@ -144,7 +149,7 @@ void History::PlanRuns() {
 }
 
 void History::BreakSomething() {
-  const std::int64_t kind = world_.Between(0, 99);
+  const std::int64_t kind = world_.Between(0, 104);
   if (kind < 25) {
     server_.Crash();
     world_.After(world_.Delay(500, 40'000), [this] { server_.Start(); });
@@ -161,6 +166,8 @@ void History::BreakSomething() {
   } else if (kind < 76) {
     SimHost& host = AnyHost();
     host.Reimage();
+    // Its new key takes over at once, or waits for the operator.
+    host.UseInvite(world_.Chance(0.5) ? "invite" : "plain");
     world_.After(world_.Delay(3000, 30'000),
                  [&host] { host.Join([&host] { host.StartAgent(); }); });
   } else if (kind < 79) {
@@ -173,11 +180,42 @@ void History::BreakSomething() {
     disk_.refused = world_.Chance(0.5) ? 0.3 : 0;
     disk_.rare = world_.Chance(0.3) ? 15'000 : 400;
     world_.After(world_.Between(1000, 20'000), [this] { disk_ = {}; });
+  } else if (kind >= 100) {
+    Revoke();
   } else {
     net_.rare = world_.Chance(0.5) ? 20'000 : 3000;
     net_.usual = world_.Chance(0.5) ? 500 : 5;
     world_.After(world_.Between(1000, 20'000), [this] { net_ = {}; });
   }
+}
+
+// An operator refuses a host's key; later the machine is set up anew.
+void History::Revoke() {
+  SimHost& host = AnyHost();
+  world_.Trace("{} is to be revoked", host.name());
+  server_.Ask(engine::RevokeHost{.caller = {}, .name = host.name(), .reason = "sim"},
+              [this](Result<engine::Answer> answer) {
+                if (!answer) return;
+                const Host& revoked = std::get<engine::HostChanged>(*answer).host;
+                world_.Trace("{} is revoked, key {}", revoked.name, revoked.key);
+                server_.Forbid(revoked.key);
+              });
+  world_.After(world_.Delay(10'000, 30'000), [this, &host] {
+    host.Reimage();
+    host.UseInvite(world_.Chance(0.5) ? "invite" : "plain");
+    host.Join([&host] { host.StartAgent(); });
+  });
+}
+
+// Lets whoever waits take over the name it asks for.
+void History::Operate() {
+  server_.Ask(engine::ListPending{}, [this](Result<engine::Answer> answer) {
+    if (!answer) return;
+    for (const auto& join : std::get<engine::PendingJoins>(*answer).joins)
+      server_.Ask(engine::AcceptJoin{.caller = {}, .name = join.name, .key = join.key},
+                  [](Result<engine::Answer>) {});
+  });
+  world_.After(world_.Between(3000, 12'000), [this] { Operate(); });
 }
 
 void History::PlanFaults() {
@@ -216,6 +254,7 @@ Summary History::Play() {
   AddHosts();
   PlanRuns();
   PlanFaults();
+  Operate();
   world_.RunUntil(world_.Now() + kTrouble + 45'000);
   Mend();
   world_.RunUntil(world_.Now() + 60'000);

@@ -33,10 +33,11 @@ void SimHost::NewBoot() {
 void SimHost::Join(std::function<void()> joined) {
   server_.Ask(
       engine::JoinHost{
-          .caller = {}, .invite = "invite", .name = name_, .key = disk_.key, .labels = {}},
+          .caller = {}, .invite = invite_, .name = name_, .key = disk_.key, .labels = {}},
       [this, joined, key = disk_.key](Result<engine::Answer> answer) {
         if (!answer) world_.Trace("{} cannot join: {}", name_, answer.error().message);
         if (!answer || key != disk_.key) return;
+        if (std::holds_alternative<engine::JoinWaits>(*answer)) return;  // it asks again
         disk_.joined = true;
         joined();
       });
@@ -180,7 +181,7 @@ void SimHost::SendToServer(const std::shared_ptr<Wire>& wire, link::NodeFrame fr
 void SimHost::CarryOut(link::Node::Actions actions) {
   if (actions.refused) {
     world_.Trace("{} is refused: {}", name_, actions.refused->code);
-    refused_ = actions.refused->code == "copy";
+    refused_ = actions.refused->code == "copy" || actions.refused->code == "revoked";
   }
   if (actions.new_term) disk_.term = *actions.new_term;
   if (actions.welcomed) backoff_.Reset();

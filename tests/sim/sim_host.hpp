@@ -35,6 +35,7 @@ class SimHost {
 
   // Joins (again) under its name; tries until the server answers.
   void Join(std::function<void()> joined);
+  void UseInvite(std::string id) { invite_ = std::move(id); }  // for the next join
 
   bool Joined() const { return disk_.joined; }
   bool AgentUp() const { return node_ != nullptr; }
@@ -98,6 +99,7 @@ class SimHost {
   std::shared_ptr<Wire> wire_;
   link::Backoff backoff_;
   bool refused_ = false;
+  std::string invite_ = "invite";
 };
 
 }  // namespace muster::sim

@@ -154,6 +154,8 @@ void SimServer::Drive() {
 void SimServer::SendFrame(LinkId id, link::ServerFrame frame) {
   const auto found = links_.find(id);
   if (found == links_.end()) return;
+  if (!frame.orders.empty() && forbidden_.contains(found->second.key))
+    throw Violation("an order went to a revoked host");
   if (frame.welcome) found->second.host = frame.welcome->host;
   found->second.port.to_node(std::move(frame));
 }

@@ -4,6 +4,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "engine/pipeline.hpp"
@@ -44,6 +46,9 @@ class SimServer final : public Links {
     request.caller.name = "sim";
     Submit(std::move(request));
   }
+
+  // From now on, no order may go to this key.
+  void Forbid(const std::string& key) { forbidden_.insert(key); }
 
   Store& store() { return *view_; }  // reads of what is on disk, also while the server is down
   MemoryLogStore& log_disk() { return *log_disk_; }
@@ -89,6 +94,7 @@ class SimServer final : public Links {
   std::vector<std::shared_ptr<Process>> dead_;  // events on their way still point at them
   std::map<LinkId, Link> links_;
   std::map<RequestId, Answered> waiting_;
+  std::set<std::string> forbidden_;
   std::uint64_t next_link_ = 0;
   std::uint64_t next_request_ = 0;
   std::int64_t mono_base_ = 1'000'000;

@@ -188,7 +188,18 @@ class RandomRecords {
             .replace = Coin(),
             .labels = SomeLabels(),
             .created_by = Text(),
-            .created = Time()};
+            .created = Time(),
+            .names = Text()};
+  }
+  PendingJoin SomePending() {
+    return {.name = Text(),
+            .key = Text(),
+            .invite = Text(),
+            .labels = SomeLabels(),
+            .invited = SomeLabels(),
+            .address = Text(),
+            .since = Time(),
+            .rejected = Text()};
   }
   AuditEntry Audit() {
     return {.number = 1 + Number(1000),

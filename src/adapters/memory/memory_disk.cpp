@@ -65,5 +65,10 @@ void MemoryDisk::Put(const AddAudit& add) {
 void MemoryDisk::Put(const PutToken& put) { tokens[put.token.name] = put.token; }
 
 void MemoryDisk::Put(const DropToken& drop) { tokens.erase(drop.name); }
+void MemoryDisk::Put(const DropHost& drop) { hosts.erase(drop.host); }
+
+void MemoryDisk::Put(const PutPending& put) { pending[put.pending.name] = put.pending; }
+
+void MemoryDisk::Put(const DropPending& drop) { pending.erase(drop.name); }
 
 }  // namespace muster

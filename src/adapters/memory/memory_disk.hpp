@@ -45,6 +45,7 @@ class MemoryDisk {
   std::map<std::uint64_t, AuditEntry> audit GUARDED_BY(mutex);
   std::set<std::pair<HostId, std::uint64_t>> audit_hosts GUARDED_BY(mutex);
   std::map<std::string, Token> tokens GUARDED_BY(mutex);
+  std::map<std::string, PendingJoin> pending GUARDED_BY(mutex);
 
  private:
   void Put(const PutHost& put) REQUIRES(mutex);
@@ -58,6 +59,9 @@ class MemoryDisk {
   void Put(const AddAudit& add) REQUIRES(mutex);
   void Put(const PutToken& put) REQUIRES(mutex);
   void Put(const DropToken& drop) REQUIRES(mutex);
+  void Put(const DropHost& drop) REQUIRES(mutex);
+  void Put(const PutPending& put) REQUIRES(mutex);
+  void Put(const DropPending& drop) REQUIRES(mutex);
 };
 
 }  // namespace muster

@@ -103,6 +103,7 @@ Result<Snapshot> MemoryStore::Load(Term term) {
     if (run == disk_->runs.end() || IsFinal(run->second.state)) snapshot.open_logs.push_back(task);
   }
   for (const auto& [task, wish] : disk_->wishes) snapshot.wishes.push_back(wish);
+  for (const auto& [name, pending] : disk_->pending) snapshot.pending.push_back(pending);
   return snapshot;
 }
 

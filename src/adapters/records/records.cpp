@@ -163,6 +163,7 @@ std::string EncodeInvite(const Invite& invite) {
   PutLabels(invite.labels, out.mutable_labels());
   out.set_created_by(invite.created_by);
   out.set_created_ms(invite.created.ms);
+  out.set_names(invite.names);
   return out.SerializeAsString();
 }
 
@@ -175,7 +176,34 @@ Result<Invite> DecodeInvite(std::string_view blob) {
                 .replace = in.replace(),
                 .labels = TakeLabels(in.labels()),
                 .created_by = in.created_by(),
-                .created = {in.created_ms()}};
+                .created = {in.created_ms()},
+                .names = in.names()};
+}
+
+std::string EncodePending(const PendingJoin& pending) {
+  wire::PendingJoin out;
+  out.set_name(pending.name);
+  out.set_key(pending.key);
+  out.set_invite(pending.invite);
+  PutLabels(pending.labels, out.mutable_labels());
+  PutLabels(pending.invited, out.mutable_invited());
+  out.set_address(pending.address);
+  out.set_since_ms(pending.since.ms);
+  out.set_rejected(pending.rejected);
+  return out.SerializeAsString();
+}
+
+Result<PendingJoin> DecodePending(std::string_view blob) {
+  wire::PendingJoin in;
+  if (auto parsed = Parse(blob, &in); !parsed) return Fail(parsed.error());
+  return PendingJoin{.name = in.name(),
+                     .key = in.key(),
+                     .invite = in.invite(),
+                     .labels = TakeLabels(in.labels()),
+                     .invited = TakeLabels(in.invited()),
+                     .address = in.address(),
+                     .since = {in.since_ms()},
+                     .rejected = in.rejected()};
 }
 
 std::string EncodeRun(const Run& run) {

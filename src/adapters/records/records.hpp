@@ -17,6 +17,9 @@ Result<Host> DecodeHost(std::string_view blob);
 std::string EncodeInvite(const Invite& invite);
 Result<Invite> DecodeInvite(std::string_view blob);
 
+std::string EncodePending(const PendingJoin& pending);
+Result<PendingJoin> DecodePending(std::string_view blob);
+
 // Compressed: a run carries its scripts.
 std::string EncodeRun(const Run& run);
 Result<Run> DecodeRun(std::string_view blob);

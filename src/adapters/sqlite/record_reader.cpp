@@ -82,6 +82,11 @@ Result<> ReadRest(Database& database, Snapshot& snapshot) {
                                   WishOf);
   if (!wishes) return Fail(wishes.error());
   snapshot.wishes = std::move(*wishes);
+  auto pending = ReadAll<PendingJoin>(
+      database, "SELECT record FROM pending_join ORDER BY name",
+      [](const auto& row) { return records::DecodePending(row.ColumnBytes(0)); });
+  if (!pending) return Fail(pending.error());
+  snapshot.pending = std::move(*pending);
   return {};
 }
 

@@ -86,6 +86,9 @@ Result<> RecordWriter::PrepareAll() {
       {&raise_, "UPDATE meta SET value = ? WHERE name = ? AND value < ?"},
       {&add_node_, "INSERT OR IGNORE INTO node (store, boot) VALUES (?, ?)"},
       {&find_node_, "SELECT id FROM node WHERE store = ? AND boot = ?"},
+      {&drop_host_, "DELETE FROM host WHERE id = ?"},
+      {&put_pending_, "INSERT OR REPLACE INTO pending_join VALUES (?, ?)"},
+      {&drop_pending_, "DELETE FROM pending_join WHERE name = ?"},
   };
   for (const auto& [place, sql] : all) {
     auto prepared = database_.Prepare(sql);
@@ -284,6 +287,19 @@ Result<> RecordWriter::Put(const PutToken& put, Seen&) {
 
 Result<> RecordWriter::Put(const DropToken& drop, Seen&) {
   return drop_token_->Text(drop.name).Run();
+}
+
+Result<> RecordWriter::Put(const DropHost& drop, Seen&) {
+  return drop_host_->Id(drop.host.value).Run();
+}
+
+Result<> RecordWriter::Put(const PutPending& put, Seen&) {
+  const std::string record = records::EncodePending(put.pending);
+  return put_pending_->Text(put.pending.name).Blob(record).Run();
+}
+
+Result<> RecordWriter::Put(const DropPending& drop, Seen&) {
+  return drop_pending_->Text(drop.name).Run();
 }
 
 }  // namespace muster::sqlite

@@ -49,6 +49,9 @@ class RecordWriter {
   Result<> Put(const AddAudit& add, Seen& seen);
   Result<> Put(const PutToken& put, Seen& seen);
   Result<> Put(const DropToken& drop, Seen& seen);
+  Result<> Put(const DropHost& drop, Seen& seen);
+  Result<> Put(const PutPending& put, Seen& seen);
+  Result<> Put(const DropPending& drop, Seen& seen);
 
   Database& database_;
   std::uint64_t id_space_ = 0;
@@ -73,6 +76,9 @@ class RecordWriter {
   Statement* raise_ = nullptr;
   Statement* add_node_ = nullptr;
   Statement* find_node_ = nullptr;
+  Statement* drop_host_ = nullptr;
+  Statement* put_pending_ = nullptr;
+  Statement* drop_pending_ = nullptr;
 };
 
 // Reads the fence row.

@@ -84,7 +84,10 @@ constexpr const char* kLogTables = R"(
 )";
 
 // Each brings the tables from one version to the next; only ever add at the end (migration.hpp).
-constexpr std::array<const char*, 1> kRecordSteps = {kPeople};
+constexpr std::array<const char*, 2> kRecordSteps = {
+    kPeople,
+    "CREATE TABLE pending_join (name TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID",
+};
 
 }  // namespace
 

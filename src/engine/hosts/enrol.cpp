@@ -1,20 +1,30 @@
 #include "engine/hosts/enrol.hpp"
 
-#include "engine/runs/ending.hpp"
+#include "engine/hosts/leave.hpp"
+#include "engine/keys.hpp"
 
 namespace muster::engine {
 namespace {
 
-Result<Invite*> UsableInvite(Turn& turn, const std::string& id) {
-  const auto found = turn.state.invites.find(id);
+// A newcomer that no longer asks must not keep the next one out.
+constexpr Duration kPendingPatience = std::chrono::minutes(10);
+
+Result<Invite*> UsableInvite(Turn& turn, const JoinHost& command) {
+  const auto found = turn.state.invites.find(command.invite);
   if (found == turn.state.invites.end() || found->second.uses_left == 0)
     return Fail(ErrorCode::kDenied,
                 "the join token is unknown or used up; make a new one with 'muster agents invite'");
-  if (found->second.expires < turn.now.wall)
+  Invite& invite = found->second;
+  if (invite.expires < turn.now.wall)
     return Fail(ErrorCode::kDenied,
                 "the join token expired at {}; make a new one with 'muster agents invite'",
-                FormatTime(found->second.expires));
-  return &found->second;
+                FormatTime(invite.expires));
+  if (!invite.names.empty() && !MatchesPattern(command.name, invite.names))
+    return Fail(ErrorCode::kDenied,
+                "the join token is for hosts named '{}', not '{}'; give this host a fitting --name "
+                "or make another token with 'muster agents invite'",
+                invite.names, command.name);
+  return &invite;
 }
 
 void UseUp(Turn& turn, Invite& invite) {
@@ -23,86 +33,201 @@ void UseUp(Turn& turn, Invite& invite) {
   if (invite.uses_left == 0) turn.state.invites.erase(std::string(invite.id));
 }
 
-Labels JoinedLabels(const Labels& own, const Labels& from_invite) {
-  Labels labels = own;
-  for (const auto& [key, value] : from_invite) labels[key] = value;
-  return labels;
+void Overlay(Labels& labels, const Labels& more) {
+  for (const auto& [key, value] : more) labels[key] = value;
 }
 
-// The old key's link and tasks end here; whatever it still runs nobody can ask about any more.
-void Disown(Turn& turn, HostEntry& entry) {
-  if (entry.link) {
-    turn.effects.closes.push_back(entry.link);
-    turn.state.host_by_link.erase(entry.link);
-    entry.link = {};
-  }
-  turn.state.host_by_key.erase(entry.host.key);
-  const auto open = entry.open;
-  for (const auto& [run, ordinal] : open)
-    LoseAttempt(turn, turn.state.runs.at(run), ordinal, "the host joined anew with another key");
-  GiveUpOutputs(turn, entry.host.id, {});
+void DropPendingOf(Turn& turn, const std::string& name) {
+  if (turn.state.pending.erase(name) > 0) turn.Put(DropPending{name});
 }
 
-}  // namespace
+struct Newcomer {
+  const std::string& name;
+  const std::string& key;
+  const Labels& own;
+  const Labels& invited;
+};
 
-void Decide(Turn& turn, const CreateInvite& command) {
-  turn.state.invites[command.invite.id] = command.invite;
-  turn.Put(PutInvite{command.invite});
-  turn.Audit(command.caller, "agent.invite", "",
-             fmt::format("uses {}, expires {}{}", command.invite.uses_left,
-                         FormatTime(command.invite.expires),
-                         command.invite.replace ? ", may replace" : ""));
-  turn.Answer(command.caller, InviteCreated{command.invite});
-}
-
-void Decide(Turn& turn, const JoinHost& command) {
+// Makes the newcomer a host, in place of the one of that name if there is one.
+HostEntry& Enrol(Turn& turn, const Newcomer& newcomer, const std::string& address) {
   State& state = turn.state;
-  const auto refuse = [&](Error error) { turn.Answer(command.caller, Fail(std::move(error))); };
-  const auto by_name = state.host_by_name.find(command.name);
-  if (by_name != state.host_by_name.end()) {
-    const HostEntry& known = state.hosts.at(by_name->second);
-    if (known.host.key == command.key && known.host.state == HostState::kActive) {
-      turn.Answer(command.caller, HostJoined{known.host, state.cluster});
-      return;
-    }
-  }
-  const auto invite = UsableInvite(turn, command.invite);
-  if (!invite) return refuse(invite.error());
-  if (state.host_by_key.contains(command.key))
-    return refuse({ErrorCode::kConflict,
-                   "this key belongs to another host already; join with an empty data folder"});
-  const bool replaces = by_name != state.host_by_name.end();
-  if (replaces && !(*invite)->replace)
-    return refuse(
-        {ErrorCode::kConflict,
-         fmt::format(
-             "a host named '{0}' is known already with another key; if this machine takes its "
-             "place, "
-             "join with a token of 'muster agents invite --replace', else give it another --name",
-             command.name)});
-  const HostId id = replaces ? by_name->second : HostId(state.next_host++);
+  const auto known = state.host_by_name.find(newcomer.name);
+  const bool replaces = known != state.host_by_name.end();
+  const HostId id = replaces ? known->second : HostId(state.next_host++);
   HostEntry& entry = state.hosts[id];
-  if (replaces) Disown(turn, entry);
+  Labels labels = newcomer.own;
+  if (replaces) {
+    Disown(turn, entry, "the host joined anew with another key");
+    state.host_by_key.erase(entry.host.key);
+    Overlay(labels, entry.host.labels);
+  }
+  Overlay(labels, newcomer.invited);
   entry.host = Host{.id = id,
-                    .name = command.name,
-                    .key = command.key,
+                    .name = newcomer.name,
+                    .key = newcomer.key,
                     .state = HostState::kActive,
                     .note = {},
-                    .labels = JoinedLabels(command.labels, (*invite)->labels),
+                    .labels = std::move(labels),
                     .facts = {},
                     .store = {},
                     .boot = {},
                     .session = 0,
                     .joined = turn.now.wall,
                     .last_hello = {}};
-  state.host_by_key[command.key] = id;
-  state.host_by_name[command.name] = id;
-  UseUp(turn, **invite);
+  state.host_by_key[newcomer.key] = id;
+  state.host_by_name[newcomer.name] = id;
+  DropPendingOf(turn, newcomer.name);
   turn.Put(PutHost{entry.host});
+  turn.Tell(HostNews{entry.host, false, address});
+  return entry;
+}
+
+// What is known of this newcomer already: the host it is, the wait it is in, or why it is refused.
+std::optional<Result<Answer>> KnownNewcomer(Turn& turn, const JoinHost& command) {
+  State& state = turn.state;
+  if (const auto by_key = state.host_by_key.find(command.key); by_key != state.host_by_key.end()) {
+    const Host& host = state.hosts.at(by_key->second).host;
+    if (host.state == HostState::kRevoked)
+      return Fail(ErrorCode::kDenied,
+                  "the key of host '{}' was revoked ({}); to join anew, remove the agent's data "
+                  "folder first",
+                  host.name, host.note);
+    if (host.name != command.name || host.state != HostState::kActive)
+      return Fail(ErrorCode::kConflict,
+                  "this key belongs to host '{}' already; join with an empty data folder",
+                  host.name);
+    return HostJoined{host, state.cluster};
+  }
+  const auto waits = state.pending.find(command.name);
+  if (waits == state.pending.end() || waits->second.join.key != command.key ||
+      waits->second.join.invite != command.invite)
+    return std::nullopt;
+  const PendingJoin& join = waits->second.join;
+  if (!join.rejected.empty())
+    return Fail(ErrorCode::kDenied, "the join of '{}' was rejected {}", join.name, join.rejected);
+  waits->second.asked = turn.now.mono;
+  return JoinWaits{join};
+}
+
+Result<PendingJoin> Hold(Turn& turn, const JoinHost& command, const Invite& invite) {
+  State& state = turn.state;
+  const auto other = state.pending.find(command.name);
+  if (other != state.pending.end() && other->second.join.rejected.empty() &&
+      turn.now.mono - other->second.asked < kPendingPatience)
+    return Fail(ErrorCode::kConflict,
+                "another machine already waits to take over '{}'; decide about it first with "
+                "'muster agents replace {}' or 'muster agents reject {}'",
+                command.name, command.name, command.name);
+  PendingJoin join{.name = command.name,
+                   .key = command.key,
+                   .invite = command.invite,
+                   .labels = command.labels,
+                   .invited = invite.labels,
+                   .address = command.caller.address,
+                   .since = turn.now.wall,
+                   .rejected = {}};
+  state.pending[join.name] = {join, turn.now.mono};
+  turn.Put(PutPending{join});
+  turn.Audit(command.caller, "agent.wait", "host " + command.name, "key " + command.key,
+             {state.host_by_name.at(command.name)});
+  return join;
+}
+
+Result<State::Pending*> Waiting(Turn& turn, const std::string& name) {
+  const auto found = turn.state.pending.find(name);
+  if (found == turn.state.pending.end() || !found->second.join.rejected.empty())
+    return Fail(ErrorCode::kNotFound,
+                "no machine waits to take over a host named '{}'; see 'muster agents pending'",
+                name);
+  return &found->second;
+}
+
+}  // namespace
+
+void Decide(Turn& turn, const CreateInvite& command) {
+  const KeyedRequest request{command.caller, command.key, command.body_sha256, command.known};
+  if (!command.key.empty()) {
+    const auto known = KnownKey(turn, request);
+    if (!known) return turn.Answer(command.caller, Fail(known.error()));
+    if (*known) {
+      const auto made = turn.state.invites.find(command.invite.id);
+      if (made == turn.state.invites.end())
+        return turn.Answer(
+            command.caller,
+            Fail(ErrorCode::kConflict,
+                 "the token of this Idempotency-Key is used up; send a new key for a new one"));
+      return turn.Answer(command.caller, InviteCreated{made->second});
+    }
+    RememberKey(turn, request, RunId{});
+  }
+  turn.state.invites[command.invite.id] = command.invite;
+  turn.Put(PutInvite{command.invite});
+  turn.Audit(
+      command.caller, "agent.invite", "",
+      fmt::format("uses {}, expires {}{}{}", command.invite.uses_left,
+                  FormatTime(command.invite.expires), command.invite.replace ? ", may replace" : "",
+                  command.invite.names.empty() ? "" : ", names " + command.invite.names));
+  turn.Answer(command.caller, InviteCreated{command.invite});
+}
+
+void Decide(Turn& turn, const JoinHost& command) {
+  if (auto known = KnownNewcomer(turn, command)) return turn.Answer(command.caller, *known);
+  const auto invite = UsableInvite(turn, command);
+  if (!invite) return turn.Answer(command.caller, Fail(invite.error()));
+  const bool replaces = turn.state.host_by_name.contains(command.name);
+  if (replaces && !(*invite)->replace) {
+    auto held = Hold(turn, command, **invite);
+    if (!held) return turn.Answer(command.caller, Fail(held.error()));
+    UseUp(turn, **invite);
+    return turn.Answer(command.caller, JoinWaits{std::move(*held)});
+  }
+  const HostEntry& entry = Enrol(
+      turn, {command.name, command.key, command.labels, (*invite)->labels}, command.caller.address);
+  UseUp(turn, **invite);
   turn.Audit(command.caller, replaces ? "agent.rejoin" : "agent.join", "host " + command.name,
-             "key " + command.key, {id});
-  turn.Tell(HostNews{entry.host, false, command.caller.address});
-  turn.Answer(command.caller, HostJoined{entry.host, state.cluster});
+             "key " + command.key, {entry.host.id});
+  turn.Answer(command.caller, HostJoined{entry.host, turn.state.cluster});
+}
+
+void Decide(Turn& turn, const AcceptJoin& command) {
+  const auto waiting = Waiting(turn, command.name);
+  if (!waiting) return turn.Answer(command.caller, Fail(waiting.error()));
+  const PendingJoin join = (*waiting)->join;  // Enrol drops the original
+  if (!command.key.empty() && command.key != join.key)
+    return turn.Answer(
+        command.caller,
+        Fail(ErrorCode::kConflict,
+             "another machine waits under '{}' by now; see 'muster agents pending'", command.name));
+  if (turn.state.host_by_key.contains(join.key))
+    return turn.Answer(
+        command.caller,
+        Fail(ErrorCode::kConflict,
+             "the key that waits under '{}' has joined under another name; reject it",
+             command.name));
+  const HostEntry& entry =
+      Enrol(turn, {join.name, join.key, join.labels, join.invited}, join.address);
+  turn.Audit(command.caller, "agent.replace", "host " + join.name, "key " + join.key,
+             {entry.host.id});
+  turn.Answer(command.caller, HostChanged{entry.host});
+}
+
+void Decide(Turn& turn, const RejectJoin& command) {
+  const auto waiting = Waiting(turn, command.name);
+  if (!waiting) return turn.Answer(command.caller, Fail(waiting.error()));
+  PendingJoin& join = (*waiting)->join;
+  join.rejected = "by " + command.caller.name;
+  if (!command.reason.empty()) join.rejected += ": " + command.reason;
+  turn.Put(PutPending{join});
+  turn.Audit(command.caller, "agent.reject", "host " + join.name,
+             fmt::format("key {}, {}", join.key, join.rejected));
+  turn.Answer(command.caller, JoinRejected{join});
+}
+
+void Decide(Turn& turn, const ListPending& command) {
+  PendingJoins answer;
+  for (const auto& [name, waiting] : turn.state.pending)
+    if (waiting.join.rejected.empty()) answer.joins.push_back(waiting.join);
+  turn.Answer(command.caller, std::move(answer));
 }
 
 }  // namespace muster::engine

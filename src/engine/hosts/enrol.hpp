@@ -4,13 +4,21 @@
 
 namespace muster::engine {
 
-// How hosts come to be known: tickets to join with, and joining.
+// How hosts come to be known: tickets to join with, joining, and what waits to be decided.
 
+// One Idempotency-Key makes one ticket; the caller makes the same secret from the same key. A
+// repeated key is kConflict when it came with another request, or when its ticket is used up.
 void Decide(Turn& turn, const CreateInvite& command);
 
 // A new name becomes a host. A known name with the same key is the same host (the first answer was
-// lost). A known name with another key needs a ticket made to replace; what the old key held is
-// lost.
+// lost). A known name with another key takes the host over at once when the ticket was made to
+// replace, and else waits for AcceptJoin; asking again with the same ticket and key tells how it
+// stands. Its labels: the newcomer's own, under those the host has, under the ticket's.
 void Decide(Turn& turn, const JoinHost& command);
+
+// The newcomer becomes the host of that name; what the old key held is lost.
+void Decide(Turn& turn, const AcceptJoin& command);
+void Decide(Turn& turn, const RejectJoin& command);
+void Decide(Turn& turn, const ListPending& command);
 
 }  // namespace muster::engine

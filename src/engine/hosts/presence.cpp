@@ -131,13 +131,6 @@ void SettleUnlisted(Turn& turn, HostEntry& entry, const link::Hello& hello,
   }
 }
 
-void DropWishes(Turn& turn, HostId host) {
-  const auto wishes = turn.state.wishes.find(host);
-  if (wishes == turn.state.wishes.end()) return;
-  for (const auto& [task, wish] : wishes->second) turn.Put(DropWish{task});
-  turn.state.wishes.erase(wishes);
-}
-
 void Welcome(Turn& turn, HostEntry& entry, const NodeHello& command) {
   link::Welcome welcome{.cluster = turn.state.cluster,
                         .term = turn.state.term,
@@ -184,6 +177,13 @@ bool LookedTooEarly(State& state, const NodeHello& command) {
 }
 
 }  // namespace
+
+void DropWishes(Turn& turn, HostId host) {
+  const auto wishes = turn.state.wishes.find(host);
+  if (wishes == turn.state.wishes.end()) return;
+  for (const auto& [task, wish] : wishes->second) turn.Put(DropWish{task});
+  turn.state.wishes.erase(wishes);
+}
 
 void Decide(Turn& turn, const NodeHello& command) {
   const auto id = turn.state.host_by_key.find(command.key);

@@ -9,4 +9,7 @@ namespace muster::engine {
 void Decide(Turn& turn, const NodeHello& command);
 void Decide(Turn& turn, const LinkClosed& command);
 
+// Stops the host needs not hear of any more.
+void DropWishes(Turn& turn, HostId host);
+
 }  // namespace muster::engine

@@ -52,6 +52,8 @@ void GiveTurn(Turn& turn, OpenRun& run, std::uint32_t ordinal) {
   turn.TellRun(run);
   if (host == nullptr) {
     EndUnsent(turn, run, ordinal, TaskEvent::kOfflineOver, "the host is no longer known");
+  } else if (host->host.state == HostState::kRevoked) {
+    EndUnsent(turn, run, ordinal, TaskEvent::kOfflineOver, "the host is revoked");
   } else if (host->Online()) {
     Dispatch(turn, run, ordinal, *host);
   } else {

@@ -1,40 +1,13 @@
 #include "engine/runs/start.hpp"
 
+#include "engine/keys.hpp"
 #include "engine/runs/dispatch.hpp"
 
 namespace muster::engine {
 namespace {
 
-// The run an idempotency key already made, as far as memory and the caller's look-up know.
-Result<std::optional<IdempotencyKey>> KnownKey(Turn& turn, const StartRun& command) {
-  State& state = turn.state;
-  if (const auto found = state.keys.find({command.caller.name, command.key});
-      found != state.keys.end())
-    return found->second.key;
-  if (command.known.value) return command.known.value;
-  // Memory holds every key committed since `keys_forgotten_at`; the look-up must reach as far.
-  if (command.known.commit < state.keys_forgotten_at)
-    return Fail(ErrorCode::kUnavailable,
-                "the look-up of the idempotency key is too old; send the request again");
-  return std::nullopt;
-}
-
-void ForgetOldKeys(Turn& turn) {
-  State& state = turn.state;
-  std::erase_if(state.keys, [&](const auto& item) {
-    const auto& remembered = item.second;
-    if (turn.now.mono - remembered.at < state.options.keys_remembered) return false;
-    if (remembered.commit > state.keys_forgotten_at) state.keys_forgotten_at = remembered.commit;
-    return true;
-  });
-}
-
-void RememberKey(Turn& turn, const StartRun& command, RunId run) {
-  const IdempotencyKey key{command.caller.name, command.key, command.body_sha256, run,
-                           turn.now.wall};
-  if (turn.state.keys.size() % 1024 == 1023) ForgetOldKeys(turn);
-  turn.state.keys[{key.caller, key.key}] = {key, turn.commit, turn.now.mono};
-  turn.Put(PutKey{key});
+KeyedRequest KeyOf(const StartRun& command) {
+  return {command.caller, command.key, command.body_sha256, command.known};
 }
 
 // A run pins what it started with, so each host's part of its output is settled here.
@@ -89,14 +62,8 @@ void AuditStart(Turn& turn, const StartRun& command, const Run& run) {
 
 void Decide(Turn& turn, const StartRun& command) {
   if (!command.key.empty()) {
-    const auto known = KnownKey(turn, command);
+    const auto known = KnownKey(turn, KeyOf(command));
     if (!known) return turn.Answer(command.caller, Fail(known.error()));
-    if (*known && (*known)->body_sha256 != command.body_sha256)
-      return turn.Answer(
-          command.caller,
-          Fail(ErrorCode::kConflict,
-               "the Idempotency-Key was used for another request ({}); use a new key",
-               FormatRunId((*known)->run)));
     if (*known) {
       const auto open = turn.state.runs.find((*known)->run);
       const std::uint32_t hosts = open == turn.state.runs.end() ? 0 : open->second.run.hosts;
@@ -109,7 +76,7 @@ void Decide(Turn& turn, const StartRun& command) {
   OpenRun& run = turn.state.runs.emplace(id, std::move(made)).first->second;
   turn.Put(PutRun{run.run});
   turn.Put(PutTargets{id, run.targets});
-  if (!command.key.empty()) RememberKey(turn, command, id);
+  if (!command.key.empty()) RememberKey(turn, KeyOf(command), id);
   AuditStart(turn, command, run.run);
   turn.Tell(RunNews{.run = id,
                     .state = run.run.state,

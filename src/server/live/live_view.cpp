@@ -59,6 +59,11 @@ void LiveView::TakeOne(const engine::TaskNews& news) {
 }
 
 void LiveView::TakeOne(const engine::HostNews& news) {
+  if (news.removed) {
+    hosts_.erase(news.host.id);
+    by_name_.erase(news.host.name);
+    return;
+  }
   HostView& view = hosts_[news.host.id];
   if (!view.host.name.empty() && view.host.name != news.host.name) by_name_.erase(view.host.name);
   view.host = news.host;

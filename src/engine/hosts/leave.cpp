@@ -1,0 +1,89 @@
+#include "engine/hosts/leave.hpp"
+
+#include <algorithm>
+
+#include "engine/hosts/presence.hpp"
+#include "engine/runs/ending.hpp"
+
+namespace muster::engine {
+namespace {
+
+constexpr Duration kAwayForLong = std::chrono::hours(7 * 24);
+
+Result<HostEntry*> Known(Turn& turn, const std::string& name) {
+  const auto id = turn.state.host_by_name.find(name);
+  if (id == turn.state.host_by_name.end())
+    return Fail(ErrorCode::kNotFound, "there is no host '{}'; see 'muster hosts'", name);
+  return &turn.state.hosts.at(id->second);
+}
+
+// Tasks that wait for the host will wait in vain.
+void GiveUpWaiting(Turn& turn, HostEntry& entry, const std::string& why) {
+  const auto queued = entry.queued;  // the loop changes the original
+  for (const auto& [run, ordinal] : queued)
+    EndUnsent(turn, turn.state.runs.at(run), ordinal, TaskEvent::kOfflineOver, why);
+}
+
+}  // namespace
+
+void Disown(Turn& turn, HostEntry& entry, const std::string& why) {
+  if (entry.link) {
+    turn.effects.closes.push_back(entry.link);
+    turn.state.host_by_link.erase(entry.link);
+    entry.link = {};
+  }
+  const auto open = entry.open;  // the loop changes the original
+  for (const auto& [run, ordinal] : open) LoseAttempt(turn, turn.state.runs.at(run), ordinal, why);
+  GiveUpOutputs(turn, entry.host.id, {});
+}
+
+void Decide(Turn& turn, const RevokeHost& command) {
+  const auto known = Known(turn, command.name);
+  if (!known) return turn.Answer(command.caller, Fail(known.error()));
+  HostEntry& entry = **known;
+  Host& host = entry.host;
+  if (host.state == HostState::kRevoked) return turn.Answer(command.caller, HostChanged{host});
+  host.state = HostState::kRevoked;
+  host.note = fmt::format("revoked by {}{}{}", command.caller.name,
+                          command.reason.empty() ? "" : ": ", command.reason);
+  if (entry.link)
+    turn.FrameFor(entry.link).refusal =
+        link::Refusal{"revoked", "this host's key was revoked; it gets no more work"};
+  Disown(turn, entry, "the host's key was revoked");
+  GiveUpWaiting(turn, entry, "the host is revoked");
+  turn.Put(PutHost{host});
+  turn.Audit(
+      command.caller, "agent.revoke", "host " + host.name,
+      fmt::format("key {}{}{}", host.key, command.reason.empty() ? "" : ", ", command.reason),
+      {host.id});
+  turn.Tell(HostNews{host, false, entry.address});
+  turn.Answer(command.caller, HostChanged{host});
+}
+
+void Decide(Turn& turn, const RemoveHost& command) {
+  const auto known = Known(turn, command.name);
+  if (!known) return turn.Answer(command.caller, Fail(known.error()));
+  HostEntry& entry = **known;
+  const WallTime seen = std::max(entry.host.last_hello, entry.host.joined);
+  const bool gone = !entry.Online() && turn.now.wall - seen >= kAwayForLong;
+  if (entry.host.state != HostState::kRevoked && !gone)
+    return turn.Answer(
+        command.caller,
+        Fail(ErrorCode::kConflict,
+             "host '{0}' is {1}; revoke it first with 'muster agents revoke {0}'", entry.host.name,
+             entry.Online() ? "online" : "away for less than a week"));
+  Disown(turn, entry, "the host was removed");
+  GiveUpWaiting(turn, entry, "the host was removed");
+  const Host host = entry.host;
+  DropWishes(turn, host.id);
+  turn.state.host_by_key.erase(host.key);
+  turn.state.host_by_name.erase(host.name);
+  turn.state.hosts.erase(host.id);
+  if (turn.state.pending.erase(host.name) > 0) turn.Put(DropPending{host.name});
+  turn.Put(DropHost{host.id});
+  turn.Audit(command.caller, "host.remove", "host " + host.name, "key " + host.key, {host.id});
+  turn.Tell(HostNews{host, false, {}, true});
+  turn.Answer(command.caller, HostChanged{host});
+}
+
+}  // namespace muster::engine

@@ -1,0 +1,266 @@
+#include "engine_fixture.hpp"
+
+namespace muster::engine {
+namespace {
+
+class Joining : public EngineFixture {
+ protected:
+  void MakeInvite(const std::string& id, std::uint32_t uses = 1, bool replace = false,
+                  const std::string& names = "", Labels labels = {}) {
+    Ask(CreateInvite{.caller = {},
+                     .invite = {.id = id,
+                                .uses_left = uses,
+                                .expires = WallTime{INT64_MAX / 2},
+                                .replace = replace,
+                                .labels = std::move(labels),
+                                .created_by = {},
+                                .created = {},
+                                .names = names}});
+    Settle();
+  }
+  Result<Answer> Join(const std::string& invite, const std::string& name, const std::string& key,
+                      Labels labels = {}) {
+    return Answered(JoinHost{
+        .caller = {}, .invite = invite, .name = name, .key = key, .labels = std::move(labels)});
+  }
+  template <typename Request>
+  Result<Answer> Answered(Request request) {
+    const auto id = Ask(std::move(request));
+    Settle();
+    return replies_.at(id);
+  }
+  Result<Answer> Revoke(const std::string& name) {
+    return Answered(RevokeHost{.caller = {}, .name = name, .reason = "stolen"});
+  }
+  const Host& HostNamed(const std::string& name) {
+    const auto& state = pipeline_->engine()->state();
+    return state.hosts.at(state.host_by_name.at(name)).host;
+  }
+  static bool Waits(const Result<Answer>& answer) {
+    return answer && std::holds_alternative<JoinWaits>(*answer);
+  }
+  static bool Joined(const Result<Answer>& answer) {
+    return answer && std::holds_alternative<HostJoined>(*answer);
+  }
+  static ErrorCode CodeOf(const Result<Answer>& answer) {
+    return answer ? ErrorCode::kInternal : answer.error().code;
+  }
+};
+
+TEST_F(Joining, TicketForNamesLetsOnlyThoseIn) {
+  MakeInvite("t", 2, false, "web*.sh?");
+  EXPECT_EQ(CodeOf(Join("t", "db1.sh1", "k1")), ErrorCode::kDenied);
+  EXPECT_EQ(CodeOf(Join("t", "web1.sh10", "k1")), ErrorCode::kDenied);
+  EXPECT_TRUE(Joined(Join("t", "web1.sh1", "k1")));
+}
+
+TEST_F(Joining, TicketsLabelsWinOverTheHostsOwn) {
+  MakeInvite("t", 1, false, "", {{"zone", "sh1"}});
+  ASSERT_TRUE(Joined(Join("t", "web1", "k1", {{"zone", "mine"}, {"rack", "7"}})));
+  EXPECT_EQ(HostNamed("web1").labels, (Labels{{"zone", "sh1"}, {"rack", "7"}}));
+}
+
+TEST_F(Joining, KnownNameWithAnotherKeyWaitsAlsoAcrossARestart) {
+  AddHosts(1);
+  MakeInvite("t");
+  ASSERT_TRUE(Waits(Join("t", "h1", "new")));
+  Lead();
+  EXPECT_TRUE(Waits(Join("t", "h1", "new")));
+  const auto list = Answered(ListPending{});
+  ASSERT_TRUE(list);
+  ASSERT_EQ(std::get<PendingJoins>(*list).joins.size(), 1U);
+  EXPECT_EQ(std::get<PendingJoins>(*list).joins[0].key, "new");
+  EXPECT_EQ(HostNamed("h1").key, "key-h1");
+}
+
+TEST_F(Joining, WaitingUsesTheTicketUpOnce) {
+  AddHosts(1);
+  MakeInvite("t");
+  ASSERT_TRUE(Waits(Join("t", "h1", "new")));
+  EXPECT_TRUE(Waits(Join("t", "h1", "new")));
+  EXPECT_EQ(CodeOf(Join("t", "h9", "other")), ErrorCode::kDenied);
+}
+
+TEST_F(Joining, AcceptedNewcomerTakesOverAndTheOldKeysTaskIsLost) {
+  AddHosts(1);
+  const RunId run = Start(1);
+  TakeOrders();
+  MakeInvite("t", 1, false, "", {{"zone", "sh1"}});
+  ASSERT_TRUE(Waits(Join("t", "h1", "new")));
+  const LinkId old_link = link_of_[1];
+  ASSERT_TRUE(Answered(AcceptJoin{.caller = {}, .name = "h1", .key = "new"}));
+  EXPECT_EQ(StateOf(run, 1), TaskState::kLost);
+  EXPECT_EQ(closed_, std::vector{old_link});
+  EXPECT_TRUE(Joined(Join("t", "h1", "new")));
+  EXPECT_EQ(HostNamed("h1").id, HostId(1));
+  EXPECT_EQ(HostNamed("h1").key, "new");
+  EXPECT_EQ(HostNamed("h1").labels, (Labels{{"zone", "sh1"}}));
+  frames_.clear();
+  SayHello(1);  // with the old key
+  Settle();
+  ASSERT_FALSE(frames_.empty());
+  EXPECT_EQ(frames_.back().frame.refusal->code, "unknown");
+  EXPECT_TRUE(std::get<PendingJoins>(*Answered(ListPending{})).joins.empty());
+}
+
+TEST_F(Joining, AcceptOfAnotherKeyThanTheOneThatWaitsIsRefused) {
+  AddHosts(1);
+  MakeInvite("t");
+  ASSERT_TRUE(Waits(Join("t", "h1", "new")));
+  EXPECT_EQ(CodeOf(Answered(AcceptJoin{.caller = {}, .name = "h1", .key = "seen before"})),
+            ErrorCode::kConflict);
+  EXPECT_EQ(CodeOf(Answered(AcceptJoin{.caller = {}, .name = "h2", .key = ""})),
+            ErrorCode::kNotFound);
+  EXPECT_EQ(HostNamed("h1").key, "key-h1");
+}
+
+TEST_F(Joining, SecondNewcomerMustNotPushTheFirstAside) {
+  AddHosts(1);
+  MakeInvite("t", 5);
+  ASSERT_TRUE(Waits(Join("t", "h1", "new")));
+  EXPECT_EQ(CodeOf(Join("t", "h1", "newer")), ErrorCode::kConflict);
+  Advance(std::chrono::minutes(9));
+  ASSERT_TRUE(Waits(Join("t", "h1", "new")));
+  Advance(std::chrono::minutes(9));
+  EXPECT_EQ(CodeOf(Join("t", "h1", "newer")), ErrorCode::kConflict);
+  Advance(std::chrono::minutes(2));  // the first no longer asks
+  EXPECT_TRUE(Waits(Join("t", "h1", "newer")));
+}
+
+TEST_F(Joining, RejectedNewcomerIsDeniedAndTheNextMayWait) {
+  AddHosts(1);
+  MakeInvite("t", 5);
+  ASSERT_TRUE(Waits(Join("t", "h1", "new")));
+  ASSERT_TRUE(Answered(RejectJoin{.caller = {}, .name = "h1", .reason = "who?"}));
+  Lead();
+  EXPECT_EQ(CodeOf(Join("t", "h1", "new")), ErrorCode::kDenied);
+  EXPECT_EQ(CodeOf(Answered(AcceptJoin{.caller = {}, .name = "h1", .key = ""})),
+            ErrorCode::kNotFound);
+  EXPECT_TRUE(Waits(Join("t", "h1", "newer")));
+}
+
+TEST_F(Joining, LabelsOfTheServerOutliveAReplacement) {
+  AddHosts(1);
+  ASSERT_TRUE(Answered(LabelHosts{.caller = {},
+                                  .targets = "h1",
+                                  .hosts = {HostId(1)},
+                                  .set = {{"app", "web"}, {"zone", "sh1"}},
+                                  .remove = {}}));
+  MakeInvite("t", 1, true, "", {{"zone", "sh2"}});
+  ASSERT_TRUE(Joined(Join("t", "h1", "new", {{"app", "vault"}, {"disk", "ssd"}})));
+  EXPECT_EQ(HostNamed("h1").labels, (Labels{{"app", "web"}, {"zone", "sh2"}, {"disk", "ssd"}}));
+}
+
+TEST_F(Joining, LabelsAreSetRemovedCountedAndKept) {
+  AddHosts(2);
+  const LabelHosts both{.caller = {},
+                        .targets = "all",
+                        .hosts = {HostId(1), HostId(2), HostId(77)},
+                        .set = {{"a", "1"}},
+                        .remove = {"b"}};
+  const auto first = Answered(both);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(std::get<HostsLabelled>(*first).hosts, 2U);
+  EXPECT_EQ(std::get<HostsLabelled>(*first).changed, 2U);
+  EXPECT_EQ(std::get<HostsLabelled>(*Answered(both)).changed, 0U);
+  Lead();
+  EXPECT_EQ(HostNamed("h2").labels, (Labels{{"a", "1"}}));
+}
+
+TEST_F(Joining, RevokedHostLosesItsWorkAndGetsNoMore) {
+  AddHosts(2);
+  const RunId open = Start(2);
+  TakeOrders();
+  const LinkId link = link_of_[1];
+  ASSERT_TRUE(Revoke("h1"));
+  EXPECT_EQ(StateOf(open, 1), TaskState::kLost);
+  EXPECT_EQ(StateOf(open, 2), TaskState::kSent);
+  EXPECT_EQ(closed_, std::vector{link});
+  EXPECT_EQ(HostNamed("h1").state, HostState::kRevoked);
+  frames_.clear();
+  SayHello(1);
+  Settle();
+  EXPECT_EQ(frames_.back().frame.refusal->code, "revoked");
+  const RunId later = Start(2);
+  EXPECT_EQ(StateOf(later, 1), TaskState::kUnreachable);
+  for (const auto& order : TakeOrders()) EXPECT_EQ(order.host, HostId(2));
+}
+
+TEST_F(Joining, RevocationEndsWhatWaitsForTheHost) {
+  AddHosts(1);
+  Cut(1);
+  StageSpec stage;
+  stage.wait_offline = std::chrono::hours(1);
+  const RunId run = Start(1, stage);
+  ASSERT_TRUE(Revoke("h1"));
+  EXPECT_EQ(StateOf(run, 1), TaskState::kUnreachable);
+  EXPECT_TRUE(IsFinal(Find(run).state));
+}
+
+TEST_F(Joining, RevokedKeyCannotJoinAgainButTheNameCanBeTakenOver) {
+  AddHosts(1);
+  ASSERT_TRUE(Revoke("h1"));
+  Lead();
+  MakeInvite("t", 9);
+  EXPECT_EQ(CodeOf(Join("t", "h1", "key-h1")), ErrorCode::kDenied);
+  EXPECT_EQ(CodeOf(Join("t", "h5", "key-h1")), ErrorCode::kDenied);
+  ASSERT_TRUE(Waits(Join("t", "h1", "new")));
+  ASSERT_TRUE(Answered(AcceptJoin{.caller = {}, .name = "h1", .key = ""}));
+  EXPECT_EQ(HostNamed("h1").state, HostState::kActive);
+  EXPECT_EQ(HostNamed("h1").note, "");
+}
+
+TEST_F(Joining, OnlyHostsThatAreGoneCanBeRemoved) {
+  AddHosts(2);
+  EXPECT_EQ(CodeOf(Answered(RemoveHost{.caller = {}, .name = "h1"})), ErrorCode::kConflict);
+  Cut(1);
+  EXPECT_EQ(CodeOf(Answered(RemoveHost{.caller = {}, .name = "h1"})), ErrorCode::kConflict);
+  ASSERT_TRUE(Revoke("h2"));
+  EXPECT_TRUE(Answered(RemoveHost{.caller = {}, .name = "h2"}));
+  Advance(std::chrono::hours(24 * 8));
+  EXPECT_TRUE(Answered(RemoveHost{.caller = {}, .name = "h1"}));
+  EXPECT_EQ(CodeOf(Answered(RemoveHost{.caller = {}, .name = "h1"})), ErrorCode::kNotFound);
+  Lead();
+  EXPECT_TRUE(pipeline_->engine()->state().hosts.empty());
+}
+
+TEST_F(Joining, RemovedHostEndsWhatItHeldAndItsIdIsNotGivenAgain) {
+  AddHosts(1);
+  StageSpec stage;
+  auto command = std::make_shared<muster::Command>();
+  command->timeout = std::chrono::hours(24 * 30);
+  stage.command = command;
+  const RunId run = Start(1, stage);
+  Cut(1);
+  Advance(std::chrono::hours(24 * 8));
+  ASSERT_TRUE(Answered(RemoveHost{.caller = {}, .name = "h1"}));
+  EXPECT_EQ(StateOf(run, 1), TaskState::kLost);
+  Lead();
+  MakeInvite("t");
+  ASSERT_TRUE(Joined(Join("t", "h1", "new")));
+  EXPECT_EQ(HostNamed("h1").id, HostId(2));
+}
+
+TEST_F(Joining, OneKeyMakesOneTicket) {
+  CreateInvite request{.caller = {},
+                       .invite = {.id = "t", .uses_left = 2, .expires = WallTime{INT64_MAX / 2}},
+                       .key = "k",
+                       .body_sha256 = "body",
+                       .known = *store_.FindKey("", "k")};
+  ASSERT_TRUE(Answered(request));
+  ASSERT_TRUE(Joined(Join("t", "web1", "k1")));
+  const auto again = Answered(request);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(std::get<InviteCreated>(*again).invite.uses_left, 1U) << "not made anew";
+  request.body_sha256 = "another";
+  EXPECT_EQ(CodeOf(Answered(request)), ErrorCode::kConflict);
+  request.body_sha256 = "body";
+  ASSERT_TRUE(Joined(Join("t", "web2", "k2")));
+  Lead();
+  request.known = *store_.FindKey("", "k");
+  EXPECT_EQ(CodeOf(Answered(request)), ErrorCode::kConflict) << "used up";
+  EXPECT_EQ(CodeOf(Join("t", "web3", "k3")), ErrorCode::kDenied);
+}
+
+}  // namespace
+}  // namespace muster::engine
