@@ -1,10 +1,12 @@
 #include "agent/facts.hpp"
 
+#include <cstdlib>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include "agent/files.hpp"
+#include "base/instant.hpp"
 #include "base/text.hpp"
 
 namespace muster::agent {
@@ -47,6 +49,10 @@ Labels CollectFacts(std::string_view agent_version) {
     const std::uint64_t bytes = static_cast<std::uint64_t>(memory.totalram) * memory.mem_unit;
     set("memory_mb", std::to_string(bytes >> 20));
   }
+  if (const auto stat = ReadFile("/proc/stat"))
+    for (const auto line : Split(*stat, '\n'))
+      if (line.starts_with("btime "))
+        set("boot_time", FormatTime({std::strtoll(line.data() + 6, nullptr, 10) * 1000}));
   return facts;
 }
 

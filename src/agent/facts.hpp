@@ -8,7 +8,7 @@
 namespace muster::agent {
 
 // What this machine is, for target expressions (`fact.os=debian`): os, os_version, arch, kernel,
-// cpus, memory_mb, hostname, agent. What cannot be found out is left out.
+// cpus, memory_mb, hostname, boot_time, agent. What cannot be found out is left out.
 Labels CollectFacts(std::string_view agent_version);
 
 // The value of a key in an os-release file, without its quotes; "" when missing.

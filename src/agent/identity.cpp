@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "adapters/crypto/digest.hpp"
+#include "adapters/crypto/pki.hpp"
 #include "agent/clocks.hpp"
 #include "base/text.hpp"
 
@@ -128,6 +129,26 @@ Result<> DataFolder::SaveJoin(const std::string& server, const std::string& host
   auto saved = ReplaceFile(File("agent.conf"), FormatIdentity(joined), 0600, Durability::kSynced);
   if (saved) identity_ = std::move(joined);
   return saved;
+}
+
+Result<std::string> DataFolder::OwnKey() {
+  auto known = ReadFile(File("agent.key"));
+  if (known || known.error().code != ErrorCode::kNotFound) return known;
+  std::string made = crypto::GenerateKey();
+  if (auto saved = ReplaceFile(File("agent.key"), made, 0600, Durability::kSynced); !saved)
+    return Fail(saved.error());
+  return made;
+}
+
+bool DataFolder::CertificateEnded(WallTime now) const {
+  const auto cert = ReadFile(File("agent.crt"));
+  if (!cert) return false;
+  const auto validity = crypto::ValidityOf(*cert);
+  return validity && validity->ends <= now;
+}
+
+Result<> DataFolder::SaveTrust(const std::string& ca_pem) {
+  return ReplaceFile(File("ca.pem"), ca_pem, 0600, Durability::kSynced);
 }
 
 Result<> DataFolder::SaveCertificate(const std::string& cert_pem) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "agent/files.hpp"
+#include "base/instant.hpp"
 #include "base/result.hpp"
 #include "domain/ids.hpp"
 
@@ -33,7 +34,7 @@ Result<Identity> ParseIdentity(std::string_view text);  // kInvalid names the li
 struct Credentials {
   std::string key_pem;
   std::string cert_pem;
-  std::string ca_pem;
+  std::string ca_pem;  // "" is the system's CAs
 };
 
 class DataFolder {
@@ -49,11 +50,19 @@ class DataFolder {
   // Whether it has joined a cluster.
   bool Joined() const;
 
+  // The host's private key. Made and kept on the first call, before it is shown to anybody: a join
+  // that is asked for again, also after a restart, is the same one.
+  Result<std::string> OwnKey();
+
+  // Whether its certificate is past its end; false when there is none that can be read.
+  bool CertificateEnded(WallTime now) const;
+
   // Keeps what a join brought. The key is written first and the configuration last, so a crash in
   // between leaves a folder that has not joined.
   Result<> SaveJoin(const std::string& server, const std::string& host, const std::string& cluster,
                     const Credentials& credentials);
   Result<> SaveCertificate(const std::string& cert_pem);  // a renewed one
+  Result<> SaveTrust(const std::string& ca_pem);          // whom to believe from now on
   Result<Credentials> LoadCredentials() const;
 
   // The number of the next connection, on disk (synced) before it is returned. It never comes

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "agent/clocks.hpp"
 #include "agent/daemon/daemon.hpp"
 #include "agent/daemon/join.hpp"
 #include "agent/shim.hpp"
@@ -77,11 +79,33 @@ Result<std::string> JoinTokenOf(const Flags& flags) {
   return std::string(variable == nullptr ? "" : variable);
 }
 
+// Asks until the join is decided: a name that is known already waits for an operator. Whoever does
+// not want to wait ends the agent; it goes on where it was at the next start.
+Result<muster::agent::Joined> JoinPatiently(const muster::agent::JoinOptions& options) {
+  std::string told;
+  muster::Duration pause = std::chrono::seconds(5);
+  while (true) {
+    auto joined = muster::agent::Join(options);
+    const bool away = !joined && !told.empty() &&
+                      (joined.error().code == ErrorCode::kUnavailable ||
+                       joined.error().code == ErrorCode::kTimeout);
+    if (!away && (!joined || !joined->waits)) return joined;
+    if (joined) {
+      pause = joined->ask_again;
+      if (told != joined->message) spdlog::warn("waiting to join: {}", joined->message);
+      told = joined->message;
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
 Result<> JoinNow(muster::agent::DataFolder& folder, const Flags& flags, const std::string& token) {
   muster::agent::JoinOptions options;
   options.server = flags.server;
   options.token = token;
-  options.name = flags.name.empty() ? OwnName() : flags.name;
+  options.name = !flags.name.empty()           ? flags.name
+                 : !folder.Who().host.empty() ? folder.Who().host
+                                              : OwnName();
   auto labels = ReadLabels(flags.labels);
   if (!labels) return muster::Fail(labels.error());
   options.labels = std::move(*labels);
@@ -90,7 +114,10 @@ Result<> JoinNow(muster::agent::DataFolder& folder, const Flags& flags, const st
     if (!ca) return muster::Fail(ca.error());
     options.ca_pem = std::move(*ca);
   }
-  const auto joined = muster::agent::Join(options);
+  auto key = folder.OwnKey();
+  if (!key) return muster::Fail(key.error());
+  options.key_pem = std::move(*key);
+  const auto joined = JoinPatiently(options);
   if (!joined) return muster::Fail(joined.error());
   spdlog::info("joined {} as host={} cluster={}", flags.server, joined->host, joined->cluster);
   return folder.SaveJoin(flags.server, joined->host, joined->cluster,
@@ -100,9 +127,15 @@ Result<> JoinNow(muster::agent::DataFolder& folder, const Flags& flags, const st
 Result<> Run(const Flags& flags) {
   auto folder = muster::agent::DataFolder::Open(flags.data);
   if (!folder) return muster::Fail(folder.error());
-  if (!folder->Joined()) {
+  if (!folder->Joined() || folder->CertificateEnded(muster::agent::WallNow())) {
     const auto token = JoinTokenOf(flags);
     if (!token) return muster::Fail(token.error());
+    if (folder->Joined() && (token->empty() || flags.server.empty()))
+      return muster::Fail(ErrorCode::kInvalid,
+                          "the certificate in {} has ended while this host was away; to get a new "
+                          "one for the same key (tasks are kept), start once more with --server "
+                          "URL and --join TOKEN (from 'muster agents invite')",
+                          flags.data);
     if (token->empty() || flags.server.empty())
       return muster::Fail(ErrorCode::kInvalid,
                           "{} has not joined a server yet; give --server URL and --join TOKEN "

@@ -40,6 +40,8 @@ Result<EmulatedHost::Identity> Fleet::JoinOne(std::uint32_t index) const {
   join.labels = options_.labels;
   auto joined = agent::Join(join);
   if (!joined) return Fail(joined.error());
+  if (joined->waits)
+    return Fail(ErrorCode::kConflict, "{}; make the token with --replace", joined->message);
   EmulatedHost::Identity identity{.name = joined->host,
                                   .key_pem = std::move(joined->key_pem),
                                   .cert_pem = std::move(joined->cert_pem),

@@ -74,7 +74,10 @@ struct NodeFrame {
   std::optional<Beat> beat;
   std::vector<LogChunk> chunks;
   std::vector<Report> reports;
-  bool Empty() const { return !hello && !beat && chunks.empty() && reports.empty(); }
+  std::string renew = {};  // a certificate request for the node's own key, PEM; answered by Papers
+  bool Empty() const {
+    return !hello && !beat && chunks.empty() && reports.empty() && renew.empty();
+  }
   friend bool operator==(const NodeFrame&, const NodeFrame&) = default;
 };
 
@@ -144,6 +147,14 @@ struct Refusal {
   friend bool operator==(const Refusal&, const Refusal&) = default;
 };
 
+// Whom to trust from now on and, when the node asked, who it is.
+struct Papers {
+  std::string ca_pem;    // the CAs of servers; "" leaves what the node has
+  std::string signer;    // key id of the CA that signs now, hex
+  std::string cert_pem;  // the renewed certificate, "" when none was asked for
+  friend bool operator==(const Papers&, const Papers&) = default;
+};
+
 struct ServerFrame {
   bool say_hello = false;  // a new leadership: begin anew with Hello
   std::optional<Welcome> welcome;
@@ -153,9 +164,10 @@ struct ServerFrame {
   std::vector<Kill> kills;
   std::vector<LogAck> log_acks;
   std::vector<TaskKey> forgets;
+  std::optional<Papers> papers = {};
   bool Empty() const {
     return !say_hello && !welcome && !refusal && !beat && orders.empty() && kills.empty() &&
-           log_acks.empty() && forgets.empty();
+           log_acks.empty() && forgets.empty() && !papers;
   }
 };
 

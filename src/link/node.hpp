@@ -53,6 +53,9 @@ class Node {
   // What the disk remembers, before the first connection. `spooled` is the output kept so far.
   void Restore(const HeldTask& held, std::uint64_t spooled);
 
+  // What the next Hello tells of the machine.
+  void SetFacts(Labels facts) { options_.facts = std::move(facts); }
+
   // A connection is open (or the server asked to begin anew on it): queues Hello.
   void SayHello(std::uint64_t session, std::int64_t now);
   void Disconnected();

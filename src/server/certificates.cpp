@@ -1,5 +1,6 @@
 #include "server/certificates.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -12,30 +13,26 @@
 
 #include "adapters/crypto/digest.hpp"
 #include "base/text.hpp"
+#include "server/ca_rotation.hpp"
 
 namespace muster::server {
 namespace {
 
-constexpr std::chrono::hours kCaLife{24 * 3650};
-constexpr std::chrono::hours kServerLife{24 * 825};
+constexpr Duration kCaWarning = std::chrono::hours(24 * 180);
+constexpr Duration kServerWarning = std::chrono::hours(24 * 14);
 
-std::string HostOfUrl(const std::string& url) {
-  std::string host = url;
-  if (const auto scheme = host.find("://"); scheme != std::string::npos)
-    host = host.substr(scheme + 3);
-  host = host.substr(0, host.find('/'));
-  if (host.starts_with('[')) return host.substr(1, host.find(']') - 1);
-  return host.substr(0, host.find(':'));
+std::chrono::seconds Seconds(Duration life) {
+  return std::max(std::chrono::seconds(1), std::chrono::duration_cast<std::chrono::seconds>(life));
 }
 
-std::vector<std::string> ServerNames(const std::string& listen_host,
-                                     const std::string& public_url) {
+std::vector<std::string> ServerNames(const CertificateSettings& settings) {
   std::set<std::string> names{"localhost", "127.0.0.1", "::1"};
   char own[256] = {};
   if (gethostname(own, sizeof own - 1) == 0 && own[0] != '\0') names.insert(own);
-  if (!listen_host.empty() && listen_host != "0.0.0.0" && listen_host != "::")
-    names.insert(listen_host);
-  if (const auto host = HostOfUrl(public_url); !host.empty()) names.insert(host);
+  if (!settings.listen_host.empty() && settings.listen_host != "0.0.0.0" &&
+      settings.listen_host != "::")
+    names.insert(settings.listen_host);
+  if (const auto host = HostOfUrl(settings.public_url); !host.empty()) names.insert(host);
   return {names.begin(), names.end()};
 }
 
@@ -46,41 +43,85 @@ std::string Joined(const std::vector<std::string>& names) {
 }
 
 Result<> LoadCa(const std::filesystem::path& data, Identity& identity) {
-  if (std::filesystem::exists(data / "ca.key")) {
-    auto key = ReadWhole(data / "ca.key");
-    auto cert = ReadWhole(data / "ca.pem");
-    if (!key) return Fail(key.error());
-    if (!cert) return Fail(cert.error());
-    identity.ca = {std::move(*key), std::move(*cert)};
-    return {};
+  const bool has_key = std::filesystem::exists(data / "ca.key");
+  const bool has_cert = std::filesystem::exists(data / "ca.pem");
+  if (has_key && !has_cert)
+    return Fail(ErrorCode::kConflict,
+                "{} is there without ca.pem; bring ca.pem back from a copy (or, if this server "
+                "never got through its first start, remove ca.key)",
+                (data / "ca.key").string());
+  if (!has_key && !has_cert) {
+    identity.fresh = true;
+    if (const auto made = MakeFirstCa(data); !made) return made;
   }
-  identity.fresh = true;
-  auto ca = crypto::MakeCa("Muster CA " + ToHex(crypto::RandomBytes(4)), kCaLife);
-  if (!ca) return Fail(ca.error());
-  identity.ca = std::move(*ca);
-  if (const auto written = WriteSecret(data / "ca.pem", identity.ca.cert_pem, true); !written)
-    return written;
-  return WriteSecret(data / "ca.key", identity.ca.key_pem);
+  auto cas = LoadCas(data);
+  if (!cas) return Fail(cas.error());
+  identity.ca = cas->signer;
+  identity.trusted_pem = cas->trusted_pem;
+  auto fingerprint = crypto::CertFingerprint(identity.ca.cert_pem);
+  if (!fingerprint) return Fail(fingerprint.error());
+  identity.ca_fingerprint = std::move(*fingerprint);
+  const auto validity = crypto::ValidityOf(identity.ca.cert_pem);
+  if (!validity) return Fail(validity.error());
+  identity.ca_ends = validity->ends;
+  return {};
 }
 
-Result<> LoadServer(const std::filesystem::path& data, const std::vector<std::string>& names,
+Result<> Take(crypto::KeyAndCert server, Identity& identity) {
+  const auto validity = crypto::ValidityOf(server.cert_pem);
+  if (!validity) return Fail(validity.error());
+  identity.server = std::move(server);
+  identity.server_validity = *validity;
+  return {};
+}
+
+Result<> LoadOwnTls(const CertificateSettings& settings, Identity& identity) {
+  auto cert = ReadWhole(settings.tls_cert);
+  if (!cert) return Fail(cert.error());
+  auto key = ReadWhole(settings.tls_key);
+  if (!key) return Fail(key.error());
+  const auto fits = crypto::IsCertOfKey(*cert, *key);
+  if (!fits)
+    return Fail(ErrorCode::kInvalid, "tls: {}, {}: {}", settings.tls_cert.string(),
+                settings.tls_key.string(), fits.error().message);
+  if (!*fits)
+    return Fail(ErrorCode::kInvalid, "tls: {} is not the key of {}", settings.tls_key.string(),
+                settings.tls_cert.string());
+  return Take({std::move(*key), std::move(*cert)}, identity);
+}
+
+Result<> MakeServer(const std::filesystem::path& data, const CertificateSettings& settings,
                     Identity& identity) {
-  const auto known = ReadWhole(data / "server.names");
-  if (known && *known == Joined(names) && std::filesystem::exists(data / "server.key")) {
-    auto key = ReadWhole(data / "server.key");
-    auto cert = ReadWhole(data / "server.pem");
-    if (key && cert) {
-      identity.server = {std::move(*key), std::move(*cert)};
-      return {};
-    }
-  }
-  auto made = crypto::MakeServerCert(identity.ca, names, kServerLife);
+  const auto names = ServerNames(settings);
+  auto made = crypto::MakeServerCert(identity.ca, names, Seconds(settings.server_life));
   if (!made) return Fail(made.error());
-  identity.server = std::move(*made);
-  if (const auto key = WriteSecret(data / "server.key", identity.server.key_pem); !key) return key;
-  if (const auto cert = WriteSecret(data / "server.pem", identity.server.cert_pem); !cert)
-    return cert;
-  return WriteSecret(data / "server.names", Joined(names));
+  if (const auto key = WriteSecret(data / "server.key", made->key_pem); !key) return key;
+  if (const auto cert = WriteSecret(data / "server.pem", made->cert_pem); !cert) return cert;
+  if (const auto kept = WriteSecret(data / "server.names", Joined(names)); !kept) return kept;
+  return Take(std::move(*made), identity);
+}
+
+// The kept certificate, if it is still the right one.
+bool LoadServer(const std::filesystem::path& data, const CertificateSettings& settings,
+                WallTime now, Identity& identity) {
+  const auto known = ReadWhole(data / "server.names");
+  auto key = ReadWhole(data / "server.key");
+  auto cert = ReadWhole(data / "server.pem");
+  if (!known || !key || !cert || *known != Joined(ServerNames(settings))) return false;
+  const auto signed_by_ca = crypto::IsSignedBy(*cert, identity.ca.cert_pem);
+  const auto fits = crypto::IsCertOfKey(*cert, *key);
+  if (!signed_by_ca || !*signed_by_ca || !fits || !*fits) return false;
+  return Take({std::move(*key), std::move(*cert)}, identity) &&
+         now < identity.server_validity.Renew();
+}
+
+Result<> LoadTokenKey(const std::filesystem::path& data, Identity& identity) {
+  if (auto known = ReadWhole(data / "token.key"); known && known->size() >= 32) {
+    identity.token_key = std::move(*known);
+    return {};
+  }
+  identity.token_key = crypto::RandomBytes(32);
+  return WriteSecret(data / "token.key", identity.token_key);
 }
 
 Result<> LoadAdminToken(const std::filesystem::path& data, Identity& identity) {
@@ -96,6 +137,15 @@ Result<> LoadAdminToken(const std::filesystem::path& data, Identity& identity) {
 }
 
 }  // namespace
+
+std::string HostOfUrl(const std::string& url) {
+  std::string host = url;
+  if (const auto scheme = host.find("://"); scheme != std::string::npos)
+    host = host.substr(scheme + 3);
+  host = host.substr(0, host.find('/'));
+  if (host.starts_with('[')) return host.substr(1, host.find(']') - 1);
+  return host.substr(0, host.find(':'));
+}
 
 Result<> WriteSecret(const std::filesystem::path& path, const std::string& content,
                      bool world_readable) {
@@ -124,8 +174,8 @@ Result<std::string> ReadWhole(const std::filesystem::path& path) {
   return content.str();
 }
 
-Result<Identity> LoadIdentity(const std::filesystem::path& data, const std::string& listen_host,
-                              const std::string& public_url) {
+Result<Identity> LoadIdentity(const std::filesystem::path& data,
+                              const CertificateSettings& settings, WallTime now) {
   std::error_code problem;
   std::filesystem::create_directories(data, problem);
   if (problem)
@@ -133,14 +183,49 @@ Result<Identity> LoadIdentity(const std::filesystem::path& data, const std::stri
                 problem.message());
   ::chmod(data.c_str(), 0700);
   Identity identity;
+  identity.own_tls = settings.OwnTls();
   if (const auto ca = LoadCa(data, identity); !ca) return Fail(ca.error());
-  if (const auto server = LoadServer(data, ServerNames(listen_host, public_url), identity); !server)
-    return Fail(server.error());
+  if (settings.OwnTls()) {
+    if (const auto loaded = LoadOwnTls(settings, identity); !loaded) return Fail(loaded.error());
+  } else if (!LoadServer(data, settings, now, identity)) {
+    if (const auto made = MakeServer(data, settings, identity); !made) return Fail(made.error());
+  }
   if (const auto token = LoadAdminToken(data, identity); !token) return Fail(token.error());
-  auto fingerprint = crypto::CertFingerprint(identity.ca.cert_pem);
-  if (!fingerprint) return Fail(fingerprint.error());
-  identity.ca_fingerprint = std::move(*fingerprint);
+  if (const auto key = LoadTokenKey(data, identity); !key) return Fail(key.error());
   return identity;
+}
+
+Result<bool> RenewServer(const std::filesystem::path& data, const CertificateSettings& settings,
+                         WallTime now, Identity& identity) {
+  const std::string before = identity.server.cert_pem;
+  if (settings.OwnTls()) {
+    if (const auto loaded = LoadOwnTls(settings, identity); !loaded) return Fail(loaded.error());
+  } else if (now >= identity.server_validity.Renew()) {
+    if (const auto made = MakeServer(data, settings, identity); !made) return Fail(made.error());
+  }
+  return identity.server.cert_pem != before;
+}
+
+Result<std::string> SignForNode(const Identity& identity, const std::string& request_pem,
+                                const std::string& key, const std::string& host, Duration life) {
+  const auto asked = crypto::KeyIdOfRequest(request_pem);
+  if (!asked) return Fail(asked.error());
+  if (*asked != key)
+    return Fail(ErrorCode::kInvalid, "certificate request of '{}': it is for another key", host);
+  return crypto::SignRequest(identity.ca, request_pem, host, Seconds(life));
+}
+
+std::vector<std::string> EndingSoon(const Identity& identity, WallTime now) {
+  std::vector<std::string> warnings;
+  if (identity.ca_ends - now < kCaWarning)
+    warnings.push_back(fmt::format(
+        "the CA ends at {}, and every agent with it; change it now: see 'musterd ca --help'",
+        FormatTime(identity.ca_ends)));
+  // One of our own making renews itself long before.
+  if (identity.own_tls && identity.server_validity.ends - now < kServerWarning)
+    warnings.push_back(fmt::format("the server's certificate (tls) ends at {}; replace its files",
+                                   FormatTime(identity.server_validity.ends)));
+  return warnings;
 }
 
 }  // namespace muster::server

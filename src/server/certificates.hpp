@@ -2,27 +2,75 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "adapters/crypto/pki.hpp"
+#include "base/instant.hpp"
 #include "base/result.hpp"
 
 namespace muster::server {
 
-// The keys of a cluster, in the data folder: ca.key, ca.pem, server.key, server.pem, admin.token.
+struct CertificateSettings {
+  std::string listen_host;
+  std::string public_url;
+  Duration agent_life = std::chrono::hours(24 * 90);
+  Duration server_life = std::chrono::hours(24 * 90);
+  // The server's own certificate (chain, leaf first) and key, instead of one signed by our CA.
+  std::filesystem::path tls_cert;
+  std::filesystem::path tls_key;
+
+  bool OwnTls() const { return !tls_cert.empty(); }
+};
+
+// The keys of a cluster, in the data folder:
+//
+//   ca.pem        CA certificates that are trusted; a second one while the CA is changed
+//   ca.key        key of the one that signs
+//   server.key, server.pem, server.names    the server's certificate, and for which names it is
+//   token.key     what join tokens are derived from when the caller names an Idempotency-Key
+//   admin.token
+//
 // Made on the first start, files 0600 (ca.pem 0644).
 struct Identity {
-  crypto::KeyAndCert ca;
-  std::string ca_fingerprint;  // SHA-256, hex
+  crypto::KeyAndCert ca;       // the CA that signs
+  std::string ca_fingerprint;  // SHA-256 of its certificate, hex
+  WallTime ca_ends;
+  std::string trusted_pem;  // every CA that is trusted
   crypto::KeyAndCert server;
+  crypto::Validity server_validity;
   std::string admin_token;
-  bool fresh = false;  // this start made them
+  std::string token_key;
+  bool fresh = false;    // this start made them
+  bool own_tls = false;  // `server` is not signed by our CA: nodes trust the system's CAs
+
+  // What the port shows: the certificate, and after it the CA, by which a join token knows it.
+  std::string Chain() const { return own_tls ? server.cert_pem : server.cert_pem + ca.cert_pem; }
+  // What a node must trust to believe this server; "" is the system's CAs.
+  std::string NodesTrust() const { return own_tls ? std::string() : trusted_pem; }
 };
 
 // Loads what is there and makes what is missing. The server's certificate is for localhost, the
-// loopback addresses, this machine's name, `listen_host` and the host of `public_url`; it is made
-// anew when one of these is new.
-Result<Identity> LoadIdentity(const std::filesystem::path& data, const std::string& listen_host,
-                              const std::string& public_url);
+// loopback addresses, this machine's name, and the hosts of listen_host and public_url. It is made
+// anew when one of these is new, when another CA signs, and when two thirds of its life are over.
+// kConflict: the CA's key is missing or fits none of its certificates; nothing is made then.
+Result<Identity> LoadIdentity(const std::filesystem::path& data,
+                              const CertificateSettings& settings, WallTime now);
+
+// Looks whether the server's certificate must be replaced now (its time has come, or the files of
+// an own one changed) and does so. True when `identity.server` is another one.
+Result<bool> RenewServer(const std::filesystem::path& data, const CertificateSettings& settings,
+                         WallTime now, Identity& identity);
+
+// A new certificate for a node that is known by `key`. kInvalid when the request is not for that
+// key.
+Result<std::string> SignForNode(const Identity& identity, const std::string& request_pem,
+                                const std::string& key, const std::string& host, Duration life);
+
+// Sentences about certificates that end soon, for the log.
+std::vector<std::string> EndingSoon(const Identity& identity, WallTime now);
+
+// The host in a URL, without brackets.
+std::string HostOfUrl(const std::string& url);
 
 // Writes a file so that nobody else ever sees it half written or readable.
 Result<> WriteSecret(const std::filesystem::path& path, const std::string& content,

@@ -28,6 +28,17 @@ Setter Time(Duration& field) {
   };
 }
 
+Setter Life(Duration& field) {
+  return [&field](const std::string& value) -> Result<> {
+    const auto parsed = ParseDuration(value);
+    if (!parsed) return Fail(parsed.error());
+    if (*parsed < std::chrono::seconds(3) || *parsed > std::chrono::hours(24 * 3650))
+      return Fail(ErrorCode::kInvalid, "a certificate lives from 3 s to 3650 days");
+    field = *parsed;
+    return {};
+  };
+}
+
 std::map<std::string, Setter> Keys(Config& config) {
   return {
       {"data",
@@ -42,6 +53,10 @@ std::map<std::string, Setter> Keys(Config& config) {
       {"order_life", Time(config.order_life)},
       {"reconnect_bound", Time(config.reconnect_bound)},
       {"takeover_grace", Time(config.takeover_grace)},
+      {"certificates.agent_life", Life(config.agent_life)},
+      {"certificates.server_life", Life(config.server_life)},
+      {"tls.cert", Text(config.tls_cert)},
+      {"tls.key", Text(config.tls_key)},
   };
 }
 
@@ -49,6 +64,21 @@ std::string Known(const std::map<std::string, Setter>& keys) {
   std::string names;
   for (const auto& [name, setter] : keys) names += (names.empty() ? "" : ", ") + name;
   return names;
+}
+
+Result<> SetOne(const std::filesystem::path& file, const std::map<std::string, Setter>& keys,
+                const std::string& name, const YAML::Node& key, const YAML::Node& value) {
+  const auto where =
+      fmt::format("{}:{}:{}", file.string(), key.Mark().line + 1, key.Mark().column + 1);
+  const auto setter = keys.find(name);
+  if (setter == keys.end())
+    return Fail(ErrorCode::kInvalid, "{}: unknown key '{}'; known are {}", where, name,
+                Known(keys));
+  if (!value.IsScalar())
+    return Fail(ErrorCode::kInvalid, "{}: '{}' takes a single value", where, name);
+  if (const auto set = setter->second(value.as<std::string>()); !set)
+    return Fail(ErrorCode::kInvalid, "{}: {}: {}", where, name, set.error().message);
+  return {};
 }
 
 }  // namespace
@@ -78,17 +108,17 @@ Result<> ReadConfigFile(const std::filesystem::path& file, Config& config) {
     const auto keys = Keys(config);
     for (const auto& item : root) {
       const auto name = item.first.as<std::string>();
-      const auto where = fmt::format("{}:{}:{}", file.string(), item.first.Mark().line + 1,
-                                     item.first.Mark().column + 1);
-      const auto setter = keys.find(name);
-      if (setter == keys.end())
-        return Fail(ErrorCode::kInvalid, "{}: unknown key '{}'; known are {}", where, name,
-                    Known(keys));
-      if (!item.second.IsScalar())
-        return Fail(ErrorCode::kInvalid, "{}: '{}' takes a single value", where, name);
-      if (const auto set = setter->second(item.second.as<std::string>()); !set)
-        return Fail(ErrorCode::kInvalid, "{}: {}: {}", where, name, set.error().message);
+      if (!item.second.IsMap()) {
+        if (const auto set = SetOne(file, keys, name, item.first, item.second); !set) return set;
+        continue;
+      }
+      for (const auto& inner : item.second) {
+        const auto whole = name + "." + inner.first.as<std::string>();
+        if (const auto set = SetOne(file, keys, whole, inner.first, inner.second); !set) return set;
+      }
     }
+    if (config.tls_cert.empty() != config.tls_key.empty())
+      return Fail(ErrorCode::kInvalid, "{}: tls needs both cert and key", file.string());
     return {};
   } catch (const YAML::BadFile&) {
     return Fail(ErrorCode::kNotFound, "cannot read the config file {}", file.string());

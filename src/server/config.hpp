@@ -20,6 +20,12 @@ struct Config {
   Duration order_life = std::chrono::seconds(10);
   Duration reconnect_bound = std::chrono::seconds(60);
   Duration takeover_grace = std::chrono::minutes(2);
+  // certificates: {agent_life, server_life}
+  Duration agent_life = std::chrono::hours(24 * 90);
+  Duration server_life = std::chrono::hours(24 * 90);
+  // tls: {cert, key}: the server's own instead of one of the cluster's CA
+  std::string tls_cert;
+  std::string tls_key;
 };
 
 struct HostPort {

@@ -14,14 +14,19 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "adapters/crypto/digest.hpp"
 #include "adapters/local/local_coordinator.hpp"
 #include "adapters/net/event_loop.hpp"
 #include "adapters/net/server.hpp"
 #include "adapters/sqlite/sqlite_log_store.hpp"
 #include "adapters/sqlite/sqlite_store.hpp"
 #include "adapters/system/system_clock.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
+#include "link/papers.hpp"
 #include "server/api/routes.hpp"
+#include "server/ca_command.hpp"
+#include "server/certificate_keeper.hpp"
 #include "server/certificates.hpp"
 #include "server/config.hpp"
 #include "server/engine_thread.hpp"
@@ -59,8 +64,8 @@ net::ServerOptions NetOptions(const Config& config, const HostPort& listen,
   options.address = listen.host;
   options.port = listen.port;
   options.key_pem = identity.server.key_pem;
-  options.chain_pem = identity.server.cert_pem + identity.ca.cert_pem;
-  options.client_ca_pem = identity.ca.cert_pem;
+  options.chain_pem = identity.Chain();
+  options.client_ca_pem = identity.trusted_pem;
   options.link_silence = config.heartbeat * 3 + std::chrono::seconds(5);
   return options;
 }
@@ -74,13 +79,38 @@ engine::Pipeline::Settings EngineSettings(const Config& config) {
   return settings;
 }
 
+CertificateSettings CertificatesOf(const Config& config, const HostPort& listen) {
+  return {.listen_host = listen.host,
+          .public_url = config.public_url,
+          .agent_life = config.agent_life,
+          .server_life = config.server_life,
+          .tls_cert = config.tls_cert,
+          .tls_key = config.tls_key};
+}
+
+Result<Gateway::Office> OfficeOf(const Identity& identity, Duration agent_life) {
+  const auto signer = crypto::CaKeyId(identity.ca.cert_pem);
+  if (!signer) return Fail(signer.error());
+  const std::string trust = identity.NodesTrust();
+  return Gateway::Office{
+      .papers = {.ca_pem = trust, .signer = *signer, .cert_pem = {}},
+      .trusts = link::ShortId(ToHex(crypto::Sha256(trust))),
+      .sign = [&identity, agent_life](const std::string& request, const std::string& key,
+                                      const std::string& host) {
+        return SignForNode(identity, request, key, host, agent_life);
+      }};
+}
+
 // Wires the parts in the order they depend on each other; destruction runs the other way.
 Result<> Serve(const Config& config) {
   const auto listen = ParseListen(config.listen);
   if (!listen) return Fail(listen.error());
-  const auto identity = LoadIdentity(config.data, listen->host, config.public_url);
-  if (!identity) return Fail(identity.error());
   SystemClock clock;
+  const auto certificates = CertificatesOf(config, *listen);
+  const auto identity = LoadIdentity(config.data, certificates, clock.Read().wall);
+  if (!identity) return Fail(identity.error());
+  auto office = OfficeOf(*identity, config.agent_life);
+  if (!office) return Fail(office.error());
   auto store = SqliteStore::Open(config.data);
   if (!store) return Fail(store.error());
   auto logs = SqliteLogStore::Open(config.data, clock);
@@ -107,9 +137,11 @@ Result<> Serve(const Config& config) {
         live.Take(std::move(news));
       },
       EngineSettings(config), "musterd");
+  gateway.SetOffice(std::move(*office));
   gateway.SetSubmit([&engine](engine::Command command) { engine.Submit(std::move(command)); });
 
   net::Server* net_server = nullptr;
+  CertificateKeeper keeper(config.data, certificates, *identity, clock);
   api::Services services{
       .store = **store,
       .logs = **logs,
@@ -122,7 +154,10 @@ Result<> Serve(const Config& config) {
       .openapi = kOpenApi,
       .connections =
           [&net_server] { return net_server == nullptr ? 0 : net_server->Connections(); },
-      .links = [&gateway] { return gateway.LinkCount(); }};
+      .links = [&gateway] { return gateway.LinkCount(); },
+      .public_url = config.public_url,
+      .agent_life = config.agent_life,
+      .server_cert_ends = [&keeper] { return keeper.ServerEnds(); }};
   api::Router router(authenticator, workers, clock);
   for (auto* routes : {api::RunRoutes, api::TaskRoutes, api::HostRoutes, api::AgentRoutes,
                        api::SystemRoutes, api::TokenRoutes, api::AuditRoutes})
@@ -153,6 +188,7 @@ Result<> Serve(const Config& config) {
         "every agent, so keep a copy",
         (config.data / "admin.token").string());
 
+  keeper.Start(loop, **server);
   const std::function<void()> sweep = [&] {
     hub.Sweep([&, now = clock.Read().wall](const std::string& token) {
       return authenticator.Usable(token, now);
@@ -186,11 +222,14 @@ Result<> Serve(const Config& config) {
 
 int main(int argc, char** argv) {
   using muster::server::Config;
+  if (argc >= 2 && std::string_view(argv[1]) == "ca")
+    return muster::server::RunCaCommand(argc - 1, argv + 1);
   CLI::App app(
       "musterd: the Muster server. One port for the API, agents' links, /metrics and health.\n\n"
       "Examples:\n"
       "  musterd --data /var/lib/muster --listen 127.0.0.1:8440\n"
-      "  musterd --config /etc/muster/musterd.yaml --public-url https://muster.example:8440");
+      "  musterd --config /etc/muster/musterd.yaml --public-url https://muster.example:8440\n"
+      "  musterd ca --help                     (the cluster's CA, and how to change it)");
   Config flags;
   std::string config_file;
   std::string data;

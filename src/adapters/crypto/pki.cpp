@@ -1,6 +1,8 @@
 #include "adapters/crypto/pki.hpp"
 
+#include <algorithm>
 #include <arpa/inet.h>
+#include <ctime>
 #include <memory>
 
 #include <openssl/bn.h>
@@ -83,11 +85,13 @@ void SetSerial(X509* cert) {
   MUSTER_CHECK(number && BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(cert)) != nullptr);
 }
 
-void SetLife(X509* cert, std::chrono::hours life) {
+void SetLife(X509* cert, std::chrono::seconds life) {
   // Days and seconds apart: a long life in seconds alone would overflow on 32-bit longs.
-  int days = static_cast<int>(life.count() / 24);
-  long seconds = static_cast<long>(life.count() % 24) * 3600;
-  MUSTER_CHECK(X509_gmtime_adj(X509_getm_notBefore(cert), -kBackdate) != nullptr);
+  constexpr std::int64_t kDay = 86'400;
+  int days = static_cast<int>(life.count() / kDay);
+  long seconds = static_cast<long>(life.count() % kDay);
+  long backdate = std::min(kBackdate, static_cast<long>(life.count() / 10));
+  MUSTER_CHECK(X509_gmtime_adj(X509_getm_notBefore(cert), -backdate) != nullptr);
   MUSTER_CHECK(X509_time_adj_ex(X509_getm_notAfter(cert), days, seconds, nullptr) != nullptr);
 }
 
@@ -108,7 +112,7 @@ struct Extension {
 
 struct Plan {
   std::string common_name;
-  std::chrono::hours life;
+  std::chrono::seconds life;
   std::vector<Extension> extensions;
 };
 
@@ -168,6 +172,20 @@ bool IsHostName(const std::string& name) {
          name.find_first_not_of(kAllowed) == std::string::npos;
 }
 
+// The key a request is for, once the request proves that its maker has it.
+Result<EVP_PKEY*> KeyOf(X509_REQ* request) {
+  EVP_PKEY* key = X509_REQ_get0_pubkey(request);
+  if (key != nullptr && X509_REQ_verify(request, key) == 1) return key;
+  OpenSslError();
+  return Fail(ErrorCode::kInvalid, "certificate request: not signed by its own key");
+}
+
+std::string Hex(const ASN1_OCTET_STRING* bytes) {
+  if (bytes == nullptr) return {};
+  return ToHex({reinterpret_cast<const char*>(ASN1_STRING_get0_data(bytes)),
+                static_cast<std::size_t>(ASN1_STRING_length(bytes))});
+}
+
 Result<std::string> AlternativeNames(const std::vector<std::string>& names) {
   std::string list;
   for (const std::string& name : names) {
@@ -185,7 +203,7 @@ Result<std::string> AlternativeNames(const std::vector<std::string>& names) {
 
 std::string GenerateKey() { return KeyToPem(NewKey().get()); }
 
-Result<KeyAndCert> MakeCa(const std::string& common_name, std::chrono::hours life) {
+Result<KeyAndCert> MakeCa(const std::string& common_name, std::chrono::seconds life) {
   PkeyPtr key = NewKey();
   Plan plan{common_name,
             life,
@@ -199,7 +217,7 @@ Result<KeyAndCert> MakeCa(const std::string& common_name, std::chrono::hours lif
 }
 
 Result<KeyAndCert> MakeServerCert(const KeyAndCert& ca, const std::vector<std::string>& names,
-                                  std::chrono::hours life) {
+                                  std::chrono::seconds life) {
   auto authority = Open(ca);
   if (!authority) return Fail(authority.error());
   auto alternatives = AlternativeNames(names);
@@ -237,16 +255,13 @@ Result<std::string> MakeRequest(const std::string& key_pem, const std::string& c
 }
 
 Result<std::string> SignRequest(const KeyAndCert& ca, const std::string& request_pem,
-                                const std::string& common_name, std::chrono::hours life) {
+                                const std::string& common_name, std::chrono::seconds life) {
   auto authority = Open(ca);
   if (!authority) return Fail(authority.error());
   auto request = ParseRequest(request_pem);
   if (!request) return Fail(request.error());
-  EVP_PKEY* key = X509_REQ_get0_pubkey(request->get());
-  if (key == nullptr || X509_REQ_verify(request->get(), key) != 1) {
-    OpenSslError();
-    return Fail(ErrorCode::kInvalid, "certificate request: not signed by its own key");
-  }
+  auto key = KeyOf(request->get());
+  if (!key) return Fail(key.error());
   Plan plan{common_name,
             life,
             {{NID_basic_constraints, "critical,CA:FALSE"},
@@ -254,7 +269,7 @@ Result<std::string> SignRequest(const KeyAndCert& ca, const std::string& request
              {NID_ext_key_usage, "clientAuth"},
              {NID_subject_key_identifier, "hash"},
              {NID_authority_key_identifier, "keyid"}}};
-  auto cert = Issue(plan, key, authority->cert.get(), authority->key.get());
+  auto cert = Issue(plan, *key, authority->cert.get(), authority->key.get());
   if (!cert) return Fail(cert.error());
   return CertToPem(cert->get());
 }
@@ -262,12 +277,9 @@ Result<std::string> SignRequest(const KeyAndCert& ca, const std::string& request
 Result<std::string> KeyIdOfRequest(const std::string& request_pem) {
   auto request = ParseRequest(request_pem);
   if (!request) return Fail(request.error());
-  EVP_PKEY* key = X509_REQ_get0_pubkey(request->get());
-  if (key == nullptr) {
-    return Fail(ErrorCode::kInvalid, "certificate request: unknown kind of key: {}",
-                OpenSslError());
-  }
-  return KeyIdOf(key);
+  auto key = KeyOf(request->get());
+  if (!key) return Fail(key.error());
+  return KeyIdOf(*key);
 }
 
 Result<std::string> KeyIdOfCert(const std::string& cert_pem) {
@@ -286,6 +298,61 @@ Result<std::string> CertFingerprint(const std::string& cert_pem) {
   auto cert = ParseCert(cert_pem);
   if (!cert) return Fail(cert.error());
   return FingerprintOfX509(cert->get());
+}
+
+Result<Validity> ValidityOf(const std::string& cert_pem) {
+  auto cert = ParseCert(cert_pem);
+  if (!cert) return Fail(cert.error());
+  const auto time = [](const ASN1_TIME* from) -> WallTime {
+    std::tm parts{};
+    if (ASN1_TIME_to_tm(from, &parts) != 1) return {};
+    return {static_cast<std::int64_t>(timegm(&parts)) * 1000};
+  };
+  return Validity{time(X509_get0_notBefore(cert->get())), time(X509_get0_notAfter(cert->get()))};
+}
+
+Result<std::vector<std::string>> SplitCerts(const std::string& pem) {
+  BioPtr bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+  MUSTER_CHECK(bio);
+  std::vector<std::string> certs;
+  while (X509Ptr cert{PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)})
+    certs.push_back(CertToPem(cert.get()));
+  OpenSslError();  // the end of the text is an error too
+  if (certs.empty()) return Fail(ErrorCode::kInvalid, "no PEM certificate found");
+  return certs;
+}
+
+Result<std::string> CaKeyId(const std::string& ca_pem) {
+  auto cert = ParseCert(ca_pem);
+  if (!cert) return Fail(cert.error());
+  return Hex(X509_get0_subject_key_id(cert->get()));
+}
+
+Result<std::string> SignerKeyId(const std::string& cert_pem) {
+  auto cert = ParseCert(cert_pem);
+  if (!cert) return Fail(cert.error());
+  return Hex(X509_get0_authority_key_id(cert->get()));
+}
+
+Result<bool> IsCertOfKey(const std::string& cert_pem, const std::string& key_pem) {
+  auto cert = ParseCert(cert_pem);
+  if (!cert) return Fail(cert.error());
+  auto key = ParseKey(key_pem);
+  if (!key) return Fail(key.error());
+  const bool fits = X509_check_private_key(cert->get(), key->get()) == 1;
+  OpenSslError();
+  return fits;
+}
+
+Result<bool> IsSignedBy(const std::string& cert_pem, const std::string& ca_pem) {
+  auto cert = ParseCert(cert_pem);
+  if (!cert) return Fail(cert.error());
+  auto ca = ParseCert(ca_pem);
+  if (!ca) return Fail(ca.error());
+  const bool fits = X509_check_issued(ca->get(), cert->get()) == X509_V_OK &&
+                    X509_verify(cert->get(), X509_get0_pubkey(ca->get())) == 1;
+  OpenSslError();
+  return fits;
 }
 
 }  // namespace muster::crypto

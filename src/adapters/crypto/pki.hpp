@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/instant.hpp"
 #include "base/result.hpp"
 
 // The small certificate authority of a Muster cluster. Keys are ECDSA P-256; everything is PEM
@@ -19,11 +20,11 @@ struct KeyAndCert {
 std::string GenerateKey();  // PKCS#8 PEM
 
 // A self-signed CA certificate; CA:TRUE, keyCertSign.
-Result<KeyAndCert> MakeCa(const std::string& common_name, std::chrono::hours life);
+Result<KeyAndCert> MakeCa(const std::string& common_name, std::chrono::seconds life);
 
 // A server certificate for these names and addresses (subjectAltName), serverAuth.
 Result<KeyAndCert> MakeServerCert(const KeyAndCert& ca, const std::vector<std::string>& names,
-                                  std::chrono::hours life);
+                                  std::chrono::seconds life);
 
 // A request to sign `key_pem`'s public half, self-signed as PKCS#10 wants it.
 Result<std::string> MakeRequest(const std::string& key_pem, const std::string& common_name);
@@ -31,14 +32,37 @@ Result<std::string> MakeRequest(const std::string& key_pem, const std::string& c
 // A client certificate for a request (its signature is checked), clientAuth. The subject is
 // `common_name`, whatever the request says.
 Result<std::string> SignRequest(const KeyAndCert& ca, const std::string& request_pem,
-                                const std::string& common_name, std::chrono::hours life);
+                                const std::string& common_name, std::chrono::seconds life);
 
-// SHA-256 over the DER SubjectPublicKeyInfo, hex: how a node is known.
+// SHA-256 over the DER SubjectPublicKeyInfo, hex: how a node is known. A request must be signed by
+// the key it is for.
 Result<std::string> KeyIdOfRequest(const std::string& request_pem);
 Result<std::string> KeyIdOfCert(const std::string& cert_pem);
 Result<std::string> KeyIdOfKey(const std::string& key_pem);
 
 // SHA-256 over the DER certificate, hex: what a join token carries of the CA.
 Result<std::string> CertFingerprint(const std::string& cert_pem);
+
+// When a certificate is good. A new one is good from a little before it was made (at most five
+// minutes and a tenth of its life), for clocks that are behind.
+struct Validity {
+  WallTime begins;
+  WallTime ends;
+  // When to replace it: two thirds of its life are over.
+  WallTime Renew() const { return begins + (ends - begins) * 2 / 3; }
+};
+Result<Validity> ValidityOf(const std::string& cert_pem);
+
+// The certificates of a PEM text, each by itself. kInvalid when there is none.
+Result<std::vector<std::string>> SplitCerts(const std::string& pem);
+
+// The key id a CA has, and the one a certificate says it was signed under; hex, "" when it says
+// none.
+Result<std::string> CaKeyId(const std::string& ca_pem);
+Result<std::string> SignerKeyId(const std::string& cert_pem);
+
+// Whether the certificate is for this key; whether it was signed by that CA's key.
+Result<bool> IsCertOfKey(const std::string& cert_pem, const std::string& key_pem);
+Result<bool> IsSignedBy(const std::string& cert_pem, const std::string& ca_pem);
 
 }  // namespace muster::crypto

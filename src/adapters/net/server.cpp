@@ -28,6 +28,10 @@ class ServerImpl final : public Server {
 
   std::uint16_t Port() const override { return core_->port(); }
   std::size_t Connections() const override { return core_->connections(); }
+  Result<> UseTls(const std::string& key_pem, const std::string& chain_pem,
+                  const std::string& client_ca_pem) override {
+    return core_->UseTls(key_pem, chain_pem, client_ca_pem);
+  }
   void StopAccepting() override { core_->StopAccepting(); }
 
  private:
@@ -58,6 +62,14 @@ ServerCore::ServerCore(EventLoop& loop, ServerOptions options, ServerHandlers ha
       handlers_(std::move(handlers)),
       acceptor_(loop.impl().context) {}
 
+Result<> ServerCore::UseTls(const std::string& key_pem, const std::string& chain_pem,
+                            const std::string& client_ca_pem) {
+  auto tls = MakeServerContext(key_pem, chain_pem, client_ca_pem);
+  if (!tls) return Fail(tls.error());
+  tls_ = std::move(*tls);  // open connections hold the old one
+  return {};
+}
+
 Result<> ServerCore::Listen() {
   error_code error;
   auto address = asio::ip::make_address(options_.address, error);
@@ -67,9 +79,8 @@ Result<> ServerCore::Listen() {
   }
   plain_allowed_ = options_.plain_http && address.is_loopback();
   if (!options_.chain_pem.empty()) {
-    auto tls = MakeServerContext(options_.key_pem, options_.chain_pem, options_.client_ca_pem);
-    if (!tls) return Fail(tls.error());
-    tls_ = std::move(*tls);
+    if (auto used = UseTls(options_.key_pem, options_.chain_pem, options_.client_ca_pem); !used)
+      return used;
   } else if (!plain_allowed_) {
     return Fail(ErrorCode::kInvalid,
                 "cannot listen on {} without a certificate: plain HTTP is "

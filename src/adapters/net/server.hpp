@@ -82,6 +82,11 @@ class Server {
   virtual std::uint16_t Port() const = 0;
   virtual std::size_t Connections() const = 0;
 
+  // New connections see this key and chain, and are asked for client certificates of these CAs;
+  // open ones stay as they are. kInvalid leaves all as it was. On the loop's thread.
+  virtual Result<> UseTls(const std::string& key_pem, const std::string& chain_pem,
+                          const std::string& client_ca_pem) = 0;
+
   // Stops accepting; idle connections close, exchanges in hand may still be answered. Links close.
   virtual void StopAccepting() = 0;
 };

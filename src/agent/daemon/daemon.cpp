@@ -37,7 +37,7 @@ TaskEnd RefusedEnd(const Error& why) {
 Daemon::Daemon(net::EventLoop& loop, DataFolder& folder, Credentials credentials, Options options)
     : loop_(loop),
       folder_(folder),
-      credentials_(std::move(credentials)),
+      papers_(folder, std::move(credentials)),
       options_(std::move(options)),
       runner_({.data = folder.Path(), .run_as = options_.run_as, .max_spool = options_.max_spool},
               {.on_output = [this](const TaskKey& task,
@@ -54,7 +54,7 @@ Result<> Daemon::Start() {
   if (!held) return Fail(held.error());
   node_.emplace(link::Node::Options{.version = options_.version,
                                     .features = {},
-                                    .facts = CollectFacts(options_.version),
+                                    .facts = {},
                                     .store = folder_.Who().store,
                                     .boot = runner_.Boot()},
                 folder_.HighestTerm());
@@ -76,10 +76,10 @@ void Daemon::Connect() {
   const auto endpoint = net::ParseEndpoint(folder_.Who().server);
   const auto session = folder_.NextSession();
   if (!endpoint || !session) return OnClosed(endpoint ? session.error() : endpoint.error());
-  const net::TlsIdentity identity{.ca_pem = credentials_.ca_pem,
+  const net::TlsIdentity identity{.ca_pem = papers_.Current().ca_pem,
                                   .ca_fingerprint = {},
-                                  .key_pem = credentials_.key_pem,
-                                  .cert_pem = credentials_.cert_pem};
+                                  .key_pem = papers_.Current().key_pem,
+                                  .cert_pem = papers_.Current().cert_pem};
   link_ =
       net::LinkClient::Connect(loop_, *endpoint, identity, "/api/v1/link", kConnectTimeout,
                                {.on_open = [this, session = *session] { OnOpen(session); },
@@ -90,8 +90,25 @@ void Daemon::Connect() {
 void Daemon::OnOpen(std::uint64_t session) {
   open_ = true;
   last_heard_ = BootNow().ms;
-  node_->SayHello(session, BootNow().ms);
+  SayHello(session);
   Flush();
+}
+
+void Daemon::SayHello(std::uint64_t session) {
+  Labels facts = CollectFacts(options_.version);
+  facts.merge(papers_.Facts());
+  node_->SetFacts(std::move(facts));
+  node_->SayHello(session, BootNow().ms);
+}
+
+// What is new is told in a new Hello, so that the server's view of this host is right.
+void Daemon::TakePapers(const link::Papers& papers) {
+  const auto taken = papers_.Take(papers, WallNow());
+  if (!taken) return spdlog::error("papers from the server: {}", taken.error().message);
+  if (!*taken) return;
+  const auto session = folder_.NextSession();
+  if (session) return SayHello(*session);
+  spdlog::error("cannot begin a session: {}", session.error().message);
 }
 
 void Daemon::OnClosed(const Error& why) {
@@ -113,6 +130,7 @@ void Daemon::OnFrame(const std::string& bytes) {
     return;
   }
   CarryOut(node_->Receive(*frame, BootNow().ms));
+  if (frame->papers) TakePapers(*frame->papers);
   Flush();
 }
 
@@ -135,7 +153,7 @@ void Daemon::CarryOut(link::Node::Actions actions) {
   if (actions.hello_again) {
     const auto session = folder_.NextSession();
     if (session)
-      node_->SayHello(*session, BootNow().ms);
+      SayHello(*session);
     else
       spdlog::error("cannot begin a session: {}", session.error().message);
   }
@@ -177,6 +195,12 @@ void Daemon::Tick() {
     node_->QueueBeat(now);
     next_beat_ = now + heartbeat_.count();
   }
+  if (open_ && node_->Welcomed())
+    if (auto request = papers_.RequestDue(WallNow()); !request.empty()) {
+      link::NodeFrame frame;
+      frame.renew = std::move(request);
+      link_->Send(link::Encode(frame));
+    }
   Flush();
   if (open_ && now - last_heard_ > 3 * heartbeat_.count() + 5000) {
     link_.reset();

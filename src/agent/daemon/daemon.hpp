@@ -6,6 +6,7 @@
 
 #include "adapters/net/client.hpp"
 #include "adapters/net/event_loop.hpp"
+#include "agent/daemon/papers.hpp"
 #include "agent/identity.hpp"
 #include "agent/shim_runner.hpp"
 #include "link/backoff.hpp"
@@ -33,6 +34,8 @@ class Daemon {
   void OnOpen(std::uint64_t session);
   void OnFrame(const std::string& bytes);
   void OnClosed(const Error& why);
+  void TakePapers(const link::Papers& papers);
+  void SayHello(std::uint64_t session);
   void CarryOut(link::Node::Actions actions);
   void StartTask(const link::Order& order);
   void Flush();
@@ -40,7 +43,7 @@ class Daemon {
 
   net::EventLoop& loop_;
   DataFolder& folder_;
-  Credentials credentials_;
+  Papers papers_;
   Options options_;
   ShimRunner runner_;
   std::optional<link::Node> node_;

@@ -1,5 +1,7 @@
 #include "agent/daemon/join.hpp"
 
+#include <algorithm>
+
 #include <boost/json/src.hpp>
 
 #include "adapters/crypto/pki.hpp"
@@ -50,6 +52,22 @@ Result<Joined> ReadAnswer(const net::HttpResponse& response) {
   return joined;
 }
 
+Result<Joined> ReadWait(const net::HttpResponse& response) {
+  boost::system::error_code problem;
+  const json::value body = json::parse(response.body, problem);
+  if (problem || !body.is_object())
+    return Fail(ErrorCode::kInternal, "the server's answer is not JSON; is this a Muster server?");
+  Joined wait;
+  wait.waits = true;
+  wait.ask_again = std::chrono::seconds(5);
+  if (auto message = Field(body.as_object(), "message")) wait.message = std::move(*message);
+  if (const auto* ms = body.as_object().if_contains("ask_again_ms");
+      ms != nullptr && ms->is_int64())
+    wait.ask_again = std::clamp<Duration>(Duration(ms->get_int64()), std::chrono::seconds(1),
+                                          std::chrono::minutes(5));
+  return wait;
+}
+
 }  // namespace
 
 Result<Joined> Join(const JoinOptions& options) {
@@ -79,12 +97,19 @@ Result<Joined> Join(const JoinOptions& options) {
                                            {"request_pem", *request}});
   const auto response = client.Call(call);
   if (!response) return Fail(response.error());
+  if (response->status == 202) {
+    auto wait = ReadWait(*response);
+    if (wait) wait->key_pem = key;
+    return wait;
+  }
   if (response->status != 201)
     return Fail(CodeOf(response->status), "cannot join {}: {}", options.server,
                 ErrorMessage(*response));
   auto joined = ReadAnswer(*response);
   if (!joined) return joined;
   joined->key_pem = key;
+  // A server that names no CA of its own is believed by what it was believed by just now.
+  if (joined->ca_pem.empty()) joined->ca_pem = options.ca_pem;
   return joined;
 }
 

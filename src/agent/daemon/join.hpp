@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/instant.hpp"
 #include "base/result.hpp"
 #include "domain/host.hpp"
 
@@ -13,7 +14,11 @@ struct Joined {
   std::string cluster;
   std::string key_pem;
   std::string cert_pem;
-  std::string ca_pem;
+  std::string ca_pem;  // "" is the system's CAs
+  // Not joined yet: somebody must decide first. Ask again, with the same key, after a while.
+  bool waits = false;
+  std::string message;  // what they must type
+  Duration ask_again{};
 };
 
 struct JoinOptions {
@@ -26,7 +31,7 @@ struct JoinOptions {
 };
 
 // Makes a key, asks the server to sign it, and believes only a server whose CA the token (or
-// ca_pem) names. Blocks. The error says what to do.
+// ca_pem) names, or the system's CAs when it names none. Blocks. The error says what to do.
 Result<Joined> Join(const JoinOptions& options);
 
 }  // namespace muster::agent

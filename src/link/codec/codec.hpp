@@ -34,6 +34,9 @@ class ServerFrameEncoder {
   std::string last_bytes_;
 };
 
+// The longest certificate request a server looks at.
+constexpr std::size_t kMaxRequestBytes = 16 << 10;
+
 // The longest frame either side accepts.
 constexpr std::size_t kMaxFrameBytes = 4 << 20;
 

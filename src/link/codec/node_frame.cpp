@@ -130,6 +130,7 @@ std::string Encode(const NodeFrame& frame) {
   }
   for (const auto& chunk : frame.chunks) PutChunk(chunk, out.add_chunks());
   for (const auto& report : frame.reports) PutReport(report, out.add_reports());
+  out.set_renew(Clean(frame.renew));
   return Serialize(out);
 }
 
@@ -157,6 +158,9 @@ Result<NodeFrame> DecodeNodeFrame(std::string_view bytes) {
     if (!report) return Fail(report.error());
     frame.reports.push_back(std::move(*report));
   }
+  if (in.renew().size() > kMaxRequestBytes)
+    return Fail(ErrorCode::kInvalid, "link: a certificate request of {} bytes", in.renew().size());
+  frame.renew = std::move(*in.mutable_renew());
   return frame;
 }
 

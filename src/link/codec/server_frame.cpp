@@ -193,6 +193,11 @@ std::string ServerFrameEncoder::Encode(const ServerFrame& frame) {
     item->set_offset(ack.offset);
   }
   for (const auto& task : frame.forgets) Put(task, out.add_forgets());
+  if (frame.papers) {
+    out.mutable_papers()->set_ca_pem(Clean(frame.papers->ca_pem));
+    out.mutable_papers()->set_signer(Clean(frame.papers->signer));
+    out.mutable_papers()->set_cert_pem(Clean(frame.papers->cert_pem));
+  }
   return Serialize(out);
 }
 
@@ -214,6 +219,10 @@ Result<ServerFrame> DecodeServerFrame(std::string_view bytes) {
   if (!orders) return Fail(orders.error());
   frame.orders = std::move(*orders);
   if (auto taken = TakeSmallParts(in, &frame); !taken) return Fail(taken.error());
+  if (in.has_papers())
+    frame.papers = Papers{.ca_pem = in.papers().ca_pem(),
+                          .signer = in.papers().signer(),
+                          .cert_pem = in.papers().cert_pem()};
   return frame;
 }
 

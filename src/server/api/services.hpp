@@ -27,6 +27,9 @@ struct Services {
   std::string openapi;                       // the contract's text
   std::function<std::size_t()> connections;  // open on the port
   std::function<std::size_t()> links;
+  std::string public_url;                      // "" when none was given
+  Duration agent_life;                         // of certificates
+  std::function<WallTime()> server_cert_ends;  // the one that is shown now
 };
 
 }  // namespace muster::server::api

@@ -74,6 +74,11 @@ void Metrics(Services& services, const CallPtr& call) {
              number(services.connections())),
       Metric("muster_stream_subscribers", "Clients of /api/v1/stream", MetricType::Gauge,
              number(services.hub.Subscribers())),
+      Metric("muster_ca_expires_seconds", "Until the CA that signs ends", MetricType::Gauge,
+             number((services.identity.ca_ends - services.clock.Read().wall).count()) / 1000),
+      Metric("muster_server_certificate_expires_seconds",
+             "Until the certificate that the port shows ends", MetricType::Gauge,
+             number((services.server_cert_ends() - services.clock.Read().wall).count()) / 1000),
   };
   std::ostringstream out;
   prometheus::TextSerializer().Serialize(out, families);

@@ -4,6 +4,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "link/papers.hpp"
 #include "server/gateway/privileges.hpp"
 
 namespace muster::server {
@@ -26,7 +27,7 @@ Gateway::Gateway(net::EventLoop& loop, Store& store, LogStore& logs, const Clock
 
 void Gateway::OnLink(std::shared_ptr<net::LinkConnection> connection) {
   const LinkId id(connection->Id());
-  links_[id] = {std::move(connection), {}};
+  links_[id] = {.connection = std::move(connection)};
   link_count_ = links_.size();
 }
 
@@ -47,6 +48,7 @@ void Gateway::OnFrame(net::LinkConnection& connection, const std::string& bytes)
   DropUnpermitted(*frame, link.host);
   if (frame->hello) {
     link.host = {};
+    link.outdated = Outdated(frame->hello->facts);
     return TakeHello(link, std::move(*frame->hello));
   }
   if (frame->beat) {
@@ -54,6 +56,7 @@ void Gateway::OnFrame(net::LinkConnection& connection, const std::string& bytes)
     answer.beat = link::BeatAnswer{frame->beat->sent_at, clock_.Read().mono.ms};
     connection.Send(encoder_.Encode(answer));
   }
+  if (!frame->renew.empty()) TakeRenewal(link, std::move(frame->renew));
   if (frame->chunks.empty() && frame->reports.empty()) return;
   intake_.Take(id, link.host, std::move(*frame));
 }
@@ -81,11 +84,43 @@ void Gateway::TakeHello(Link& link, link::Hello hello) {
   if (!posted) CloseNow(LinkId(link.connection->Id()), "the server is too busy");
 }
 
+bool Gateway::Outdated(const Labels& facts) const {
+  const auto ca = facts.find(link::kFactCa);
+  if (ca == facts.end()) return false;  // it does not renew
+  if (ca->second != link::ShortId(office_.papers.signer)) return true;
+  if (office_.papers.ca_pem.empty()) return false;
+  const auto trusts = facts.find(link::kFactTrusts);
+  return trusts == facts.end() || trusts->second != office_.trusts;
+}
+
+void Gateway::TakeRenewal(Link& link, std::string request_pem) {
+  if (!office_.sign) return;
+  const LinkId id(link.connection->Id());
+  workers_.Post([this, id, request_pem = std::move(request_pem), key = link.connection->PeerKey(),
+                 host = link.name] {
+    auto cert = office_.sign(request_pem, key, host);
+    if (!cert) return CloseSoon(id, cert.error());
+    spdlog::info("certificate renewed host={}", host);
+    link::ServerFrame frame;
+    frame.papers = office_.papers;
+    frame.papers->cert_pem = std::move(*cert);
+    loop_.Post([this, id, frame = std::move(frame)] { SendNow(id, frame); });
+  });
+}
+
 void Gateway::SendNow(LinkId link, const link::ServerFrame& frame) {
   const auto found = links_.find(link);
   if (found == links_.end()) return;
-  if (frame.welcome) found->second.host = frame.welcome->host;
-  found->second.connection->Send(encoder_.Encode(frame));
+  Link& to = found->second;
+  if (frame.welcome) {
+    to.host = frame.welcome->host;
+    to.name = frame.welcome->host_name;
+  }
+  to.connection->Send(encoder_.Encode(frame));
+  if (!frame.welcome || !to.outdated) return;
+  link::ServerFrame papers;
+  papers.papers = office_.papers;
+  to.connection->Send(encoder_.Encode(papers));
 }
 
 void Gateway::CloseSoon(LinkId link, const Error& why) {

@@ -24,6 +24,15 @@ namespace muster::server {
 class Gateway final : public Links {
  public:
   using Submit = std::function<void(engine::Command)>;
+  // Where nodes get their certificates. `sign` gives a certificate for a request of the node that
+  // is known by `key`; it runs on a worker.
+  struct Office {
+    link::Papers papers;  // what every node should have; no certificate
+    std::string trusts;   // the fact of a node that has papers.ca_pem
+    std::function<Result<std::string>(const std::string& request_pem, const std::string& key,
+                                      const std::string& host)>
+        sign;
+  };
   using Stored = std::function<void(const std::vector<LogChunk>&)>;
 
   Gateway(net::EventLoop& loop, Store& store, LogStore& logs, const Clock& clock,
@@ -31,6 +40,8 @@ class Gateway final : public Links {
 
   // Where commands go; set once, before the first link.
   void SetSubmit(Submit submit) { submit_ = std::move(submit); }
+
+  void SetOffice(Office office) { office_ = std::move(office); }  // once, before the first link
 
   // Handlers for net::ServerHandlers, on the loop's thread.
   void OnLink(std::shared_ptr<net::LinkConnection> connection);
@@ -46,10 +57,14 @@ class Gateway final : public Links {
  private:
   struct Link {
     std::shared_ptr<net::LinkConnection> connection;
-    HostId host;  // known once welcomed
+    HostId host;            // known once welcomed
+    std::string name;       // as well
+    bool outdated = false;  // its Hello tells of other papers than the office's
   };
 
   void TakeHello(Link& link, link::Hello hello);
+  void TakeRenewal(Link& link, std::string request_pem);
+  bool Outdated(const Labels& facts) const;
   void SendNow(LinkId link, const link::ServerFrame& frame);
   void CloseSoon(LinkId link, const Error& why);  // from any thread
   void CloseNow(LinkId link, const std::string& why);
@@ -60,6 +75,7 @@ class Gateway final : public Links {
   const Clock& clock_;
   WorkerPool& workers_;
   Submit submit_;
+  Office office_;
   Intake intake_;
   link::ServerFrameEncoder encoder_;
   std::unordered_map<LinkId, Link> links_;  // the loop's thread only

@@ -28,6 +28,7 @@ inline constexpr std::array kLinkMessages{
     LinkMessage{"beat", LinkPrivilege::kCertified, [](link::NodeFrame& f) { f.beat.reset(); }},
     LinkMessage{"chunks", LinkPrivilege::kWelcomed, [](link::NodeFrame& f) { f.chunks.clear(); }},
     LinkMessage{"reports", LinkPrivilege::kWelcomed, [](link::NodeFrame& f) { f.reports.clear(); }},
+    LinkMessage{"renew", LinkPrivilege::kWelcomed, [](link::NodeFrame& f) { f.renew.clear(); }},
 };
 
 // Takes out of a frame what its sender may not say. `host` is whom the link was welcomed as, none

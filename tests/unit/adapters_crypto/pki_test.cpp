@@ -113,5 +113,27 @@ TEST_F(Pki, BadInputIsInvalid) {
   EXPECT_EQ(MakeServerCert(mixed, {"localhost"}, hours(1)).error().code, ErrorCode::kInvalid);
 }
 
+TEST_F(Pki, TellsValiditySignerAndKeyOfACertificate) {
+  const KeyAndCert other = *MakeCa("Muster CA", hours(24));
+  const KeyAndCert server = *MakeServerCert(ca_, {"localhost"}, std::chrono::seconds(600));
+  const Validity validity = *ValidityOf(server.cert_pem);
+  EXPECT_EQ(validity.ends - validity.begins, std::chrono::seconds(660));
+  EXPECT_EQ(validity.Renew() - validity.begins, std::chrono::seconds(440));
+  EXPECT_TRUE(*IsSignedBy(server.cert_pem, ca_.cert_pem));
+  EXPECT_FALSE(*IsSignedBy(server.cert_pem, other.cert_pem));
+  EXPECT_TRUE(*IsCertOfKey(server.cert_pem, server.key_pem));
+  EXPECT_FALSE(*IsCertOfKey(server.cert_pem, ca_.key_pem));
+  EXPECT_EQ(*SignerKeyId(server.cert_pem), *CaKeyId(ca_.cert_pem));
+  EXPECT_NE(*CaKeyId(other.cert_pem), *CaKeyId(ca_.cert_pem));
+}
+
+TEST_F(Pki, SplitsABundle) {
+  const KeyAndCert other = *MakeCa("other", hours(24));
+  const auto certs = SplitCerts("words\n" + ca_.cert_pem + other.cert_pem);
+  ASSERT_TRUE(certs);
+  EXPECT_EQ(*certs, (std::vector{ca_.cert_pem, other.cert_pem}));
+  EXPECT_EQ(SplitCerts("words").error().code, ErrorCode::kInvalid);
+}
+
 }  // namespace
 }  // namespace muster::crypto

@@ -37,6 +37,17 @@ TEST_F(DataFolderTest, NewFolderHasAStoreOfItsOwn) {
   EXPECT_NE(other->Who().store, store);
 }
 
+TEST_F(DataFolderTest, OwnKeyIsMadeOnce) {
+  std::string key;
+  {
+    auto folder = Open();
+    key = *folder->OwnKey();
+    EXPECT_EQ(*folder->OwnKey(), key);
+    EXPECT_FALSE(folder->Joined());
+  }
+  EXPECT_EQ(*Open()->OwnKey(), key);
+}
+
 TEST_F(DataFolderTest, JoinIsKept) {
   {
     auto folder = Open();

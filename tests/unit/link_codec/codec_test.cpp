@@ -47,6 +47,7 @@ NodeFrame RandomNodeFrame(RandomRecords& random) {
     if (report.kind == ReportKind::kLogEnded) report.log = random.Totals();
     frame.reports.push_back(std::move(report));
   }
+  if (random.Coin()) frame.renew = random.Text();
   return frame;
 }
 
@@ -88,6 +89,9 @@ ServerFrame RandomServerFrame(RandomRecords& random) {
   for (auto left = random.Number(4); left > 0; --left)
     frame.log_acks.push_back({.task = random.Key(), .offset = random.Number(1ULL << 40)});
   for (auto left = random.Number(4); left > 0; --left) frame.forgets.push_back(random.Key());
+  if (random.Coin())
+    frame.papers =
+        Papers{.ca_pem = random.Text(), .signer = random.Text(), .cert_pem = random.Text()};
   return frame;
 }
 
@@ -128,6 +132,7 @@ TEST(Codec, ServerFramesRoundTripThroughOneEncoder) {
     EXPECT_EQ(again->kills, frame.kills);
     EXPECT_EQ(again->log_acks, frame.log_acks);
     EXPECT_EQ(again->forgets, frame.forgets);
+    EXPECT_EQ(again->papers, frame.papers);
     ASSERT_EQ(again->orders.size(), frame.orders.size());
     for (std::size_t i = 0; i < frame.orders.size(); ++i)
       ExpectSame(again->orders[i], frame.orders[i]);
@@ -192,6 +197,14 @@ void ExpectRefused(const wire::NodeFrame& frame) {
   const auto decoded = DecodeNodeFrame(frame.SerializeAsString());
   ASSERT_FALSE(decoded);
   EXPECT_EQ(decoded.error().code, ErrorCode::kInvalid);
+}
+
+TEST(CodecDecode, RefusesCertificateRequestsThatAreTooLong) {
+  NodeFrame frame;
+  frame.renew = std::string(kMaxRequestBytes, 'x');
+  EXPECT_TRUE(DecodeNodeFrame(Encode(frame)));
+  frame.renew += "x";
+  EXPECT_EQ(DecodeNodeFrame(Encode(frame)).error().code, ErrorCode::kInvalid);
 }
 
 TEST(CodecDecode, RefusesUnknownStreams) {

@@ -34,6 +34,23 @@ TEST_F(ConfigTest, ReadsItsKeys) {
   EXPECT_EQ(config_.data, "/srv/muster");
 }
 
+TEST_F(ConfigTest, ReadsKeysInsideKeys) {
+  ASSERT_TRUE(
+      Read("certificates: {agent_life: 30d, server_life: 20s}\n"
+           "tls:\n  cert: /c.pem\n  key: /c.key\n"));
+  EXPECT_EQ(config_.agent_life, std::chrono::hours(24 * 30));
+  EXPECT_EQ(config_.server_life, std::chrono::seconds(20));
+  EXPECT_EQ(config_.tls_cert, "/c.pem");
+  EXPECT_EQ(config_.tls_key, "/c.key");
+}
+
+TEST_F(ConfigTest, RefusesHalfACertificateAndOddLives) {
+  EXPECT_FALSE(Read("tls: {cert: /c.pem}\n"));
+  EXPECT_FALSE(Read("certificates: {agent_life: 0}\n"));
+  EXPECT_FALSE(Read("certificates: {life: 3d}\n"));
+  EXPECT_FALSE(Read("certificates: 3d\n"));
+}
+
 TEST_F(ConfigTest, NamesLineAndColumnOfAnUnknownKey) {
   const auto read = Read("listen: 127.0.0.1:9000\nlissen: x\n");
   ASSERT_FALSE(read);

@@ -1,0 +1,156 @@
+#include "server/certificates.hpp"
+
+#include <ctime>
+
+#include <gtest/gtest.h>
+
+#include "server/ca_rotation.hpp"
+#include "support/temp_folder.hpp"
+
+namespace muster::server {
+namespace {
+
+class CertificatesTest : public ::testing::Test {
+ protected:
+  Identity Load() {
+    auto identity = LoadIdentity(Data(), settings_, now_);
+    EXPECT_TRUE(identity) << identity.error().message;
+    return identity ? std::move(*identity) : Identity{};
+  }
+  std::filesystem::path Data() const { return temp_.Path() / "data"; }
+  std::vector<std::string> Roles() const {
+    std::vector<std::string> roles;
+    for (const auto& ca : *ListCas(Data())) roles.push_back(ca.role);
+    return roles;
+  }
+  static std::size_t Count(const std::string& pem) { return crypto::SplitCerts(pem)->size(); }
+
+  TempFolder temp_;
+  CertificateSettings settings_{.server_life = std::chrono::hours(24 * 90)};
+  WallTime now_ = WallTime{static_cast<std::int64_t>(::time(nullptr)) * 1000};
+};
+
+TEST_F(CertificatesTest, SecondStartFindsWhatTheFirstMade) {
+  const Identity first = Load();
+  EXPECT_TRUE(first.fresh);
+  const Identity second = Load();
+  EXPECT_FALSE(second.fresh);
+  EXPECT_EQ(second.server.cert_pem, first.server.cert_pem);
+  EXPECT_EQ(second.ca_fingerprint, first.ca_fingerprint);
+  EXPECT_EQ(second.token_key, first.token_key);
+}
+
+TEST_F(CertificatesTest, NewPublicUrlOrPassedTwoThirdsMakeTheServersAnew) {
+  const Identity first = Load();
+  settings_.public_url = "https://muster.example:8440/x";
+  const Identity named = Load();
+  EXPECT_NE(named.server.cert_pem, first.server.cert_pem);
+  now_ = now_ + std::chrono::hours(24 * 59);
+  EXPECT_EQ(Load().server.cert_pem, named.server.cert_pem);
+  now_ = now_ + std::chrono::hours(24 * 2);
+  EXPECT_NE(Load().server.cert_pem, named.server.cert_pem);
+}
+
+TEST_F(CertificatesTest, RunningServerRenewsOnlyWhenTheTimeHasCome) {
+  Identity identity = Load();
+  EXPECT_FALSE(*RenewServer(Data(), settings_, now_, identity));
+  EXPECT_TRUE(*RenewServer(Data(), settings_, now_ + std::chrono::hours(24 * 61), identity));
+  EXPECT_EQ(*ReadWhole(Data() / "server.pem"), identity.server.cert_pem);
+  EXPECT_TRUE(*crypto::IsSignedBy(identity.server.cert_pem, identity.ca.cert_pem));
+}
+
+TEST_F(CertificatesTest, CaWithoutItsKeyIsNeverReplaced) {
+  Load();
+  const auto pem = *ReadWhole(Data() / "ca.pem");
+  std::filesystem::remove(Data() / "ca.key");
+  EXPECT_EQ(LoadIdentity(Data(), settings_, now_).error().code, ErrorCode::kConflict);
+  ASSERT_TRUE(WriteSecret(Data() / "ca.key", crypto::GenerateKey()));
+  EXPECT_EQ(LoadIdentity(Data(), settings_, now_).error().code, ErrorCode::kConflict);
+  std::filesystem::remove(Data() / "ca.pem");
+  EXPECT_EQ(LoadIdentity(Data(), settings_, now_).error().code, ErrorCode::kConflict);
+  EXPECT_FALSE(std::filesystem::exists(Data() / "ca.pem"));
+}
+
+TEST_F(CertificatesTest, CaIsChangedInThreeSteps) {
+  const Identity first = Load();
+  EXPECT_EQ(UseCa(Data()).error().code, ErrorCode::kConflict);
+
+  ASSERT_TRUE(AddCa(Data()));
+  EXPECT_EQ(AddCa(Data()).error().code, ErrorCode::kConflict);
+  EXPECT_EQ(Roles(), (std::vector<std::string>{"signs", "next"}));
+  const Identity added = Load();
+  EXPECT_EQ(added.ca_fingerprint, first.ca_fingerprint);
+  EXPECT_EQ(added.server.cert_pem, first.server.cert_pem);
+  EXPECT_EQ(Count(added.trusted_pem), 2U);
+
+  ASSERT_TRUE(UseCa(Data()));
+  EXPECT_EQ(Roles(), (std::vector<std::string>{"signs", "trusted"}));
+  const Identity used = Load();
+  EXPECT_NE(used.ca_fingerprint, first.ca_fingerprint);
+  EXPECT_TRUE(*crypto::IsSignedBy(used.server.cert_pem, used.ca.cert_pem));
+  EXPECT_EQ(Count(used.trusted_pem), 2U);
+
+  ASSERT_TRUE(DropCas(Data()));
+  EXPECT_EQ(Roles(), std::vector<std::string>{"signs"});
+  const Identity dropped = Load();
+  EXPECT_EQ(dropped.ca_fingerprint, used.ca_fingerprint);
+  EXPECT_EQ(dropped.server.cert_pem, used.server.cert_pem);
+  EXPECT_FALSE(std::filesystem::exists(Data() / "ca-old.key"));
+}
+
+TEST_F(CertificatesTest, NextCaCanBeTakenBack) {
+  const Identity first = Load();
+  ASSERT_TRUE(AddCa(Data()));
+  ASSERT_TRUE(DropCas(Data()));
+  EXPECT_EQ(Load().trusted_pem, first.trusted_pem);
+  EXPECT_EQ(UseCa(Data()).error().code, ErrorCode::kConflict);
+}
+
+TEST_F(CertificatesTest, OwnCertificateMustFitItsKeyAndIsReadAgain) {
+  Load();
+  settings_.tls_cert = temp_.Path() / "own.pem";
+  settings_.tls_key = temp_.Path() / "own.key";
+  const auto ca = *crypto::MakeCa("else", std::chrono::hours(240));
+  const auto write = [&](const crypto::KeyAndCert& one) {
+    ASSERT_TRUE(WriteSecret(settings_.tls_cert, one.cert_pem));
+    ASSERT_TRUE(WriteSecret(settings_.tls_key, one.key_pem));
+  };
+  const auto one = *crypto::MakeServerCert(ca, {"localhost"}, std::chrono::hours(24));
+  const auto two = *crypto::MakeServerCert(ca, {"localhost"}, std::chrono::hours(24 * 200));
+  write({two.key_pem, one.cert_pem});
+  EXPECT_EQ(LoadIdentity(Data(), settings_, now_).error().code, ErrorCode::kInvalid);
+  write(one);
+  Identity identity = Load();
+  EXPECT_TRUE(identity.own_tls);
+  EXPECT_EQ(identity.Chain(), one.cert_pem);
+  EXPECT_EQ(identity.NodesTrust(), "");
+  EXPECT_EQ(EndingSoon(identity, now_).size(), 1U);
+  EXPECT_FALSE(*RenewServer(Data(), settings_, now_, identity));
+  write({one.key_pem, two.cert_pem});  // between the two files of a replacement
+  EXPECT_FALSE(RenewServer(Data(), settings_, now_, identity));
+  EXPECT_EQ(identity.Chain(), one.cert_pem);
+  write(two);
+  EXPECT_TRUE(*RenewServer(Data(), settings_, now_, identity));
+  EXPECT_TRUE(EndingSoon(identity, now_).empty());
+}
+
+TEST_F(CertificatesTest, CaThatEndsIsWarnedOfInTime) {
+  const Identity identity = Load();
+  EXPECT_TRUE(EndingSoon(identity, now_).empty());
+  EXPECT_EQ(EndingSoon(identity, now_ + std::chrono::hours(24 * 3500)).size(), 1U);
+}
+
+TEST_F(CertificatesTest, NodesAreSignedForTheirOwnKeyOnly) {
+  const Identity identity = Load();
+  const std::string key = crypto::GenerateKey();
+  const std::string request = *crypto::MakeRequest(key, "whoever");
+  const auto life = std::chrono::hours(24);
+  const auto cert = SignForNode(identity, request, *crypto::KeyIdOfKey(key), "web1", life);
+  ASSERT_TRUE(cert);
+  EXPECT_TRUE(*crypto::IsCertOfKey(*cert, key));
+  EXPECT_EQ(*crypto::SignerKeyId(*cert), *crypto::CaKeyId(identity.ca.cert_pem));
+  EXPECT_FALSE(SignForNode(identity, request, "another key", "web1", life));
+}
+
+}  // namespace
+}  // namespace muster::server
