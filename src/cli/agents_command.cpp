@@ -3,6 +3,7 @@
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/host_acts.hpp"
 #include "cli/hosts_command.hpp"
 #include "cli/run_result.hpp"
 #include "domain/host.hpp"
@@ -15,13 +16,17 @@ namespace json = boost::json;
 constexpr const char* kExamples = R"(Examples:
   muster agents invite                              one host may join, within the hour
   muster agents invite --uses 3000 --expires 1d --label zone=sh1
+  muster agents invite --name 'web*'                only for hosts so named
   muster-agent --server URL --data DIR --join TOKEN on the host
-  muster agents list)";
+  muster agents pending                             who waits to take over a known name
+  muster agents replace web7                        let it; or: muster agents reject web7
+  muster agents revoke web7 --reason stolen         never talk to that key again)";
 
 struct InviteFlags {
   std::uint32_t uses = 1;
   std::string expires = "1h";
   std::vector<std::string> labels;
+  std::string names;
   bool replace = false;
 };
 
@@ -49,11 +54,19 @@ Result<int> Invite(const Context& context, const InviteFlags& flags) {
   json::object body{
       {"uses", flags.uses}, {"expires_ms", expires->count()}, {"replace", flags.replace}};
   if (!labels->empty()) body["labels"] = std::move(*labels);
+  if (!flags.names.empty()) body["names"] = flags.names;
   const auto key = NewKey();
   const auto invite = Persist(context, std::chrono::seconds(30),
                               [&] { return api->Post("/agents/invites", body, key); });
   if (!invite) return Fail(invite.error());
-  if (!context.PrintDocument(*invite)) Write(stdout, TextOf(*invite, "token") + "\n");
+  if (context.PrintDocument(*invite)) return 0;
+  Write(stdout, TextOf(*invite, "token") + "\n");
+  // Without a public URL this address is at least one that works for somebody.
+  const std::string server = TextOf(*invite, "server");
+  context.Say(
+      fmt::format("on the host, with the token in FILE: muster-agent --server {} "
+                  "--join-file FILE",
+                  server.empty() ? context.server : server));
   return 0;
 }
 
@@ -72,6 +85,8 @@ void AddAgents(CLI::App& app, Context& context) {
   invite->add_option("--label", flags->labels, "Give each of them this label; may be repeated")
       ->type_name("K=V")
       ->allow_extra_args(false);
+  invite->add_option("--name", flags->names, "Only hosts whose name matches may join")
+      ->type_name("GLOB");
   invite->add_flag("--replace", flags->replace,
                    "May take over a known name with a new key (re-imaged hosts)");
   invite->callback([&context, flags] {
@@ -79,6 +94,7 @@ void AddAgents(CLI::App& app, Context& context) {
   });
   auto* list = agents->add_subcommand("list", "List agents, as muster hosts does");
   list->callback([&context] { context.action = [&context] { return ListHosts(context, ""); }; });
+  AddAgentActs(*agents, context);
 }
 
 }  // namespace muster::cli

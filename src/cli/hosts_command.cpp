@@ -5,6 +5,7 @@
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/host_acts.hpp"
 
 namespace muster::cli {
 namespace {
@@ -15,6 +16,8 @@ constexpr const char* kExamples = R"(Examples:
   muster hosts                                   every host
   muster hosts 'zone=sh1 and not @canary'        which hosts an expression means
   muster hosts web7 -o json
+  muster hosts label 'web*' zone=sh1             set a label; 'zone-' removes it
+  muster hosts rm web7                           forget one that is revoked
 
 Targets: web1  web*  web[01-20]  a,b  @group  zone=sh1  zone in (sh1,sh2)  app~"^test"  fact.os=debian
 run:r12.failed  and or not ( )  all)";
@@ -69,7 +72,9 @@ void AddHosts(CLI::App& app, Context& context) {
   const auto targets = std::make_shared<std::string>();
   command->footer(kExamples);
   command->add_option("targets", *targets, "Only these")->type_name("EXPR");
-  command->callback([&context, targets] {
+  AddHostActs(*command, context);
+  command->callback([&context, targets, command] {
+    if (!command->get_subcommands().empty()) return;  // theirs comes first
     context.action = [&context, targets] { return ListHosts(context, *targets); };
   });
 }

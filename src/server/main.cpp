@@ -160,7 +160,7 @@ Result<> Serve(const Config& config) {
       .server_cert_ends = [&keeper] { return keeper.ServerEnds(); }};
   api::Router router(authenticator, workers, clock);
   for (auto* routes : {api::RunRoutes, api::TaskRoutes, api::HostRoutes, api::AgentRoutes,
-                       api::SystemRoutes, api::TokenRoutes, api::AuditRoutes})
+                       api::FleetRoutes, api::SystemRoutes, api::TokenRoutes, api::AuditRoutes})
     router.Add(routes(services));
 
   auto server = net::Server::Listen(

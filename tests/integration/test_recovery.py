@@ -170,12 +170,12 @@ class Crashes(ClusterTest):
         self.assertEqual(len(run.pids()), 1)
         self.assertEqual(run.marks.read_text(), "x\n")
 
-    def test_wiped_agent_needs_a_token_that_may_replace(self):
+    def test_wiped_agent_without_a_token_that_may_replace_waits(self):
         self.agent.end()
         shutil.rmtree(self.agent.data)
         self.agent.join(replace=False)
-        self.assertEqual(self.agent.process.wait(DEADLINE), 1)
-        self.assertIn("known already", self.agent.tail())
+        wait_until("it says why", lambda: "known already" in self.agent.tail())
+        self.assertTrue(self.agent.running())
 
     def test_killed_shim_is_lost(self):
         run = GatedRun(self.cluster, "h1")

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "domain/join_token.hpp"
 #include "server/api/caller.hpp"
+#include "server/api/labels.hpp"
 #include "server/api/routes.hpp"
 
 namespace muster::server::api {
@@ -12,10 +13,33 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::chrono::hours kAgentLife{24 * 365};
 constexpr std::size_t kMostRequestPem = 16 << 10;
+constexpr std::size_t kSecretBytes = 20;
+constexpr std::int64_t kAskAgainMs = 5000;
 
 std::string InviteId(std::string_view secret) { return ToHex(crypto::Sha256(secret)); }
+
+// With a key, the same caller gets the same secret again, which no record holds.
+std::string NewSecret(const Identity& identity, const std::string& caller, const std::string& key) {
+  if (key.empty()) return ToHex(crypto::RandomBytes(kSecretBytes));
+  const std::string inner = crypto::Sha256(
+      fmt::format("{}invite {} {} {}", identity.token_key, caller.size(), caller, key));
+  return ToHex(crypto::Sha256(identity.token_key + inner).substr(0, kSecretBytes));
+}
+
+// A pattern that only matches what could be a host name.
+Result<std::string> ReadNames(const json::value& value) {
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-*?";
+  if (!value.is_string() || value.as_string().empty() || value.as_string().size() > 253 ||
+      std::string_view(value.as_string()).find_first_not_of(kAllowed) != std::string_view::npos)
+    return Fail(ErrorCode::kInvalid,
+                "names: expected a pattern of host names, such as 'web*' (letters, digits, '.', "
+                "'_', '-', '*', '?')");
+  return std::string(value.as_string());
+}
+
+}  // namespace
 
 Result<Labels> ReadLabels(const json::value& value) {
   Labels labels;
@@ -30,6 +54,8 @@ Result<Labels> ReadLabels(const json::value& value) {
   }
   return labels;
 }
+
+namespace {
 
 Result<std::uint64_t> ReadNumber(const json::value& value, std::string_view name,
                                  std::uint64_t most) {
@@ -59,9 +85,13 @@ Result<Invite> ReadInvite(const json::object& body, WallTime now) {
       auto labels = ReadLabels(field.value());
       if (!labels) return Fail(labels.error());
       invite.labels = std::move(*labels);
+    } else if (name == "names") {
+      auto names = ReadNames(field.value());
+      if (!names) return Fail(names.error());
+      invite.names = std::move(*names);
     } else {
       return Fail(ErrorCode::kInvalid,
-                  "unknown field '{}'; expected uses, expires_ms, replace, labels", name);
+                  "unknown field '{}'; expected uses, expires_ms, replace, labels, names", name);
     }
   }
   invite.created = now;
@@ -75,17 +105,34 @@ void CreateInvite(Services& services, const CallPtr& call) {
   if (!body) return call->Fail(body.error());
   auto invite = ReadInvite(*body, services.clock.Read().wall);
   if (!invite) return call->Fail(invite.error());
-  const std::string secret = ToHex(crypto::RandomBytes(20));
+  const std::string key(net::FindHeader(call->request().headers, "Idempotency-Key"));
+  if (key.size() > 128)
+    return call->Fail(400, "invalid", "Idempotency-Key: at most 128 characters");
+  const std::string& caller = call->actor().name;
+  const std::string secret = NewSecret(services.identity, caller, key);
   invite->id = InviteId(secret);
-  invite->created_by = call->actor().name;
+  invite->created_by = caller;
   engine::CreateInvite command{.caller = CallerOf(*call), .invite = std::move(*invite)};
+  if (!key.empty()) {
+    command.key = "invite " + key;  // runs have keys of their own
+    command.body_sha256 = ToHex(crypto::Sha256(call->request().body));
+    auto known = services.store.FindKey(caller, command.key);
+    if (!known) return call->Fail(known.error());
+    command.known = std::move(*known);
+  }
   services.engine.Ask(std::move(command), [&services, call, secret](Result<engine::Answer> answer) {
+    if (!answer && answer.error().code == ErrorCode::kConflict)
+      return call->Fail(422, "key_reused", answer.error().message);
     if (!answer) return call->Fail(answer.error());
     const auto& made = std::get<engine::InviteCreated>(*answer).invite;
-    call->Json(201, {{"token", FormatJoinToken({services.identity.ca_fingerprint, secret})},
-                     {"expires", FormatTime(made.expires)},
-                     {"uses", made.uses_left},
-                     {"replace", made.replace}});
+    const Identity& identity = services.identity;
+    call->Json(
+        201, {{"token", FormatJoinToken({identity.own_tls ? "" : identity.ca_fingerprint, secret})},
+              {"expires", FormatTime(made.expires)},
+              {"uses", made.uses_left},
+              {"replace", made.replace},
+              {"names", made.names},
+              {"server", services.public_url}});
   });
 }
 
@@ -135,14 +182,26 @@ Result<JoinRequest> ReadJoin(const json::object& body) {
 // not.
 void AnswerJoined(Services& services, Call& call, const std::string& request_pem,
                   const engine::HostJoined& joined) {
-  const auto cert =
-      crypto::SignRequest(services.identity.ca, request_pem, joined.host.name, kAgentLife);
+  const auto cert = SignForNode(services.identity, request_pem, joined.host.key, joined.host.name,
+                                services.agent_life);
   if (!cert) return call.Fail(cert.error());
   call.Json(201, {{"cert_pem", *cert},
-                  {"ca_pem", services.identity.ca.cert_pem},
+                  {"ca_pem", services.identity.NodesTrust()},
                   {"host", joined.host.name},
                   {"host_id", joined.host.id.value},
                   {"cluster", joined.cluster}});
+}
+
+void AnswerWaits(Call& call, const PendingJoin& pending) {
+  call.Json(202, {{"state", "pending"},
+                  {"host", pending.name},
+                  {"message", fmt::format("a host named '{0}' is known already with another key; "
+                                          "this machine takes its place once somebody types "
+                                          "'muster agents replace {0}' (or is turned away with "
+                                          "'muster agents reject {0}')",
+                                          pending.name)},
+                  {"key", pending.key},
+                  {"ask_again_ms", kAskAgainMs}});
 }
 
 void Join(Services& services, const CallPtr& call) {
@@ -160,6 +219,8 @@ void Join(Services& services, const CallPtr& call) {
   services.engine.Ask(std::move(command), [&services, call, pem = std::move(join->request_pem)](
                                               Result<engine::Answer> answer) {
     if (!answer) return call->Fail(answer.error());
+    if (const auto* waits = std::get_if<engine::JoinWaits>(&*answer))
+      return AnswerWaits(*call, waits->pending);
     AnswerJoined(services, *call, pem, std::get<engine::HostJoined>(*answer));
   });
 }

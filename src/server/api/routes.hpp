@@ -12,6 +12,7 @@ std::vector<Route> RunRoutes(Services& services);
 std::vector<Route> TaskRoutes(Services& services);
 std::vector<Route> HostRoutes(Services& services);
 std::vector<Route> AgentRoutes(Services& services);
+std::vector<Route> FleetRoutes(Services& services);  // what is decided about hosts
 std::vector<Route> SystemRoutes(Services& services);
 std::vector<Route> TokenRoutes(Services& services);
 std::vector<Route> AuditRoutes(Services& services);

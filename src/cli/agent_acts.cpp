@@ -1,0 +1,135 @@
+#include <iostream>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "base/text.hpp"
+#include "cli/api_client.hpp"
+#include "cli/host_acts.hpp"
+#include "cli/terminal_text.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kExamples = R"(Examples:
+  muster agents pending                        who waits to take over a known name
+  muster agents replace web7                   it is the same host, set up anew
+  muster agents reject web7 --reason 'not us'  it is not
+  muster agents revoke web7 --reason stolen    its key is refused from now on)";
+
+struct Flags {
+  std::string name;
+  std::string reason;
+  std::string key;
+};
+
+Result<json::value> Pending(ApiClient& api) { return api.Get("/agents/pending"); }
+
+Result<int> ListPending(const Context& context) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto found = Pending(*api);
+  if (!found) return Fail(found.error());
+  if (context.PrintDocument(*found)) return 0;
+  const auto& list = ListOf(*found, "pending");
+  if (list.empty()) {
+    context.Say("nobody waits");
+    return 0;
+  }
+  Table table({"NAME", "FROM", "SINCE", "KEY"});
+  for (const auto& join : list)
+    table.Add({TextOf(join, "name"), TextOf(join, "address"),
+               Ago(ParseTime(TextOf(join, "since")), WallNow()),
+               TextOf(join, "key").substr(0, 16)});
+  Write(stdout, table.Text(context.terminal.stdout_tty));
+  return 0;
+}
+
+// The whole key of the one that waits under this name, and begins with what was given: so that
+// nobody else is let in who took its place a moment ago.
+Result<std::string> KeyOf(ApiClient& api, const Flags& flags) {
+  const auto found = Pending(api);
+  if (!found) return Fail(found.error());
+  for (const auto& join : ListOf(*found, "pending")) {
+    if (TextOf(join, "name") != flags.name) continue;
+    if (TextOf(join, "key").starts_with(flags.key)) return TextOf(join, "key");
+    return Fail(ErrorCode::kConflict, "the key that waits under '{}' begins with {}", flags.name,
+                TextOf(join, "key").substr(0, 16));
+  }
+  return Fail(ErrorCode::kNotFound,
+              "no machine waits to take over a host named '{}'; see 'muster agents pending'",
+              flags.name);
+}
+
+Result<int> Replace(const Context& context, const Flags& flags) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto key = KeyOf(*api, flags);
+  if (!key) return Fail(key.error());
+  const auto done =
+      api->Post("/agents/pending/" + Segment(flags.name) + "/accept", json::object{{"key", *key}});
+  if (!done) return Fail(done.error());
+  if (!context.PrintDocument(*done))
+    context.Say(fmt::format("{} is the machine with key {} from now on; the old key is refused",
+                            flags.name, key->substr(0, 16)));
+  return 0;
+}
+
+Result<int> Reject(const Context& context, const Flags& flags) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto done = api->Post("/agents/pending/" + Segment(flags.name) + "/reject",
+                              json::object{{"reason", flags.reason}});
+  if (!done) return Fail(done.error());
+  if (!context.PrintDocument(*done)) context.Say(fmt::format("rejected; {} stays", flags.name));
+  return 0;
+}
+
+Result<int> Revoke(const Context& context, const Flags& flags) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto done = api->Post("/hosts/" + Segment(flags.name) + "/revoke",
+                              json::object{{"reason", flags.reason}});
+  if (!done) return Fail(done.error());
+  if (!context.PrintDocument(*done))
+    context.Say(
+        fmt::format("{} is revoked: its key is refused, and what it ran is lost", flags.name));
+  return 0;
+}
+
+}  // namespace
+
+bool Agreed(const Context& context, bool yes, const std::string& question) {
+  if (yes || !context.terminal.stdin_tty || !context.terminal.stderr_tty) return true;
+  Write(stderr, ForTerminal(question) + " [y/N] ");
+  std::string answer;
+  std::getline(std::cin, answer);
+  return Trim(answer) == "y" || Trim(answer) == "yes";
+}
+
+void AddAgentActs(CLI::App& agents, Context& context) {
+  const auto flags = std::make_shared<Flags>();
+  const auto add = [&](const char* name, const char* what, auto act) {
+    auto* command = agents.add_subcommand(name, what);
+    command->footer(kExamples);
+    command->add_option("name", flags->name, "The host")->required()->type_name("NAME");
+    command->callback([&context, flags, act] {
+      context.action = [&context, flags, act] { return act(context, *flags); };
+    });
+    return command;
+  };
+  auto* pending = agents.add_subcommand("pending", "List who waits to take over a known name");
+  pending->footer(kExamples);
+  pending->callback([&context] { context.action = [&context] { return ListPending(context); }; });
+  add("replace", "Let the machine that waits take the host over", Replace)
+      ->add_option("--key", flags->key, "Only if its key begins so")
+      ->type_name("PREFIX");
+  for (auto* command : {add("reject", "Turn the machine that waits away", Reject),
+                        add("revoke", "Refuse the host's key from now on", Revoke)})
+    command->add_option("--reason", flags->reason, "Why, for the record")->type_name("TEXT");
+}
+
+}  // namespace muster::cli

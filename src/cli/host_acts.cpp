@@ -1,0 +1,100 @@
+#include "cli/host_acts.hpp"
+
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "domain/host.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kLabelExamples = R"(Examples:
+  muster hosts label web7 zone=sh1 rack=r12    set two labels
+  muster hosts label 'web*' canary-            remove one
+  muster hosts label zone=sh1 zone=sh2 old-    both at once)";
+
+constexpr const char* kRemoveExamples = R"(Examples:
+  muster agents revoke web7 && muster hosts rm web7)";
+
+struct LabelFlags {
+  std::string targets;
+  std::vector<std::string> changes;
+};
+
+Result<json::object> ReadChanges(const LabelFlags& flags) {
+  json::object set;
+  json::array remove;
+  for (const auto& change : flags.changes) {
+    const auto equals = change.find('=');
+    const bool removes = equals == std::string::npos && change.ends_with('-');
+    if (equals == std::string::npos && !removes)
+      return Fail(ErrorCode::kInvalid, "'{}': write KEY=VALUE to set a label, KEY- to remove it",
+                  change);
+    const auto key = removes ? change.substr(0, change.size() - 1) : change.substr(0, equals);
+    const auto value = removes ? "" : change.substr(equals + 1);
+    if (const auto fits = CheckLabel(key, value); !fits) return Fail(fits.error());
+    if (removes)
+      remove.emplace_back(key);
+    else
+      set[key] = value;
+  }
+  return json::object{
+      {"targets", flags.targets}, {"set", std::move(set)}, {"remove", std::move(remove)}};
+}
+
+Result<int> Label(const Context& context, const LabelFlags& flags) {
+  const auto body = ReadChanges(flags);
+  if (!body) return Fail(body.error());
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto done = api->Post("/hosts/labels", *body);
+  if (!done) return Fail(done.error());
+  if (!context.PrintDocument(*done))
+    context.Say(fmt::format("{} of {} changed",
+                            Count(static_cast<std::uint64_t>(NumberOf(*done, "changed"))),
+                            Hosts(static_cast<std::uint64_t>(NumberOf(*done, "hosts")))));
+  return 0;
+}
+
+Result<int> Remove(const Context& context, const std::string& name, bool yes) {
+  if (!Agreed(context, yes, fmt::format("forget host {} and its labels?", name))) {
+    context.Say("nothing was done");
+    return 1;
+  }
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto done = api->Post("/hosts/" + Segment(name) + "/remove", json::object{});
+  if (!done) return Fail(done.error());
+  if (!context.PrintDocument(*done)) context.Say(fmt::format("{} is no longer known", name));
+  return 0;
+}
+
+}  // namespace
+
+void AddHostActs(CLI::App& hosts, Context& context) {
+  auto* label = hosts.add_subcommand("label", "Set and remove labels of hosts");
+  const auto flags = std::make_shared<LabelFlags>();
+  label->footer(kLabelExamples);
+  label->add_option("targets", flags->targets, "Which hosts")->required()->type_name("EXPR");
+  label->add_option("changes", flags->changes, "KEY=VALUE sets, KEY- removes")
+      ->required()
+      ->type_name("K=V");
+  label->callback(
+      [&context, flags] { context.action = [&context, flags] { return Label(context, *flags); }; });
+  auto* rm = hosts.add_subcommand("rm", "Forget a host that is revoked or long gone");
+  const auto name = std::make_shared<std::string>();
+  const auto yes = std::make_shared<bool>(false);
+  rm->footer(kRemoveExamples);
+  rm->add_option("name", *name, "The host")->required()->type_name("NAME");
+  rm->add_flag("--yes", *yes, "Ask nothing");
+  rm->callback([&context, name, yes] {
+    context.action = [&context, name, yes] { return Remove(context, *name, *yes); };
+  });
+}
+
+}  // namespace muster::cli

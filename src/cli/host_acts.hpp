@@ -1,0 +1,14 @@
+#pragma once
+
+#include "cli/context.hpp"
+
+namespace muster::cli {
+
+// What is decided about hosts. Each adds its commands below `agents` or `hosts`.
+void AddAgentActs(CLI::App& agents, Context& context);  // pending, replace, reject, revoke
+void AddHostActs(CLI::App& hosts, Context& context);    // label, rm
+
+// Asks a yes-or-no question at a terminal; true without one, and with `yes`.
+bool Agreed(const Context& context, bool yes, const std::string& question);
+
+}  // namespace muster::cli

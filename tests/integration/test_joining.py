@@ -1,0 +1,363 @@
+#!/usr/bin/env python3
+"""How hosts join, renew, are taken over and leave, with real processes."""
+
+import http.client
+import re
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from muster_cluster import BIN, DEADLINE, ClusterTest, wait_until  # noqa: E402
+
+
+def host(cluster, name):
+    return cluster.get(f"/hosts/{name}")
+
+
+def fact(cluster, name, key):
+    return host(cluster, name)["facts"].get(key)
+
+
+def musterd_ca(cluster, step):
+    done = subprocess.run([str(BIN / "musterd"), "ca", step, "--data", str(cluster.data)], capture_output=True,
+                          text=True, timeout=DEADLINE, check=False)
+    assert done.returncode == 0, done
+    return done.stdout
+
+
+def shown_certificate(cluster, port=None):
+    """The DER certificate that a new connection sees."""
+    with socket.create_connection(("127.0.0.1", port or cluster.port), timeout=DEADLINE) as raw:
+        context = ssl.create_default_context()
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        with context.wrap_socket(raw) as tls:
+            return tls.getpeercert(binary_form=True)
+
+
+def works(test, cluster, name):
+    test.assertCode(cluster.muster("run", "-t", name, "--", "true"), 0)
+
+
+class Invites(ClusterTest):
+    hosts = ("h1",)
+
+    def test_token_for_names_lets_only_those_in(self):
+        token = self.cluster.muster("agents", "invite", "--uses", "2", "--name", "web*").text.strip()
+        stranger = self.cluster.add_daemon("db1", [BIN / "muster-agent", "--data", self.cluster.folder / "db1",
+                                                   "--server", self.cluster.url, "--name", "db1"],
+                                           {"MUSTER_JOIN": token})
+        self.assertEqual(stranger.process.wait(DEADLINE), 3)
+        self.assertIn("web*", stranger.tail())
+        self.cluster.add_daemon("web1", [BIN / "muster-agent", "--data", self.cluster.folder / "web1", "--server",
+                                         self.cluster.url, "--name", "web1"], {"MUSTER_JOIN": token})
+        self.cluster.wait_online("web1")
+
+    def test_token_from_a_file_and_labels_of_the_invite_win(self):
+        token = self.cluster.muster("agents", "invite", "--label", "zone=sh1", "--label", "a=b=c").text
+        file = self.cluster.folder / "token"
+        file.write_text(token)
+        self.cluster.add_daemon("filed", [BIN / "muster-agent", "--data", self.cluster.folder / "filed", "--server",
+                                          self.cluster.url, "--name", "filed", "--join-file", file, "--label",
+                                          "zone=mine", "--label", "rack=7"])
+        self.cluster.wait_online("filed")
+        self.assertEqual(host(self.cluster, "filed")["labels"], {"zone": "sh1", "a": "b=c", "rack": "7"})
+
+    def test_same_idempotency_key_gives_the_same_token_until_it_is_used_up(self):
+        def invite(body, key="k1"):
+            return self.cluster.http("POST", "/api/v1/agents/invites", body, {"Idempotency-Key": key})
+        first = invite({"uses": 1})
+        self.assertEqual(first.status, 201, first)
+        self.assertEqual(invite({"uses": 1}).json()["token"], first.json()["token"])
+        self.cluster.restart_server()
+        again = invite({"uses": 1})
+        self.assertEqual(again.json(), first.json())
+        self.assertNotEqual(invite({"uses": 1}, "k2").json()["token"], first.json()["token"])
+        other = invite({"uses": 2})
+        self.assertEqual((other.status, other.json()["error"]["code"]), (422, "key_reused"))
+        self.cluster.add_daemon("keyed", [BIN / "muster-agent", "--data", self.cluster.folder / "keyed", "--server",
+                                          self.cluster.url, "--name", "keyed"],
+                                {"MUSTER_JOIN": first.json()["token"]})
+        self.cluster.wait_online("keyed")
+        self.assertEqual(invite({"uses": 1}).status, 422)
+
+    def test_labels_are_changed_on_the_server(self):
+        self.assertCode(self.cluster.muster("hosts", "label", "h1", "app=web", "tier=1"), 0)
+        self.assertCode(self.cluster.muster("hosts", "label", "app=web", "tier-", "app=db"), 0)
+        self.cluster.restart_server()
+        self.assertEqual(host(self.cluster, "h1")["labels"], {"app": "db"})
+        self.assertCode(self.cluster.muster("hosts", "label", "app=web", "x=y"), 4)
+        self.assertCode(self.cluster.muster("hosts", "label", "h1", "nothing"), 2)
+        self.assertIn("h1", self.assertCode(self.cluster.muster("hosts", "app=db"), 0).text)
+
+    def test_facts_tell_of_machine_and_certificate(self):
+        facts = host(self.cluster, "h1")["facts"]
+        for key in ("os", "arch", "kernel", "agent", "cpus", "memory_mb", "boot_time", "ca", "trusts", "cert_ends"):
+            self.assertTrue(facts.get(key), key)
+
+
+class Takeovers(ClusterTest):
+    def setUp(self):
+        self.cluster = self.new_cluster("h1", "h2")
+        self.agent = self.cluster.agents["h1"]
+
+    def wipe_and_join(self):
+        self.agent.end()
+        shutil.rmtree(self.agent.data)
+        self.agent.join()
+        wait_until("the agent says what to type", lambda: "muster agents replace h1" in self.agent.tail())
+
+    def test_known_name_waits_until_it_is_accepted_also_across_restarts(self):
+        run = self.cluster.start_run("-t", "h1", "--", "sleep 300")
+        self.cluster.wait_task(run, "h1", "running")
+        self.wipe_and_join()
+        self.cluster.restart_server()
+        listed = self.assertCode(self.cluster.muster("agents", "pending"), 0).text
+        self.assertIn("h1", listed)
+        self.assertIn(self.cluster.task_of(run, "h1")["state"], ("sent", "running"))
+        self.assertCode(self.cluster.muster("agents", "replace", "h1", "--key", "nonsense"), 1)
+        self.assertCode(self.cluster.muster("agents", "replace", "h1"), 0)
+        self.cluster.wait_online("h1")
+        self.assertEqual(self.cluster.task_of(run, "h1")["state"], "lost")
+        works(self, self.cluster, "h1")
+        self.assertEqual(self.cluster.get("/agents/pending")["pending"], [])
+        self.assertCode(self.cluster.muster("agents", "replace", "h1"), 4)
+
+    def test_waiting_agent_that_is_restarted_goes_on_waiting(self):
+        self.wipe_and_join()
+        key = (self.agent.data / "agent.key").read_text()
+        self.agent.end()
+        waiting = self.cluster.get("/agents/pending")["pending"]
+        self.assertEqual(len(waiting), 1)
+        words, environment = self.agent.words, self.agent.environment
+        self.assertEqual((self.agent.data / "agent.key").read_text(), key)
+        self.assertCode(self.cluster.muster("agents", "replace", "h1"), 0)
+        # Any token will do: the key is the host's by now.
+        self.agent.words = [*words, "--server", self.cluster.url, "--name", "h1"]
+        self.agent.environment = {**environment, "MUSTER_JOIN": self.cluster.invite()}
+        self.agent.start()
+        self.cluster.wait_online("h1")
+
+    def test_rejected_machine_ends_with_the_reason(self):
+        self.wipe_and_join()
+        self.assertCode(self.cluster.muster("agents", "reject", "h1", "--reason", "who are you"), 0)
+        self.assertEqual(self.agent.process.wait(DEADLINE), 3)
+        self.assertIn("who are you", self.agent.tail())
+        self.assertEqual(self.cluster.get("/agents/pending")["pending"], [])
+
+    def test_revoked_host_is_cut_off_and_can_be_removed(self):
+        run = self.cluster.start_run("-t", "h1,h2", "--", "sleep 300")
+        self.cluster.wait_task(run, "h1", "running")
+        self.assertCode(self.cluster.muster("hosts", "rm", "h1", "--yes"), 1)
+        self.assertCode(self.cluster.muster("agents", "revoke", "h1", "--reason", "stolen"), 0)
+        self.cluster.wait_offline("h1")
+        self.assertEqual(self.cluster.task_of(run, "h1")["state"], "lost")
+        self.assertEqual(self.cluster.task_of(run, "h2")["state"], "running")
+        wait_until("the agent is told", lambda: "revoked" in self.agent.tail())
+        shown = host(self.cluster, "h1")
+        self.assertEqual(shown["state"], "revoked")
+        self.assertIn("stolen", shown["note"])
+        refused = self.cluster.muster("run", "-t", "h1", "--", "true")
+        self.assertNotEqual(refused.code, 0)
+        only = self.cluster.muster("run", "-t", "h*", "--dry-run", "--", "true")
+        self.assertIn("1 host: h2", only.text)
+        # A restart of both changes nothing.
+        self.agent.end()
+        self.cluster.restart_server()
+        self.agent.start()
+        wait_until("the agent is refused again", lambda: self.agent.log.read_text().count("refuses this agent") > 1)
+        self.assertNotIn("h1", self.cluster.online())
+        self.assertCode(self.cluster.muster("hosts", "rm", "h1", "--yes"), 0)
+        self.assertNotIn("h1", self.cluster.muster("hosts").text)
+        self.assertCode(self.cluster.muster("agents", "revoke", "h1"), 4)
+        self.cluster.restart_server()
+        self.assertNotIn("h1", self.cluster.muster("hosts").text)
+
+
+class Renewal(ClusterTest):
+    def test_agents_certificate_is_renewed_again_and_again(self):
+        cluster = self.new_cluster("h1", settings={"certificates": "{agent_life: 15s}"})
+        agent = cluster.agents["h1"]
+        file = agent.data / "agent.crt"
+        key = (agent.data / "agent.key").read_text()
+        seen = {file.read_text()}
+
+        def renewed_twice():
+            seen.add(file.read_text())
+            return len(seen) >= 3
+        wait_until("two renewals", renewed_twice)
+        ends = fact(cluster, "h1", "cert_ends")
+        wait_until("the server knows of the next one", lambda: fact(cluster, "h1", "cert_ends") != ends)
+        # The link of before lives, and a new one is opened with the new certificate.
+        works(self, cluster, "h1")
+        cluster.restart_server()
+        cluster.wait_online("h1")
+        self.assertEqual((agent.data / "agent.key").read_text(), key)
+        self.assertEqual(agent.log.read_text().count(" joined "), 1)
+
+    def test_host_that_was_away_past_its_certificates_end_gets_a_new_one_for_its_key(self):
+        cluster = self.new_cluster("h1", settings={"certificates": "{agent_life: 3s}"})
+        agent = cluster.agents["h1"]
+        agent.end()
+        joined = host(cluster, "h1")["joined"]
+
+        def ended():
+            agent.start()
+            try:
+                code = agent.process.wait(1)
+            except subprocess.TimeoutExpired:
+                agent.end()
+                return False
+            return code == 2
+        wait_until("the certificate has ended", ended)
+        self.assertIn("certificate", agent.tail(2))
+        words, environment = agent.words, agent.environment
+        agent.words = [*words, "--server", cluster.url]
+        agent.environment = {**environment, "MUSTER_JOIN": cluster.invite()}
+        agent.start()
+        cluster.wait_online("h1")
+        self.assertEqual(host(cluster, "h1")["joined"], joined)
+
+    def test_servers_certificate_is_renewed_without_a_restart(self):
+        cluster = self.new_cluster("h1", settings={"certificates": "{server_life: 15s}"})
+        first = shown_certificate(cluster)
+        wait_until("another certificate", lambda: shown_certificate(cluster) != first)
+        works(self, cluster, "h1")
+        metrics = cluster.http("GET", "/metrics", token=None).body.decode()
+        left = float(re.search(r"^muster_server_certificate_expires_seconds (\S+)", metrics, re.M).group(1))
+        self.assertLessEqual(left, 15)
+        ca = float(re.search(r"^muster_ca_expires_seconds (\S+)", metrics, re.M).group(1))
+        self.assertGreater(ca, 3000 * 86400)
+
+
+class Authorities(ClusterTest):
+    def restart(self, cluster, *online):
+        cluster.restart_server(signal.SIGTERM)
+        cluster.wait_online(*online)
+
+    def test_ca_is_changed_and_nobody_joins_anew(self):
+        cluster = self.new_cluster("h1", "h2", "away")
+        away = cluster.agents["away"]
+        away.end()
+        old = fact(cluster, "h1", "ca")
+        self.assertIn(old, musterd_ca(cluster, "list"))
+
+        musterd_ca(cluster, "add")
+        self.restart(cluster, "h1", "h2")
+        for name in ("h1", "h2"):
+            trust = cluster.agents[name].data / "ca.pem"
+            wait_until(f"{name} trusts both", lambda: trust.read_text().count("BEGIN CERT") == 2)
+            self.assertEqual(fact(cluster, name, "ca"), old)
+
+        musterd_ca(cluster, "use")
+        self.restart(cluster, "h1", "h2")
+        new = re.search(r"signs +fact.ca=(\S+)", musterd_ca(cluster, "list")).group(1)
+        self.assertNotEqual(new, old)
+        for name in ("h1", "h2"):
+            wait_until(f"{name} has a certificate of the new CA", lambda: fact(cluster, name, "ca") == new)
+        self.assertEqual(cluster.muster("hosts", f"fact.ca={old}", "-o", "json").json()["total"], 1)
+        # Who joins now, joins under the new one.
+        cluster.add_agents("h3")
+        self.assertEqual(fact(cluster, "h3", "ca"), new)
+
+        musterd_ca(cluster, "drop")
+        self.restart(cluster, "h1", "h2", "h3")
+        for name in ("h1", "h2", "h3"):
+            works(self, cluster, name)
+            trust = cluster.agents[name].data / "ca.pem"
+            wait_until(f"{name} trusts one", lambda: trust.read_text().count("BEGIN CERT") == 1)
+        for name in ("h1", "h2"):
+            self.assertEqual(cluster.agents[name].log.read_text().count(" joined "), 1)
+        # Who slept through all of it believes nobody, and is believed by nobody.
+        away.start()
+        wait_until("the sleeper is refused", lambda: "no link to" in away.tail())
+        self.assertNotIn("away", cluster.online())
+
+    def test_lost_ca_key_is_not_replaced_in_silence(self):
+        cluster = self.new_cluster()
+        cluster.server.end()
+        (cluster.data / "ca.key").unlink()
+        cluster.server.start()
+        self.assertEqual(cluster.server.process.wait(DEADLINE), 1)
+        self.assertIn("ca.key", cluster.server.tail(3))
+
+
+class Addresses(ClusterTest):
+    def names(self, cluster):
+        with socket.create_connection(("127.0.0.1", cluster.port), timeout=DEADLINE) as raw:
+            with cluster.tls().wrap_socket(raw, server_hostname="localhost") as tls:
+                return {name for _, name in tls.getpeercert()["subjectAltName"]}
+
+    def test_public_url_goes_into_certificate_and_join_line(self):
+        cluster = self.new_cluster("h1")
+        self.assertNotIn("muster.example", self.names(cluster))
+        cluster.server.words += ["--public-url", "https://muster.example:8440"]
+        cluster.restart_server()
+        self.assertIn("muster.example", self.names(cluster))
+        self.assertIn("--server https://muster.example:8440", cluster.muster("agents", "invite").complaint)
+        cluster.wait_online("h1")
+        cluster.server.words[-1] = "https://10.1.2.3:8440"
+        cluster.restart_server()
+        self.assertIn("10.1.2.3", self.names(cluster))
+        self.assertNotIn("muster.example", self.names(cluster))
+
+    def test_own_certificate_is_judged_by_its_own_ca_and_read_again_when_replaced(self):
+        other = self.new_cluster()  # stands for another CA: its certificate is for 127.0.0.1 too
+        other.server.end()
+        cluster = self.new_cluster(settings={"certificates": "{server_life: 15s}"})
+        cluster.server.end()
+        cert, key = cluster.folder / "own.pem", cluster.folder / "own.key"
+        shutil.copy(other.data / "server.pem", cert)
+        shutil.copy(other.data / "server.key", key)
+        with open(cluster.folder / "musterd.yaml", "a", encoding="utf-8") as config:
+            config.write(f"tls: {{cert: {cert}, key: {key}}}\n")
+        cluster.tls = lambda: ssl.create_default_context(cafile=other.data / "ca.pem")
+        mine = cluster.environment
+        cluster.environment = lambda: {**mine(), "MUSTER_CA": str(other.data / "ca.pem")}
+        cluster.start_server()
+        self.assertEqual(shown_certificate(cluster), ssl.PEM_cert_to_DER_cert(cert.read_text()))
+        token = cluster.invite()
+        self.assertTrue(token.startswith("mj1.system."), token)
+        agent = [BIN / "muster-agent", "--data", cluster.folder / "h1", "--server", cluster.url, "--name", "h1"]
+        doubtful = cluster.add_daemon("doubtful", agent, {"MUSTER_JOIN": token})
+        self.assertEqual(doubtful.process.wait(DEADLINE), 3, "the system's CAs do not know it")
+        cluster.add_daemon("h1", [*agent, "--ca", other.data / "ca.pem"], {"MUSTER_JOIN": token})
+        cluster.wait_online("h1")
+        works(self, cluster, "h1")
+        # Replaced files are shown to new connections.
+        (other.data / "server.names").unlink()
+        other.start_server()
+        other.server.end()
+        shutil.copy(other.data / "server.key", key)
+        shutil.copy(other.data / "server.pem", cert)
+        fresh = ssl.PEM_cert_to_DER_cert(cert.read_text())
+        wait_until("the new certificate is shown", lambda: shown_certificate(cluster) == fresh)
+        cluster.restart_server()
+        cluster.wait_online("h1")
+
+    def plain(self, cluster):
+        connection = http.client.HTTPConnection("127.0.0.1", cluster.port, timeout=DEADLINE)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/healthz")
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+
+    def test_plain_http_is_for_loopback_only(self):
+        cluster = self.new_cluster()
+        self.assertEqual(self.plain(cluster)[0], 200)
+        cluster.server.end()
+        cluster.server.words[-1] = f"0.0.0.0:{cluster.port}"
+        cluster.start_server()
+        status, body = self.plain(cluster)
+        self.assertEqual(status, 400)
+        self.assertIn(b"https://", body)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
