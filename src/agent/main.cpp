@@ -103,7 +103,7 @@ Result<> JoinNow(muster::agent::DataFolder& folder, const Flags& flags, const st
   muster::agent::JoinOptions options;
   options.server = flags.server;
   options.token = token;
-  options.name = !flags.name.empty()           ? flags.name
+  options.name = !flags.name.empty()          ? flags.name
                  : !folder.Who().host.empty() ? folder.Who().host
                                               : OwnName();
   auto labels = ReadLabels(flags.labels);

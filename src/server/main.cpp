@@ -16,6 +16,7 @@
 
 #include "adapters/crypto/digest.hpp"
 #include "adapters/local/local_coordinator.hpp"
+#include "adapters/net/client.hpp"
 #include "adapters/net/event_loop.hpp"
 #include "adapters/net/server.hpp"
 #include "adapters/sqlite/sqlite_log_store.hpp"
@@ -79,6 +80,17 @@ engine::Pipeline::Settings EngineSettings(const Config& config) {
   return settings;
 }
 
+// What agents will be told to use must be something they can use.
+Result<> CheckPublicUrl(const std::string& url) {
+  if (url.empty()) return {};
+  const auto endpoint = net::ParseEndpoint(url);
+  if (!endpoint) return Fail(ErrorCode::kInvalid, "public URL: {}", endpoint.error().message);
+  if (!endpoint->tls)
+    return Fail(ErrorCode::kInvalid, "public URL '{}': agents speak TLS only; write https://…",
+                url);
+  return {};
+}
+
 CertificateSettings CertificatesOf(const Config& config, const HostPort& listen) {
   return {.listen_host = listen.host,
           .public_url = config.public_url,
@@ -105,6 +117,7 @@ Result<Gateway::Office> OfficeOf(const Identity& identity, Duration agent_life) 
 Result<> Serve(const Config& config) {
   const auto listen = ParseListen(config.listen);
   if (!listen) return Fail(listen.error());
+  if (const auto usable = CheckPublicUrl(config.public_url); !usable) return usable;
   SystemClock clock;
   const auto certificates = CertificatesOf(config, *listen);
   const auto identity = LoadIdentity(config.data, certificates, clock.Read().wall);

@@ -341,6 +341,16 @@ class Addresses(ClusterTest):
         cluster.restart_server()
         cluster.wait_online("h1")
 
+    def test_public_url_that_agents_cannot_use_is_refused(self):
+        cluster = self.new_cluster()
+        for url in ("http://muster.example:8440", "muster example"):
+            cluster.server.end()
+            cluster.server.words += ["--public-url", url]
+            cluster.server.start()
+            self.assertEqual(cluster.server.process.wait(DEADLINE), 2, url)
+            self.assertIn("public URL", cluster.server.tail(1))
+            del cluster.server.words[-2:]
+
     def plain(self, cluster):
         connection = http.client.HTTPConnection("127.0.0.1", cluster.port, timeout=DEADLINE)
         self.addCleanup(connection.close)
