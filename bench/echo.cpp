@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   options.key_pem = server_cert->key_pem;
   options.chain_pem = server_cert->cert_pem + ca->cert_pem;
   options.client_ca_pem = ca->cert_pem;
-  options.link_silence = std::chrono::hours(1);
+  options.limits.link_silence = std::chrono::hours(1);
   auto server = net::Server::Listen(
       loop, options,
       {.on_http = {},

@@ -1,5 +1,6 @@
 #include "adapters/net/connection.hpp"
 
+#include <algorithm>
 #include <sys/socket.h>
 
 #include "adapters/net/http_text.hpp"
@@ -8,21 +9,12 @@
 namespace muster::net {
 namespace {
 
-namespace http = beast::http;
-
-constexpr std::uint32_t kMaxHeader = 16 * 1024;
 constexpr std::size_t kReadSize = 4 * 1024;
 constexpr std::size_t kBodyReadSize = 64 * 1024;
 // What a client may send ahead while it waits for an answer.
 constexpr std::size_t kMaxAhead = 16 * 1024;
 constexpr std::chrono::seconds kLinger(2);
 constexpr char kTlsHandshakeByte = 0x16;
-
-Headers HeadersOf(const http::fields& fields) {
-  Headers headers;
-  for (const auto& field : fields) headers.emplace_back(field.name_string(), field.value());
-  return headers;
-}
 
 std::string_view PathOf(std::string_view target) { return target.substr(0, target.find('?')); }
 
@@ -36,7 +28,10 @@ Connection::Connection(std::shared_ptr<ServerCore> core, Socket socket, bool ove
 
 void Connection::Start() {
   Track(shared_from_this());
-  SetDeadline(core_->options().header_timeout, false);
+  newcomer_ = true;
+  core_->NewcomerCame();
+  since_ = SteadyNow();
+  SetDeadline(limits().header_timeout);
   socket_.tcp().async_wait(TcpSocket::wait_read, [self = shared_from_this()](error_code error) {
     if (self->phase_ != Phase::kGreeting) return;
     if (error) return self->Drop();
@@ -61,8 +56,7 @@ void Connection::Shake() {
   Attempt attempt = TryHandshake(socket_.ssl());
   if (attempt.progress == Progress::kDone) return OnShaken();
   if (attempt.progress == Progress::kEnded || attempt.progress == Progress::kFailed) {
-    core_->Warn(fmt::format("TLS handshake with {} failed: {}", remote_,
-                            FailureText(attempt, socket_.ssl())));
+    core_->Refused(remote_, fmt::format("TLS handshake: {}", FailureText(attempt, socket_.ssl())));
     // OpenSSL has sent its alert; what the client still sends must not reset it away.
     socket_.UseTls(nullptr);
     return Linger();
@@ -85,8 +79,7 @@ void Connection::OnShaken() {
 void Connection::Read() {
   if (reading_) return;
   reading_ = true;
-  bool in_body = parser_ && parser_->is_header_done();
-  auto buffer = in_.prepare(in_body ? kBodyReadSize : kReadSize);
+  auto buffer = in_.prepare(in_body_ ? kBodyReadSize : kReadSize);
   socket_.async_read_some(buffer, [self = shared_from_this()](error_code error, std::size_t bytes) {
     self->reading_ = false;
     if (self->phase_ != Phase::kClosed) self->OnRead(error, bytes);
@@ -113,65 +106,64 @@ void Connection::OnRead(error_code error, std::size_t bytes) {
 }
 
 void Connection::Parse() {
-  if (!parser_) {
-    parser_.emplace();
-    parser_->eager(true);
-    parser_->header_limit(kMaxHeader);
-    parser_->body_limit(core_->options().max_body);
-    continued_ = false;
-    SetDeadline(core_->options().header_timeout, false);
+  if (!reader_) {
+    reader_.emplace(limits());
+    SetDeadline(limits().header_timeout);
   }
-  error_code error;
-  while (in_.size() > 0 && !parser_->is_done() && !error) {
-    in_.consume(parser_->put(in_.data(), error));
+  switch (reader_->Feed(in_)) {
+    case RequestReader::State::kHead:
+      break;
+    case RequestReader::State::kBody:
+      OnBodyAwaited();
+      break;
+    case RequestReader::State::kDone:
+      return OnRequest();
+    case RequestReader::State::kRefused:
+      return Refuse(reader_->status(), "invalid", reader_->reason());
   }
-  if (error && error != http::error::need_more) return OnParseFailed(error);
-  if (parser_->is_done()) return OnRequest();
-  if (parser_->is_header_done()) OnBodyAwaited();
   Read();
 }
 
 void Connection::OnBodyAwaited() {
-  if (!renewable_) SetDeadline(core_->options().idle_timeout, true);
-  if (continued_ || !beast::iequals(parser_->get()[http::field::expect], "100-continue")) return;
-  continued_ = true;
+  if (!std::exchange(in_body_, true)) SetDeadline(limits().body_timeout);
+  if (!reader_->WantsContinue()) return;
   Outgoing out;
   out.pieces.emplace_back("HTTP/1.1 100 Continue\r\n\r\n");
   Enqueue(std::move(out));
 }
 
-void Connection::OnParseFailed(error_code error) {
-  if (error == http::error::body_limit) {
-    return Refuse(413, "invalid",
-                  fmt::format("the body is larger than {} bytes", core_->options().max_body));
-  }
-  if (error == http::error::header_limit) {
-    return Refuse(431, "invalid", fmt::format("the header is larger than {} bytes", kMaxHeader));
-  }
-  Refuse(400, "invalid", fmt::format("not an HTTP request: {}", error.message()));
-}
-
 void Connection::OnRequest() {
-  ExchangeState::RequestTraits traits{
-      .head_only = parser_->get().method() == http::verb::head,
-      .keep_alive = parser_->keep_alive() && !core_->stopping() && !over_limit_,
-      .chunking = parser_->get().version() >= 11};
-  Request request = parser_->release();
-  parser_.reset();
+  bool keep_alive = reader_->KeepAlive() && !core_->stopping() && !over_limit_;
+  Request request = reader_->Release();
+  reader_.reset();
+  in_body_ = false;
+  if (std::exchange(newcomer_, false)) core_->NewcomerLeft();
+  ExchangeState::RequestTraits traits{.head_only = request.method() == beast::http::verb::head,
+                                      .keep_alive = keep_alive,
+                                      .chunking = request.version() >= 11,
+                                      .max_unsent = limits().max_stream_unsent};
   if (over_limit_) {
     return Answer(ErrorResponse(503, "unavailable", "too many connections; try again later"),
                   traits);
   }
   if (PathOf(request.target()) == core_->options().link_path) return BecomeLink(request, traits);
+  if (!Admit()) {
+    HttpResponse response = ErrorResponse(
+        429, "unavailable", "too many connections from this address; close some and try again");
+    response.headers.emplace_back("Retry-After", "1");
+    traits.keep_alive = false;
+    return Answer(std::move(response), traits);
+  }
   Serve(std::move(request), traits);
 }
 
+bool Connection::Admit() {
+  if (!admitted_) admitted_ = core_->Admit(SourceOf(remote_));
+  return admitted_;
+}
+
 void Connection::Serve(Request request, ExchangeState::RequestTraits traits) {
-  HttpRequest plain;
-  plain.method = request.method_string();
-  plain.target = request.target();
-  plain.headers = HeadersOf(request);
-  plain.body = std::move(request.body());
+  HttpRequest plain = PlainRequest(std::move(request));
   plain.remote = remote_;
   plain.tls = socket_.ssl() != nullptr;
   plain.peer_key = peer_key_;
@@ -187,6 +179,7 @@ void Connection::Serve(Request request, ExchangeState::RequestTraits traits) {
 
 void Connection::BecomeLink(const Request& request, ExchangeState::RequestTraits traits) {
   if (peer_key_.empty()) {
+    core_->Refused(remote_, "a link without a certificate");
     traits.keep_alive = false;
     return Answer(ErrorResponse(403, "denied", "a link needs TLS and a client certificate"),
                   traits);
@@ -196,8 +189,7 @@ void Connection::BecomeLink(const Request& request, ExchangeState::RequestTraits
     return Answer(ErrorResponse(400, "invalid", "only WebSocket links are served here"), traits);
   }
   auto core = core_;
-  auto link =
-      std::make_shared<Link>(core, std::move(socket_), std::move(peer_key_), std::move(remote_));
+  auto link = std::make_shared<Link>(core, std::move(socket_), std::move(peer_key_), remote_);
   Drop();
   if (!core->stopping()) link->Accept(request);
 }
@@ -211,15 +203,18 @@ void Connection::Answer(HttpResponse response, ExchangeState::RequestTraits trai
 }
 
 void Connection::Refuse(int status, std::string_view code, std::string_view message) {
-  parser_.reset();
+  HttpResponse response = ErrorResponse(status, code, message);
+  reader_.reset();
+  in_body_ = false;
   in_.clear();
-  Answer(ErrorResponse(status, code, message), {.keep_alive = false});
+  Answer(std::move(response), {.keep_alive = false});
 }
 
 void Connection::Flush(const ExchangeState& state) {
   if (!Answers(state) || phase_ != Phase::kAnswering) return;
   Outgoing out = exchange_->Take();
   if (out.broken) return Drop();
+  if (out.behind) return OnGone();
   finished_ = finished_ || out.finished;
   Enqueue(std::move(out));
 }
@@ -236,13 +231,20 @@ void Connection::Send() {
     return;
   }
   sending_ = true;
-  if (phase_ == Phase::kAnswering) SetDeadline(core_->options().idle_timeout, true);
   in_flight_ = std::move(queued_);
   queued_.clear();
   in_flight_streamed_ = std::exchange(queued_streamed_, 0);
   std::vector<asio::const_buffer> buffers;
   buffers.reserve(in_flight_.size());
-  for (const std::string& piece : in_flight_) buffers.emplace_back(asio::buffer(piece));
+  std::size_t bytes = 0;
+  for (const std::string& piece : in_flight_) {
+    buffers.emplace_back(asio::buffer(piece));
+    bytes += piece.size();
+  }
+  if (phase_ == Phase::kAnswering) {
+    SetDeadline(limits().write_timeout +
+                std::chrono::seconds(bytes / std::max<std::size_t>(limits().least_rate, 1)));
+  }
   asio::async_write(socket_, std::move(buffers),
                     [self = shared_from_this()](error_code error, std::size_t) {
                       self->sending_ = false;
@@ -264,7 +266,7 @@ void Connection::OnAnswered() {
   done->on_gone = nullptr;
   if (!done->keep_alive() || core_->stopping()) return Linger();
   phase_ = Phase::kReading;
-  SetDeadline(core_->options().idle_timeout, true);
+  SetDeadline(limits().idle_timeout);
   if (in_.size() > 0) return Parse();
   Read();
 }
@@ -272,7 +274,7 @@ void Connection::OnAnswered() {
 // Closing while the client still sends would reset the connection, and the answer with it.
 void Connection::Linger() {
   phase_ = Phase::kLingering;
-  SetDeadline(kLinger, false);
+  SetDeadline(kLinger);
   socket_.EndSending();
   in_.clear();
   Read();
@@ -292,29 +294,26 @@ void Connection::Drop() {
   exchange_.reset();
   socket_.Close();
   auto self = shared_from_this();
+  if (std::exchange(newcomer_, false)) core_->NewcomerLeft();
+  if (std::exchange(admitted_, false)) core_->Release(SourceOf(remote_));
   Forget();
 }
 
 void Connection::Drain() {
-  if (phase_ == Phase::kAnswering || parser_) return;
+  if (phase_ == Phase::kAnswering || reader_) return;
   if (phase_ == Phase::kReading) return Linger();
   Drop();
 }
 
 void Connection::Sweep(MonoTime now) {
-  std::uint64_t traffic = socket_.bytes_in() + socket_.bytes_out();
-  if (renewable_ && traffic != traffic_) {
-    traffic_ = traffic;
-    if (deadline_ != kNever) deadline_ = now + timeout_;
+  bool crowded_out = newcomer_ && core_->crowded() && now >= since_ + limits().crowded_timeout;
+  if (now < deadline_ && !crowded_out) return;
+  if (phase_ == Phase::kReading && reader_ && !crowded_out) {
+    return Refuse(408, "invalid", "the request did not come in time");
   }
-  if (now < deadline_) return;
   OnGone();
 }
 
-void Connection::SetDeadline(Duration timeout, bool renewable) {
-  timeout_ = timeout;
-  renewable_ = renewable;
-  deadline_ = SteadyNow() + timeout;
-}
+void Connection::SetDeadline(Duration timeout) { deadline_ = SteadyNow() + timeout; }
 
 }  // namespace muster::net

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "adapters/net/exchange.hpp"
+#include "adapters/net/request_reader.hpp"
 #include "adapters/net/server_core.hpp"
 #include "adapters/net/socket.hpp"
 
@@ -34,8 +35,7 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
 
  private:
   enum class Phase { kGreeting, kHandshake, kReading, kAnswering, kLingering, kClosed };
-  using Parser = beast::http::request_parser<beast::http::string_body>;
-  using Request = Parser::value_type;
+  using Request = RequestReader::Request;
 
   void OnFirstByte();
   void Shake();
@@ -45,8 +45,8 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
   void OnRead(error_code error, std::size_t bytes);
   void Parse();
   void OnBodyAwaited();
-  void OnParseFailed(error_code error);
   void OnRequest();
+  bool Admit();
   void Serve(Request request, ExchangeState::RequestTraits traits);
   void BecomeLink(const Request& request, ExchangeState::RequestTraits traits);
   void Refuse(int status, std::string_view code, std::string_view message);
@@ -59,23 +59,24 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
   void Linger();
   void OnGone();
 
-  void SetDeadline(Duration timeout, bool renewable);
+  void SetDeadline(Duration timeout);
+  const ServerLimits& limits() const { return core_->options().limits; }
 
   Socket socket_;
   Phase phase_ = Phase::kGreeting;
   const bool over_limit_;
   bool reading_ = false;
   bool sending_ = false;
-  bool finished_ = false;   // the answer is complete once what is queued went out
-  bool continued_ = false;  // this request's "100 Continue" was sent
-  bool renewable_ = false;  // traffic moves the deadline
-  Duration timeout_{};
+  bool finished_ = false;  // the answer is complete once what is queued went out
+  bool newcomer_ = false;  // its first request is still to come
+  bool admitted_ = false;  // counted for its address
+  bool in_body_ = false;   // the deadline is that of the body
+  MonoTime since_;
   MonoTime deadline_ = kNever;
-  std::uint64_t traffic_ = 0;
   std::string remote_;
   std::string peer_key_;
   beast::flat_buffer in_;
-  std::optional<Parser> parser_;
+  std::optional<RequestReader> reader_;
   std::vector<std::string> queued_;
   std::vector<std::string> in_flight_;
   std::size_t queued_streamed_ = 0;

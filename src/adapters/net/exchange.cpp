@@ -33,6 +33,11 @@ bool ExchangeState::Write(std::string data) {
   if (data.empty() || gone || traits_.head_only) return false;
   base::Lock lock(mutex_);
   if (phase_ != Phase::kStreaming) return false;
+  if (unsent + data.size() > traits_.max_unsent) {
+    phase_ = Phase::kBehind;
+    body_ = {};
+    return Wake();
+  }
   unsent += data.size();
   if (body_.empty()) {
     body_ = std::move(data);
@@ -62,6 +67,7 @@ Outgoing ExchangeState::Take() {
   Outgoing out;
   out.finished = phase_ == Phase::kFinished;
   out.broken = phase_ == Phase::kBroken;
+  out.behind = phase_ == Phase::kBehind;
   if (!head_.empty()) out.pieces.push_back(std::exchange(head_, {}));
   if (!body_.empty()) {
     if (chunked_) out.pieces.push_back(fmt::format("{:x}\r\n", body_.size()));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,6 +21,7 @@ struct Outgoing {
   std::size_t streamed = 0;  // of these, bytes that count as unsent
   bool finished = false;     // nothing follows
   bool broken = false;       // the answer cannot be completed
+  bool behind = false;       // the reader is too far behind
 };
 
 // Where the two sides of an exchange meet: the program's, on any thread, and the connection's, on
@@ -30,6 +32,7 @@ class ExchangeState {
     bool head_only = false;  // HEAD: no body follows the head
     bool keep_alive = true;
     bool chunking = true;  // HTTP/1.0 does not know it
+    std::size_t max_unsent = SIZE_MAX;
   };
 
   explicit ExchangeState(RequestTraits traits) : traits_(traits) {}
@@ -50,7 +53,7 @@ class ExchangeState {
   std::function<void()> on_gone;  // the loop's thread only
 
  private:
-  enum class Phase { kOpen, kStreaming, kFinished, kBroken };
+  enum class Phase { kOpen, kStreaming, kFinished, kBroken, kBehind };
 
   bool Wake() REQUIRES(mutex_) { return !std::exchange(woken_, true); }
 

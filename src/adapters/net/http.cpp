@@ -1,5 +1,7 @@
 #include "adapters/net/http.hpp"
 
+#include <arpa/inet.h>
+#include <cstring>
 #include <ctime>
 #include <strings.h>
 
@@ -59,6 +61,24 @@ std::string_view FindHeader(const Headers& headers, std::string_view name) noexc
   return {};
 }
 
+std::string SourceOf(std::string_view remote) {
+  if (!remote.starts_with('[')) return std::string(remote.substr(0, remote.rfind(':')));
+  std::string address(remote.substr(1, remote.find(']') - 1));
+  in6_addr parsed{};
+  // A scope ("%eth0") is no part of the address.
+  if (inet_pton(AF_INET6, address.substr(0, address.find('%')).c_str(), &parsed) != 1) {
+    return address;
+  }
+  char text[INET6_ADDRSTRLEN] = {};
+  if (IN6_IS_ADDR_V4MAPPED(&parsed)) {
+    inet_ntop(AF_INET, &parsed.s6_addr[12], text, sizeof(text));
+    return text;
+  }
+  std::memset(&parsed.s6_addr[8], 0, 8);
+  inet_ntop(AF_INET6, &parsed, text, sizeof(text));
+  return fmt::format("{}/64", text);
+}
+
 std::string_view ReasonOf(int status) noexcept {
   switch (status) {
     case 200:
@@ -95,6 +115,8 @@ std::string_view ReasonOf(int status) noexcept {
       return "Method Not Allowed";
     case 406:
       return "Not Acceptable";
+    case 408:
+      return "Request Timeout";
     case 409:
       return "Conflict";
     case 410:
@@ -103,6 +125,8 @@ std::string_view ReasonOf(int status) noexcept {
       return "Precondition Failed";
     case 413:
       return "Content Too Large";
+    case 414:
+      return "URI Too Long";
     case 415:
       return "Unsupported Media Type";
     case 416:

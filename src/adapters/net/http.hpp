@@ -12,6 +12,10 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 // "" when absent; names compare without case.
 std::string_view FindHeader(const Headers& headers, std::string_view name) noexcept;
 
+// Whom a remote address stands for when callers are counted: "10.0.0.7:51514" is 10.0.0.7, and of
+// IPv6 the /64, as whoever has one address there has all of them. Anything else stays as it is.
+std::string SourceOf(std::string_view remote);
+
 struct HttpRequest {
   std::string method = {};  // "GET"
   std::string target = {};  // "/api/v1/runs?limit=5", as it came

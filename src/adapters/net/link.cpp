@@ -4,7 +4,7 @@ namespace muster::net {
 
 Link::Link(std::shared_ptr<ServerCore> core, Socket socket, std::string peer_key,
            std::string remote)
-    : Frames(std::move(socket), core->options().max_frame),
+    : Frames(std::move(socket), core->options().limits.max_frame),
       Tracked(core),
       id_(core->NextLinkId()),
       peer_key_(std::move(peer_key)),
@@ -12,14 +12,14 @@ Link::Link(std::shared_ptr<ServerCore> core, Socket socket, std::string peer_key
 
 void Link::Begin() {
   Track(Self());
-  deadline_ = SteadyNow() + core_->options().header_timeout;
+  deadline_ = SteadyNow() + core_->options().limits.header_timeout;
 }
 
 void Link::OnAccepted(error_code error) {
   if (closed()) return;
   if (error) return Break(error);
   announced_ = true;
-  deadline_ = SteadyNow() + core_->options().link_silence;
+  deadline_ = SteadyNow() + core_->options().limits.link_silence;
   auto self = Self();
   bool kept = core_->Guard([&] { core_->handlers().on_link(self); });
   if (!kept) Break(asio::error::operation_aborted);
@@ -38,16 +38,29 @@ void Link::OnClosed(Error) {
   if (announced_) core->Guard([&] { core->handlers().on_link_closed(*this); });
 }
 
+void Link::Send(std::string frame) {
+  if (behind_) return;
+  if (Queued() + frame.size() <= core_->options().limits.max_link_unsent) {
+    return Queue(std::move(frame));
+  }
+  behind_ = true;
+  core_->Warn(fmt::format("link of {} cut: {} bytes wait and it does not read", remote_, Queued()));
+  // Not at once: the caller may be in the middle of a round over its links.
+  asio::post(socket().get_executor(),
+             [self = Self()] { self->Break(asio::error::no_buffer_space); });
+}
+
 void Link::Close() {
   if (closed() || closing()) return;
   // The peer has this long to answer the close.
-  deadline_ = SteadyNow() + core_->options().header_timeout;
+  deadline_ = SteadyNow() + core_->options().limits.header_timeout;
   CloseAfterSent();
 }
 
 void Link::Sweep(MonoTime now) {
   std::uint64_t seen = socket().bytes_in();
-  if (seen != seen_ && announced_ && !closing()) deadline_ = now + core_->options().link_silence;
+  if (seen != seen_ && announced_ && !closing())
+    deadline_ = now + core_->options().limits.link_silence;
   seen_ = seen;
   if (now >= deadline_) Break(asio::error::timed_out);
 }

@@ -23,7 +23,7 @@ class Link final : public LinkConnection, public Frames, public Tracked {
   std::uint64_t Id() const override { return id_; }
   const std::string& PeerKey() const override { return peer_key_; }
   const std::string& Remote() const override { return remote_; }
-  void Send(std::string frame) override { Queue(std::move(frame)); }
+  void Send(std::string frame) override;
   std::size_t Unsent() const override { return Queued(); }
   void Close() override;
 
@@ -42,6 +42,7 @@ class Link final : public LinkConnection, public Frames, public Tracked {
   const std::string peer_key_;
   const std::string remote_;
   bool announced_ = false;
+  bool behind_ = false;
   std::uint64_t seen_ = 0;
   MonoTime deadline_;
 };

@@ -12,12 +12,14 @@ using std::chrono::milliseconds;
 
 // Connections over the limit that are still told so; beyond them the door is simply shut.
 constexpr std::size_t kOverflow = 64;
+constexpr std::chrono::minutes kWarnOfCrowd(1);
 // Out of descriptors: accepting again at once would spin.
 constexpr milliseconds kAcceptPause(100);
 
 milliseconds SweepPeriod(const ServerOptions& options) {
-  Duration shortest =
-      std::min({options.header_timeout, options.idle_timeout, options.link_silence});
+  const ServerLimits& limits = options.limits;
+  Duration shortest = std::min({limits.header_timeout, limits.crowded_timeout, limits.body_timeout,
+                                limits.idle_timeout, limits.write_timeout, limits.link_silence});
   return std::clamp(shortest / 4, milliseconds(5), milliseconds(1000));
 }
 
@@ -112,19 +114,46 @@ void ServerCore::OnAccepted(error_code error, TcpSocket socket) {
   if (!acceptor_.is_open()) return;
   if (!error) {
     // Above the overflow the socket just closes.
-    if (count_ < options_.max_connections + kOverflow) {
-      bool over_limit = count_ >= options_.max_connections;
+    if (count_ < options_.limits.max_connections + kOverflow) {
+      bool over_limit = count_ >= options_.limits.max_connections;
       std::make_shared<Connection>(shared_from_this(), Socket(std::move(socket)), over_limit)
           ->Start();
     }
-    return Accept();
+    return AcceptNext();
   }
-  if (error == asio::error::connection_aborted) return Accept();
+  if (error == asio::error::connection_aborted) return AcceptNext();
   Warn(fmt::format("cannot accept connections: {}; pausing for {} ms", error.message(),
                    kAcceptPause.count()));
   accept_timer_ = loop_.After(kAcceptPause, [self = shared_from_this()] {
     if (self->acceptor_.is_open()) self->Accept();
   });
+}
+
+// A flood of handshakes waits in the kernel's queue, which is bounded, instead of here.
+void ServerCore::AcceptNext() {
+  if (newcomers_ < options_.limits.max_handshakes) return Accept();
+  paused_ = true;
+  if (SteadyNow() < next_crowd_warning_) return;
+  next_crowd_warning_ = SteadyNow() + kWarnOfCrowd;
+  Warn(fmt::format("{} connections have not sent a request yet; accepting no more until one does",
+                   newcomers_));
+}
+
+void ServerCore::NewcomerLeft() {
+  --newcomers_;
+  if (std::exchange(paused_, false) && acceptor_.is_open()) Accept();
+}
+
+bool ServerCore::Admit(const std::string& source) {
+  std::size_t& count = admitted_[source];
+  if (count >= options_.limits.max_connections_per_address) return false;
+  ++count;
+  return true;
+}
+
+void ServerCore::Release(const std::string& source) {
+  auto found = admitted_.find(source);
+  if (found != admitted_.end() && --found->second == 0) admitted_.erase(found);
 }
 
 void ServerCore::ScheduleSweep() {
@@ -143,6 +172,7 @@ void ServerCore::ForEach(Visit visit) {
 
 void ServerCore::SweepAll() {
   MonoTime now = SteadyNow();
+  crowded_ = paused_;
   ForEach([now](Tracked& connection) { connection.Sweep(now); });
   ScheduleSweep();
 }
@@ -176,6 +206,11 @@ void ServerCore::Remove(Tracked& connection) {
 
 void ServerCore::Warn(std::string_view message) const {
   if (handlers_.on_warning) handlers_.on_warning(message);
+}
+
+void ServerCore::Refused(const std::string& remote, std::string_view why) const {
+  if (handlers_.on_refused) return handlers_.on_refused(SourceOf(remote), why);
+  Warn(fmt::format("{}: {}", remote, why));
 }
 
 Result<std::unique_ptr<Server>> Server::Listen(EventLoop& loop, ServerOptions options,

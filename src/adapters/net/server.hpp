@@ -8,6 +8,7 @@
 
 #include "adapters/net/event_loop.hpp"
 #include "adapters/net/http.hpp"
+#include "adapters/net/limits.hpp"
 #include "base/result.hpp"
 
 namespace muster::net {
@@ -21,7 +22,9 @@ class HttpExchange {
 
   // Instead of Respond: an answer that goes on (server-sent events, long logs). Chunked.
   virtual void BeginStream(int status, Headers headers) = 0;
-  virtual void Write(std::string data) = 0;  // after BeginStream; ignored once the client is gone
+  // After BeginStream; ignored once the client is gone. A client that is further behind than
+  // max_stream_unsent is gone.
+  virtual void Write(std::string data) = 0;
   virtual void End() = 0;
   virtual bool Gone() const = 0;           // the client closed, or the server stops
   virtual std::size_t Unsent() const = 0;  // bytes written but not yet taken by the socket
@@ -36,7 +39,8 @@ class LinkConnection {
   virtual std::uint64_t Id() const = 0;            // unique in this server's life
   virtual const std::string& PeerKey() const = 0;  // key id of the client certificate
   virtual const std::string& Remote() const = 0;
-  virtual void Send(std::string frame) = 0;  // queued; frames keep their order
+  // Queued; frames keep their order. A node that is further behind than max_link_unsent is cut off.
+  virtual void Send(std::string frame) = 0;
   virtual std::size_t Unsent() const = 0;
   virtual void Close() = 0;  // after what was sent
 };
@@ -49,12 +53,7 @@ struct ServerOptions {
   std::string client_ca_pem;  // client certificates are asked for, and accepted only from these
   bool plain_http = true;     // answer plain HTTP too; only honoured on loopback addresses
   std::string link_path = "/api/v1/link";
-  std::size_t max_body = 4 << 20;
-  std::size_t max_frame = 4 << 20;
-  std::size_t max_connections = 19'000;
-  Duration header_timeout = std::chrono::seconds(10);  // handshake and request header
-  Duration idle_timeout = std::chrono::seconds(75);    // keep-alive connections without a request
-  Duration link_silence = std::chrono::seconds(35);  // a link without a frame for so long is closed
+  ServerLimits limits;
 };
 
 struct ServerHandlers {
@@ -64,7 +63,10 @@ struct ServerHandlers {
   std::function<void(std::shared_ptr<LinkConnection>)> on_link;
   std::function<void(LinkConnection&, std::string frame)> on_frame;
   std::function<void(LinkConnection&)> on_link_closed;
-  // For the log: refused handshakes and the like.
+  // A failed handshake, or a link without a certificate; `source` as of SourceOf. Without it they
+  // are warnings.
+  std::function<void(std::string_view source, std::string_view why)> on_refused;
+  // For the log.
   std::function<void(std::string_view message)> on_warning;
 };
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "adapters/net/asio.hpp"
 #include "adapters/net/event_loop_impl.hpp"
@@ -61,7 +62,17 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   void Add(Tracked& connection);
   void Remove(Tracked& connection);
 
+  // Connections without a first request: too many of them stop the accepting.
+  void NewcomerCame() { ++newcomers_; }
+  void NewcomerLeft();
+  bool crowded() const { return crowded_; }  // during Sweep
+
+  // Counts a connection for its address; false when that has its share already.
+  bool Admit(const std::string& source);
+  void Release(const std::string& source);
+
   void Warn(std::string_view message) const;
+  void Refused(const std::string& remote, std::string_view why) const;
 
   // Calls the program's code; an exception ends there, as a warning. False when there was one.
   template <typename Call>
@@ -77,6 +88,7 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
 
  private:
   void Accept();
+  void AcceptNext();
   void OnAccepted(error_code error, TcpSocket socket);
   void ScheduleSweep();
   void SweepAll();
@@ -96,6 +108,11 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   EventLoop::TimerId accept_timer_ = 0;
   boost::intrusive::list<Tracked> tracked_;
   std::size_t count_ = 0;
+  std::size_t newcomers_ = 0;
+  bool paused_ = false;  // for newcomers
+  bool crowded_ = false;
+  MonoTime next_crowd_warning_{INT64_MIN};
+  std::unordered_map<std::string, std::size_t> admitted_;  // by source
 };
 
 MonoTime SteadyNow() noexcept;

@@ -55,6 +55,7 @@ TEST_F(HttpStream, HandsOverPiecesAsTheyCome) {
 }
 
 TEST_F(HttpStream, WaitsForASlowReaderAndLosesNothing) {
+  options_.limits.max_stream_unsent = 64 << 20;
   Start();
   constexpr std::size_t kPieces = 400;
   const std::string piece(64 * 1024, 'p');

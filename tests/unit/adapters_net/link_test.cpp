@@ -167,7 +167,7 @@ TEST_F(Links, OrdinaryRequestOnTheLinkPathIsInvalid) {
 }
 
 TEST_F(Links, SilenceClosesALinkAndTrafficKeepsIt) {
-  options_.link_silence = 1s;
+  options_.limits.link_silence = 1s;
   Start();
   auto talking = Connect(Node());
   ASSERT_TRUE(AwaitOpen(*talking));
@@ -202,7 +202,7 @@ TEST_F(Links, CloseComesAfterWhatWasSent) {
 }
 
 TEST_F(Links, FrameOverTheLimitClosesTheLink) {
-  options_.max_frame = 1000;
+  options_.limits.max_frame = 1000;
   Start();
   auto seen = Connect(Node());
   ASSERT_TRUE(AwaitOpen(*seen));

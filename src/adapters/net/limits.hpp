@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+
+#include "base/instant.hpp"
+
+namespace muster::net {
+
+// What a server takes from outside before it says no: every number a stranger could otherwise drive
+// up. docs/operating.md has the table for operators, under the same names.
+struct ServerLimits {
+  // Connections. All of them, links included; a file each.
+  std::size_t max_connections = 19'000;
+  // Of one address (IPv6: one /64), counted from their first request. Links are not counted: their
+  // certificate says who they are, and a thousand hosts may share one address behind a gateway.
+  std::size_t max_connections_per_address = 1'000;
+  // Connections that have not sent their first request yet: handshakes in progress, mostly. At the
+  // limit no more are accepted until one of them is through, and each has only crowded_timeout.
+  std::size_t max_handshakes = 2'000;
+
+  // Requests.
+  std::size_t max_url = 8 << 10;             // 414
+  std::size_t max_header = 16 << 10;         // all lines together, 431
+  std::size_t max_header_fields = 100;       // 431
+  std::size_t max_body = 4 << 20;            // 413
+  std::size_t max_stream_unsent = 16 << 20;  // an answer that is further behind its reader is cut
+
+  // Links.
+  std::size_t max_frame = 4 << 20;         // a longer one closes the link
+  std::size_t max_link_unsent = 64 << 20;  // a node that reads so little is cut off
+
+  // Times. All are for the whole step; a byte now and then buys nothing.
+  Duration header_timeout = std::chrono::seconds(10);  // handshake; then a request's head
+  Duration crowded_timeout = std::chrono::seconds(3);  // the same at max_handshakes
+  Duration body_timeout = std::chrono::seconds(60);
+  Duration idle_timeout = std::chrono::seconds(75);  // keep-alive connections without a request
+  // A reader has this long for what is being sent to it, and a second more for each least_rate
+  // bytes of it.
+  Duration write_timeout = std::chrono::seconds(30);
+  std::size_t least_rate = 16 << 10;
+  Duration link_silence = std::chrono::seconds(35);  // a link without a frame for so long is closed
+};
+
+}  // namespace muster::net

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "adapters/net/asio.hpp"
+#include "adapters/net/http.hpp"
+#include "adapters/net/limits.hpp"
+
+namespace muster::net {
+
+// Reads one HTTP request out of bytes as they come, within the limits. Knows no socket.
+class RequestReader {
+ public:
+  using Parser = beast::http::request_parser<beast::http::string_body>;
+  using Request = Parser::value_type;
+  enum class State { kHead, kBody, kDone, kRefused };
+
+  explicit RequestReader(const ServerLimits& limits);
+
+  // Takes what belongs to this request from the front of `in`.
+  State Feed(beast::flat_buffer& in);
+
+  // With kBody: the client waits for "100 Continue". True once.
+  bool WantsContinue();
+
+  // With kDone.
+  bool KeepAlive() const { return parser_.keep_alive(); }
+  Request Release() { return parser_.release(); }
+
+  // With kRefused: how to answer, before the connection is closed.
+  int status() const { return status_; }
+  const std::string& reason() const { return reason_; }
+
+ private:
+  State Refuse(int status, std::string reason);
+  State Failed(error_code error);
+  bool HeadFits();
+
+  const ServerLimits& limits_;
+  Parser parser_;
+  bool head_checked_ = false;
+  bool continued_ = false;
+  int status_ = 0;
+  std::string reason_;
+};
+
+// The request in plain words; the rest of it (remote, tls, peer_key) is the connection's to say.
+HttpRequest PlainRequest(RequestReader::Request request);
+
+}  // namespace muster::net
