@@ -2,6 +2,7 @@
 
 #include "adapters/net/asio.hpp"
 #include "adapters/net/blocking_stream.hpp"
+#include "adapters/net/chunk_guard.hpp"
 #include "adapters/net/client.hpp"
 #include "adapters/net/endpoint.hpp"
 #include "adapters/net/http_text.hpp"
@@ -88,7 +89,7 @@ Result<> HttpClient::Impl::Fill(Parser& parser, Duration silence) {
 Result<> HttpClient::Impl::ReceiveMessage(Parser& parser, Duration silence, const OnData* on_data) {
   while (!parser.is_done()) {
     error_code error;
-    if (in.size() > 0) in.consume(parser.put(in.data(), error));
+    if (MayPut(parser, in.size())) in.consume(parser.put(in.data(), error));
     if (error && error != http::error::need_more) {
       return Fail(ErrorCode::kTimeout, "the answer is not HTTP: {}", error.message());
     }
@@ -101,7 +102,7 @@ Result<> HttpClient::Impl::ReceiveMessage(Parser& parser, Duration silence, cons
         return {};
       }
     }
-    if (parser.is_done() || (in.size() > 0 && !error)) continue;
+    if (parser.is_done() || (!error && MayPut(parser, in.size()))) continue;
     if (auto filled = Fill(parser, silence); !filled) return filled;
   }
   return {};

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "adapters/net/chunk_guard.hpp"
+
 namespace muster::net {
 
 namespace http = beast::http;
@@ -14,11 +16,20 @@ RequestReader::RequestReader(const ServerLimits& limits) : limits_(limits) {
 
 RequestReader::State RequestReader::Feed(beast::flat_buffer& in) {
   error_code error;
-  while (in.size() > 0 && !parser_.is_done() && !error) {
-    in.consume(parser_.put(in.data(), error));
+  std::size_t taken = 0;
+  while (!parser_.is_done() && !error && MayPut(parser_, in.size())) {
+    std::size_t bytes = parser_.put(in.data(), error);
+    in.consume(bytes);
+    taken += bytes;
   }
   if (error && error != http::error::need_more) return Failed(error);
-  if (!parser_.is_header_done()) return State::kHead;
+  if (!parser_.is_header_done()) {
+    // The parser's own limit is for what it has not taken yet: lines that come one by one would add
+    // up without end.
+    head_bytes_ += taken;
+    if (head_bytes_ + in.size() > limits_.max_header) return Failed(http::error::header_limit);
+    return State::kHead;
+  }
   if (!std::exchange(head_checked_, true) && !HeadFits()) return State::kRefused;
   return parser_.is_done() ? State::kDone : State::kBody;
 }
@@ -29,12 +40,18 @@ bool RequestReader::HeadFits() {
     Refuse(414, fmt::format("the URL is longer than {} bytes", limits_.max_url));
     return false;
   }
-  auto fields = static_cast<std::size_t>(std::distance(request.begin(), request.end()));
+  std::size_t fields = 0;
+  std::size_t bytes = request.method_string().size() + request.target().size();
+  for (const auto& field : request) {
+    ++fields;
+    bytes += field.name_string().size() + field.value().size();
+  }
   if (fields > limits_.max_header_fields) {
     Refuse(431, fmt::format("the header has more than {} fields", limits_.max_header_fields));
     return false;
   }
-  return true;
+  if (bytes > limits_.max_header) Failed(http::error::header_limit);
+  return status_ == 0;
 }
 
 bool RequestReader::WantsContinue() {

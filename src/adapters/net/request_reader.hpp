@@ -39,6 +39,7 @@ class RequestReader {
 
   const ServerLimits& limits_;
   Parser parser_;
+  std::size_t head_bytes_ = 0;  // taken while the head is not complete
   bool head_checked_ = false;
   bool continued_ = false;
   int status_ = 0;
