@@ -4,6 +4,7 @@ namespace muster::agent {
 namespace {
 
 constexpr std::string_view kTag = "SP1";
+constexpr std::int64_t kLastMs = 253'402'300'799'999;  // the end of the year 9999, as on the link
 
 void PutNumber(char* to, std::uint64_t number, int bytes) noexcept {
   for (int i = 0; i < bytes; ++i) to[i] = static_cast<char>(number >> (8 * i) & 0xFF);
@@ -33,9 +34,10 @@ std::optional<SpoolHeader> DecodeSpoolHeader(std::string_view bytes) noexcept {
   const auto stream = static_cast<Stream>(bytes[4]);
   if (size == 0 || size > kMaxSpoolData) return {};
   if (stream != Stream::kStdout && stream != Stream::kStderr) return {};
-  return SpoolHeader{.size = static_cast<std::uint32_t>(size),
-                     .stream = stream,
-                     .time = {static_cast<std::int64_t>(GetNumber(bytes.substr(8, 8)))}};
+  const auto time = static_cast<std::int64_t>(GetNumber(bytes.substr(8, 8)));
+  // A damaged record that the link would not take must not be sent for ever.
+  if (time < -kLastMs || time > kLastMs) return {};
+  return SpoolHeader{.size = static_cast<std::uint32_t>(size), .stream = stream, .time = {time}};
 }
 
 ParsedSpool ParseSpool(std::string_view bytes) {

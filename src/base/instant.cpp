@@ -1,10 +1,11 @@
 #include "base/instant.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <cstdio>
 #include <ctime>
+#include <optional>
 
 namespace muster {
 namespace {
@@ -18,10 +19,24 @@ constexpr std::array<Unit, 5> kUnits{
 constexpr std::int64_t kLongest =
     3650LL * 86'400'000;  // ten years: past it a typing error is likelier
 
+constexpr std::int64_t kLastMs = 253'402'300'799'999;  // the end of the year 9999
+
 std::int64_t UnitMs(std::string_view name) {
   for (const auto& unit : kUnits)
     if (unit.name == name) return unit.ms;
   return 0;
+}
+
+// So many digits and what must follow them, from the front of `text`.
+std::optional<int> TakeDigits(std::string_view& text, std::size_t digits, char end) {
+  if (digits == 0 || text.size() <= digits || text[digits] != end) return std::nullopt;
+  int number = 0;
+  for (const char c : text.substr(0, digits)) {
+    if (c < '0' || c > '9') return std::nullopt;
+    number = number * 10 + (c - '0');
+  }
+  text.remove_prefix(digits + 1);
+  return number;
 }
 
 }  // namespace
@@ -42,22 +57,29 @@ std::string FormatTime(WallTime time) {
 }
 
 WallTime ParseTime(std::string_view text) {
-  int year = 0;
-  unsigned month = 0;
-  unsigned day = 0;
-  int hour = 0;
-  int minute = 0;
-  int second = 0;
-  int fraction = 0;
-  const std::string copy(text);
-  if (!copy.ends_with('Z') || std::sscanf(copy.c_str(), "%4d-%2u-%2uT%2d:%2d:%2d.%3d", &year,
-                                          &month, &day, &hour, &minute, &second, &fraction) < 6)
-    return {};
-  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month),
-                                         std::chrono::day(day)};
-  if (!date.ok() || hour > 23 || minute > 59 || second > 60) return {};
+  const auto year = TakeDigits(text, 4, '-');
+  const auto month = TakeDigits(text, 2, '-');
+  const auto day = TakeDigits(text, 2, 'T');
+  const auto hour = TakeDigits(text, 2, ':');
+  const auto minute = TakeDigits(text, 2, ':');
+  const bool fraction = text.size() > 2 && text[2] == '.';
+  const auto second = TakeDigits(text, 2, fraction ? '.' : 'Z');
+  if (!year || !month || !day || !hour || !minute || !second) return {};
+  std::int64_t ms = 0;
+  if (fraction) {
+    const std::size_t digits = std::min<std::size_t>(text.find('Z'), text.size());
+    const auto number = digits <= 3 ? TakeDigits(text, digits, 'Z') : std::nullopt;
+    if (!number) return {};
+    ms = *number * (digits == 1 ? 100 : digits == 2 ? 10 : 1);
+  }
+  const std::chrono::year_month_day date{std::chrono::year(*year),
+                                         std::chrono::month(static_cast<unsigned>(*month)),
+                                         std::chrono::day(static_cast<unsigned>(*day))};
+  if (!text.empty() || !date.ok() || *hour > 23 || *minute > 59 || *second > 60) return {};
   const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
-  return {((days * 24 + hour) * 60 + minute) * 60'000 + second * 1000 + fraction};
+  const std::int64_t time = ((days * 24 + *hour) * 60 + *minute) * 60'000 + *second * 1000 + ms;
+  return {time <= kLastMs ? time
+                          : 0};  // the last leap second of 9999 is beyond what can be written
 }
 
 Result<Duration> ParseDuration(std::string_view text) {

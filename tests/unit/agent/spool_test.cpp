@@ -35,6 +35,8 @@ TEST(SpoolHeader, RefusesWhatNoShimWrites) {
   EXPECT_FALSE(DecodeSpoolHeader(""));
   EXPECT_FALSE(DecodeSpoolHeader(whole.substr(0, 15)));
   EXPECT_FALSE(DecodeSpoolHeader(std::string(16, '\0')));
+  EXPECT_FALSE(DecodeSpoolHeader(Record(Stream::kStdout, "x", INT64_MAX)));
+  EXPECT_FALSE(DecodeSpoolHeader(Record(Stream::kStdout, "x", INT64_MIN)));
   auto bad_stream = whole;
   bad_stream[4] = 3;
   EXPECT_FALSE(DecodeSpoolHeader(bad_stream));

@@ -36,8 +36,12 @@ TEST(ParseTime, ReadsWhatFormatTimeWrites) {
   for (const std::int64_t ms : {1LL, 951'782'400'000LL, 1'795'000'000'123LL})
     EXPECT_EQ(ParseTime(FormatTime({ms})), WallTime{ms});
   EXPECT_EQ(ParseTime("2026-11-18T11:06:40Z"), WallTime{1'795'000'000'000});
-  for (const char* text : {"", "2026-11-18", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z",
-                           "2026-11-18T11:06:40+01:00"})
+  EXPECT_EQ(ParseTime("2026-11-18T11:06:40.5Z"), WallTime{1'795'000'000'500});
+  for (const char* text :
+       {"", "2026-11-18", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z",
+        "2026-11-18T11:06:40+01:00", "2026-11-18T-1:-6:-4Z", "2026-11-18T11:06:40.123xZ",
+        "2026-11-18T11:06:40.Z", "2026-11-18T11:06:40Zx", " 202-11-18T11:06:40Z",
+        "2026-11-18T11:6:40Z", "9999-12-31T23:59:60Z"})
     EXPECT_FALSE(ParseTime(text)) << text;
 }
 
