@@ -1,5 +1,7 @@
 #include "cli/context.hpp"
 
+#include "cli/terminal_text.hpp"
+
 namespace muster::cli {
 
 Format Context::OutputFormat() const {
@@ -15,7 +17,9 @@ void Context::Say(std::string_view line) const {
 
 bool Context::PrintDocument(const boost::json::value& value) const {
   if (OutputFormat() == Format::kTable) return false;
-  Write(stdout, Document(value, OutputFormat()));
+  const std::string text = Document(value, OutputFormat());
+  // JSON escapes most controls itself; what it leaves are DEL and those beyond ASCII.
+  Write(stdout, terminal.stdout_tty ? ForTerminal(text) : text);
   return true;
 }
 

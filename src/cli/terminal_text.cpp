@@ -95,7 +95,8 @@ std::string ForTerminal(std::string_view bytes, bool one_line) {
   text += filter.Finish();
   if (!one_line) return text;
   std::string line;
-  for (const char c : text) line += c == '\n' ? Symbol('\n') : std::string(1, c);
+  for (const char c : text)
+    line += c == '\n' || c == '\x1b' ? Symbol(static_cast<unsigned char>(c)) : std::string(1, c);
   return line;
 }
 

@@ -18,8 +18,9 @@ class TerminalFilter {
   std::string kept_;
 };
 
-// The same for a whole text at once; newlines too become symbols when `one_line`. Colours are left
-// on at the end only if the text does so.
+// The same for a whole text at once. With `one_line`, which is for names, facts and the like in a
+// line of ours, newlines and colours become symbols too: nothing there may hide or repaint what
+// stands beside it. Otherwise colours are left on at the end only if the text does so.
 std::string ForTerminal(std::string_view bytes, bool one_line = false);
 
 }  // namespace muster::cli

@@ -23,6 +23,10 @@ TEST(ForTerminal, LetsColoursPass) {
   EXPECT_EQ(ForTerminal("\x1b[31;5K"), "␛[31;5K");
 }
 
+TEST(ForTerminal, KeepsColoursOutOfOurOwnLines) {
+  EXPECT_EQ(ForTerminal("web\x1b[8m", true), "web␛[8m");
+}
+
 TEST(ForTerminal, ReplacesWhatIsNotText) {
   EXPECT_EQ(ForTerminal("grün"), "grün");
   EXPECT_EQ(ForTerminal("a\xff"), "a\xEF\xBF\xBD");
