@@ -106,9 +106,9 @@ struct DropPending {
   std::string name;
 };
 
-using Change = std::variant<PutHost, PutInvite, PutRun, PutTargets, PutTask, PutKey, PutWish,
-                            DropWish, AddAudit, PutToken, DropToken, DropHost, PutPending,
-                            DropPending>;
+using Change =
+    std::variant<PutHost, PutInvite, PutRun, PutTargets, PutTask, PutKey, PutWish, DropWish,
+                 AddAudit, PutToken, DropToken, DropHost, PutPending, DropPending>;
 
 // What is committed as one transaction.
 struct Batch {

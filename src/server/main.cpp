@@ -67,7 +67,7 @@ net::ServerOptions NetOptions(const Config& config, const HostPort& listen,
   options.key_pem = identity.server.key_pem;
   options.chain_pem = identity.Chain();
   options.client_ca_pem = identity.trusted_pem;
-  options.link_silence = config.heartbeat * 3 + std::chrono::seconds(5);
+  options.limits.link_silence = config.heartbeat * 3 + std::chrono::seconds(5);
   return options;
 }
 

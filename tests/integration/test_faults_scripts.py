@@ -149,7 +149,7 @@ class Flooding(ScriptsTest):
             whole.update(data)
         self.assertEqual((told["log"]["state"], told["log"]["bytes"]), ("complete", 100 * MEGABYTE))
         self.assertEqual(told["log"]["stdout_sha256"], whole.hexdigest())
-        shown = self.assertCode(self.cluster.muster("logs", told["run"], "--host", "h1"), 0)
+        shown = self.assertCode(self.cluster.muster("logs", told["run"], "--host", "h1", deadline=300), 0)
         self.assertEqual(hashlib.sha256(shown.out).hexdigest(), whole.hexdigest())
 
 

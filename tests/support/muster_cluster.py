@@ -213,7 +213,7 @@ class Cluster:
             done = subprocess.run([str(BIN / "muster"), *words], input=stdin, env=environment, timeout=deadline,
                                   capture_output=True, check=False)
         except subprocess.TimeoutExpired as error:
-            raise AssertionError(f"not ended within {deadline:g} s: muster {words}; said {error.stdout!r} "
+            raise AssertionError(f"not ended within {deadline:g} s: muster {words}; said {(error.stdout or b'')[-2000:]!r} "
                                  f"{error.stderr!r}") from None
         return Outcome(words, done.returncode, done.stdout, done.stderr)
 
