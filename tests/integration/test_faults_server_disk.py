@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from chaos import check_databases  # noqa: E402
-from muster_cluster import Cluster, ClusterTest, wait_until  # noqa: E402
+from muster_cluster import FINAL_RUN, Cluster, ClusterTest, wait_until  # noqa: E402
 from small_disk import SmallDisk, with_own_mounts  # noqa: E402
 
 
@@ -40,9 +40,12 @@ class FullDisk(ClusterTest):
                 wait_until("its first line has arrived", lambda: cluster.log_of(run, host) == b"begun\n")
         cluster.disk.fill()
         gate.touch()
-        wait_until("the server says what is wrong", lambda: "full" in cluster.server.tail())
+        wait_until("all scripts have ended", lambda: self.ended_on("h1") + self.ended_on("h2") == 2 * self.TASKS)
         answer = wait_until("a start is refused", self.refused_start)
-        self.assertIn("full", answer.json()["error"]["message"])
+        self.assertIn("disk", answer.json()["error"]["message"])
+        for run in runs:
+            now = cluster.run_of(run)
+            self.assertTrue(now["state"] not in FINAL_RUN or now["logs_open"] > 0, now)
         self.assertEqual(cluster.http("GET", "/healthz", token=None).status, 200)
         cluster.disk.give_back()
         wanted = hashlib.sha256(b"begun\n" + block.read_bytes()).hexdigest()
@@ -57,6 +60,9 @@ class FullDisk(ClusterTest):
         check_databases(cluster.data)
         cluster.start_server()
         self.assertEqual(hashlib.sha256(cluster.log_of(runs[0], "h1")).hexdigest(), wanted)
+
+    def ended_on(self, host):
+        return self.cluster.agents[host].log.read_text().count("task ended")
 
     def start(self):
         return self.cluster.http("POST", "/api/v1/runs", {"targets": "h1", "command": {"argv": ["true"]}})
