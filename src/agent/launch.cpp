@@ -196,6 +196,7 @@ void Become(const Launch& launch, const LaunchFiles& files, int failure_pipe) {
   ::umask(022);
   if (::setsid() < 0) fail(Step::kSession);
   if (!ConnectStreams(files)) fail(Step::kStreams);
+  if ((errno = mine.group.Enter()) != 0) fail(Step::kGroup);
   if (!SwitchUser(mine.account)) fail(Step::kUser);
   if (!EnterFolder(mine)) fail(Step::kFolder);
   // Ours are all close-on-exec; this is for descriptors that name service modules left open.
@@ -223,6 +224,8 @@ std::string Explain(const Launch& launch, const LaunchFailure& failure) {
       if (missing) return fmt::format("folder '{}' does not exist on this host", launch.folder);
       return fmt::format("user '{}' cannot enter folder '{}': {}", launch.account.name,
                          launch.folder, problem);
+    case Step::kGroup:
+      return fmt::format("could not enter the task's control group: {}", problem);
     case Step::kExec:
       break;
   }

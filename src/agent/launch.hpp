@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/account.hpp"
+#include "agent/cgroups.hpp"
 #include "base/result.hpp"
 #include "link/messages.hpp"
 
@@ -21,6 +22,7 @@ struct Launch {
   std::vector<std::string> env;       // "NAME=value"
   std::string folder;
   bool folder_given = false;  // else HOME, and / when that is missing
+  TaskGroup group;            // of a task with limits
 };
 
 // The descriptors its standard streams become, and the script as an open file (or -1).
@@ -43,7 +45,7 @@ std::vector<std::string> ParseShebang(std::string_view script);
 
 // Which step of a start failed, and the errno.
 struct LaunchFailure {
-  enum class Step : int { kSession = 1, kUser, kFolder, kStreams, kExec } step;
+  enum class Step : int { kSession = 1, kUser, kFolder, kStreams, kExec, kGroup } step;
   int error;
 };
 

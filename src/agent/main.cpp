@@ -146,9 +146,12 @@ Result<> Run(const Flags& flags) {
   auto credentials = folder->LoadCredentials();
   if (!credentials) return muster::Fail(credentials.error());
   muster::net::EventLoop loop;
-  muster::agent::Daemon daemon(
-      loop, *folder, std::move(*credentials),
-      {.version = muster::kVersion, .run_as = {flags.run_as, flags.allow_users}});
+  auto cgroups = muster::agent::Cgroups::Open(
+      {.prefix = fmt::format("muster-{}-", folder->Who().store.substr(0, 8))});
+  muster::agent::Daemon daemon(loop, *folder, std::move(*credentials),
+                               {.version = muster::kVersion,
+                                .run_as = {flags.run_as, flags.allow_users},
+                                .cgroups = std::move(cgroups)});
   loop.OnSignal({SIGTERM, SIGINT}, [&loop](int signal) {
     spdlog::info("stopping signal={}; tasks go on and are found again at the next start", signal);
     loop.Stop();

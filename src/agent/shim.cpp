@@ -49,6 +49,7 @@ class Shim {
   bool KilledBeforeStart();
   Result<Fd> WriteScript(const Account& account) const;
   Result<Fd> OpenStdin() const;
+  Result<TaskGroup> FindGroup() const;
   Result<> Start();
 
   void Supervise();
@@ -101,6 +102,7 @@ int Shim::Run() {
   Supervise();
   WriteExit(Conclude());
   Linger();
+  launch_->group.Remove();
   return 0;
 }
 
@@ -165,6 +167,13 @@ Result<Fd> Shim::OpenStdin() const {
   return OpenFile(folder_.Stdin(), O_RDONLY);
 }
 
+Result<TaskGroup> Shim::FindGroup() const {
+  if (!Cmd().resources.Any()) return TaskGroup();
+  const auto text = ReadFile(folder_.Cgroup());
+  if (!text) return Fail(text.error());
+  return TaskGroup::Parse(*text);
+}
+
 Result<> Shim::Start() {
   auto account = FindAccount(Cmd().user);
   if (!account) return Fail(account.error());
@@ -172,7 +181,10 @@ Result<> Shim::Start() {
   if (!script) return Fail(script.error());
   const auto in = OpenStdin();
   if (!in) return Fail(in.error());
+  auto group = FindGroup();
+  if (!group) return Fail(group.error());
   launch_ = PlanLaunch(order_, std::move(*account), folder_.Script());
+  launch_->group = std::move(*group);
   started_ = WallNow();
   auto process = TaskProcess::Start(*launch_, *in, *script);
   if (!process) return Fail(process.error());
@@ -251,6 +263,7 @@ void Shim::OnTime(MonoTime now) {
   if (now >= timeout_at_ && !process_->Status()) Stop(StopCause::kTimeout, Cmd().grace, now);
   if (now < kill_at_) return;
   process_->Signal(SIGKILL);
+  launch_->group.Kill();
   kill_at_ = now + kKillAgain;
   if (give_up_at_ == kNever) give_up_at_ = now + kGiveUp;
 }
@@ -313,11 +326,17 @@ TaskEnd Shim::Conclude() const {
   if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
   end.leftovers = process_->AnyLeft();
   end.state = status == 0 ? TaskState::kSucceeded : TaskState::kFailed;
+  const auto usage = launch_->group.Read();
+  end.peak_memory = usage.peak_memory;
   if (cause_ == StopCause::kTimeout) {
     end.state = TaskState::kTimedOut;
     end.reason = fmt::format("timed out after {}", FormatDuration(Cmd().timeout));
   } else if (cause_ == StopCause::kKill) {
     end.state = TaskState::kKilled;
+  } else if (usage.oom_kills > 0) {
+    // Also when the script went on without the process that was ended, and with exit code 0.
+    end.state = TaskState::kFailed;
+    end.reason = fmt::format("out of memory: limit {}", FormatMemory(Cmd().resources.memory));
   }
   return end;
 }

@@ -25,6 +25,7 @@ namespace muster::agent {
 namespace {
 
 constexpr Duration kSweepEvery = std::chrono::seconds(1);
+constexpr Duration kTidyEvery = std::chrono::minutes(10);
 constexpr std::string_view kForgotten = "forgotten-";  // folders on their way out
 
 constexpr const char* kRebooted = "the host rebooted";
@@ -120,6 +121,7 @@ Result<std::vector<ProcessRunner::Held>> ShimRunner::Recover() {
       held.push_back(RecoverTask(*task, Add(*task, item.path().string())));
   if (problem)
     return Fail(ErrorCode::kUnavailable, "read {}: {}", tasks_folder_, problem.message());
+  TidyGroups();
   return held;
 }
 
@@ -153,6 +155,11 @@ ProcessRunner::Held ShimRunner::RecoverTask(const TaskKey& task, Entry& entry) {
       held.task.end = CheckedEnd(entry, std::move(*settled), same_boot);
     else
       held.task.state = link::HeldState::kRunning;
+  }
+  if (held.task.state == link::HeldState::kRunning && order &&
+      order->order.command->resources.Any()) {
+    // Again: a service manager that takes its controllers back between two agents drops the limits.
+    static_cast<void>(Limit(entry, task, order->order.command->resources));
   }
   Remember(entry, held.task.state == link::HeldState::kEnded);
   held.spooled = entry.spooled;
@@ -202,6 +209,8 @@ Result<> ShimRunner::Start(const link::Order& order) {
   auto user = ChooseUser(options_.run_as, order.command->user);
   if (!user) return Fail(user.error());
   if (auto room = CheckRoom(); !room) return room;
+  const Resources& limits = order.command->resources;
+  if (auto can = options_.cgroups.GroupOf("", limits); !can) return Fail(can.error());
 
   link::Order settled = order;
   if (*user != order.command->user) {
@@ -217,12 +226,14 @@ Result<> ShimRunner::Start(const link::Order& order) {
   Entry& entry = Add(order.task, path);
   const std::string record = EncodeOrderRecord(boot_, settled);
   auto started = WriteFile(entry.folder.Order(), record);
+  if (started && limits.Any()) started = Limit(entry, order.task, limits);
   if (started) {
     Watch(order.task, entry);
     started = Spawn(entry);
   }
   if (!started) {
     Unwatch(entry);
+    entry.group.Remove();
     RemoveFolder(path);
     tasks_.erase(order.task);
     return Fail(ErrorCode::kUnavailable, "{}", started.error().message);
@@ -230,6 +241,22 @@ Result<> ShimRunner::Start(const link::Order& order) {
   entry.order_bytes = record.size();
   Count(entry);
   return {};
+}
+
+Result<> ShimRunner::Limit(Entry& entry, const TaskKey& task, const Resources& limits) const {
+  auto group = options_.cgroups.GroupOf(FolderName(task), limits);
+  if (!group) return Fail(group.error());
+  if (auto made = group->Make(limits); !made) return made;
+  entry.group = std::move(*group);
+  return WriteFile(entry.folder.Cgroup(), entry.group.Encode());
+}
+
+// A group outlives its shim when the task left processes behind.
+void ShimRunner::TidyGroups() const {
+  std::set<std::string> held;
+  for (const auto& [task, entry] : tasks_)
+    if (!entry->ended) held.insert(FolderName(task));
+  options_.cgroups.Tidy(held);
 }
 
 Result<> ShimRunner::Spawn(Entry& entry) const {
@@ -292,6 +319,10 @@ void ShimRunner::Poll() {
   if (const MonoTime now = BootNow(); now >= next_sweep_) {
     next_sweep_ = now + kSweepEvery;
     Sweep();
+    if (now >= next_tidy_) {
+      next_tidy_ = now + kTidyEvery;
+      TidyGroups();
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/account.hpp"
+#include "agent/cgroups.hpp"
 #include "agent/files.hpp"
 #include "agent/spool_reader.hpp"
 #include "agent/task_folder.hpp"
@@ -19,6 +20,7 @@ struct ShimRunnerOptions {
   std::string data;                           // tasks live in data/tasks
   std::string executable = "/proc/self/exe";  // started as `… shim FOLDER`
   RunAsPolicy run_as;
+  Cgroups cgroups = Cgroups::None("not looked for");  // for tasks with limits
   std::string boot_id_file = "/proc/sys/kernel/random/boot_id";
   std::uint64_t max_spool = 1ULL << 30;  // of all tasks together; past it nothing new starts
   unsigned min_free_percent = 5;         // of the disk; below it nothing new starts
@@ -58,6 +60,7 @@ class ShimRunner final : public ProcessRunner {
     pid_t child = 0;            // the shim, when it is a child of ours that was not waited for
     int watch = -1;
     bool ended = false;
+    TaskGroup group;  // of a task with limits
   };
 
   Entry* Find(const TaskKey& task);
@@ -67,6 +70,8 @@ class ShimRunner final : public ProcessRunner {
   void RemoveForgotten();
 
   Result<> CheckRoom() const;
+  Result<> Limit(Entry& entry, const TaskKey& task, const Resources& limits) const;
+  void TidyGroups() const;
   Result<> Spawn(Entry& entry) const;
   void Watch(const TaskKey& task, Entry& entry);
   void Unwatch(Entry& entry);
@@ -89,6 +94,7 @@ class ShimRunner final : public ProcessRunner {
   std::unordered_map<int, TaskKey> watched_;
   std::vector<pid_t> to_reap_;  // shims of ended tasks
   MonoTime next_sweep_;
+  MonoTime next_tidy_;
   std::uint64_t bytes_ = 0;  // of all orders and spools, nearly
 };
 

@@ -18,6 +18,7 @@
 //           lock on it as long as it lives
 //   script  the script, owned by the task's user
 //   stdin   what the task reads, when given
+//   cgroup  its control groups (cgroups.hpp), when it has limits; written before the shim starts
 //   out     the spool (spool.hpp); made with the first byte
 //   kill    the agent's wish, in milliseconds of grace; SIGUSR1 tells the shim to look
 //   exit    how it ended; appears whole, and from then on nothing in the folder changes. The shim
@@ -33,6 +34,7 @@ struct TaskFolder {
   std::string Order() const { return path + "/order"; }
   std::string Script() const { return path + "/script"; }
   std::string Stdin() const { return path + "/stdin"; }
+  std::string Cgroup() const { return path + "/cgroup"; }
   std::string Spool() const { return path + "/out"; }
   std::string Kill() const { return path + "/kill"; }
   std::string Exit() const { return path + "/exit"; }

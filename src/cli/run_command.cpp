@@ -211,6 +211,10 @@ void AddLimitOptions(CLI::App& command, RunOptions& options) {
   command.add_option("--timeout", options.timeout, "End a command that takes longer")
       ->capture_default_str();
   command.add_option("--grace", options.grace, "Time between TERM and KILL")->capture_default_str();
+  command.add_option("--memory", options.memory,
+                     "Memory of each command at most, for example 512M; past it it is ended");
+  command.add_option("--cpu", options.cpu, "Processors of each command at most, for example 1.5");
+  command.add_option("--processes", options.processes, "Processes of each command at most");
   command.add_option("--max-output", options.max_output,
                      "Output kept per host (default: 16MB, 1GB over all hosts)");
   command

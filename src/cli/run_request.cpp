@@ -111,6 +111,28 @@ Result<> PutLimits(json::object& body, const RunOptions& options) {
   return {};
 }
 
+Result<> PutResources(json::object& body, const RunOptions& options) {
+  Resources resources{.processes = options.processes};
+  if (!options.memory.empty()) {
+    const auto memory = ParseSize(options.memory);
+    if (!memory) return Fail(ErrorCode::kInvalid, "--memory: {}", memory.error().message);
+    resources.memory = *memory;
+  }
+  if (!options.cpu.empty()) {
+    const auto cpu = ParseCpu(options.cpu);
+    if (!cpu) return Fail(ErrorCode::kInvalid, "--cpu: {}", cpu.error().message);
+    resources.cpu = *cpu;
+  }
+  if (const auto fits = CheckResources(resources); !fits)
+    return Fail(ErrorCode::kInvalid, "--{}", fits.error().message);
+  json::object object;
+  if (resources.memory != 0) object["memory"] = resources.memory;
+  if (resources.cpu != 0) object["cpu"] = resources.cpu / 1000.0;
+  if (resources.processes != 0) object["processes"] = resources.processes;
+  if (!object.empty()) body["resources"] = std::move(object);
+  return {};
+}
+
 Result<> PutTargets(json::object& body, const RunOptions& options) {
   if (const auto parsed = TargetExpression::Parse(options.targets); !parsed)
     return Fail(parsed.error());
@@ -145,6 +167,7 @@ Result<json::value> RunBody(const RunOptions& options, const RunInputs& inputs) 
     return Fail(ErrorCode::kInvalid, "--leftovers: expected keep or kill, found '{}'",
                 options.leftovers);
   body["leftovers"] = options.leftovers;
+  if (auto ok = PutResources(body, options); !ok) return Fail(ok.error());
   if (!options.user.empty()) body["user"] = options.user;
   if (!options.folder.empty()) body["folder"] = options.folder;
   if (!options.title.empty()) body["title"] = options.title;

@@ -25,6 +25,9 @@ struct RunOptions {
   std::string grace = "10s";
   std::string max_output;  // "" is the run's share
   std::string leftovers = "keep";
+  std::string memory;
+  std::string cpu;
+  std::uint32_t processes = 0;
   std::uint32_t concurrency = 0;
   std::string batches;
   std::string max_failures = "0";

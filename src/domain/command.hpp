@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/instant.hpp"
+#include "domain/resources.hpp"
 
 namespace muster {
 
@@ -29,6 +30,7 @@ struct Command {
   Duration grace = std::chrono::seconds(10);  // between TERM and KILL
   std::uint64_t max_output = 16ULL << 20;     // bytes kept, both streams
   bool kill_leftovers = false;
+  Resources resources;
 
   friend bool operator==(const Command&, const Command&) = default;
 };

@@ -24,7 +24,7 @@ std::optional<TaskState> Target(TaskState from, TaskEvent event) {
     case TaskEvent::kRefusedLate:
       return when(from == TaskState::kSent, TaskState::kQueued);
     case TaskEvent::kRefusedForGood:
-      return when(on_node, TaskState::kRefused);
+      return TaskState::kRefused;
     case TaskEvent::kExitZero:
       return when(on_node, TaskState::kSucceeded);
     case TaskEvent::kExitNonZero:

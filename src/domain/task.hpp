@@ -36,12 +36,12 @@ constexpr std::size_t kTaskStates = 12;
 enum class Verdict { kRan, kDidNotRun, kUnknown };
 
 enum class TaskEvent {
-  kTurn,         // its batch and concurrency allow it
-  kDispatch,     // the order is being committed
-  kStarted,      // the node says the process runs
-  kRefusedLate,  // the node says: past start_by, not started. Goes back to wait for the next
-                 // attempt
-  kRefusedForGood,
+  kTurn,            // its batch and concurrency allow it
+  kDispatch,        // the order is being committed
+  kStarted,         // the node says the process runs
+  kRefusedLate,     // the node says: past start_by, not started. Goes back to wait for the next
+                    // attempt
+  kRefusedForGood,  // also before it was sent: its node lacks a feature
   kExitZero,
   kExitNonZero,  // also ended by a signal nobody of ours sent
   kTimeout,
@@ -73,7 +73,8 @@ struct TaskEnd {
   int signal = 0;          // 0 when it exited by itself
   std::string reason;      // for people: "user 'web' does not exist", "timed out after 30s"
   bool leftovers = false;  // processes of the task live on
-  WallTime started;        // by the host's clock
+  std::uint64_t peak_memory = 0;  // bytes; known when its memory was limited
+  WallTime started;               // by the host's clock
   WallTime ended;
   std::optional<LogTotals> log;  // set when the output is complete and every byte was handed over
 

@@ -55,7 +55,9 @@ EmulatedHost::EmulatedHost(net::EventLoop& loop, net::Endpoint server, Identity 
       notice_(std::move(notice)),
       node_(link::Node::Options{
           .version = kVersion,
-          .features = {},
+          // Nothing runs here, so every limit is kept.
+          .features = {Feature(Resource::kMemory), Feature(Resource::kCpu),
+                       Feature(Resource::kProcesses)},
           .facts = {{"os", "emulated"}, {"agent", std::string("fleet-") + kVersion}},
           .store = identity_.store,
           .boot = std::move(boot)}),

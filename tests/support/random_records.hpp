@@ -74,6 +74,7 @@ class RandomRecords {
                 .signal = static_cast<int>(Number(20)),
                 .reason = Text(),
                 .leftovers = Coin(),
+                .peak_memory = Number(1ULL << 40),
                 .started = Time(),
                 .ended = Time(),
                 .log = {}};
@@ -115,7 +116,10 @@ class RandomRecords {
                     .timeout = Span(),
                     .grace = Span(),
                     .max_output = Number(1ULL << 40),
-                    .kill_leftovers = Coin()};
+                    .kill_leftovers = Coin(),
+                    .resources = {.memory = Coin() ? 0 : Number(1ULL << 40),
+                                  .cpu = static_cast<std::uint32_t>(Number(4000)),
+                                  .processes = static_cast<std::uint32_t>(Number(100))}};
     for (const auto& key : Texts()) command.env.emplace_back(key, Bytes(10));
     return command;
   }

@@ -23,6 +23,17 @@ std::uint64_t Random() {
   return number;
 }
 
+std::vector<std::string> FeaturesOf(const Cgroups& cgroups) {
+  std::vector<std::string> features;
+  for (const Resource resource : kResources) {
+    if (const auto& why_not = cgroups.WhyNot(resource))
+      spdlog::warn("tasks cannot be limited in {}: {}", Name(resource), *why_not);
+    else
+      features.push_back(Feature(resource));
+  }
+  return features;
+}
+
 TaskEnd RefusedEnd(const Error& why) {
   TaskEnd end;
   end.state = TaskState::kRefused;
@@ -39,7 +50,10 @@ Daemon::Daemon(net::EventLoop& loop, DataFolder& folder, Credentials credentials
       folder_(folder),
       papers_(folder, std::move(credentials)),
       options_(std::move(options)),
-      runner_({.data = folder.Path(), .run_as = options_.run_as, .max_spool = options_.max_spool},
+      runner_({.data = folder.Path(),
+               .run_as = options_.run_as,
+               .cgroups = options_.cgroups,
+               .max_spool = options_.max_spool},
               {.on_output = [this](const TaskKey& task,
                                    std::uint64_t spooled) { node_->Output(task, spooled); },
                .on_end =
@@ -53,7 +67,7 @@ Result<> Daemon::Start() {
   const auto held = runner_.Recover();
   if (!held) return Fail(held.error());
   node_.emplace(link::Node::Options{.version = options_.version,
-                                    .features = {},
+                                    .features = FeaturesOf(options_.cgroups),
                                     .facts = {},
                                     .store = folder_.Who().store,
                                     .boot = runner_.Boot()},

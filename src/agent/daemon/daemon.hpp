@@ -21,6 +21,7 @@ class Daemon {
   struct Options {
     std::string version;
     RunAsPolicy run_as;
+    Cgroups cgroups = Cgroups::None("not looked for");
     std::uint64_t max_spool = 1ULL << 30;
   };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/runs/ending.hpp"
+#include "engine/runs/needs.hpp"
 
 namespace muster::engine {
 namespace {
@@ -18,6 +19,8 @@ bool HasRoom(const OpenRun& run) {
 }
 
 void Dispatch(Turn& turn, OpenRun& run, std::uint32_t ordinal, HostEntry& host) {
+  if (const auto lacking = WhatLacks(*run.Spec().command, host))
+    return EndUnsent(turn, run, ordinal, TaskEvent::kRefusedForGood, *lacking);
   Slot& slot = run.slots[ordinal];
   TaskRecord record;
   record.key = {run.run.id, run.CurrentStage().visit, ordinal, host.host.id,
@@ -165,7 +168,7 @@ void SendOrder(Turn& turn, OpenRun& run, const TaskRecord& record, const HostEnt
        .session = host.host.session,
        .term = turn.state.term,
        .start_by = (turn.now.mono + turn.state.options.order_life).ms,
-       .needs = {},
+       .needs = NeedsOf(*spec.command),
        .stage = spec.name,
        .host_name = host.host.name,
        .command = spec.command});

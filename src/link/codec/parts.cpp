@@ -87,6 +87,7 @@ void Put(const TaskEnd& end, wire::TaskEnd* out) {
   out->set_started_ms(end.started.ms);
   out->set_ended_ms(end.ended.ms);
   if (end.log) Put(*end.log, out->mutable_log());
+  out->set_peak_memory(end.peak_memory);
 }
 
 void Put(const Command& command, wire::Command* out) {
@@ -107,6 +108,10 @@ void Put(const Command& command, wire::Command* out) {
   out->set_grace_ms(command.grace.count());
   out->set_max_output(command.max_output);
   out->set_kill_leftovers(command.kill_leftovers);
+  if (!command.resources.Any()) return;
+  out->mutable_resources()->set_memory(command.resources.memory);
+  out->mutable_resources()->set_cpu(command.resources.cpu);
+  out->mutable_resources()->set_processes(command.resources.processes);
 }
 
 TaskKey Take(const wire::TaskKey& in) {
@@ -144,6 +149,7 @@ Result<TaskEnd> Take(const wire::TaskEnd& in) {
               .signal = in.signal(),
               .reason = in.reason(),
               .leftovers = in.leftovers(),
+              .peak_memory = in.peak_memory(),
               .started = *started,
               .ended = *ended,
               .log = {}};
@@ -172,7 +178,10 @@ Result<Command> Take(const wire::Command& in) {
                   .timeout = *timeout,
                   .grace = *grace,
                   .max_output = in.max_output(),
-                  .kill_leftovers = in.kill_leftovers()};
+                  .kill_leftovers = in.kill_leftovers(),
+                  .resources = {.memory = in.resources().memory(),
+                                .cpu = in.resources().cpu(),
+                                .processes = in.resources().processes()}};
   for (const auto& var : in.env()) command.env.emplace_back(var.key(), var.value());
   return command;
 }

@@ -1,5 +1,6 @@
 #include "server/api/run_request.hpp"
 
+#include <cmath>
 #include <set>
 
 #include <boost/json.hpp>
@@ -43,6 +44,16 @@ class Reader {
     if (problem || number > most)
       return Bad(name, fmt::format("a whole number up to {}", most)), otherwise;
     return number;
+  }
+  // A number with a fraction, in thousandths; what is not 0 never becomes 0.
+  std::uint32_t Thousandths(std::string_view name) {
+    const json::value* value = Find(name);
+    if (value == nullptr) return 0;
+    boost::system::error_code problem;
+    const auto number = value->is_number() ? value->to_number<double>(problem) : -1;
+    if (problem || number < 0 || number > 1'000'000)
+      return Bad(name, "a number of processors, for example 1.5"), 0;
+    return static_cast<std::uint32_t>(std::ceil(number * 1000 - 1e-6));
   }
   std::vector<std::string> Texts(std::string_view name) {
     std::vector<std::string> texts;
@@ -135,6 +146,19 @@ Result<> ReadEnv(const json::object* env, Command& command) {
   return {};
 }
 
+Result<> ReadResources(const json::object* object, Command& command) {
+  if (object == nullptr) return {};
+  Reader reader(*object, "resources.");
+  command.resources.memory = reader.Number("memory", 0, UINT64_MAX);
+  command.resources.cpu = reader.Thousandths("cpu");
+  command.resources.processes =
+      static_cast<std::uint32_t>(reader.Number("processes", 0, UINT32_MAX));
+  if (const auto done = reader.Done(); !done) return done;
+  if (const auto fits = CheckResources(command.resources); !fits)
+    return Fail(ErrorCode::kInvalid, "resources.{}", fits.error().message);
+  return {};
+}
+
 std::string TitleOf(const Command& command) {
   std::string title;
   if (command.argv.empty()) {
@@ -178,6 +202,7 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
   command.grace = Duration(reader.Number("grace_ms", 10'000, 86'400'000));
   command.max_output = reader.Number("max_output", Command::kShareOfRun, 1ULL << 40);
   const std::string leftovers = reader.Text("leftovers");
+  const json::object* resources = reader.Object("resources");
   stage.concurrency = static_cast<std::uint32_t>(reader.Number("concurrency", 0, 1'000'000));
   stage.batches = reader.Parsed<BatchPlan>("batches", ParseBatchPlan);
   stage.max_failures = reader.Parsed<HostShare>("max_failures", ParseHostShare);
@@ -192,6 +217,7 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
     return Fail(ErrorCode::kInvalid, "command: expected an object with argv or script");
   if (const auto read = ReadWhat(*what, command); !read) return Fail(read.error());
   if (const auto read = ReadEnv(env, command); !read) return Fail(read.error());
+  if (const auto read = ReadResources(resources, command); !read) return Fail(read.error());
   if (!leftovers.empty() && leftovers != "keep" && leftovers != "kill")
     return Fail(ErrorCode::kInvalid, "leftovers: expected keep or kill");
   command.kill_leftovers = leftovers == "kill";

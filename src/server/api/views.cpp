@@ -41,6 +41,19 @@ json::value ExitCodeView(const TaskEnd* end) {
   return end->exit_code;
 }
 
+json::value PeakView(const TaskEnd* end) {
+  if (end == nullptr || end->peak_memory == 0) return nullptr;
+  return end->peak_memory;
+}
+
+json::object ResourcesView(const Resources& resources) {
+  json::object view;
+  if (resources.memory != 0) view["memory"] = resources.memory;
+  if (resources.cpu != 0) view["cpu"] = resources.cpu / 1000.0;
+  if (resources.processes != 0) view["processes"] = resources.processes;
+  return view;
+}
+
 }  // namespace
 
 json::value TimeView(WallTime time) {
@@ -75,6 +88,7 @@ json::object TaskView(const TaskRecord& record, const std::string& host, TaskSta
           {"started", TimeView(end ? end->started : WallTime{})},
           {"ended", TimeView(record.ended)},
           {"leftovers", end != nullptr && end->leftovers},
+          {"peak_memory", PeakView(end)},
           {"log", LogView(record.log)},
           {"late", EndView(record.late)}};
 }
@@ -128,6 +142,7 @@ json::object SpecView(const RunSpec& spec) {
   view["grace_ms"] = command.grace.count();
   view["max_output"] = command.max_output;
   view["leftovers"] = command.kill_leftovers ? "kill" : "keep";
+  view["resources"] = ResourcesView(command.resources);
   view["concurrency"] = stage.concurrency;
   view["batches"] = FormatBatchPlan(stage.batches);
   view["max_failures"] = FormatHostShare(stage.max_failures);

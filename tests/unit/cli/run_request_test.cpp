@@ -74,6 +74,9 @@ TEST(RunBody, ChecksEveryOption) {
   EXPECT_THAT(Refusal(with([](auto& o) { o.env = {"X"}; })), HasSubstr("--env"));
   EXPECT_THAT(Refusal(with([](auto& o) { o.leftovers = "x"; })), HasSubstr("--leftovers"));
   EXPECT_THAT(Refusal(with([](auto& o) { o.exclude = "("; })), HasSubstr("--exclude"));
+  EXPECT_THAT(Refusal(with([](auto& o) { o.memory = "x"; })), HasSubstr("--memory"));
+  EXPECT_THAT(Refusal(with([](auto& o) { o.memory = "4k"; })), HasSubstr("--memory"));
+  EXPECT_THAT(Refusal(with([](auto& o) { o.cpu = "x"; })), HasSubstr("--cpu"));
 }
 
 TEST(RunBody, CarriesTheOptions) {
@@ -82,12 +85,18 @@ TEST(RunBody, CarriesTheOptions) {
   options.timeout = "90s";
   options.batches = "1,10%";
   options.user = "web";
+  options.memory = "512M";
+  options.cpu = "1.5";
+  options.processes = 100;
   const auto body = RunBody(options, {"", "in\xff"});
   ASSERT_TRUE(body);
   EXPECT_EQ(NumberOf(*body, "timeout_ms"), 90'000);
   EXPECT_FALSE(body->as_object().contains("max_output"));  // the server knows how many hosts share
   EXPECT_EQ(TextOf(*body, "batches"), "1,10%");
   EXPECT_EQ(TextOf(*body, "user"), "web");
+  EXPECT_EQ(NumberOf(FieldOf(*body, "resources"), "memory"), 512 << 20);
+  EXPECT_EQ(FieldOf(*body, "resources").at("cpu").as_double(), 1.5);
+  EXPECT_EQ(NumberOf(FieldOf(*body, "resources"), "processes"), 100);
   EXPECT_EQ(TextOf(*body, "stdin_base64"), "aW7/");
   EXPECT_EQ(TextOf(FieldOf(*body, "env"), "B"), "x=y");
 }

@@ -93,6 +93,7 @@ class EngineFixture : public ::testing::Test, public Links {
     hello.key = "key-h" + std::to_string(host);
     hello.hello.store = "store-" + std::to_string(host);
     hello.hello.boot = std::move(boot);
+    hello.hello.features = features_;
     hello.hello.session = next_link_;
     std::vector<TaskKey> keys;
     for (const auto& task : tasks) keys.push_back(task.task);
@@ -204,6 +205,7 @@ class EngineFixture : public ::testing::Test, public Links {
   std::vector<Outgoing> frames_;
   std::vector<LinkId> closed_;
   std::optional<Error> deposed_;
+  std::vector<std::string> features_;  // of the hosts that say Hello from now on
   std::map<std::uint64_t, LinkId> link_of_;
   std::map<std::uint64_t, std::uint64_t> session_of_;
   std::uint64_t next_request_ = 0;

@@ -29,6 +29,27 @@ TEST(RunRequest, ReadsACommandWithItsOptions) {
   EXPECT_EQ(request->spec.title, "ls -l");
 }
 
+TEST(RunRequest, ReadsLimits) {
+  const auto request = Read(R"({"targets":"a","command":{"argv":["x"]},
+    "resources":{"memory":536870912,"cpu":1.5,"processes":100}})");
+  ASSERT_TRUE(request) << request.error().message;
+  EXPECT_EQ(request->spec.stages.at(0).command->resources,
+            (Resources{.memory = 512 << 20, .cpu = 1500, .processes = 100}));
+  const auto none = Read(R"({"targets":"a","command":{"argv":["x"]},"resources":{}})");
+  ASSERT_TRUE(none) << none.error().message;
+  EXPECT_FALSE(none->spec.stages.at(0).command->resources.Any());
+  for (const char* text :
+       {R"({"memory":-1})", R"({"memory":4096})", R"({"cpu":"1"})", R"({"cpu":0.001})",
+        R"({"cpu":-1})", R"({"processes":1.5})", R"({"disk":1})", R"([])"}) {
+    const auto refused =
+        Read(fmt::format(R"({{"targets":"a","command":{{"argv":["x"]}},"resources":{}}})", text));
+    ASSERT_FALSE(refused) << text;
+    EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
+    EXPECT_NE(refused.error().message.find("resources"), std::string::npos)
+        << refused.error().message;
+  }
+}
+
 TEST(RunRequest, RefusesWhatItDoesNotUnderstand) {
   for (const char* text : {
            R"({"command":{"argv":["true"]}})",                            // no targets
