@@ -77,6 +77,7 @@ int main(int argc, char** argv) {
   std::vector<double> times;
   std::size_t back = 0;
   std::chrono::steady_clock::time_point began;
+  std::chrono::steady_clock::time_point connected;
   const std::string message(60, 'm');
   std::function<void()> send_all = [&] {
     back = 0;
@@ -94,7 +95,9 @@ int main(int argc, char** argv) {
        .on_link =
            [&](std::shared_ptr<net::LinkConnection> link) {
              links.push_back(std::move(link));
-             if (links.size() == count) loop.After(std::chrono::milliseconds(500), send_all);
+             if (links.size() < count) return;
+             connected = std::chrono::steady_clock::now();
+             loop.After(std::chrono::milliseconds(500), send_all);
            },
        .on_frame =
            [&](net::LinkConnection&, const std::string&) {
@@ -113,11 +116,14 @@ int main(int argc, char** argv) {
            }});
   if (!server) return 1;
   const std::uint16_t port = (*server)->Port();
+  const auto connecting = std::chrono::steady_clock::now();
   if (write(ports[1], &port, sizeof port) != sizeof port) return 1;
   loop.Run();
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   std::sort(times.begin(), times.end());
+  std::printf("METRIC handshakes_seconds %.3f s\n",
+              std::chrono::duration<double>(connected - connecting).count());
   std::printf("METRIC echo_seconds %.3f s\n", times[times.size() / 2]);
   links.clear();
   return 0;

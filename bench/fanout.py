@@ -7,78 +7,12 @@ Prints METRIC lines; the median of several repetitions.
     bench/fanout.py [--hosts 10000] [--repeat 5]
 """
 import argparse
-import json
-import os
-import pathlib
-import shutil
-import signal
-import socket
-import ssl
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-import http.client
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BIN = ROOT / "build/release/bin"
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-class Api:
-    def __init__(self, port, data):
-        context = ssl.create_default_context(cafile=str(data / "ca.pem"))
-        self.connection = http.client.HTTPSConnection("127.0.0.1", port, context=context, timeout=120)
-        self.token = (data / "admin.token").read_text().strip()
-
-    def call(self, method, path, body=None):
-        self.connection.request(
-            method,
-            path,
-            body=None if body is None else json.dumps(body),
-            headers={"Authorization": "Bearer " + self.token, "Content-Type": "application/json"},
-        )
-        answer = self.connection.getresponse()
-        text = answer.read()
-        if answer.status >= 300:
-            raise RuntimeError(f"{method} {path}: {answer.status} {text[:300]!r}")
-        return json.loads(text)
-
-
-def wait_for(what, condition, seconds):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return
-        time.sleep(0.05)
-    raise RuntimeError(f"{what}: not within {seconds} s")
-
-
-def ready(port):
-    try:
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
-        connection.request("GET", "/readyz")
-        return connection.getresponse().status == 200
-    except OSError:
-        return False
-
-
-def cpu_seconds(pid):
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def rss_kb(pid):
-    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1])
-    return 0
+from support import BIN, ROOT, Api, Lab, cpu_seconds, free_port, rss_kb, wait_for
 
 
 def fan_out(api):
@@ -96,25 +30,14 @@ def fan_out(api):
 
 
 def measure(hosts, repeat):
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="muster-fanout-"))
     port = free_port()
-    children = []
-    try:
-        server = subprocess.Popen(
-            [BIN / "musterd", "--data", folder / "server", "--listen", f"127.0.0.1:{port}"],
-            stderr=open(folder / "musterd.log", "w"),
-        )
-        children.append(server)
-        wait_for("musterd", lambda: ready(port), 20)
-        api = Api(port, folder / "server")
+    with Lab("fanout") as lab:
+        server = lab.start_server(port)
+        api = Api(port, lab.folder / "server")
         token = api.call("POST", "/api/v1/agents/invites", {"uses": hosts, "replace": True})["token"]
         began = time.monotonic()
-        fleet = subprocess.Popen(
-            [BIN / "muster-fleet", "--server", f"https://127.0.0.1:{port}", "--count", str(hosts)],
-            env={**os.environ, "MUSTER_JOIN": token},
-            stderr=open(folder / "fleet.log", "w"),
-        )
-        children.append(fleet)
+        fleet = lab.start("fleet", [BIN / "muster-fleet", "--server", f"https://127.0.0.1:{port}", "--count", hosts],
+                          {"MUSTER_JOIN": token})
         wait_for("the fleet", lambda: api.call("GET", "/api/v1/status")["online"] == hosts, 300)
         joined = time.monotonic() - began
         print(f"METRIC fanout_join_seconds {joined:.2f} s")
@@ -130,16 +53,6 @@ def measure(hosts, repeat):
         print(f"METRIC fanout_server_cpu_seconds {statistics.median(server_cpu):.3f} s")
         print(f"METRIC fanout_fleet_cpu_seconds {statistics.median(fleet_cpu):.3f} s")
         return statistics.median(times)
-    finally:
-        for child in reversed(children):
-            child.send_signal(signal.SIGTERM)
-        for child in children:
-            try:
-                child.wait(20)
-            except subprocess.TimeoutExpired:
-                child.kill()
-        if not os.environ.get("KEEP"):
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def echo(hosts, repeat):

@@ -216,7 +216,6 @@ Cgroups Cgroups::Open(const Options& options) {
   if (!mounts) return None(mounts.error().message);
   if (!own) return None(own.error().message);
   Cgroups groups;
-  groups.prefix_ = options.prefix;
   for (const Resource resource : kResources)
     groups.places_[static_cast<std::size_t>(resource)] = Find(resource, *mounts, *own);
   return groups;

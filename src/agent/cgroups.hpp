@@ -74,13 +74,15 @@ class Cgroups {
   struct Options {
     std::string mounts = "/proc/self/mountinfo";
     std::string own = "/proc/self/cgroup";
-    std::string prefix = "muster-";  // of the names of all its groups; differs between agents
   };
 
   // Looks where this process is and tries which limits work there. Never fails: what does not work
   // has a reason. With v2 a group that hands out controllers may hold no process, so this process
   // moves into a group of its own below, `agent`.
   static Cgroups Open(const Options& options);
+
+  // Of the names of all its groups; differs between agents.
+  void UsePrefix(std::string prefix) { prefix_ = std::move(prefix); }
 
   // Every limit is refused, for `reason`.
   static Cgroups None(const std::string& reason);
@@ -106,7 +108,7 @@ class Cgroups {
   };
   static Place Find(Resource resource, std::string_view mounts, std::string_view own);
 
-  std::string prefix_;
+  std::string prefix_ = "muster-";
   std::array<Place, kResources.size()> places_;
 };
 

@@ -124,7 +124,7 @@ Result<> JoinNow(muster::agent::DataFolder& folder, const Flags& flags, const st
                          {joined->key_pem, joined->cert_pem, joined->ca_pem});
 }
 
-Result<> Run(const Flags& flags) {
+Result<> Run(const Flags& flags, muster::agent::Cgroups cgroups, muster::agent::Spawner& spawner) {
   auto folder = muster::agent::DataFolder::Open(flags.data);
   if (!folder) return muster::Fail(folder.error());
   if (!folder->Joined() || folder->CertificateEnded(muster::agent::WallNow())) {
@@ -146,12 +146,12 @@ Result<> Run(const Flags& flags) {
   auto credentials = folder->LoadCredentials();
   if (!credentials) return muster::Fail(credentials.error());
   muster::net::EventLoop loop;
-  auto cgroups = muster::agent::Cgroups::Open(
-      {.prefix = fmt::format("muster-{}-", folder->Who().store.substr(0, 8))});
+  cgroups.UsePrefix(fmt::format("muster-{}-", folder->Who().store.substr(0, 8)));
   muster::agent::Daemon daemon(loop, *folder, std::move(*credentials),
                                {.version = muster::kVersion,
                                 .run_as = {flags.run_as, flags.allow_users},
-                                .cgroups = std::move(cgroups)});
+                                .cgroups = std::move(cgroups),
+                                .spawner = &spawner});
   loop.OnSignal({SIGTERM, SIGINT}, [&loop](int signal) {
     spdlog::info("stopping signal={}; tasks go on and are found again at the next start", signal);
     loop.Stop();
@@ -201,7 +201,12 @@ int main(int argc, char** argv) {
       std::make_shared<spdlog::logger>("agent", std::make_shared<spdlog::sinks::stderr_sink_st>());
   logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
   spdlog::set_default_logger(std::move(logger));
-  if (const auto ran = Run(flags); !ran) {
+  // Before anything large is set up, and in the group where shims belong. Without a spawner each
+  // shim is a program start of its own.
+  auto cgroups = muster::agent::Cgroups::Open({});
+  auto spawner = muster::agent::Spawner::Start();
+  if (!spawner) spawner = muster::agent::Spawner();
+  if (const auto ran = Run(flags, std::move(cgroups), *spawner); !ran) {
     std::fprintf(stderr, "muster-agent: %s\n", ran.error().message.c_str());
     return ran.error().code == ErrorCode::kInvalid  ? 2
            : ran.error().code == ErrorCode::kDenied ? 3

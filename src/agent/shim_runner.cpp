@@ -260,6 +260,11 @@ void ShimRunner::TidyGroups() const {
 }
 
 Result<> ShimRunner::Spawn(Entry& entry) const {
+  if (options_.spawner != nullptr && *options_.spawner)
+    if (const auto pid = options_.spawner->Spawn(entry.folder.path)) {
+      entry.child = *pid;
+      return {};
+    }
   const SpawnSettings settings;
   if (const int error = settings.Spawn(entry.child, options_.executable, entry.folder.path))
     return Fail(ErrorCode::kUnavailable, "start {}: {}", options_.executable, ErrnoText(error));

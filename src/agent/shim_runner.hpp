@@ -9,6 +9,7 @@
 #include "agent/account.hpp"
 #include "agent/cgroups.hpp"
 #include "agent/files.hpp"
+#include "agent/spawner.hpp"
 #include "agent/spool_reader.hpp"
 #include "agent/task_folder.hpp"
 #include "base/instant.hpp"
@@ -18,7 +19,8 @@ namespace muster::agent {
 
 struct ShimRunnerOptions {
   std::string data;                           // tasks live in data/tasks
-  std::string executable = "/proc/self/exe";  // started as `… shim FOLDER`
+  std::string executable = "/proc/self/exe";  // started as `… shim FOLDER` without a spawner
+  Spawner* spawner = nullptr;                 // outlives the runner
   RunAsPolicy run_as;
   Cgroups cgroups = Cgroups::None("not looked for");  // for tasks with limits
   std::string boot_id_file = "/proc/sys/kernel/random/boot_id";

@@ -51,6 +51,7 @@ Daemon::Daemon(net::EventLoop& loop, DataFolder& folder, Credentials credentials
       papers_(folder, std::move(credentials)),
       options_(std::move(options)),
       runner_({.data = folder.Path(),
+               .spawner = options_.spawner,
                .run_as = options_.run_as,
                .cgroups = options_.cgroups,
                .max_spool = options_.max_spool},

@@ -22,6 +22,7 @@ class Daemon {
     std::string version;
     RunAsPolicy run_as;
     Cgroups cgroups = Cgroups::None("not looked for");
+    Spawner* spawner = nullptr;  // outlives the daemon
     std::uint64_t max_spool = 1ULL << 30;
   };
 

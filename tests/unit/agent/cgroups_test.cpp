@@ -56,7 +56,7 @@ class CgroupsTest : public ::testing::Test {
                     {"cgroup.procs", ""}});
     Put("own", "0::/svc\n");
     Put("mounts", fmt::format("1 1 0:1 / {}/v2 rw - cgroup2 cgroup2 rw\n", folder_.Path()));
-    return Cgroups::Open(Options());
+    return OpenHere();
   }
   Cgroups OpenV1() {
     Make("memory/a", {});
@@ -65,10 +65,12 @@ class CgroupsTest : public ::testing::Test {
     Put("mounts", fmt::format("1 1 0:1 / {0}/memory rw - cgroup cgroup rw,memory\n"
                               "2 1 0:2 / {0}/pids rw - cgroup cgroup rw,pids\n",
                               folder_.Path()));
-    return Cgroups::Open(Options());
+    return OpenHere();
   }
-  Cgroups::Options Options() const {
-    return {.mounts = folder_ / "mounts", .own = folder_ / "own", .prefix = "muster-x-"};
+  Cgroups OpenHere() const {
+    auto groups = Cgroups::Open({.mounts = folder_ / "mounts", .own = folder_ / "own"});
+    groups.UsePrefix("muster-x-");
+    return groups;
   }
   void Put(const std::string& name, const std::string& text) {
     ASSERT_TRUE(WriteFile(folder_ / name, text));
@@ -201,11 +203,11 @@ TEST_F(CgroupsTest, KeptInTheTasksFolder) {
 }
 
 TEST_F(CgroupsTest, WithoutTheKernelsTablesNothingIsLimited) {
-  const auto groups = Cgroups::Open(Options());
+  const auto groups = OpenHere();
   for (const auto resource : kResources) EXPECT_TRUE(groups.WhyNot(resource));
   Put("own", "");
   Put("mounts", "");
-  for (const auto resource : kResources) EXPECT_TRUE(Cgroups::Open(Options()).WhyNot(resource));
+  for (const auto resource : kResources) EXPECT_TRUE(OpenHere().WhyNot(resource));
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ using std::chrono::milliseconds;
 class ShimLimits : public RunnerTest {
  protected:
   void SetUp() override {
-    options_.cgroups = Cgroups::Open({.prefix = prefix_});
+    options_.cgroups = Cgroups::Open({});
+    options_.cgroups.UsePrefix(prefix_);
     OpenRunner();
   }
   void TearDown() override {

@@ -1,0 +1,120 @@
+#include "agent/spawner.hpp"
+
+#include <csignal>
+#include <sstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runner_fixture.hpp"
+
+namespace muster::agent {
+namespace {
+
+class SpawnerTest : public RunnerTest {
+ protected:
+  void SetUp() override {
+    auto spawner = Spawner::Start();
+    ASSERT_TRUE(spawner) << spawner.error().message;
+    spawner_ = std::move(*spawner);
+    options_.spawner = &spawner_;
+    OpenRunner();
+  }
+  static std::vector<pid_t> Children() {
+    std::vector<pid_t> pids;
+    const auto text = ReadFile(fmt::format("/proc/self/task/{}/children", ::getpid()));
+    std::istringstream words(text ? *text : "");
+    for (pid_t pid = 0; words >> pid;) pids.push_back(pid);
+    return pids;
+  }
+  static std::string CommandLine(pid_t pid) {
+    const auto text = ReadFile(fmt::format("/proc/{}/cmdline", pid));
+    return text ? text->c_str() : "";
+  }
+  pid_t SpawnerPid() {
+    pid_t found = 0;
+    EXPECT_TRUE(WaitFor([&] {
+      for (const pid_t pid : Children())
+        if (CommandLine(pid) == "muster-agent spawner") found = pid;
+      return found != 0;
+    }));
+    return found;
+  }
+
+  Spawner spawner_;
+};
+
+TEST_F(SpawnerTest, ItsShimRunsTheTask) {
+  const auto outcome = RunScript("echo out; echo err >&2; exit 3");
+  EXPECT_EQ(outcome.end.state, TaskState::kFailed);
+  EXPECT_EQ(outcome.end.exit_code, 3);
+  EXPECT_EQ(outcome.out, "out\n");
+  EXPECT_EQ(outcome.err, "err\n");
+}
+
+TEST_F(SpawnerTest, ATaskStartsAsUnderAnyShim) {
+  const auto outcome = RunScript(
+      "ps -o sid=,pgid= -p $$ | tr -s ' ' | grep -qx \" *$$ $$\" && echo own session; umask; ls "
+      "/proc/self/fd | tr '\\n' ' '; grep SigBlk /proc/self/status; grep SigIgn "
+      "/proc/self/status; env | cut -d= -f1 | sort | tr '\\n' ' '");
+  EXPECT_EQ(outcome.out,
+            "own session\n0022\n0 1 2 3 SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"
+            "HOME LANG LOGNAME MUSTER_HOST MUSTER_RUN MUSTER_STAGE PATH PWD SHELL USER ")
+      << outcome.err;
+}
+
+TEST_F(SpawnerTest, ItsShimIsOurChildAndNamesItsFolder) {
+  const auto task = Start(Script("echo up; sleep 300"));
+  ASSERT_TRUE(WaitForOutput(task, "up"));
+  pid_t shim = 0;
+  for (const pid_t pid : Children())
+    if (CommandLine(pid).starts_with("muster-agent shim ")) shim = pid;
+  ASSERT_NE(shim, 0);
+  EXPECT_EQ(CommandLine(shim), "muster-agent shim " + TaskPath(task));
+  EXPECT_EQ(LockHolder({TaskPath(task)}), shim);
+  // Forked, not started: else it were the agent's program.
+  EXPECT_EQ(std::filesystem::read_symlink(fmt::format("/proc/{}/exe", shim)),
+            std::filesystem::read_symlink("/proc/self/exe"));
+  runner_->Kill(task, {});
+  EXPECT_EQ(Await(task).end.state, TaskState::kKilled);
+}
+
+TEST_F(SpawnerTest, NothingOfTheAgentsEnvironmentCanBeReadThere) {
+  const auto task = Start(Script("echo up; sleep 300"));
+  ASSERT_TRUE(WaitForOutput(task, "up"));
+  ASSERT_NE(ReadFile("/proc/self/environ")->find("PATH="), std::string::npos);
+  int seen = 0;
+  for (const pid_t pid : Children()) {
+    if (CommandLine(pid).empty()) continue;  // it has ended, and nobody waited for it yet
+    const auto environment = ReadFile(fmt::format("/proc/{}/environ", pid));
+    ASSERT_TRUE(environment);
+    EXPECT_EQ(environment->find("PATH="), std::string::npos) << CommandLine(pid);
+    ++seen;
+  }
+  EXPECT_GE(seen, 2);
+  runner_->Kill(task, {});
+  Await(task);
+}
+
+TEST_F(SpawnerTest, WithoutItTheAgentStartsShimsItself) {
+  const pid_t pid = SpawnerPid();
+  ASSERT_NE(pid, 0);
+  ::kill(pid, SIGKILL);
+  ASSERT_EQ(::waitpid(pid, nullptr, 0), pid);
+  EXPECT_EQ(RunScript("echo still").out, "still\n");
+  EXPECT_FALSE(spawner_);
+}
+
+TEST_F(SpawnerTest, ItEndsWithItsAgentAndTheShimsDoNot) {
+  const pid_t pid = SpawnerPid();
+  ASSERT_NE(pid, 0);
+  const auto task = Start(Script("echo up; sleep 300"));
+  ASSERT_TRUE(WaitForOutput(task, "up"));
+  spawner_ = Spawner();
+  ASSERT_EQ(::waitpid(pid, nullptr, 0), pid);
+  EXPECT_TRUE(LockHolder({TaskPath(task)}));
+  runner_->Kill(task, {});
+  EXPECT_EQ(Await(task).end.state, TaskState::kKilled);
+}
+
+}  // namespace
+}  // namespace muster::agent
