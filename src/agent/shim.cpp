@@ -34,9 +34,18 @@ constexpr Duration kSettleWait =
 constexpr Duration kKillAgain = milliseconds(100);  // what was forked while we looked
 constexpr Duration kGiveUp = seconds(5);            // a process the kernel cannot end
 constexpr std::size_t kReadBytes = 256 << 10;
-constexpr std::size_t kReservedExitBytes = 4096;
+constexpr off_t kReservedExitBytes = 4096;
 
 enum class StopCause { kTimeout, kKill, kLeftovers };
+
+// Takes the room of the exit record, unless the file has it from an earlier task.
+bool HasRoom(const Fd& exit) {
+  struct stat status{};
+  if (::fstat(exit.Get(), &status) != 0) return false;
+  return status.st_size == kReservedExitBytes ||
+         (WriteAll(exit.Get(), std::string(std::size_t{kReservedExitBytes}, '\0')) == 0 &&
+          ::ftruncate(exit.Get(), kReservedExitBytes) == 0);
+}
 
 class Shim {
  public:
@@ -116,9 +125,10 @@ bool Shim::Prepare() {
   signals_ = Fd(::signalfd(-1, &mine, SFD_CLOEXEC | SFD_NONBLOCK));
   timer_ = Fd(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  auto exit = OpenFile(folder_.NewExit(), O_WRONLY | O_CREAT | O_TRUNC);
+  ::rename(folder_.OldExit().c_str(), folder_.NewExit().c_str());
+  auto exit = OpenFile(folder_.NewExit(), O_WRONLY | O_CREAT);
   if (!exit) return false;
-  if (WriteAll(exit->Get(), std::string(kReservedExitBytes, '\0')) != 0) {
+  if (!HasRoom(*exit)) {
     // Reserved room says that the task may have started, and this one will not.
     ::unlink(folder_.NewExit().c_str());
     return false;
@@ -345,11 +355,10 @@ void Shim::WriteExit(TaskEnd end) {
   end.started = started_;
   end.ended = ended_;
   end.log = output_->Totals();
-  const std::string record = EncodeExitRecord(end);
-  // Over the reserved room first; only then is the rest of it given back.
+  std::string record = EncodeExitRecord(end);
+  record.resize(std::max<std::size_t>(record.size(), kReservedExitBytes));
   if (::pwrite(exit_.Get(), record.data(), record.size(), 0) != static_cast<ssize_t>(record.size()))
     return;
-  if (::ftruncate(exit_.Get(), static_cast<off_t>(record.size())) != 0) return;
   ::rename(folder_.NewExit().c_str(), folder_.Exit().c_str());
 }
 

@@ -26,7 +26,6 @@ namespace {
 
 constexpr Duration kSweepEvery = std::chrono::seconds(1);
 constexpr Duration kTidyEvery = std::chrono::minutes(10);
-constexpr std::string_view kForgotten = "forgotten-";  // folders on their way out
 
 constexpr const char* kRebooted = "the host rebooted";
 constexpr const char* kShimKilled = "the shim was killed";
@@ -71,11 +70,6 @@ class SpawnSettings {
   posix_spawn_file_actions_t actions_;
 };
 
-void RemoveFolder(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
-}
-
 WallTime ModifiedAt(const std::string& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0) return {};
@@ -114,7 +108,7 @@ Result<std::vector<ProcessRunner::Held>> ShimRunner::Recover() {
   if (!inotify_)
     return Fail(ErrorCode::kUnavailable, "inotify: {}; see fs.inotify.max_user_instances",
                 ErrnoText(errno));
-  RemoveForgotten();
+  spares_.Open(tasks_folder_);
   std::vector<Held> held;
   for (const auto& item : std::filesystem::directory_iterator(tasks_folder_, problem))
     if (const auto task = ParseFolderName(item.path().filename().string()))
@@ -123,15 +117,6 @@ Result<std::vector<ProcessRunner::Held>> ShimRunner::Recover() {
     return Fail(ErrorCode::kUnavailable, "read {}: {}", tasks_folder_, problem.message());
   TidyGroups();
   return held;
-}
-
-void ShimRunner::RemoveForgotten() {
-  std::error_code problem;
-  std::vector<std::string> paths;
-  for (const auto& item : std::filesystem::directory_iterator(tasks_folder_, problem))
-    if (item.path().filename().string().starts_with(kForgotten))
-      paths.push_back(item.path().string());
-  for (const auto& path : paths) RemoveFolder(path);
 }
 
 ProcessRunner::Held ShimRunner::RecoverTask(const TaskKey& task, Entry& entry) {
@@ -219,14 +204,11 @@ Result<> ShimRunner::Start(const link::Order& order) {
     settled.command = std::make_shared<const Command>(std::move(command));
   }
   const std::string path = tasks_folder_ + "/" + FolderName(order.task);
-  if (::mkdir(path.c_str(), 0711) != 0) {
-    if (errno == EEXIST) return Fail(ErrorCode::kConflict, "{} is there already", path);
-    return Fail(ErrorCode::kUnavailable, "create folder {}: {}", path, ErrnoText(errno));
-  }
-  Entry& entry = Add(order.task, path);
   const std::string record = EncodeOrderRecord(boot_, settled);
-  auto started = WriteFile(entry.folder.Order(), record);
-  if (started && limits.Any()) started = Limit(entry, order.task, limits);
+  Result<> started = spares_.Make(path, record);
+  if (!started) return started;
+  Entry& entry = Add(order.task, path);
+  if (limits.Any()) started = Limit(entry, order.task, limits);
   if (started) {
     Watch(order.task, entry);
     started = Spawn(entry);
@@ -234,7 +216,7 @@ Result<> ShimRunner::Start(const link::Order& order) {
   if (!started) {
     Unwatch(entry);
     entry.group.Remove();
-    RemoveFolder(path);
+    spares_.Remove(path);
     tasks_.erase(order.task);
     return Fail(ErrorCode::kUnavailable, "{}", started.error().message);
   }
@@ -311,10 +293,7 @@ Result<std::vector<LogChunk>> ShimRunner::Read(const TaskKey& task, std::uint64_
 void ShimRunner::Forget(const TaskKey& task) {
   Entry* entry = Find(task);
   if (entry == nullptr || !entry->ended) return;
-  // Renamed first: a crash while it is removed must not leave half a task.
-  const std::string gone = fmt::format("{}/{}{}", tasks_folder_, kForgotten, FolderName(task));
-  const bool renamed = ::rename(entry->folder.path.c_str(), gone.c_str()) == 0;
-  RemoveFolder(renamed ? gone : entry->folder.path);
+  spares_.Remove(entry->folder.path);
   bytes_ -= entry->disk_bytes;
   tasks_.erase(task);
 }
@@ -341,7 +320,8 @@ std::vector<TaskKey> ShimRunner::TakeNews() {
     for (ssize_t at = 0; at < got;) {
       const auto* event = reinterpret_cast<const inotify_event*>(&buffer[static_cast<size_t>(at)]);
       overflow = overflow || (event->mask & IN_Q_OVERFLOW) != 0;
-      watches.insert(event->wd);
+      const std::string_view name = event->len > 0 ? event->name : "";
+      if (name == "exit" || name == "out") watches.insert(event->wd);
       at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
     }
   }

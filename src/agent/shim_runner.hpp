@@ -9,6 +9,7 @@
 #include "agent/account.hpp"
 #include "agent/cgroups.hpp"
 #include "agent/files.hpp"
+#include "agent/spare_folders.hpp"
 #include "agent/spawner.hpp"
 #include "agent/spool_reader.hpp"
 #include "agent/task_folder.hpp"
@@ -69,7 +70,6 @@ class ShimRunner final : public ProcessRunner {
   Entry& Add(const TaskKey& task, std::string path);
   Held RecoverTask(const TaskKey& task, Entry& entry);
   TaskEnd CheckedEnd(Entry& entry, TaskEnd end, bool same_boot) const;
-  void RemoveForgotten();
 
   Result<> CheckRoom() const;
   Result<> Limit(Entry& entry, const TaskKey& task, const Resources& limits) const;
@@ -90,6 +90,7 @@ class ShimRunner final : public ProcessRunner {
   Events events_;
   std::string tasks_folder_;
   std::string boot_;
+  SpareFolders spares_;
   Fd inotify_;
   // Behind pointers: a callback may start tasks while an entry is in use.
   std::unordered_map<TaskKey, std::unique_ptr<Entry>> tasks_;

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/account.hpp"
 #include "agent/shim.hpp"
 #include "base/text.hpp"
 
@@ -97,6 +98,8 @@ pid_t Fork(const TitleArea& area, const std::string& folder) {
   ::close_range(STDERR_FILENO + 2, ~0U, 0);
   channel = STDERR_FILENO + 1;
   [[maybe_unused]] const int moved = ::chdir("/");
+  // The name services load their modules here, once, and not in every shim.
+  static_cast<void>(FindAccount(""));
   std::array<char, kMaxFolder> buffer{};
   for (;;) {
     const ssize_t got = ::recv(channel, buffer.data(), buffer.size(), 0);

@@ -91,8 +91,9 @@ Result<TaskEnd> ParseExitRecord(std::string_view bytes) {
   const auto size =
       ParseNumber<std::size_t>(bytes.substr(kExitTag.size(), line_end - kExitTag.size()));
   const auto body = bytes.substr(line_end + 1);
-  if (!size || *size != body.size()) return damaged();
-  auto end = link::DecodeTaskEnd(body);
+  if (!size || *size > body.size() || body.find_first_not_of('\0', *size) != body.npos)
+    return damaged();
+  auto end = link::DecodeTaskEnd(body.substr(0, *size));
   if (!end) return end;
   if (!IsFinal(end->state) || !end->log) return damaged();
   return end;

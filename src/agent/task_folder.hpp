@@ -23,6 +23,7 @@
 //   kill    the agent's wish, in milliseconds of grace; SIGUSR1 tells the shim to look
 //   exit    how it ended; appears whole, and from then on nothing in the folder changes. The shim
 //           makes it as `exit.new` before anything can run
+//   exit.old  a file to make `exit.new` of; its content means nothing
 //
 // Whoever writes `exit` holds the lock and has seen that there is none yet. So an agent that takes
 // the lock and writes `exit` itself has also made sure that a late shim starts nothing.
@@ -39,6 +40,7 @@ struct TaskFolder {
   std::string Kill() const { return path + "/kill"; }
   std::string Exit() const { return path + "/exit"; }
   std::string NewExit() const { return path + "/exit.new"; }
+  std::string OldExit() const { return path + "/exit.old"; }
 };
 
 std::string FolderName(const TaskKey& task);
@@ -51,7 +53,8 @@ struct OrderRecord {
 std::string EncodeOrderRecord(std::string_view boot, const link::Order& order);
 Result<OrderRecord> ParseOrderRecord(std::string_view bytes);  // kInvalid when damaged
 
-// `end.log` must be set.
+// `end.log` must be set. Zero bytes behind the record are part of none: its room is taken before
+// the task runs and not given back.
 std::string EncodeExitRecord(const TaskEnd& end);
 Result<TaskEnd> ParseExitRecord(std::string_view bytes);  // kInvalid when damaged
 

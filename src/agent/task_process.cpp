@@ -25,8 +25,6 @@ Result<Pipe> MakePipe() {
     return Fail(ErrorCode::kUnavailable, "could not open a pipe: {}", ErrnoText(errno));
   Pipe pipe{Fd(ends[0]), Fd(ends[1])};
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  // Fewer wake-ups for loud scripts; a host that is out of pipe memory refuses, which is fine.
-  ::fcntl(ends[0], F_SETPIPE_SZ, kPipeBytes);
   return pipe;
 }
 
@@ -38,6 +36,8 @@ Result<TaskProcess> TaskProcess::Start(const Launch& launch, const Fd& in, const
   auto failure = MakePipe();
   for (const auto* pipe : {&out, &err, &failure})
     if (!*pipe) return Fail(pipe->error());
+  // Fewer wake-ups for loud scripts; a host that is out of pipe memory refuses, which is fine.
+  for (const auto* pipe : {&out, &err}) ::fcntl((*pipe)->read.Get(), F_SETPIPE_SZ, kPipeBytes);
   TaskProcess process;
   process.pid_ = ::fork();
   if (process.pid_ < 0)

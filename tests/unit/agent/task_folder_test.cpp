@@ -69,6 +69,12 @@ TEST(ExitRecord, TornOneIsInvalid) {
   EXPECT_FALSE(ParseExitRecord(std::string(bytes.size(), '\0')));
 }
 
+TEST(ExitRecord, ZeroBytesBehindItAreItsRoomAndOthersDamage) {
+  const auto bytes = EncodeExitRecord(SomeEnd());
+  EXPECT_EQ(ParseExitRecord(bytes + std::string(4096 - bytes.size(), '\0')).value(), SomeEnd());
+  EXPECT_FALSE(ParseExitRecord(bytes + std::string(10, '\0') + "x"));
+}
+
 TEST(ExitRecord, ReasonIsBoundedText) {
   auto end = SomeEnd();
   end.reason = "folder '\xff' " + std::string(5000, 'x');

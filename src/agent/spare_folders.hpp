@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace muster::agent {
+
+// Makes and removes the folders of tasks. A few that are no longer needed are kept and used again
+// with their files: file systems take longer to make and remove three of them than to rename one
+// (ext4 looks at every inode that was freed in the last minutes before it takes one).
+//
+// A crash at any point leaves a folder that is whole, or one whose name says that it is spare.
+class SpareFolders {
+ public:
+  // Where they lie. Removes spare ones of an earlier start.
+  void Open(std::string tasks_folder);
+
+  // Makes a task's folder that holds nothing but `order`. kConflict when there is such a folder.
+  Result<> Make(const std::string& path, std::string_view order);
+
+  // Removes a task's folder, or keeps it to be used again: not while a shim holds its lock, as a
+  // task that left processes behind has one that lives on.
+  void Remove(const std::string& path);
+
+ private:
+  std::string NextName();
+
+  std::string tasks_folder_;
+  std::vector<std::string> spares_;
+  std::uint64_t last_ = 0;
+};
+
+}  // namespace muster::agent

@@ -1,0 +1,110 @@
+#include "agent/spare_folders.hpp"
+
+#include <filesystem>
+#include <set>
+#include <sys/stat.h>
+
+#include "runner_fixture.hpp"
+
+namespace muster::agent {
+namespace {
+
+class SpareFoldersTest : public RunnerTest {
+ protected:
+  static ino_t Inode(const std::string& path) {
+    struct stat status{};
+    EXPECT_EQ(::stat(path.c_str(), &status), 0) << path;
+    return status.st_ino;
+  }
+  static std::set<std::string> Names(const std::string& folder) {
+    std::set<std::string> names;
+    for (const auto& item : std::filesystem::directory_iterator(folder))
+      names.insert(item.path().filename().string());
+    return names;
+  }
+  // Ended tasks are forgotten once their shims are gone, as they are when a server has answered.
+  void Forget(const TaskKey& task) {
+    ASSERT_TRUE(WaitFor([&] { return !LockHolder({TaskPath(task)}); }));
+    runner_->Forget(task);
+  }
+};
+
+TEST_F(SpareFoldersTest, AFolderIsUsedAgainAndHoldsNothingOfTheTaskBefore) {
+  Command first = Script("cat; echo first; sleep 300");
+  first.stdin_data = "data\n";
+  const auto task = Start(first);
+  ASSERT_TRUE(WaitForOutput(task, "first"));
+  runner_->Kill(task, {});
+  Await(task);
+  EXPECT_EQ(Names(TaskPath(task)),
+            (std::set<std::string>{"order", "script", "stdin", "out", "kill", "exit"}));
+  const ino_t inode = Inode(TaskPath(task));
+  Forget(task);
+
+  Command second;
+  second.argv = {"sleep", "300"};
+  const auto next = Start(second);
+  EXPECT_EQ(Inode(TaskPath(next)), inode);
+  ASSERT_TRUE(WaitFor([&] { return Exists(TaskPath(next) + "/exit.new"); }));
+  EXPECT_EQ(Names(TaskPath(next)), (std::set<std::string>{"order", "exit.new"}));
+  const auto order = ParseOrderRecord(*ReadFile(TaskPath(next) + "/order"));
+  ASSERT_TRUE(order) << order.error().message;
+  EXPECT_EQ(order->order.task, next);
+  runner_->Kill(next, {});
+  const auto outcome = Await(next);
+  EXPECT_EQ(outcome.end.state, TaskState::kKilled);
+  EXPECT_EQ(outcome.out, "");
+}
+
+TEST_F(SpareFoldersTest, AFolderWhoseShimLivesOnIsNotUsedAgain) {
+  const auto task = Start(Script("sleep 300 & echo $!"));
+  const auto outcome = Await(task);
+  ASSERT_TRUE(outcome.end.leftovers);
+  ASSERT_TRUE(LockHolder({TaskPath(task)}));  // it reads what the leftover says
+  runner_->Forget(task);
+  EXPECT_TRUE(Names(folder_.Path() + "/tasks").empty());
+  EXPECT_EQ(RunScript("echo next").out, "next\n");
+  ::kill(std::stoi(outcome.out), SIGKILL);
+}
+
+TEST_F(SpareFoldersTest, AStartRemovesThoseOfTheAgentBefore) {
+  const auto task = Start(Script("echo one"));
+  Await(task);
+  Forget(task);
+  EXPECT_EQ(Names(folder_.Path() + "/tasks"), std::set<std::string>{"spare-1"});
+  OpenRunner();
+  EXPECT_TRUE(held_.empty());
+  EXPECT_TRUE(Names(folder_.Path() + "/tasks").empty());
+}
+
+TEST_F(SpareFoldersTest, ATaskThatIsThereIsAConflict) {
+  SpareFolders folders;
+  const std::string place = folder_.Path() + "/tasks";
+  folders.Open(place);
+  ASSERT_TRUE(folders.Make(place + "/a", "first"));
+  ASSERT_TRUE(folders.Make(place + "/b", "second"));
+  folders.Remove(place + "/b");
+  for (int i = 0; i < 2; ++i) {
+    const auto again = folders.Make(place + "/a", "third");
+    ASSERT_FALSE(again);
+    EXPECT_EQ(again.error().code, ErrorCode::kConflict);
+  }
+  EXPECT_EQ(*ReadFile(place + "/a/order"), "first");
+  EXPECT_EQ(Names(place), std::set<std::string>{"a"});
+}
+
+TEST_F(SpareFoldersTest, OnlyAFewAreKept) {
+  SpareFolders folders;
+  const std::string place = folder_.Path() + "/tasks";
+  folders.Open(place);
+  for (int i = 0; i < 100; ++i)
+    ASSERT_TRUE(folders.Make(place + "/" + std::to_string(i), std::string(5, 'x')));
+  for (int i = 0; i < 100; ++i) folders.Remove(place + "/" + std::to_string(i));
+  EXPECT_EQ(Names(place).size(), 32U);
+  ASSERT_TRUE(folders.Make(place + "/a", "y"));
+  EXPECT_EQ(Names(place + "/a"), std::set<std::string>{"order"});
+  EXPECT_EQ(*ReadFile(place + "/a/order"), "y");
+}
+
+}  // namespace
+}  // namespace muster::agent
