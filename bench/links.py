@@ -17,12 +17,16 @@ from support import BIN, ROOT, Api, Lab, cpu_seconds, free_port, rss_kb, wait_fo
 
 
 def memory_kb(pid):
-    """Resident and private memory of a process."""
+    """Resident memory of a process, and what of it is its alone: data, and clean pages of its program.
+
+    The second are the file's own pages in the kernel's cache, which no other process happens to map and which
+    the kernel drops when it needs room.
+    """
     fields = {}
     for line in pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]:
         name, amount = line.split()[:2]
         fields[name.rstrip(":")] = int(amount)
-    return fields["Rss"], fields["Private_Clean"] + fields["Private_Dirty"]
+    return fields["Rss"], fields["Private_Dirty"], fields["Private_Clean"]
 
 
 def settled_rss(pid):
@@ -48,10 +52,10 @@ def measure_agent(lab, api, port):
     wait_for("its task", lambda: api.call("GET", "/api/v1/runs/" + run)["state"] == "succeeded", 60)
     time.sleep(3)
     family = [agent.pid, *children_of(agent.pid)]
-    resident, private = memory_kb(agent.pid)
-    family_private = sum(memory_kb(pid)[1] for pid in family)
-    print(f"METRIC agent_megabytes {resident / 1024:.2f} MB")
-    print(f"METRIC agent_private_megabytes {family_private / 1024:.2f} MB")
+    amounts = [memory_kb(pid) for pid in family]
+    print(f"METRIC agent_megabytes {amounts[0][0] / 1024:.2f} MB")
+    print(f"METRIC agent_private_megabytes {sum(amount[1] for amount in amounts) / 1024:.2f} MB")
+    print(f"METRIC agent_private_clean_megabytes {sum(amount[2] for amount in amounts) / 1024:.2f} MB")
     lab.end(agent)
     wait_for("the agent's end", lambda: api.call("GET", "/api/v1/status")["online"] == 0, 60)
 

@@ -112,8 +112,12 @@ int HandDown(const std::string& folder, std::string_view controller) {
   if (error != EBUSY) return error;
   const std::string mine = fmt::format("{}{}", folder, kAgentGroup);
   if (::mkdir(mine.c_str(), 0755) != 0 && errno != EEXIST) return errno;
-  if (const int moved = WriteKnob(mine + "/cgroup.procs", "0")) return moved;
-  return WriteKnob(knob, wish);
+  const int moved = WriteKnob(mine + "/cgroup.procs", "0");
+  const int enabled = moved != 0 ? moved : WriteKnob(knob, wish);
+  if (enabled == 0) return 0;
+  WriteKnob(folder + "/cgroup.procs", "0");
+  ::rmdir(mine.c_str());
+  return enabled;
 }
 
 std::string ExplainHandDown(const std::string& folder, int error) {

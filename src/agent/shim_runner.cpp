@@ -242,13 +242,19 @@ void ShimRunner::TidyGroups() const {
 }
 
 Result<> ShimRunner::Spawn(Entry& entry) const {
-  if (options_.spawner != nullptr && *options_.spawner)
-    if (const auto pid = options_.spawner->Spawn(entry.folder.path)) {
+  bool may_live = false;
+  if (options_.spawner != nullptr && *options_.spawner) {
+    const auto pid = options_.spawner->Spawn(entry.folder.path);
+    if (pid) {
       entry.child = *pid;
       return {};
     }
+    may_live = pid.error().code == ErrorCode::kTimeout;
+  }
   const SpawnSettings settings;
-  if (const int error = settings.Spawn(entry.child, options_.executable, entry.folder.path))
+  const int error = settings.Spawn(entry.child, options_.executable, entry.folder.path);
+  // When one may live all the same, the sweep finds out by its lock.
+  if (error != 0 && !may_live)
     return Fail(ErrorCode::kUnavailable, "start {}: {}", options_.executable, ErrnoText(error));
   return {};
 }

@@ -131,18 +131,19 @@ Result<Spawner> Spawner::Start() {
 }
 
 Result<pid_t> Spawner::Spawn(const std::string& folder) {
-  const auto give_up = [&](int error) {
+  const auto give_up = [&](ErrorCode code, int error) {
     channel_.Reset();
-    return Fail(ErrorCode::kUnavailable, "the spawner failed: {}", ErrnoText(error));
+    return Fail(code, "the spawner failed: {}", ErrnoText(error));
   };
   if (!channel_) return Fail(ErrorCode::kUnavailable, "there is no spawner");
   if (folder.size() > kMaxFolder) return Fail(ErrorCode::kUnavailable, "{} is too long", folder);
-  if (::send(channel_.Get(), folder.data(), folder.size(), MSG_NOSIGNAL) < 0) return give_up(errno);
+  if (::send(channel_.Get(), folder.data(), folder.size(), MSG_NOSIGNAL) < 0)
+    return give_up(ErrorCode::kUnavailable, errno);
   pid_t pid = 0;
   ssize_t got = 0;
   do got = ::recv(channel_.Get(), &pid, sizeof pid, 0);
   while (got < 0 && errno == EINTR);
-  if (got != sizeof pid) return give_up(got < 0 ? errno : ECONNRESET);
+  if (got != sizeof pid) return give_up(ErrorCode::kTimeout, got < 0 ? errno : ECONNRESET);
   if (pid <= 0) return Fail(ErrorCode::kUnavailable, "could not start a shim: {}", ErrnoText(-pid));
   return pid;
 }

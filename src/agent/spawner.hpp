@@ -19,9 +19,9 @@ class Spawner {
   // Forks. To be called early, while the process is small and has one thread.
   static Result<Spawner> Start();
 
-  // Starts a shim for the task in `folder` and returns its process id, to be waited for. Any error
-  // means that the spawner is of no use any more. A shim may have been started all the same; as it
-  // takes the folder's lock, starting another one is harmless.
+  // Starts a shim for the task in `folder` and returns its process id, to be waited for.
+  // kUnavailable: none was started. kTimeout: one may have been; as a shim takes the folder's lock,
+  // starting another one is harmless. After that, and when its process is gone, it is none.
   Result<pid_t> Spawn(const std::string& folder);
 
   explicit operator bool() const noexcept { return static_cast<bool>(channel_); }
