@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "adapters/memory/memory_disk.hpp"
+#include "domain/no_such_run.hpp"
 
 namespace muster {
 namespace {
@@ -123,8 +124,7 @@ Result<ReadAt<std::optional<Run>>> MemoryStore::FindRun(RunId id) {
 Result<std::shared_ptr<const Targets>> MemoryStore::FindTargets(RunId id) {
   base::Lock lock(disk_->mutex);
   const auto found = disk_->targets.find(id);
-  if (found == disk_->targets.end())
-    return Fail(ErrorCode::kNotFound, "no run {}", FormatRunId(id));
+  if (found == disk_->targets.end()) return Fail(NoSuchRun(id));
   return found->second;
 }
 

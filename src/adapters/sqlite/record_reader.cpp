@@ -6,6 +6,7 @@
 #include "adapters/sqlite/audit_reader.hpp"
 #include "adapters/sqlite/record_writer.hpp"
 #include "adapters/sqlite/rows.hpp"
+#include "domain/no_such_run.hpp"
 
 namespace muster::sqlite {
 namespace {
@@ -191,7 +192,7 @@ Result<std::shared_ptr<const Targets>> ReadTargets(Database& database, RunId id)
       [&](Statement& statement) { statement.Id(id.value); },
       [](const Statement& row) { return records::DecodeTargets(row.ColumnBytes(0)); });
   if (!found) return Fail(found.error());
-  if (!*found) return Fail(ErrorCode::kNotFound, "no run {}", FormatRunId(id));
+  if (!*found) return Fail(NoSuchRun(id));
   return std::move(**found);
 }
 

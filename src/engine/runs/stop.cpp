@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "domain/host_ranges.hpp"
+#include "domain/no_such_run.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
 
@@ -76,9 +77,7 @@ void AuditStop(Turn& turn, const StopRun& command, const std::vector<const Targe
 void Decide(Turn& turn, const StopRun& command) {
   const auto found = turn.state.runs.find(command.run);
   if (found == turn.state.runs.end()) {
-    if (!command.known.value)
-      return turn.Answer(command.caller, Fail(ErrorCode::kNotFound, "there is no run {}",
-                                              FormatRunId(command.run)));
+    if (!command.known.value) return turn.Answer(command.caller, Fail(NoSuchRun(command.run)));
     const RunState state = command.known.value->state;
     // Read before it ended, decided after: it has ended since.
     const std::string_view how = IsFinal(state) ? Name(state) : "ended";

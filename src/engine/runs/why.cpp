@@ -7,13 +7,25 @@ namespace {
 
 constexpr std::size_t kMostLines = 100;
 
+// "2 min 5 s": two units are enough for a person, and never less than is left.
+std::string InWords(Duration left) {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(std::max(Duration(0), left)).count();
+  const auto two = [](auto big, std::string_view big_name, auto small,
+                      std::string_view small_name) {
+    return small == 0 ? fmt::format("{} {}", big, big_name)
+                      : fmt::format("{} {} {} {}", big, big_name, small, small_name);
+  };
+  if (seconds < 60) return fmt::format("{} s", seconds);
+  if (seconds < 3600) return two(seconds / 60, "min", seconds % 60, "s");
+  if (seconds < 86'400) return two(seconds / 3600, "h", seconds % 3600 / 60, "min");
+  return two(seconds / 86'400, "d", seconds % 86'400 / 3600, "h");
+}
+
 std::string WhyWaiting(const State& state, const OpenRun& run, std::uint32_t ordinal, Now now) {
   const Slot& slot = run.slots[ordinal];
   const auto host = state.hosts.find((*run.targets)[ordinal].host);
   const bool online = host != state.hosts.end() && host->second.Online();
-  const auto left = [&](MonoTime until) {
-    return FormatDuration(std::max(Duration(0), until - now.mono));
-  };
+  const auto left = [&](MonoTime until) { return InWords(until - now.mono); };
   switch (slot.state) {
     case TaskState::kWaiting:
       if (run.winding_up)

@@ -20,7 +20,8 @@ class LookedUp final : public TargetContext {
   Result<std::set<std::string>> RunHosts(std::string_view id,
                                          std::string_view state) const override {
     const auto found = runs_.find({std::string(id), std::string(state)});
-    if (found == runs_.end()) return Fail(ErrorCode::kNotFound, "there is no run {}", id);
+    if (found == runs_.end())
+      return Fail(ErrorCode::kInternal, "run:{} was not looked up beforehand", id);
     return found->second;
   }
   void Add(std::string id, std::string state, Result<std::set<std::string>> names) {

@@ -3,6 +3,7 @@
 #include "adapters/crypto/digest.hpp"
 #include "base/text.hpp"
 #include "domain/host_ranges.hpp"
+#include "domain/no_such_run.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
@@ -114,7 +115,8 @@ Result<RunFilter> ReadFilter(Services& services, const Call& call) {
     filter.state = ParseRunState(state);
     if (!filter.state) return Fail(ErrorCode::kInvalid, "state: '{}' is not a run state", state);
   }
-  filter.by = call.Query("by");
+  // A member's name never begins with '@', so this asks for no one else.
+  filter.by = call.Query("by") == "@me" ? call.actor().name : call.Query("by");
   if (const auto& host = call.Query("host"); !host.empty()) {
     filter.host = services.live.HostIdOf(host);
     if (!filter.host) return Fail(ErrorCode::kNotFound, "there is no host '{}'", host);
@@ -159,9 +161,7 @@ void ShowRun(Services& services, const CallPtr& call) {
   auto live = services.live.FindRun(*id);
   const auto run = services.store.FindRun(*id);
   if (!run) return call->Fail(run.error());
-  if (!run->value)
-    return call->Fail(404, "not_found",
-                      fmt::format("there is no run {}; see 'muster runs'", FormatRunId(*id)));
+  if (!run->value) return call->Fail(NoSuchRun(*id));
   if (live && IsFinal(run->value->state) && !IsFinal(live->state))
     live = services.live.FindRun(*id);
   call->Json(200, RunView(*run->value, live, services.live.LogsOpen(*id), run->commit, true));
@@ -221,8 +221,9 @@ void Why(Services& services, const CallPtr& call) {
     if (!command.host)
       return call->Fail(404, "not_found", fmt::format("there is no host '{}'", host));
   }
-  if (const auto run = services.store.FindRun(*id);
-      run && run->value && IsFinal(run->value->state)) {
+  const auto run = services.store.FindRun(*id);
+  if (run && !run->value) return call->Fail(NoSuchRun(*id));
+  if (run && IsFinal(run->value->state)) {
     json::array lines{
         fmt::format("run {} ended: {}{}", FormatRunId(*id), Name(run->value->state),
                     run->value->reason.empty() ? "" : " (" + run->value->reason + ")")};
