@@ -1,0 +1,49 @@
+#include "cli/run_choice.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <boost/json.hpp>
+
+#include "cli/terminal_text.hpp"
+
+namespace muster::cli {
+
+std::string RunIdOf(std::string_view text) {
+  const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  std::string id(text);
+  if (id.empty()) return id;
+  if (id.front() == 'R') id.front() = 'r';
+  const bool number =
+      digit(id.front()) && std::ranges::all_of(id, [&](char c) { return digit(c) || c == '.'; });
+  return number ? "r" + id : id;
+}
+
+Result<boost::json::value> LastRun(ApiClient& api) {
+  const auto page = api.Get("/runs", {{"by", "@me"}, {"limit", "1"}});
+  if (!page) return Fail(page.error());
+  const auto& runs = ListOf(*page, "runs");
+  if (runs.empty())
+    return Fail(ErrorCode::kNotFound, "you have started no run yet; see 'muster runs'");
+  return runs.front();
+}
+
+Result<std::string> ChooseRunQuietly(ApiClient& api, std::string_view given) {
+  if (!given.empty()) return RunIdOf(given);
+  const auto run = LastRun(api);
+  if (!run) return Fail(run.error());
+  return TextOf(*run, "id");
+}
+
+Result<std::string> ChooseRun(const Context& context, ApiClient& api, std::string_view given) {
+  if (!given.empty()) return RunIdOf(given);
+  const auto run = LastRun(api);
+  if (!run) return Fail(run.error());
+  const auto id = TextOf(*run, "id");
+  const auto title = TextOf(*run, "title");
+  context.Say(fmt::format("{}, your last run: {}", id,
+                          context.terminal.stderr_tty ? ForTerminal(title, true) : title));
+  return id;
+}
+
+}  // namespace muster::cli
