@@ -1,0 +1,106 @@
+#include "cli/usage.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <CLI/CLI.hpp>
+
+#include "base/result.hpp"
+
+namespace muster::cli {
+namespace {
+
+// Letters to change, add or leave out to make one of the other.
+std::size_t Slips(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
+    }
+  }
+  return row.back();
+}
+
+// The command that was reached before something did not fit.
+const CLI::App& Reached(const CLI::App& root) {
+  const auto chosen = root.get_subcommands();
+  return chosen.empty() ? root : Reached(*chosen.front());
+}
+
+std::string PathOf(const CLI::App& command) {
+  const auto* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : PathOf(*parent) + " " + command.get_name();
+}
+
+std::vector<std::string> CommandsOf(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const auto* below : command.get_subcommands([](const CLI::App*) { return true; }))
+    if (!below->get_group().empty()) names.push_back(below->get_name());
+  return names;
+}
+
+std::vector<std::string> OptionsOf(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const auto* at = &command; at != nullptr; at = at->get_parent())
+    for (const auto* option : at->get_options([](const CLI::Option*) { return true; }))
+      for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+std::string Listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string Unexpected(const CLI::App& command, const std::string& word) {
+  const bool option = word.starts_with('-');
+  const auto commands = CommandsOf(command);
+  const auto meant =
+      Similar(word.substr(0, word.find('=')), option ? OptionsOf(command) : commands);
+  const std::string hint = meant.empty() ? "" : fmt::format("; did you mean {}?", Listed(meant));
+  if (option) return fmt::format("{} has no option {}{}", PathOf(command), word, hint);
+  if (!commands.empty())
+    return fmt::format("{} has no command '{}'{}", PathOf(command), word, hint);
+  if (command.get_name() == "run")
+    return fmt::format(
+        "unexpected '{}': hosts go behind -t, the command behind --; for example: muster run -t "
+        "web1 -- uptime",
+        word);
+  return fmt::format("unexpected '{}'", word);
+}
+
+}  // namespace
+
+std::vector<std::string> Similar(std::string_view typed, const std::vector<std::string>& known) {
+  constexpr std::size_t kMostSlips = 2;
+  std::vector<std::string> similar;
+  for (const auto& name : known) {
+    const bool begun = typed.size() > 2 && name.starts_with(typed);
+    const bool slipped =
+        name.size() > 2 && Slips(typed, name) <= std::min(kMostSlips, name.size() / 3);
+    if (begun || slipped) similar.push_back(name);
+  }
+  return similar;
+}
+
+std::string ExplainUsage(const CLI::App& root, const CLI::ParseError& problem) {
+  const CLI::App& command = Reached(root);
+  const auto extra = root.remaining(true);
+  // An unknown option leaves what was meant as its value behind as well.
+  const auto word =
+      std::ranges::find_if(extra, [](const auto& text) { return text.starts_with('-'); });
+  std::string message = problem.what();
+  if (!extra.empty())
+    message = Unexpected(command, word == extra.end() ? extra.front() : *word);
+  else if (!CommandsOf(command).empty())
+    message = fmt::format("expected a command: {}", Listed(CommandsOf(command)));
+  return fmt::format("muster: {}\nSee: {} --help\n", message, PathOf(command));
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,58 @@
+#include "cli/usage.hpp"
+
+#include <CLI/CLI.hpp>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::string Complaint(const std::string& line) {
+  CLI::App app("Muster", "muster");
+  app.fallthrough();
+  app.require_subcommand(1);
+  std::string text;
+  app.add_subcommand("run")->add_option("-t,--targets", text);
+  app.add_subcommand("runs")->add_option("--limit", text);
+  auto* group = app.add_subcommand("context");
+  group->require_subcommand(1);
+  group->add_subcommand("use")->add_option("name", text)->required();
+  try {
+    app.parse(line);
+  } catch (const CLI::ParseError& problem) {
+    return ExplainUsage(app, problem);
+  }
+  return "";
+}
+
+TEST(Usage, NamesWhatMayHaveBeenMeant) {
+  EXPECT_EQ(Complaint("contxt"),
+            "muster: muster has no command 'contxt'; did you mean context?\nSee: muster --help\n");
+  EXPECT_THAT(Complaint("runs --limt 3"),
+              HasSubstr("muster runs has no option --limt; did you mean --limit?"));
+  EXPECT_THAT(Complaint("context us prod"), HasSubstr("did you mean use?\nSee: muster context "));
+}
+
+TEST(Usage, SaysWhereHostsAndCommandGo) {
+  EXPECT_THAT(Complaint("run web1 uptime"), HasSubstr("unexpected 'web1': hosts go behind -t"));
+}
+
+TEST(Usage, ListsCommandsWhenNoneWasGiven) {
+  EXPECT_THAT(Complaint(""), HasSubstr("expected a command: run, runs, context\n"));
+  EXPECT_THAT(Complaint("context use"), HasSubstr("See: muster context use --help\n"));
+}
+
+TEST(Similar, AllowsASlipOrTwo) {
+  const std::vector<std::string> known{"status", "stop", "why"};
+  EXPECT_THAT(Similar("statsu", known), ElementsAre("status"));
+  EXPECT_THAT(Similar("sto", known), ElementsAre("stop"));
+  EXPECT_THAT(Similar("banana", known), IsEmpty());
+  EXPECT_THAT(Similar("", known), IsEmpty());
+}
+
+}  // namespace
+}  // namespace muster::cli
