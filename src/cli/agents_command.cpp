@@ -93,6 +93,7 @@ void AddAgents(CLI::App& app, Context& context) {
     context.action = [&context, flags] { return Invite(context, *flags); };
   });
   auto* list = agents->add_subcommand("list", "List agents, as muster hosts does");
+  list->footer(kExamples);
   list->callback([&context] { context.action = [&context] { return ListHosts(context, ""); }; });
   AddAgentActs(*agents, context);
 }

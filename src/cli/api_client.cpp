@@ -15,7 +15,6 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr Duration kCallTimeout = std::chrono::seconds(30);
 // The server speaks at least every 15 s, so this long a silence is a broken line.
 constexpr Duration kStreamSilence = std::chrono::seconds(40);
 
@@ -81,7 +80,9 @@ Error ErrorOfAnswer(int status, std::string_view body) {
   if (message.empty()) message = fmt::format("the server answered with status {}", status);
   if (code == "unauthenticated" || status == 401)
     return {ErrorCode::kDenied,
-            message + " (the token comes from --token, MUSTER_TOKEN or MUSTER_TOKEN_FILE)"};
+            message +
+                " (the token comes from --token, MUSTER_TOKEN, MUSTER_TOKEN_FILE or muster "
+                "login)"};
   if (code == "denied" || status == 403) return {ErrorCode::kDenied, message};
   if (code == "not_found" || code == "no_match" || status == 404)
     return {ErrorCode::kNotFound, message};
@@ -96,6 +97,7 @@ Error ErrorOfAnswer(int status, std::string_view body) {
 }
 
 Result<ApiClient> ApiClient::Open(const Context& context) {
+  if (context.problem) return Fail(*context.problem);
   auto endpoint = net::ParseEndpoint(context.server);
   if (!endpoint) return Fail(endpoint.error());
   std::string token = context.token;
@@ -115,7 +117,7 @@ Result<ApiClient> ApiClient::Open(const Context& context) {
     if (!pem) return Fail(pem.error());
     identity.ca_pem = std::move(*pem);
   }
-  return ApiClient(net::HttpClient(std::move(*endpoint), std::move(identity), kCallTimeout),
+  return ApiClient(net::HttpClient(std::move(*endpoint), std::move(identity), context.call_timeout),
                    std::move(token), context.verbose);
 }
 

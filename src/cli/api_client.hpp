@@ -45,7 +45,7 @@ struct LogPart {
 class ApiClient {
  public:
   // kInvalid when the options are no good: URL, token file, CA file, or a token that would travel
-  // unencrypted.
+  // unencrypted. kNotFound when they name a context that is not there.
   static Result<ApiClient> Open(const Context& context);
 
   Result<boost::json::value> Get(std::string_view path, const Query& query = {});

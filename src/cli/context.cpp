@@ -4,6 +4,27 @@
 
 namespace muster::cli {
 
+void Context::Settle() {
+  terminal = Terminal::Detect(colour);
+  const auto contexts = Contexts::Load(Contexts::DefaultFolder());
+  if (!contexts) {
+    problem = contexts.error();
+    return;
+  }
+  auto connection = Connect(flags, ConnectionOptions::FromEnvironment(), *contexts);
+  if (!connection) {
+    problem = connection.error();
+    return;
+  }
+  context = std::move(connection->context);
+  server = std::move(connection->server);
+  token = std::move(connection->token);
+  token_file = std::move(connection->token_file);
+  ca_file = std::move(connection->ca_file);
+}
+
+std::string Context::Where() const { return context.empty() ? server : "context " + context; }
+
 Format Context::OutputFormat() const {
   if (output == "json") return Format::kJson;
   if (output == "jsonl") return Format::kJsonl;

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/connection.hpp"
 #include "cli/output.hpp"
 
 namespace CLI {
@@ -13,21 +15,36 @@ class App;
 
 namespace muster::cli {
 
-// What every command shares: the global options as given, and the command to carry out.
+// What every command shares: the global options, the server they lead to, and the command to carry
+// out.
 struct Context {
-  std::string server = "https://127.0.0.1:8440";
+  ConnectionOptions flags;  // as given on the command line
+  // What flags, environment and the saved context come to; see Connect.
+  std::string context;  // the saved context in use; "" is none
+  std::string server = kDefaultServer;
   std::string token;
   std::string token_file;
   std::string ca_file;
+  std::optional<Error> problem;  // why it comes to nothing; ApiClient::Open fails with it
+  Duration call_timeout = std::chrono::seconds(30);
+
   std::string output = "table";
+  std::string colour = "auto";
   bool quiet = false;
   bool verbose = false;
 
   std::vector<std::string> words;  // after the first "--", untouched
   bool has_words = false;          // there was a "--"
+  bool takes_words = false;        // the chosen command knows what to do with them
   Terminal terminal;
   std::function<Result<int>()> action;  // set by the command that was chosen; gives the exit code
 
+  // Settles the connection and the colours, once the options are known.
+  void Settle();
+  // Where commands go, for a question: "context prod", or the server's URL.
+  std::string Where() const;
+  // True when there is a person to ask: never in a pipe.
+  bool CanAsk() const { return terminal.stdin_tty && terminal.stderr_tty; }
   Format OutputFormat() const;
   // A line for the person at the keyboard, on stderr; nothing with --quiet.
   void Say(std::string_view line) const;
@@ -55,5 +72,9 @@ void AddVersion(CLI::App& app, Context& context);
 void AddTokens(CLI::App& app, Context& context);
 void AddAudit(CLI::App& app, Context& context);
 void AddWhoAmI(CLI::App& app, Context& context);
+void AddLogin(CLI::App& app, Context& context);     // login, logout
+void AddContexts(CLI::App& app, Context& context);  // contexts, context use
+void AddCompletion(CLI::App& app, Context& context);
+void AddManual(CLI::App& app, Context& context);
 
 }  // namespace muster::cli

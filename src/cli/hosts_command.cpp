@@ -60,6 +60,7 @@ Result<int> ListHosts(const Context& context, const std::string& targets) {
         {TextOf(host, "name"), StateOf(host), LabelsOf(host), TextOf(FieldOf(host, "facts"), "os"),
          FlagOf(host, "online") ? "now" : Ago(ParseTime(TextOf(host, "last_hello")), WallNow()),
          TextOf(host, "note")});
+  table.Fit(context.terminal.columns, {3, 2, 5});
   Write(stdout, table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1));
   context.Say(fmt::format("{}, {} online",
                           Hosts(static_cast<std::uint64_t>(NumberOf(*first, "total"))),

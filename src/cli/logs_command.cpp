@@ -7,6 +7,7 @@
 #include "cli/context.hpp"
 #include "cli/host_printer.hpp"
 #include "cli/log_text.hpp"
+#include "cli/run_choice.hpp"
 #include "cli/run_follow.hpp"
 
 namespace muster::cli {
@@ -15,6 +16,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr const char* kExamples = R"(Examples:
+  muster logs                            the output of your last run
   muster logs r12                        every host's output, as lines "host | text"
   muster logs r12 --host web3            the raw bytes of one host
   muster logs r12 --host web3 --tail 20  its last 20 lines
@@ -159,12 +161,15 @@ Result<int> EveryHost(const Context& context, ApiClient& api, const LogsFlags& f
   return 0;
 }
 
-Result<int> Logs(const Context& context, const LogsFlags& flags) {
+Result<int> Logs(const Context& context, LogsFlags& flags) {
   if (flags.only_stdout && flags.only_stderr)
     return Fail(ErrorCode::kInvalid,
                 "--stdout and --stderr exclude each other; leave both out to see both");
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  auto chosen = ChooseRun(context, *api, flags.run);
+  if (!chosen) return Fail(chosen.error());
+  flags.run = std::move(*chosen);
   if (!flags.host.empty()) return OneHost(context, *api, flags);
   const auto run = api->Get("/runs/" + Segment(flags.run));
   if (!run) return Fail(run.error());
@@ -189,8 +194,8 @@ void AddLogs(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("logs", "Show the output of a run");
   const auto flags = std::make_shared<LogsFlags>();
   command->footer(kExamples);
-  command->add_option("run", flags->run, "Which run")->type_name("RUN")->required();
-  command->add_option("--host", flags->host, "Only this host, as raw bytes");
+  command->add_option("run", flags->run, "Which run (default: your last)")->type_name("RUN");
+  command->add_option("--host", flags->host, "Only this host, as raw bytes")->type_name("HOST");
   command->add_flag("-f,--follow", flags->follow, "Go on with what is still to come");
   command->add_flag("--stdout", flags->only_stdout, "Only what went to stdout");
   command->add_flag("--stderr", flags->only_stderr, "Only what went to stderr");

@@ -7,21 +7,36 @@
 
 #include "cli/context.hpp"
 #include "cli/terminal_text.hpp"
+#include "cli/usage.hpp"
 
 namespace muster::cli {
 namespace {
 
+constexpr const char* kExamples = R"(Examples:
+  muster login https://muster.example:8440     once; then:
+  muster hosts                                 who is there
+  muster run -t 'web*' -- uptime               do something
+  muster logs                                  what the last run said
+  muster run --help                            examples of each command)";
+
 void AddGlobalOptions(CLI::App& app, Context& context) {
-  app.add_option("--server", context.server, "Where the server is")
-      ->envname("MUSTER_SERVER")
-      ->capture_default_str();
-  app.add_option("--token", context.token, "Who is calling")->envname("MUSTER_TOKEN");
-  app.add_option("--token-file", context.token_file, "The token, in a file")
-      ->envname("MUSTER_TOKEN_FILE");
-  app.add_option("--ca", context.ca_file, "Trust servers certified by this file")
-      ->envname("MUSTER_CA");
-  app.add_option("-o,--output", context.output, "table, json, jsonl (run only) or yaml")
+  app.add_option("--server", context.flags.server,
+                 fmt::format("Where the server is (MUSTER_SERVER; default: {})", kDefaultServer))
+      ->type_name("URL");
+  app.add_option("--context", context.flags.context,
+                 "A server logged in to, by its name (MUSTER_CONTEXT; see: muster contexts)")
+      ->type_name("CONTEXT");
+  app.add_option("--token", context.flags.token, "Who is calling (MUSTER_TOKEN)");
+  app.add_option("--token-file", context.flags.token_file,
+                 "The token, in a file (MUSTER_TOKEN_FILE)")
+      ->type_name("FILE");
+  app.add_option("--ca", context.flags.ca_file, "Trust servers certified by this file (MUSTER_CA)")
+      ->type_name("FILE");
+  app.add_option("-o,--output", context.output, "How to print; jsonl is for run only")
       ->check(CLI::IsMember({"table", "json", "jsonl", "yaml"}))
+      ->capture_default_str();
+  app.add_option("--color", context.colour, "When to use colours; NO_COLOR turns auto off")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
   app.add_flag("-q,--quiet", context.quiet, "Say only what was asked for");
   app.add_flag("-v,--verbose", context.verbose, "Tell each call to the server");
@@ -29,7 +44,8 @@ void AddGlobalOptions(CLI::App& app, Context& context) {
 
 void AddCommands(CLI::App& app, Context& context) {
   for (auto* add : {AddRun, AddShow, AddRuns, AddLogs, AddStop, AddWhy, AddHosts, AddAgents,
-                    AddTokens, AddAudit, AddWhoAmI, AddStatus, AddVersion})
+                    AddTokens, AddAudit, AddWhoAmI, AddStatus, AddVersion, AddLogin, AddContexts,
+                    AddCompletion, AddManual})
     add(app, context);
 }
 
@@ -55,19 +71,22 @@ int Main(int argc, char** argv) {
   // end.
   std::signal(SIGPIPE, SIG_IGN);
   Context context;
-  context.terminal = Terminal::Detect();
+  context.terminal = Terminal::Detect(context.colour);
   CLI::App app("Muster runs work on a fleet of hosts.", "muster");
   app.fallthrough();
   app.require_subcommand(1);
-  app.footer("Start with: muster hosts; muster run -t HOST -- uptime");
+  app.footer(kExamples);
   AddGlobalOptions(app, context);
   AddCommands(app, context);
   try {
     app.parse(TakeArguments(argc, argv, context));
   } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? 0 : kExitUsage;
+    if (problem.get_exit_code() == 0) return app.exit(problem);  // help
+    Write(stderr, ExplainUsage(app, problem));
+    return kExitUsage;
   }
-  if (context.has_words && !app.got_subcommand("run"))
+  context.Settle();
+  if (context.has_words && !context.takes_words)
     return Report(context, {ErrorCode::kInvalid, "only muster run takes words after --"});
   const auto code = context.action();
   return code ? *code : Report(context, code.error());

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <boost/json/array.hpp>
@@ -17,6 +18,16 @@ namespace {
 std::size_t Width(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+// The first characters of `text`, `width` columns with the mark of what is left out.
+std::string Cut(std::string_view text, std::size_t width) {
+  std::size_t end = 0;
+  for (std::size_t shown = 0; end < text.size(); ++end) {
+    const bool begins = (static_cast<unsigned char>(text[end]) & 0xC0) != 0x80;
+    if (begins && ++shown == width) break;
+  }
+  return std::string(text.substr(0, end)) + "…";
 }
 
 constexpr std::string_view Code(Colour colour) {
@@ -39,15 +50,19 @@ constexpr std::string_view Code(Colour colour) {
 
 }  // namespace
 
-Terminal Terminal::Detect() {
+Terminal Terminal::Detect(std::string_view colour) {
   const char* no_colour = std::getenv("NO_COLOR");
-  const bool colours = no_colour == nullptr || *no_colour == '\0';
+  const bool colours = colour != "never" && (no_colour == nullptr || *no_colour == '\0');
+  const bool always = colour == "always";
   Terminal terminal;
   terminal.stdin_tty = isatty(STDIN_FILENO) == 1;
   terminal.stdout_tty = isatty(STDOUT_FILENO) == 1;
   terminal.stderr_tty = isatty(STDERR_FILENO) == 1;
-  terminal.colour_out = terminal.stdout_tty && colours;
-  terminal.colour_err = terminal.stderr_tty && colours;
+  terminal.colour_out = always || (terminal.stdout_tty && colours);
+  terminal.colour_err = always || (terminal.stderr_tty && colours);
+  winsize size{};
+  if (terminal.stdout_tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+    terminal.columns = size.ws_col;
   return terminal;
 }
 
@@ -105,8 +120,36 @@ WallTime WallNow() {
   return {std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
 }
 
+void Table::Fit(std::size_t width, std::vector<std::size_t> flexible) {
+  width_ = width;
+  flexible_ = std::move(flexible);
+}
+
+void Table::Shorten(Rows& cells, std::vector<std::size_t>& widths) const {
+  constexpr std::size_t kLeast = 8;
+  for (std::size_t i = widths.size(); i-- > 0;) {
+    const bool empty = std::ranges::all_of(cells.begin() + 1, cells.end(), [&](const auto& row) {
+      return i >= row.size() || row[i].empty();
+    });
+    if (empty && cells.size() > 1) widths[i] = 0;
+  }
+  std::size_t total = 0;
+  for (const auto width : widths) total += width == 0 ? 0 : width + 2;
+  total -= 2;
+  for (std::size_t n = flexible_.size(); n-- > 0 && total > width_;) {
+    auto& width = widths[flexible_[n]];
+    const auto least = std::min(width, kLeast);
+    const auto less = std::min(width - least, total - width_);
+    width -= less;
+    total -= less;
+  }
+  for (auto& row : cells)
+    for (std::size_t i = 0; i < row.size() && i < widths.size(); ++i)
+      if (Width(row[i]) > widths[i]) row[i] = widths[i] == 0 ? "" : Cut(row[i], widths[i]);
+}
+
 std::string Table::Text(bool terminal, bool colour, int state_column) const {
-  std::vector<std::vector<std::string>> cells = rows_;
+  Rows cells = rows_;
   std::vector<std::size_t> widths(rows_.front().size());
   for (auto& row : cells) {
     for (std::size_t i = 0; i < row.size() && i < widths.size(); ++i) {
@@ -114,16 +157,18 @@ std::string Table::Text(bool terminal, bool colour, int state_column) const {
       widths[i] = std::max(widths[i], Width(row[i]));
     }
   }
+  if (width_ > 0) Shorten(cells, widths);
   std::string out;
   for (std::size_t r = 0; r < cells.size(); ++r) {
     std::string line;
     for (std::size_t i = 0; i < cells[r].size(); ++i) {
+      if (widths[i] == 0) continue;
       const auto& cell = cells[r][i];
       const Colour paint = r == 0                                ? Colour::kBold
                            : static_cast<int>(i) == state_column ? ColourOf(cell)
                                                                  : Colour::kNone;
       line += Paint(cell, paint, colour);
-      if (i + 1 < cells[r].size()) line.append(widths[i] - Width(cell) + 2, ' ');
+      line.append(widths[i] - Width(cell) + 2, ' ');
     }
     while (line.ends_with(' ')) line.pop_back();
     out += line + '\n';

@@ -21,10 +21,12 @@ struct Terminal {
   bool stdout_tty = false;
   bool stderr_tty = false;
   bool stdin_tty = false;
-  bool colour_out = false;  // a terminal, and NO_COLOR is not set
+  bool colour_out = false;
   bool colour_err = false;
+  std::size_t columns = 0;  // of stdout; 0 is no limit
 
-  static Terminal Detect();
+  // `colour` is "always", "never" or "auto": on a terminal, unless NO_COLOR is set.
+  static Terminal Detect(std::string_view colour);
 };
 
 // Writes all of `bytes`. A reader that went away ends the program quietly, as SIGPIPE would.
@@ -49,11 +51,20 @@ class Table {
  public:
   explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
   void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  // Keeps lines within `width` (0: no limit) by leaving out columns that are empty and shortening
+  // cells of the columns `flexible`, those named last first, to no less than a few letters. Other
+  // columns stay whole, even if the line then is longer: names are there to be copied.
+  void Fit(std::size_t width, std::vector<std::size_t> flexible);
   // `state_column`: painted by its state when `colour`; -1 is none.
   std::string Text(bool terminal, bool colour = false, int state_column = -1) const;
 
  private:
-  std::vector<std::vector<std::string>> rows_;
+  using Rows = std::vector<std::vector<std::string>>;
+  void Shorten(Rows& cells, std::vector<std::size_t>& widths) const;
+
+  Rows rows_;
+  std::size_t width_ = 0;
+  std::vector<std::size_t> flexible_;
 };
 
 // `value` as one document: JSON indented by two, or YAML.

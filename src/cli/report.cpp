@@ -108,6 +108,21 @@ std::string CountsText(const TaskCounts& counts) {
   return text;
 }
 
+std::string HostsCell(const TaskCounts& counts, std::uint64_t hosts) {
+  std::string trouble;
+  for (std::size_t i = 0; i < kTaskStates; ++i) {
+    const auto state = static_cast<TaskState>(i);
+    if (!IsFinal(state) || state == TaskState::kSucceeded || counts[state] == 0) continue;
+    if (counts[state] == hosts) return fmt::format("{} {}", Count(hosts), Name(state));
+    trouble += trouble.empty()
+                   ? fmt::format("{} of {} {}", Count(counts[state]), Count(hosts), Name(state))
+                   : fmt::format(", {} {}", Count(counts[state]), Name(state));
+  }
+  if (!trouble.empty()) return trouble;
+  if (counts.Ended() >= hosts) return Count(hosts);
+  return fmt::format("{} of {} done", Count(counts.Ended()), Count(hosts));
+}
+
 std::string ProgressBar(const TaskCounts& counts, std::uint64_t hosts, std::size_t width) {
   constexpr std::size_t kBar = 20;
   const std::uint64_t ended = counts.Ended();
@@ -126,6 +141,13 @@ int ExitCodeOfRun(const boost::json::value& run) {
   const int by_counts = ExitCodeOf(CountsOf(FieldOf(run, "counts")));
   if (by_counts != 0) return by_counts;
   return TextOf(run, "state") == "succeeded" ? 0 : 1;
+}
+
+int LargestCode(const std::vector<OutcomeGroup>& groups, int ordinary) {
+  std::int64_t largest = 0;
+  for (const auto& group : groups)
+    largest = std::max(largest, group.signal != 0 ? 128 + group.signal : group.exit_code);
+  return largest == 0 ? ordinary : static_cast<int>(std::min<std::int64_t>(largest, 255));
 }
 
 std::string_view FirstLines(std::string_view output, std::size_t most, std::size_t& left) {

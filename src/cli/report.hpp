@@ -39,11 +39,19 @@ std::string SummaryLine(const boost::json::value& run, const std::vector<Outcome
 // "9 succeeded, 1 failed", worst first; "" without hosts.
 std::string CountsText(const TaskCounts& counts);
 
+// "3" when all went well, "3 failed", "1 of 3 failed, 1 lost", "2 of 3 done" while it runs: for a
+// narrow column.
+std::string HostsCell(const TaskCounts& counts, std::uint64_t hosts);
+
 // "[#####-----] 4,210 of 10,000 · 10 failed, 4,200 succeeded"
 std::string ProgressBar(const TaskCounts& counts, std::uint64_t hosts, std::size_t width);
 
 // The exit code of a client that waited for `run`.
 int ExitCodeOfRun(const boost::json::value& run);
+
+// For --max-code: the largest exit code among the hosts (128 and the signal for those that died of
+// one), or `ordinary` when none of them has one.
+int LargestCode(const std::vector<OutcomeGroup>& groups, int ordinary);
 
 // The first `most` lines of `output`; `left` is the number of lines left out.
 std::string_view FirstLines(std::string_view output, std::size_t most, std::size_t& left);

@@ -1,12 +1,12 @@
 #include "cli/run_follow.hpp"
 
 #include <algorithm>
-#include <array>
-#include <unistd.h>
+#include <cctype>
 #include <utility>
 
 #include <boost/json.hpp>
 
+#include "cli/question.hpp"
 #include "cli/report.hpp"
 #include "domain/host_ranges.hpp"
 #include "domain/run.hpp"
@@ -40,6 +40,7 @@ Follower::Follower(const Context& context, ApiClient& api, FollowOptions options
       feed_(context, Topics(options_)),
       printer_(context.terminal, options_.hosts == 1, options_.all_to_stdout),
       live_(api, options_.run, printer_),
+      lines_(api, options_.run),
       progress_(context, options_.run, options_.hosts, !options_.live),
       last_id_(options_.from) {}
 
@@ -54,6 +55,7 @@ Result<std::optional<int>> Follower::Watch() {
     ReconnectIfDue();
     if (refresh_at_ && Clock::now() >= *refresh_at_)
       if (auto ok = Refresh(); !ok) return Fail(ok.error());
+    if (auto ok = PrintLines(); !ok) return Fail(ok.error());
     progress_.Draw();
   }
   return FetchTheRest();
@@ -123,6 +125,8 @@ Result<> Follower::HandleTask(const json::value& task) {
     if (!closed) return Patiently(Fail(closed.error()));
     return {};
   }
+  if (const auto known = ParseTaskState(state); options_.lines && known && IsFinal(*known))
+    lines_.Ended(host);
   if (state == "succeeded" || failures_shown_ > kMostFailures) return {};
   if (++failures_shown_ > kMostFailures) {
     progress_.Say("more hosts did not succeed; they are listed at the end");
@@ -141,7 +145,15 @@ Result<> Follower::Refresh() {
   const auto run = api_.Get("/runs/" + Segment(options_.run));
   if (!run) return Patiently(Fail(run.error()));
   TakeRun(*run);
+  if (options_.lines) return Patiently(lines_.FindEnded());
   return options_.live ? Patiently(live_.CatchUpAll()) : Result<>();
+}
+
+// Lines of hosts that have ended. While the server is away they wait for it to come back.
+Result<> Follower::PrintLines() {
+  if (!connected_ || !lines_.Due() || Clock::now() < *lines_.Due()) return {};
+  progress_.Clear();
+  return Patiently(lines_.Print());
 }
 
 // A server that is away for a moment is no reason to give up; what was missed is fetched later.
@@ -179,7 +191,8 @@ bool Follower::Done() {
 
 Duration Follower::UntilNext() const {
   Duration least = progress_.UntilDraw();
-  for (const auto& moment : {reconnect_at_, refresh_at_, logs_deadline_}) {
+  const auto lines_at = connected_ ? lines_.Due() : std::nullopt;
+  for (const auto& moment : {reconnect_at_, refresh_at_, logs_deadline_, lines_at}) {
     if (!moment) continue;
     const auto left = std::max(Duration(0), std::chrono::ceil<Duration>(*moment - Clock::now()));
     least = least < Duration(0) ? left : std::min(least, left);
@@ -190,31 +203,36 @@ Duration Follower::UntilNext() const {
 std::optional<int> Follower::OnSignal(int signal) {
   if (signal != SIGINT || !context_.terminal.stdin_tty || !context_.terminal.stderr_tty)
     return Detach();
+  progress_.Clear();
+  // The terminal has echoed ^C; hosts' output pauses while the question stands.
+  Write(stderr,
+        fmt::format("\n{} in {}: [s]top, [d]etach, [c]ontinue? ", options_.run, context_.Where()));
   while (true) {
-    progress_.Clear();
-    Write(stderr, fmt::format("\n{}: [s]top, [d]etach, [c]ontinue? ", options_.run));
-    if (signals_.Wait(STDIN_FILENO, Duration(-1))) return Detach();
-    std::array<char, 256> answer{};
-    const auto size = read(STDIN_FILENO, answer.data(), answer.size());
-    if (size <= 0 || answer[0] == 'd' || answer[0] == 'D') return Detach();
-    if (answer[0] == 'c' || answer[0] == 'C') return std::nullopt;
-    if (answer[0] != 's' && answer[0] != 'S') continue;
-    const auto stopped =
-        api_.Post(fmt::format("/runs/{}/stop", Segment(options_.run)), json::object());
-    progress_.Say(
-        stopped ? fmt::format("stopping {}", options_.run)
-                : fmt::format("{} was not stopped: {}", options_.run, stopped.error().message));
+    const auto key = WaitForKey(signals_);
+    const char letter =
+        static_cast<char>(std::tolower(static_cast<unsigned char>(key.value_or('d'))));
+    if (letter != 's' && letter != 'd' && letter != 'c') continue;
+    Write(stderr, key ? fmt::format("{}\n", letter) : "\n");
+    if (letter == 'd') return Detach();
+    if (letter == 's') Stop();
     return std::nullopt;
   }
+}
+
+void Follower::Stop() {
+  const auto stopped =
+      api_.Post(fmt::format("/runs/{}/stop", Segment(options_.run)), json::object());
+  progress_.Say(stopped ? fmt::format("stopping {}", options_.run)
+                        : fmt::format("{} was not stopped: {}; press Ctrl-C to try again",
+                                      options_.run, stopped.error().message));
 }
 
 std::optional<int> Follower::Detach() {
   progress_.Clear();
   printer_.FinishAll();
-  Write(stderr,
-        fmt::format("\ndetached; {0} goes on. See it with: muster logs {0} -f; end it with: "
-                    "muster stop {0}\n",
-                    options_.run));
+  Write(stderr, fmt::format("detached; {0} goes on\n  watch it: muster logs {0} -f\n  "
+                            "end it:   muster stop {0}\n",
+                            options_.run));
   return kExitInterrupted;
 }
 
@@ -225,8 +243,8 @@ Result<std::optional<int>> Follower::FetchTheRest() {
     context_.Say(fmt::format(
         "the output of {} is still on its way and not all shown; see it later with: muster logs {}",
         Hosts(static_cast<std::uint64_t>(logs_open_)), options_.run));
-  while (options_.live) {
-    const auto fetched = live_.CatchUpAll();
+  while (options_.live || options_.lines) {
+    const auto fetched = options_.lines ? lines_.PrintRest() : live_.CatchUpAll();
     if (fetched) break;
     if (!MayPass(fetched.error())) return Fail(fetched.error());
     if (signals_.Wait(-1, kLongestBackoff)) return Detach();

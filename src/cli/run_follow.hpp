@@ -11,6 +11,7 @@
 #include "cli/host_printer.hpp"
 #include "cli/live_log.hpp"
 #include "cli/progress.hpp"
+#include "cli/result_lines.hpp"
 #include "cli/signals.hpp"
 
 namespace muster::cli {
@@ -21,6 +22,7 @@ struct FollowOptions {
   std::string from;            // commit of the start; "" for a run that is already under way
   bool live = false;           // print hosts' output as it comes; else show progress
   bool all_to_stdout = false;  // hosts' stderr as well
+  bool lines = false;          // print a line of JSON for each host as it ends
 };
 
 // Watches a run until it has ended and its output is whole. Survives a server that goes away: it
@@ -41,11 +43,13 @@ class Follower {
   Result<> Refresh();
   void TakeRun(const boost::json::value& run);
   void NameOffline();
+  Result<> PrintLines();
   Result<> Lost(const Error& error);
   void ReconnectIfDue();
   bool Done();
   Duration UntilNext() const;
   std::optional<int> OnSignal(int signal);
+  void Stop();
   std::optional<int> Detach();
   Result<> Patiently(const Result<>& outcome);
   Result<std::optional<int>> FetchTheRest();
@@ -57,6 +61,7 @@ class Follower {
   EventFeed feed_;
   HostPrinter printer_;
   LiveLog live_;
+  ResultLines lines_;
   Progress progress_;
 
   std::string last_id_;

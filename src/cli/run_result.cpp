@@ -20,37 +20,6 @@ constexpr std::size_t kMostStream = 64 << 10;
 
 std::string TasksPath(std::string_view run) { return fmt::format("/runs/{}/tasks", Segment(run)); }
 
-void PutStream(json::object& line, const std::string& name, const std::string& bytes) {
-  if (IsUtf8(bytes))
-    line[name] = bytes;
-  else
-    line[name + "_base64"] = ToBase64(bytes);
-}
-
-// Adds stdout and stderr of a task to its line.
-Result<> PutOutput(ApiClient& api, const std::string& run, const json::value& task,
-                   json::object& line) {
-  std::string out;
-  std::string err;
-  bool cut = false;
-  std::uint64_t from = 0;
-  while (NumberOf(task, "attempt") > 0 && !cut) {
-    const auto part =
-        api.GetLog(run, {{"host", TextOf(task, "host")}, {"from", std::to_string(from)}});
-    if (!part) return Fail(part.error());
-    for (const auto& piece : part->pieces) (piece.stream == "stderr" ? err : out) += piece.data;
-    cut = out.size() > kMostStream || err.size() > kMostStream;
-    if (part->pieces.empty() || part->next <= from) break;
-    from = part->next;
-  }
-  out.resize(std::min(out.size(), kMostStream));
-  err.resize(std::min(err.size(), kMostStream));
-  PutStream(line, "stdout", out);
-  PutStream(line, "stderr", err);
-  line["cut"] = cut;
-  return {};
-}
-
 Result<> PrintSample(const Context& context, ApiClient& api, const std::string& run,
                      const OutcomeGroup& group) {
   if (group.bytes == 0 || group.sample_host.empty()) return {};
@@ -86,26 +55,8 @@ Result<json::value> ResultDocument(ApiClient& api, const json::value& run) {
       {"id", FieldOf(run, "id")}, {"state", FieldOf(run, "state")}, {"hosts", std::move(hosts)}};
 }
 
-Result<> PrintResultLines(ApiClient& api, const std::string& run) {
-  Result<> outcome;
-  const auto pages =
-      api.Pages(TasksPath(run), {{"limit", "5000"}}, "tasks", [&](const json::value& task) {
-        json::object line;
-        for (const auto* field : {"host", "state", "exit_code", "signal", "reason", "attempt",
-                                  "started", "ended", "log"})
-          line[field] = FieldOf(task, field);
-        outcome = PutOutput(api, run, task, line);
-        if (outcome) Write(stdout, json::serialize(line) + "\n");
-        return outcome.has_value();
-      });
-  if (!pages) return Fail(pages.error());
-  return outcome;
-}
-
-Result<> PrintGroups(const Context& context, ApiClient& api, const std::string& run) {
-  const auto answer = api.Get(fmt::format("/runs/{}/groups", Segment(run)), {{"by", "output"}});
-  if (!answer) return Fail(answer.error());
-  const auto groups = GroupsOf(*answer);
+Result<> PrintGroups(const Context& context, ApiClient& api, const std::string& run,
+                     const std::vector<OutcomeGroup>& groups) {
   for (std::size_t i = 0; i < groups.size() && i < kMostGroups; ++i) {
     const auto head = GroupHead(groups[i]);
     Write(stdout, fmt::format("{}{}\n", i == 0 ? "" : "\n",

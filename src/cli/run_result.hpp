@@ -4,17 +4,16 @@
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/report.hpp"
 
 namespace muster::cli {
 
 // {"id","state","hosts":[{"host","state","exit_code","attempt","log":{…}}]}
 Result<boost::json::value> ResultDocument(ApiClient& api, const boost::json::value& run);
 
-// One line of JSON per host, with the first 64 KiB of each of its streams.
-Result<> PrintResultLines(ApiClient& api, const std::string& run);
-
 // Equal outcomes on stdout, failing ones first, each with the output of one of its hosts.
-Result<> PrintGroups(const Context& context, ApiClient& api, const std::string& run);
+Result<> PrintGroups(const Context& context, ApiClient& api, const std::string& run,
+                     const std::vector<OutcomeGroup>& groups);
 
 // Calls `call` again while the server does not answer, for as long as `patience`; a third of it
 // when there is no server at all. So `call` must be harmless when repeated.

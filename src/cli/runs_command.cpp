@@ -14,7 +14,7 @@ namespace json = boost::json;
 constexpr const char* kExamples = R"(Examples:
   muster runs                              the last 20
   muster runs --host db7 --since 2d        who did what on this host
-  muster runs --state failed --limit 100)";
+  muster runs --by @me --state failed)";
 
 struct RunsFlags {
   std::string state;
@@ -47,16 +47,17 @@ Result<int> Runs(const Context& context, const RunsFlags& flags) {
                  });
   if (!pages) return Fail(pages.error());
   if (context.PrintDocument(json::object{{"runs", runs}})) return 0;
-  Table table({"RUN", "STATE", "HOSTS", "RESULT", "BY", "STARTED", "TOOK", "COMMAND"});
+  Table table({"RUN", "STATE", "HOSTS", "BY", "STARTED", "TOOK", "COMMAND"});
   for (const auto& run : runs) {
     const auto created = ParseTime(TextOf(run, "created"));
     const auto ended = ParseTime(TextOf(run, "ended"));
     table.Add({TextOf(run, "id"), TextOf(run, "state"),
-               Count(static_cast<std::uint64_t>(NumberOf(run, "hosts"))),
-               CountsText(CountsOf(FieldOf(run, "counts"))), TextOf(run, "by"),
-               Ago(created, WallNow()), Lasted((ended ? ended : WallNow()) - created),
-               TextOf(run, "title")});
+               HostsCell(CountsOf(FieldOf(run, "counts")),
+                         static_cast<std::uint64_t>(NumberOf(run, "hosts"))),
+               TextOf(run, "by"), Ago(created, WallNow()),
+               Lasted((ended ? ended : WallNow()) - created), TextOf(run, "title")});
   }
+  table.Fit(context.terminal.columns, {2, 3, 6});
   Write(stdout, table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1));
   return 0;
 }
@@ -67,9 +68,11 @@ void AddRuns(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("runs", "List runs, newest first");
   const auto flags = std::make_shared<RunsFlags>();
   command->footer(kExamples);
-  command->add_option("--state", flags->state, "Only in this state");
-  command->add_option("--by", flags->by, "Only those this member started");
-  command->add_option("--host", flags->host, "Only those that had this host");
+  command->add_option("--state", flags->state, "Only in this state")
+      ->check(CLI::IsMember({"created", "queued", "running", "paused", "succeeded", "failed",
+                             "timed_out", "cancelled"}));
+  command->add_option("--by", flags->by, "Only those this member started; @me is you");
+  command->add_option("--host", flags->host, "Only those that had this host")->type_name("HOST");
   command->add_option("--since", flags->since, "Only later ones: a time, or how long ago");
   command->add_option("--until", flags->until, "Only earlier ones: a time, or how long ago");
   command->add_option("--limit", flags->limit, "At most as many")->capture_default_str();

@@ -4,6 +4,7 @@
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
 #include "cli/report.hpp"
+#include "cli/run_choice.hpp"
 #include "cli/run_result.hpp"
 #include "cli/terminal_text.hpp"
 
@@ -14,7 +15,8 @@ namespace json = boost::json;
 
 constexpr std::size_t kMostGroups = 50;
 constexpr const char* kExamples = R"(Examples:
-  muster show r12             what became of it: counts, equal outcomes, stages
+  muster show                 what became of your last run: counts, equal outcomes, stages
+  muster show r12             of this one; 12 means the same
   muster show r12 -o json     the same for programs, with every host)";
 
 std::string Header(const Context& context, const json::value& run) {
@@ -78,10 +80,12 @@ Result<json::value> FullDocument(ApiClient& api, const json::value& run) {
   return json::value(std::move(document));
 }
 
-Result<int> Show(const Context& context, const std::string& id) {
+Result<int> Show(const Context& context, const std::string& given) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  const auto run = api->Get("/runs/" + Segment(id));
+  const auto id = ChooseRunQuietly(*api, given);
+  if (!id) return Fail(id.error());
+  const auto run = api->Get("/runs/" + Segment(*id));
   if (!run) return Fail(run.error());
   if (!run->is_object()) return Fail(ErrorCode::kInternal, "the server's answer is not a run");
   if (context.OutputFormat() != Format::kTable) {
@@ -90,7 +94,7 @@ Result<int> Show(const Context& context, const std::string& id) {
     context.PrintDocument(*document);
     return 0;
   }
-  const auto groups = api->Get(fmt::format("/runs/{}/groups", Segment(id)));
+  const auto groups = api->Get(fmt::format("/runs/{}/groups", Segment(*id)));
   if (!groups) return Fail(groups.error());
   Write(stdout, Header(context, *run) + Groups(context, GroupsOf(*groups)) + Stages(context, *run));
   return 0;
@@ -102,7 +106,7 @@ void AddShow(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("show", "Show what became of a run");
   const auto run = std::make_shared<std::string>();
   command->footer(kExamples);
-  command->add_option("run", *run, "Which run")->type_name("RUN")->required();
+  command->add_option("run", *run, "Which run (default: your last)")->type_name("RUN");
   command->callback(
       [&context, run] { context.action = [&context, run] { return Show(context, *run); }; });
 }

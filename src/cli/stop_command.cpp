@@ -3,13 +3,18 @@
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/question.hpp"
+#include "cli/run_choice.hpp"
 #include "cli/run_result.hpp"
+#include "cli/terminal_text.hpp"
+#include "domain/run.hpp"
 
 namespace muster::cli {
 namespace {
 
 constexpr const char* kExamples = R"(Examples:
   muster stop r12                     nothing more starts; TERM now, KILL after 10 s
+  muster stop                         your last run, after a question
   muster stop r12 --host web3         only on this host
   muster kill r12                     the same as: muster stop r12 --grace 0)";
 
@@ -20,22 +25,47 @@ struct StopFlags {
   std::string reason;
 };
 
+// Without an id a person is asked about the last run; a script has to name it. Nothing when the
+// person says no.
+Result<std::optional<std::string>> RunToStop(const Context& context, ApiClient& api,
+                                             const std::string& given) {
+  if (!given.empty()) return std::optional(RunIdOf(given));
+  const auto run = LastRun(api);
+  if (!run) return Fail(run.error());
+  const auto id = TextOf(*run, "id");
+  const auto state = TextOf(*run, "state");
+  if (const auto known = ParseRunState(state); known && IsFinal(*known))
+    return Fail(ErrorCode::kConflict, "your last run, {}, has ended already ({})", id, state);
+  if (!context.CanAsk())
+    return Fail(ErrorCode::kInvalid, "name the run to stop; your last is {}", id);
+  const auto answer = Ask(fmt::format(
+      "Stop {} ({}, {}, {}) in {}? [y/N] ", id, ForTerminal(TextOf(*run, "title"), true),
+      Hosts(static_cast<std::uint64_t>(NumberOf(*run, "hosts"))), state, context.Where()));
+  const bool yes = answer && (*answer == "y" || *answer == "Y" || *answer == "yes");
+  return yes ? std::optional(id) : std::nullopt;
+}
+
 Result<int> Stop(const Context& context, const StopFlags& flags) {
   const auto grace = ParseDuration(flags.grace);
   if (!grace) return Fail(ErrorCode::kInvalid, "--grace: {}", grace.error().message);
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  const auto run = RunToStop(context, *api, flags.run);
+  if (!run) return Fail(run.error());
+  if (!*run) {
+    context.Say("nothing was stopped");
+    return kExitInterrupted;
+  }
   boost::json::object body{{"grace_ms", grace->count()}};
   if (!flags.host.empty()) body["host"] = flags.host;
   if (!flags.reason.empty()) body["reason"] = flags.reason;
   // A stop may be repeated without harm, so it is, until the server has taken it.
   const auto answer = Persist(context, std::chrono::seconds(30), [&] {
-    return api->Post(fmt::format("/runs/{}/stop", Segment(flags.run)), body);
+    return api->Post(fmt::format("/runs/{}/stop", Segment(**run)), body);
   });
   if (!answer) return Fail(answer.error());
   if (context.PrintDocument(*answer)) return 0;
-  context.Say(
-      fmt::format("stopping {}{}", flags.run, flags.host.empty() ? "" : " on " + flags.host));
+  context.Say(fmt::format("stopping {}{}", **run, flags.host.empty() ? "" : " on " + flags.host));
   return 0;
 }
 
@@ -45,9 +75,12 @@ CLI::App* Add(CLI::App& app, Context& context, const std::string& name, const st
   const auto flags = std::make_shared<StopFlags>();
   flags->grace = grace;
   command->footer(kExamples);
-  command->add_option("run", flags->run, "Which run")->type_name("RUN")->required();
-  command->add_option("--host", flags->host, "Only on this host");
-  command->add_option("--grace", flags->grace, "Time between TERM and KILL")->capture_default_str();
+  command->add_option("run", flags->run, "Which run (default: your last, after a question)")
+      ->type_name("RUN");
+  command->add_option("--host", flags->host, "Only on this host")->type_name("HOST");
+  command->add_option("--grace", flags->grace, "Time between TERM and KILL")
+      ->type_name("DURATION")
+      ->capture_default_str();
   command->add_option("--reason", flags->reason, "Why, for the audit trail");
   command->callback(
       [&context, flags] { context.action = [&context, flags] { return Stop(context, *flags); }; });

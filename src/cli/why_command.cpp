@@ -3,15 +3,18 @@
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/run_choice.hpp"
 #include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
 
-Result<int> Why(const Context& context, const std::string& run, const std::string& host) {
+Result<int> Why(const Context& context, const std::string& given, const std::string& host) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  const auto why = api->Get(fmt::format("/runs/{}/why", Segment(run)), {{"host", host}});
+  const auto run = ChooseRun(context, *api, given);
+  if (!run) return Fail(run.error());
+  const auto why = api->Get(fmt::format("/runs/{}/why", Segment(*run)), {{"host", host}});
   if (!why) return Fail(why.error());
   if (context.PrintDocument(*why)) return 0;
   for (const auto& line : ListOf(*why, "lines")) {
@@ -23,6 +26,7 @@ Result<int> Why(const Context& context, const std::string& run, const std::strin
   Table table({"HOST", "STATE", "BECAUSE"});
   for (const auto& task : ListOf(*why, "waiting"))
     table.Add({TextOf(task, "host"), TextOf(task, "state"), TextOf(task, "because")});
+  table.Fit(context.terminal.columns, {2});
   Write(stdout, table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1));
   return 0;
 }
@@ -33,9 +37,11 @@ void AddWhy(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("why", "Say what a run waits for");
   const auto run = std::make_shared<std::string>();
   const auto host = std::make_shared<std::string>();
-  command->footer("Examples:\n  muster why r12\n  muster why r12 --host web3");
-  command->add_option("run", *run, "Which run")->type_name("RUN")->required();
-  command->add_option("--host", *host, "Only this host");
+  command->footer(
+      "Examples:\n  muster why                 your last run\n  muster why r12\n  muster why r12 "
+      "--host web3");
+  command->add_option("run", *run, "Which run (default: your last)")->type_name("RUN");
+  command->add_option("--host", *host, "Only this host")->type_name("HOST");
   command->callback([&context, run, host] {
     context.action = [&context, run, host] { return Why(context, *run, *host); };
   });

@@ -121,6 +121,45 @@ TEST(Table, AlignsColumnsAndDisarmsCells) {
   EXPECT_EQ(table.Text(true), "NAME     STATE\nweb1     online\ngrün-10  a␛[2Jb␊c\n");
 }
 
+TEST(Table, FitsATerminal) {
+  Table table({"NAME", "STATE", "NOTE", "COMMAND"});
+  table.Add({"a-rather-long-name", "online", "", "echo größe; echo many more words than fit"});
+  table.Fit(45, {0, 3});
+  EXPECT_EQ(table.Text(true),
+            "NAME                STATE   COMMAND\na-rather-long-name  online  echo größe; echo…\n");
+  table.Fit(30, {3});
+  EXPECT_EQ(table.Text(true),
+            "NAME                STATE   COMMAND\na-rather-long-name  online  echo gr…\n");
+  table.Fit(0, {3});
+  EXPECT_EQ(table.Text(true),
+            "NAME                STATE   NOTE  COMMAND\n"
+            "a-rather-long-name  online        echo größe; echo many more words than fit\n");
+}
+
+TEST(HostsCell, SaysAsLittleAsTellsTheStory) {
+  TaskCounts counts;
+  counts[TaskState::kSucceeded] = 3;
+  EXPECT_EQ(HostsCell(counts, 3), "3");
+  EXPECT_EQ(HostsCell(counts, 1000), "3 of 1,000 done");
+  counts[TaskState::kFailed] = 2;
+  counts[TaskState::kLost] = 1;
+  EXPECT_EQ(HostsCell(counts, 6), "2 of 6 failed, 1 lost");
+  TaskCounts failed;
+  failed[TaskState::kFailed] = 2;
+  EXPECT_EQ(HostsCell(failed, 2), "2 failed");
+}
+
+TEST(LargestCode, IsThatOfTheHosts) {
+  EXPECT_EQ(LargestCode({Group(9, "succeeded", 0, "a"), Group(1, "failed", 3, "b"),
+                         Group(1, "failed", 2, "c")},
+                        1),
+            3);
+  EXPECT_EQ(LargestCode({Group(1, "unreachable", 0, "a")}, 6), 6);
+  auto killed = Group(1, "failed", 0, "a");
+  killed.signal = 9;
+  EXPECT_EQ(LargestCode({killed}, 1), 137);
+}
+
 TEST(Document, IsJsonOrYaml) {
   const auto value = json::parse(R"({"id":"r1","on":true,"list":[{"a":1,"b":[]},2],"empty":{}})");
   EXPECT_EQ(json::parse(Document(value, Format::kJson)), value);

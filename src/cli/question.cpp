@@ -1,0 +1,66 @@
+#include "cli/question.hpp"
+
+#include <array>
+#include <unistd.h>
+
+#include "cli/output.hpp"
+
+namespace muster::cli {
+namespace {
+
+std::optional<std::string> ReadLine(Signals& signals) {
+  std::string line;
+  while (true) {
+    if (signals.Wait(STDIN_FILENO, Duration(-1))) return std::nullopt;
+    std::array<char, 1024> piece{};
+    const auto size = read(STDIN_FILENO, piece.data(), piece.size());
+    if (size <= 0) return std::nullopt;
+    line.append(piece.data(), static_cast<std::size_t>(size));
+    if (const auto end = line.find('\n'); end != std::string::npos) return line.substr(0, end);
+  }
+}
+
+}  // namespace
+
+TerminalMode::TerminalMode(tcflag_t without) {
+  if (tcgetattr(STDIN_FILENO, &before_) != 0) return;
+  termios wanted = before_;
+  wanted.c_lflag &= ~without;
+  wanted.c_cc[VMIN] = 1;
+  wanted.c_cc[VTIME] = 0;
+  changed_ = tcsetattr(STDIN_FILENO, TCSANOW, &wanted) == 0;
+}
+
+TerminalMode::~TerminalMode() {
+  if (changed_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+}
+
+std::optional<std::string> Ask(std::string_view question) {
+  Write(stderr, question);
+  Signals signals;
+  auto answer = ReadLine(signals);
+  if (!answer) Write(stderr, "\n");
+  return answer;
+}
+
+std::optional<std::string> AskSecret(std::string_view question) {
+  Write(stderr, question);
+  Signals signals;
+  std::optional<std::string> answer;
+  {
+    const TerminalMode silent(ECHO);
+    answer = ReadLine(signals);
+  }
+  Write(stderr, "\n");
+  return answer;
+}
+
+std::optional<char> WaitForKey(Signals& signals) {
+  const TerminalMode keys(ICANON | ECHO);
+  if (signals.Wait(STDIN_FILENO, Duration(-1))) return std::nullopt;
+  char key = 0;
+  if (read(STDIN_FILENO, &key, 1) != 1) return std::nullopt;
+  return key;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <termios.h>
+
+#include "cli/signals.hpp"
+
+namespace muster::cli {
+
+// Changes how the terminal on stdin takes keys, and puts that back. Hold it only while waiting for
+// a key: whatever ends the program elsewhere then finds the terminal as it was.
+class TerminalMode {
+ public:
+  // Clears these local flags (ECHO, ICANON, …).
+  explicit TerminalMode(tcflag_t without);
+  ~TerminalMode();
+  TerminalMode(const TerminalMode&) = delete;
+  TerminalMode& operator=(const TerminalMode&) = delete;
+
+ private:
+  termios before_{};
+  bool changed_ = false;
+};
+
+// Asks on stderr and reads a line from the terminal, without its end. Nothing when the person
+// pressed Ctrl-C or Ctrl-D instead.
+std::optional<std::string> Ask(std::string_view question);
+// The same for what nobody should see.
+std::optional<std::string> AskSecret(std::string_view question);
+
+// Waits for a single key, without Enter; nothing when a signal came (a second Ctrl-C) or the
+// terminal went away.
+std::optional<char> WaitForKey(Signals& signals);
+
+}  // namespace muster::cli

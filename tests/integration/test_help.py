@@ -1,0 +1,130 @@
+"""What explains the command line: help, manual pages and completion, for every command there is."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from muster_cluster import BIN, ClusterTest  # noqa: E402
+
+MUSTER = str(BIN / "muster")
+
+
+def ask(*words, **options):
+    return subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, timeout=60,
+                          **options)
+
+
+class Explained(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(tempfile.mkdtemp(prefix="muster-test-"))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        done = ask(MUSTER, "__man", cls.folder)
+        assert done.returncode == 0, done
+        cls.pages = sorted(cls.folder.glob("*.1"))
+
+    @staticmethod
+    def command_of(page):
+        """The words of a command, from the head of its page."""
+        line = page.read_text().partition(".SH SYNOPSIS\n")[2].splitlines()[0]
+        return line.removeprefix("\\fB").removesuffix("\\fR").replace("\\-", "-").split()[1:]
+
+    def test_there_is_a_page_for_each_command(self):
+        names = {page.stem for page in self.pages}
+        self.assertLessEqual({"muster", "muster-run", "muster-agents-invite", "muster-context-use"}, names)
+        self.assertFalse([name for name in names if "__" in name])
+
+    def test_every_help_has_examples(self):
+        for page in self.pages:
+            words = self.command_of(page)
+            with self.subTest(command=words):
+                help_text = ask(MUSTER, *words, "--help")
+                self.assertEqual(help_text.returncode, 0, help_text)
+                examples = help_text.stdout.partition("Examples:\n")[2]
+                self.assertIn(f"muster {' '.join(words[:1])}", examples)
+
+    def test_pages_render_without_a_warning(self):
+        for page in self.pages:
+            with self.subTest(page=page.name):
+                shown = ask("groff", "-K", "utf8", "-T", "utf8", "-man", "-ww", page)
+                self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+                self.assertIn("SYNOPSIS", re.sub(".\b", "", shown.stdout))  # bold is struck over
+
+
+class Completion(ClusterTest):
+    hosts = ("web1", "web2", "db1")
+
+    @classmethod
+    def set_up_hosts(cls):
+        for name in cls.hosts:
+            cls.cluster.add_agent(name, {"rack": "r" + name[-1]})
+        cls.cluster.wait_online(*cls.hosts)
+
+    def offered(self, *words, environment=None):
+        outcome = self.cluster.muster("__complete", "--", "muster", *words, environment=environment)
+        self.assertEqual((outcome.code, outcome.complaint), (0, ""), outcome)
+        return [line.partition("\t")[0] for line in outcome.text.splitlines()]
+
+    def in_shell(self, shell, *words):
+        environment = {**self.cluster.environment(), "PATH": f"{BIN}:{os.environ['PATH']}",
+                       "HOME": str(self.cluster.folder)}
+        done = ask(shell, *words, env=environment)
+        self.assertEqual(done.returncode, 0, done)
+        return done.stdout
+
+    def test_hosts_labels_and_runs_come_from_the_server(self):
+        self.assertEqual(self.offered("run", "-t", "we"), ["web1", "web2"])
+        self.assertEqual(self.offered("run", "-t", "web1,ra"), ["web1,rack="])
+        self.assertEqual(self.offered("run", "-t", "rack="), ["rack=r1", "rack=r2"])
+        run = self.cluster.start_run("-t", "db1", "--", "true")
+        self.assertIn(run, self.offered("logs", ""))
+        self.assertEqual(self.offered("logs", run, "--host=d"), ["--host=db1"])
+
+    def test_a_server_that_is_away_is_no_noise(self):
+        away = {"MUSTER_SERVER": "https://127.0.0.1:1"}
+        self.assertEqual(self.offered("logs", "", environment=away), [])
+        self.assertEqual(self.offered("run", "-t", "al", environment=away), ["all"])
+        self.assertEqual(self.offered("--context", "nowhere", "logs", ""), [])
+
+    def test_bash(self):
+        script = self.cluster.folder / "completion.bash"
+        script.write_text(self.cluster.muster("completion", "bash").text)
+
+        def replies(line):
+            return self.in_shell("bash", "-c", f'source {script}; COMP_LINE="$1"; COMP_POINT=${{#1}}; _muster muster '
+                                 '2>/dev/null; printf "%s\\n" "${COMPREPLY[@]}"', "bash", line).split()
+        self.assertEqual(replies("muster ru"), ["run", "runs"])
+        self.assertEqual(replies("muster run -t we"), ["web1", "web2"])
+        # Bash breaks words at '=', unless they are quoted.
+        self.assertEqual(replies("muster run -t rack="), ["r1", "r2"])
+        self.assertEqual(replies("muster run -t 'rack="), ["rack=r1", "rack=r2"])
+        self.assertEqual(replies("muster --output=j"), ["json", "jsonl"])
+
+    def test_fish(self):
+        script = self.cluster.folder / "completion.fish"
+        script.write_text(self.cluster.muster("completion", "fish").text)
+
+        def replies(line):
+            shown = self.in_shell("fish", "--no-config", "-c", f'source {script}; complete -C "{line}"')
+            return [reply.partition("\t")[0] for reply in shown.splitlines()]
+        self.assertEqual(replies("muster ru"), ["run", "runs"])
+        self.assertEqual(replies("muster run -t we"), ["web1", "web2"])
+        self.assertEqual(sorted(replies("muster run -t rack=")), ["rack=r1", "rack=r2"])
+
+    def test_zsh(self):
+        script = self.cluster.folder / "completion.zsh"
+        script.write_text(self.cluster.muster("completion", "zsh").text)
+        # `compadd` is a builtin of the line editor only; a function of the same name tells what it was given.
+        shown = self.in_shell("zsh", "-f", "-c", "compdef() { : }; compadd() { print -rl -- ${(P)@[-1]} }; "
+                              f"source {script}; words=(muster run -t we); CURRENT=4; PREFIX=we; _muster")
+        self.assertEqual(shown.split(), ["web1", "web2"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
