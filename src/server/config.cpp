@@ -1,87 +1,47 @@
 #include "server/config.hpp"
 
 #include <charconv>
-#include <cstdlib>
-#include <functional>
-#include <map>
-
-#include <yaml-cpp/yaml.h>
 
 namespace muster::server {
 namespace {
 
-using Setter = std::function<Result<>(const std::string&)>;
-
-Setter Text(std::string& field) {
-  return [&field](const std::string& value) -> Result<> {
-    field = value;
-    return {};
-  };
-}
-
-Setter Time(Duration& field) {
-  return [&field](const std::string& value) -> Result<> {
-    const auto parsed = ParseDuration(value);
-    if (!parsed) return Fail(parsed.error());
-    field = *parsed;
-    return {};
-  };
-}
-
-Setter Life(Duration& field) {
-  return [&field](const std::string& value) -> Result<> {
-    const auto parsed = ParseDuration(value);
-    if (!parsed) return Fail(parsed.error());
-    if (*parsed < std::chrono::seconds(3) || *parsed > std::chrono::hours(24 * 3650))
-      return Fail(ErrorCode::kInvalid, "a certificate lives from 3 s to 3650 days");
-    field = *parsed;
-    return {};
-  };
-}
-
-std::map<std::string, Setter> Keys(Config& config) {
-  return {
-      {"data",
-       [&](const std::string& value) -> Result<> {
-         config.data = value;
-         return {};
-       }},
-      {"listen", Text(config.listen)},
-      {"public_url", Text(config.public_url)},
-      {"log_level", Text(config.log_level)},
-      {"heartbeat", Time(config.heartbeat)},
-      {"order_life", Time(config.order_life)},
-      {"reconnect_bound", Time(config.reconnect_bound)},
-      {"takeover_grace", Time(config.takeover_grace)},
-      {"certificates.agent_life", Life(config.agent_life)},
-      {"certificates.server_life", Life(config.server_life)},
-      {"tls.cert", Text(config.tls_cert)},
-      {"tls.key", Text(config.tls_key)},
-  };
-}
-
-std::string Known(const std::map<std::string, Setter>& keys) {
-  std::string names;
-  for (const auto& [name, setter] : keys) names += (names.empty() ? "" : ", ") + name;
-  return names;
-}
-
-Result<> SetOne(const std::filesystem::path& file, const std::map<std::string, Setter>& keys,
-                const std::string& name, const YAML::Node& key, const YAML::Node& value) {
-  const auto where =
-      fmt::format("{}:{}:{}", file.string(), key.Mark().line + 1, key.Mark().column + 1);
-  const auto setter = keys.find(name);
-  if (setter == keys.end())
-    return Fail(ErrorCode::kInvalid, "{}: unknown key '{}'; known are {}", where, name,
-                Known(keys));
-  if (!value.IsScalar())
-    return Fail(ErrorCode::kInvalid, "{}: '{}' takes a single value", where, name);
-  if (const auto set = setter->second(value.as<std::string>()); !set)
-    return Fail(ErrorCode::kInvalid, "{}: {}: {}", where, name, set.error().message);
-  return {};
+Result<> CheckLife(const std::string& text) {
+  const auto life = ParseDuration(text);
+  if (!life) return Fail(life.error());
+  if (*life >= std::chrono::seconds(3) && *life <= std::chrono::hours(24 * 3650)) return {};
+  return Fail(ErrorCode::kInvalid, "a certificate lives from 3 s to 3650 days");
 }
 
 }  // namespace
+
+settings::Table Describe(Config& config) {
+  using namespace settings;
+  return {
+      Path("data", config.data, "The data folder: records, logs, keys."),
+      Text("listen", config.listen, "Address and port; ':8440' is every IPv4 address.")
+          .Checked([](const std::string& text) -> Result<> {
+            const auto parsed = ParseListen(text);
+            if (!parsed) return Fail(parsed.error());
+            return {};
+          }),
+      Text("public_url", config.public_url,
+           "What agents and people use; its name goes into the certificate."),
+      Choice("log_level", config.log_level, "How much is logged.",
+             {"debug", "info", "warn", "error"})
+          .Live(),
+      Time("heartbeat", config.heartbeat, "Of agents; three of them and 5s close a silent link."),
+      Time("order_life", config.order_life, "How long an order may take to reach its host."),
+      Time("reconnect_bound", config.reconnect_bound, "A cut link is expected back within."),
+      Time("takeover_grace", config.takeover_grace,
+           "After a start, before any task is called lost."),
+      Section("certificates", "How long certificates of the cluster's CA live.",
+              {Time("agent_life", config.agent_life, "Agents'.").Checked(CheckLife),
+               Time("server_life", config.server_life, "The server's.").Checked(CheckLife)}),
+      Section("tls", "The server's own certificate instead of one of the cluster's CA.",
+              {Text("cert", config.tls_cert, "File with the chain, leaf first."),
+               Text("key", config.tls_key, "File with its key.")}),
+  };
+}
 
 Result<HostPort> ParseListen(const std::string& text) {
   const auto colon = text.rfind(':');
@@ -100,47 +60,17 @@ Result<HostPort> ParseListen(const std::string& text) {
 }
 
 Result<> ReadConfigFile(const std::filesystem::path& file, Config& config) {
-  try {
-    const YAML::Node root = YAML::LoadFile(file.string());
-    if (root.IsNull()) return {};
-    if (!root.IsMap())
-      return Fail(ErrorCode::kInvalid, "{}: expected 'key: value' lines", file.string());
-    const auto keys = Keys(config);
-    for (const auto& item : root) {
-      const auto name = item.first.as<std::string>();
-      if (!item.second.IsMap()) {
-        if (const auto set = SetOne(file, keys, name, item.first, item.second); !set) return set;
-        continue;
-      }
-      for (const auto& inner : item.second) {
-        const auto whole = name + "." + inner.first.as<std::string>();
-        if (const auto set = SetOne(file, keys, whole, inner.first, inner.second); !set) return set;
-      }
-    }
-    if (config.tls_cert.empty() != config.tls_key.empty())
-      return Fail(ErrorCode::kInvalid, "{}: tls needs both cert and key", file.string());
-    return {};
-  } catch (const YAML::BadFile&) {
-    return Fail(ErrorCode::kNotFound, "cannot read the config file {}", file.string());
-  } catch (const YAML::Exception& problem) {
-    return Fail(ErrorCode::kInvalid, "{}:{}:{}: {}", file.string(), problem.mark.line + 1,
-                problem.mark.column + 1, problem.msg);
-  }
+  if (const auto read = settings::ReadFile(file, Describe(config)); !read) return read;
+  if (config.tls_cert.empty() != config.tls_key.empty())
+    return Fail(ErrorCode::kInvalid, "{}: tls needs both cert and key", file.string());
+  return {};
 }
 
 Result<> ReadConfigEnvironment(Config& config) {
-  const auto keys = Keys(config);
-  for (const auto& [variable, key] :
-       std::map<std::string, std::string>{{"MUSTER_DATA", "data"},
-                                          {"MUSTER_LISTEN", "listen"},
-                                          {"MUSTER_PUBLIC_URL", "public_url"},
-                                          {"MUSTER_LOG_LEVEL", "log_level"}}) {
-    const char* value = std::getenv(variable.c_str());
-    if (value == nullptr || *value == '\0') continue;
-    if (const auto set = keys.at(key)(value); !set)
-      return Fail(ErrorCode::kInvalid, "{}: {}", variable, set.error().message);
-  }
-  return {};
+  return settings::ReadEnvironment(Describe(config), {{"MUSTER_DATA", "data"},
+                                                      {"MUSTER_LISTEN", "listen"},
+                                                      {"MUSTER_PUBLIC_URL", "public_url"},
+                                                      {"MUSTER_LOG_LEVEL", "log_level"}});
 }
 
 }  // namespace muster::server

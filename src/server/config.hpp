@@ -3,14 +3,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <vector>
 
+#include "adapters/settings/settings.hpp"
 #include "base/instant.hpp"
 #include "base/result.hpp"
 
 namespace muster::server {
 
-// Settings of musterd: defaults, under the YAML file, under MUSTER_* variables, under flags.
+// Settings of musterd: defaults, under the YAML file, under MUSTER_* variables, under flags. A new
+// setting is a field here and its line in Describe; a section is a struct here and its block there.
 struct Config {
   std::filesystem::path data = "/var/lib/muster";
   std::string listen = "127.0.0.1:8440";
@@ -28,6 +29,9 @@ struct Config {
   std::string tls_key;
 };
 
+// The table of all settings, over `config`'s fields.
+settings::Table Describe(Config& config);
+
 struct HostPort {
   std::string host;
   std::uint16_t port = 0;
@@ -35,7 +39,8 @@ struct HostPort {
 // "127.0.0.1:8440", "[::1]:8440", ":8440" (all addresses). kInvalid says what was expected.
 Result<HostPort> ParseListen(const std::string& text);
 
-// Reads `file` over `config`. Unknown keys and wrong values are errors with file, line and column.
+// Reads `file` over `config`. Unknown keys and wrong values are errors with file, line and column,
+// one line each.
 Result<> ReadConfigFile(const std::filesystem::path& file, Config& config);
 
 // MUSTER_DATA, MUSTER_LISTEN, MUSTER_PUBLIC_URL, MUSTER_LOG_LEVEL.
