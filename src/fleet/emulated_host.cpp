@@ -54,11 +54,11 @@ EmulatedHost::EmulatedHost(net::EventLoop& loop, net::Endpoint server, Identity 
       pretence_(pretence),
       notice_(std::move(notice)),
       node_(link::Node::Options{
-          .version = kVersion,
+          .version = pretence.version,
           // Nothing runs here, so every limit is kept.
           .features = {Feature(Resource::kMemory), Feature(Resource::kCpu),
                        Feature(Resource::kProcesses)},
-          .facts = {{"os", "emulated"}, {"agent", std::string("fleet-") + kVersion}},
+          .facts = {{"os", "emulated"}, {"agent", "fleet-" + pretence.version}},
           .store = identity_.store,
           .boot = std::move(boot)}),
       // Grows with the wall clock, so that a fleet with kept keys goes on above its last session.

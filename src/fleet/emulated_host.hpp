@@ -8,6 +8,7 @@
 
 #include "adapters/net/client.hpp"
 #include "adapters/net/event_loop.hpp"
+#include "base/version.hpp"
 #include "link/backoff.hpp"
 #include "link/node.hpp"
 
@@ -17,7 +18,8 @@ namespace muster::fleet {
 struct Pretence {
   Duration duration{0};
   std::uint64_t output_bytes = 0;
-  double fail_share = 0;  // of tasks, chosen by hash of the task: the same each time
+  double fail_share = 0;           // of tasks, chosen by hash of the task: the same each time
+  std::string version = kVersion;  // what the host says of itself
 };
 
 // A host as the server sees one: the real link state machine over a real TLS link, with a process

@@ -78,6 +78,8 @@ int main(int argc, char** argv) {
   app.add_option("--output-bytes", bytes, "How much it says")->capture_default_str();
   app.add_option("--fail", options.pretence.fail_share, "Share of tasks that fail, 0 to 1")
       ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--agent-version", options.pretence.version, "Version the hosts say they have")
+      ->capture_default_str();
   app.add_option("--label", labels, "KEY=VALUE for every host; may be repeated");
   app.set_version_flag("--version", std::string("muster-fleet ") + muster::kVersion);
   try {

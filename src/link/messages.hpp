@@ -142,7 +142,7 @@ struct BeatAnswer {
 
 // The server will not talk to this node as it is; it closes the link after this.
 struct Refusal {
-  std::string code;     // "copy", "revoked", "old_session", "unknown"
+  std::string code;     // "copy", "revoked", "old_session", "unknown", "version"
   std::string message;  // for the host's operator
   friend bool operator==(const Refusal&, const Refusal&) = default;
 };

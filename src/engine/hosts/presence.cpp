@@ -2,10 +2,12 @@
 
 #include <set>
 
+#include "base/version.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
 #include "engine/runs/report.hpp"
 #include "link/judge.hpp"
+#include "link/version.hpp"
 
 namespace muster::engine {
 namespace {
@@ -32,6 +34,17 @@ void MarkAsCopy(Turn& turn, HostEntry& entry, LinkId newcomer, const std::string
   turn.Tell(HostNews{entry.host, false, entry.address});
 }
 
+// The host stays as it is, with the reason beside it for whoever looks why it is not online.
+void RefuseVersion(Turn& turn, HostEntry& entry, const NodeHello& command, std::string why) {
+  Refuse(turn, command.link, "version", why);
+  const bool told = entry.host.note == why && entry.host.facts == command.hello.facts;
+  if (told || entry.link) return;
+  entry.host.note = std::move(why);
+  entry.host.facts = command.hello.facts;
+  turn.Put(PutHost{entry.host});
+  turn.Tell(HostNews{entry.host, false, entry.address});
+}
+
 void Accept(Turn& turn, HostEntry& entry, const NodeHello& command) {
   if (entry.link && entry.link != command.link) {
     turn.effects.closes.push_back(entry.link);
@@ -46,6 +59,7 @@ void Accept(Turn& turn, HostEntry& entry, const NodeHello& command) {
   host.boot = command.hello.boot;
   host.session = command.hello.session;
   host.facts = command.hello.facts;
+  host.note.clear();  // an active host's note is why it was kept out before
   host.last_hello = turn.now.wall;
   turn.state.host_by_link[command.link] = host.id;
   turn.Put(PutHost{host});
@@ -203,6 +217,8 @@ void Decide(Turn& turn, const NodeHello& command) {
       return Refuse(turn, command.link,
                     entry.host.state == HostState::kRevoked ? "revoked" : "copy", judged.message);
   }
+  if (auto misfit = link::VersionMisfit(kVersion, command.hello.version))
+    return RefuseVersion(turn, entry, command, std::move(*misfit));
   if (LookedTooEarly(turn.state, command)) {
     turn.FrameFor(command.link).say_hello = true;
     return;
