@@ -126,6 +126,17 @@ EngineThread::Status EngineThread::GetStatus() const {
   return status;
 }
 
+base::Activity::View EngineThread::GetActivity() const {
+  auto view = activity_.Look();
+  base::Lock lock(mutex_);
+  view.queued = queue_.size();
+  view.counters = {{"commands", status_.commands},
+                   {"batches", status_.batches},
+                   {"open_runs", status_.open_runs},
+                   {"answers_owed", waiting_.size()}};
+  return view;
+}
+
 void EngineThread::TryToLead() {
   const Now now = clock_.Read();
   if (now.mono < lead_again_) return;
@@ -213,7 +224,18 @@ void EngineThread::Publish(MonoTime wake) {
   }
 }
 
+MonoTime EngineThread::Turn(bool elected, bool stopping) {
+  const base::Activity::Work mark(activity_,
+                                  elected && !pipeline_.Leading() ? "loading records" : "deciding");
+  if (!elected && pipeline_.Leading()) pipeline_.StepDown();
+  if (elected && !pipeline_.Leading() && !stopping) TryToLead();
+  TakeCommands();
+  GiveUpWaiting();
+  return pipeline_.Drive(clock_.Read());
+}
+
 void EngineThread::Loop() {
+  activity_.Attach();
   while (true) {
     bool elected = false;
     bool stopping = false;
@@ -222,11 +244,7 @@ void EngineThread::Loop() {
       elected = elected_;
       stopping = stopping_;
     }
-    if (!elected && pipeline_.Leading()) pipeline_.StepDown();
-    if (elected && !pipeline_.Leading() && !stopping) TryToLead();
-    TakeCommands();
-    GiveUpWaiting();
-    const MonoTime wake = pipeline_.Drive(clock_.Read());
+    const MonoTime wake = Turn(elected, stopping);
     if (stopping && (!pipeline_.Leading() || pipeline_.Idle() || !pipeline_.Stalled().empty()))
       return;
     if (stopping) {

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/activity.hpp"
 #include "base/mutex.hpp"
 #include "engine/pipeline.hpp"
 #include "ports/clock.hpp"
@@ -60,10 +61,12 @@ class EngineThread {
   }
 
   Status GetStatus() const;
+  base::Activity::View GetActivity() const;
 
  private:
   std::optional<RequestId> Register(OnAnswer on_answer);
   void Loop();
+  MonoTime Turn(bool elected, bool stopping);
   void TryToLead();
   void TakeCommands();
   void Publish(MonoTime wake);
@@ -74,6 +77,7 @@ class EngineThread {
   const Clock& clock_;
   Coordinator& coordinator_;
   const std::string name_;
+  base::Activity activity_{"engine"};
   engine::Pipeline pipeline_;  // the loop's own
 
   mutable base::Mutex mutex_;

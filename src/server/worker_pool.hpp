@@ -2,9 +2,12 @@
 
 #include <deque>
 #include <functional>
+#include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "base/activity.hpp"
 #include "base/mutex.hpp"
 
 namespace muster::server {
@@ -16,18 +19,27 @@ class WorkerPool {
   explicit WorkerPool(std::size_t threads, std::size_t most_queued = 10'000);
   ~WorkerPool();  // finishes what is queued
 
-  // False when the queue is full or the pool is stopping.
-  bool Post(std::function<void()> work);
+  // False when the queue is full or the pool is stopping. `what` is shown to who asks what the
+  // server does.
+  bool Post(std::function<void()> work, std::string what = "work");
   void Stop();
 
+  // One for each thread; the queue is shown with the first.
+  std::vector<base::Activity::View> Activities() const;
+
  private:
-  void Loop();
+  struct Job {
+    std::function<void()> work;
+    std::string what;
+  };
+  void Loop(base::Activity& activity);
 
   const std::size_t most_queued_;
-  base::Mutex mutex_;
+  mutable base::Mutex mutex_;
   base::Condition changed_;
-  std::deque<std::function<void()>> queue_ GUARDED_BY(mutex_);
+  std::deque<Job> queue_ GUARDED_BY(mutex_);
   bool stopping_ GUARDED_BY(mutex_) = false;
+  std::vector<std::unique_ptr<base::Activity>> activities_;
   std::vector<std::thread> threads_;
 };
 

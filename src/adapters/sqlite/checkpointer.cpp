@@ -22,8 +22,8 @@ void Checkpoint(Database& database, int pages) {
 
 }  // namespace
 
-Checkpointer::Checkpointer(std::filesystem::path file)
-    : file_(std::move(file)), thread_([this] { Loop(); }) {}
+Checkpointer::Checkpointer(std::filesystem::path file, std::string name)
+    : file_(std::move(file)), activity_(std::move(name)), thread_([this] { Loop(); }) {}
 
 Checkpointer::~Checkpointer() {
   {
@@ -42,7 +42,15 @@ void Checkpointer::Tell(int pages) {
   if (pages >= kPassivePages) changed_.NotifyOne();
 }
 
+base::Activity::View Checkpointer::Look() const {
+  auto view = activity_.Look();
+  base::Lock lock(mutex_);
+  view.counters = {{"wal_pages", static_cast<std::uint64_t>(pages_)}};
+  return view;
+}
+
 void Checkpointer::Loop() {
+  activity_.Attach();
   std::unique_ptr<Database> database;
   while (true) {
     int pages = 0;
@@ -53,6 +61,7 @@ void Checkpointer::Loop() {
       pages = pages_;
       pages_ = 0;
     }
+    const base::Activity::Work mark(activity_, "checkpoint");
     if (!database) {
       auto opened = Database::Open(file_, Database::Mode::kReadWrite);
       if (!opened) continue;  // the next growth tries again

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/activity.hpp"
 #include "base/mutex.hpp"
 
 namespace muster::sqlite {
@@ -11,17 +12,21 @@ namespace muster::sqlite {
 // own, so that no commit waits for it.
 class Checkpointer {
  public:
-  explicit Checkpointer(std::filesystem::path file);
+  // `name` is shown to who asks what the server does.
+  explicit Checkpointer(std::filesystem::path file, std::string name = "checkpoint");
   ~Checkpointer();  // stops the thread; a checkpoint under way ends first
 
   // Tells how many pages the WAL has. Cheap; safe from any thread.
   void Tell(int pages) EXCLUDES(mutex_);
 
+  base::Activity::View Look() const EXCLUDES(mutex_);
+
  private:
   void Loop() EXCLUDES(mutex_);
 
   const std::filesystem::path file_;
-  base::Mutex mutex_;
+  base::Activity activity_;
+  mutable base::Mutex mutex_;
   base::Condition changed_;
   int pages_ GUARDED_BY(mutex_) = 0;
   bool stop_ GUARDED_BY(mutex_) = false;

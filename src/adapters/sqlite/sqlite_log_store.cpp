@@ -85,7 +85,15 @@ void SqliteLogStore::Post(Job job) {
   work_.NotifyOne();
 }
 
+base::Activity::View SqliteLogStore::Look() {
+  auto view = activity_.Look();
+  base::Lock lock(queue_mutex_);
+  view.queued = jobs_.size();
+  return view;
+}
+
 void SqliteLogStore::Loop() {
+  activity_.Attach();
   while (true) {
     std::vector<Job> group;
     {
@@ -94,6 +102,7 @@ void SqliteLogStore::Loop() {
       if (closing_) return;
       group = TakeGroup();
     }
+    const base::Activity::Work mark(activity_, "write output");
     Work(std::move(group));
   }
 }

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/activity.hpp"
 #include "base/mutex.hpp"
 #include "ports/clock.hpp"
 #include "ports/log_store.hpp"
@@ -32,6 +33,9 @@ class SqliteLogStore final : public LogStore {
   static Result<std::unique_ptr<SqliteLogStore>> Open(const std::filesystem::path& folder,
                                                       const Clock& clock);
   ~SqliteLogStore() override;
+
+  // What its thread does now.
+  base::Activity::View Look() EXCLUDES(queue_mutex_);
 
   void Append(std::vector<LogChunk> chunks, Done done) override;
   Result<std::uint64_t> DurableEnd(const TaskKey& task) override;
@@ -77,6 +81,7 @@ class SqliteLogStore final : public LogStore {
   base::Mutex state_mutex_;
   std::unique_ptr<sqlite::OutputStates> states_ GUARDED_BY(state_mutex_);
 
+  base::Activity activity_{"log-writer"};
   base::Mutex queue_mutex_;
   base::Condition work_;
   std::deque<Job> jobs_ GUARDED_BY(queue_mutex_);

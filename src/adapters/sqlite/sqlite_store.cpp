@@ -74,7 +74,16 @@ Result<> SqliteStore::OpenWriter(const std::filesystem::path& folder) {
   return {};
 }
 
+std::vector<base::Activity::View> SqliteStore::Activities() {
+  std::vector<base::Activity::View> views{activity_.Look(), checkpointer_->Look()};
+  base::Lock lock(mutex_);
+  views.front().queued = jobs_.size();
+  views.front().counters = {{"readers_out", readers_out_}};
+  return views;
+}
+
 void SqliteStore::Loop() {
+  activity_.Attach();
   while (true) {
     Job job;
     {
@@ -84,6 +93,7 @@ void SqliteStore::Loop() {
       job = std::move(jobs_.front());
       jobs_.pop_front();
     }
+    const base::Activity::Work mark(activity_, "commit");
     job(true);
   }
 }

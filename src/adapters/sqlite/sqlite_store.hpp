@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/activity.hpp"
 #include "base/mutex.hpp"
 #include "ports/store.hpp"
 
@@ -38,6 +39,9 @@ class SqliteStore final : public Store {
   // Lets the database grow to `pages` pages; 0 lifts the limit. Past it commits are kUnavailable,
   // as with a full disk.
   Result<> LimitPages(std::uint32_t pages);
+
+  // What its threads do now.
+  std::vector<base::Activity::View> Activities() EXCLUDES(mutex_);
 
   Result<Fence> TakeTerm() override;
   void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
@@ -85,6 +89,7 @@ class SqliteStore final : public Store {
   std::unique_ptr<sqlite::Database> database_;    // the writing thread's
   std::unique_ptr<sqlite::RecordWriter> writer_;  // the writing thread's
 
+  base::Activity activity_{"committer"};
   base::Mutex mutex_;
   base::Condition work_;
   base::Condition reader_back_;
