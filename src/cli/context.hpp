@@ -76,5 +76,6 @@ void AddLogin(CLI::App& app, Context& context);     // login, logout
 void AddContexts(CLI::App& app, Context& context);  // contexts, context use
 void AddCompletion(CLI::App& app, Context& context);
 void AddManual(CLI::App& app, Context& context);
+void AddDebug(CLI::App& app, Context& context);
 
 }  // namespace muster::cli

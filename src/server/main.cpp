@@ -11,7 +11,6 @@
 #include <thread>
 
 #include <CLI/CLI.hpp>
-#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include "adapters/crypto/digest.hpp"
@@ -21,7 +20,9 @@
 #include "adapters/net/server.hpp"
 #include "adapters/sqlite/sqlite_log_store.hpp"
 #include "adapters/sqlite/sqlite_store.hpp"
+#include "adapters/system/service_notify.hpp"
 #include "adapters/system/system_clock.hpp"
+#include "base/activity.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "link/papers.hpp"
@@ -34,6 +35,7 @@
 #include "server/gateway/gateway.hpp"
 #include "server/live/live_view.hpp"
 #include "server/live/stream_hub.hpp"
+#include "server/log_ring.hpp"
 #include "server/openapi.hpp"
 #include "server/worker_pool.hpp"
 
@@ -43,13 +45,10 @@ namespace {
 constexpr std::size_t kWorkers = 4;
 constexpr Duration kSweep = std::chrono::seconds(15);
 
-void SetUpLog(const std::string& level) {
-  auto logger = std::make_shared<spdlog::logger>("musterd",
-                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
-  logger->set_level(spdlog::level::from_str(level));
-  spdlog::set_default_logger(std::move(logger));
-}
+constexpr const char* kPackagedConfig = "/etc/muster/musterd.yaml";
+
+// Reads file, variables and flags over the defaults; again at each SIGHUP.
+using Load = std::function<Result<Config>()>;
 
 // Ten thousand links need ten thousand descriptors; the soft limit is often 1024.
 void RaiseDescriptorLimit() {
@@ -113,8 +112,32 @@ Result<Gateway::Office> OfficeOf(const Identity& identity, Duration agent_life) 
       }};
 }
 
+// Takes over what a running server can. Whoever reads a live setting only at its start is told
+// here.
+void Reload(Config& running, const Load& load, LogRing& log) {
+  auto fresh = load();
+  if (!fresh) return spdlog::error("not reloaded, the settings stay: {}", fresh.error().message);
+  const auto changes = settings::TakeLive(Describe(running), Describe(*fresh));
+  for (const auto& change : changes) spdlog::info("reload {}", settings::Sentence(change));
+  log.SetLevel(running.log_level);
+  spdlog::info("reloaded changes={}", changes.size());
+}
+
+std::vector<base::Activity::View> ActivitiesOf(const base::Activity& network,
+                                               const EngineThread& engine, SqliteStore& store,
+                                               SqliteLogStore& logs, const WorkerPool& workers) {
+  std::vector<base::Activity::View> views{network.Look(), engine.GetActivity()};
+  const auto add = [&views](std::vector<base::Activity::View> more) {
+    views.insert(views.end(), more.begin(), more.end());
+  };
+  add(store.Activities());
+  add({logs.Look()});
+  add(workers.Activities());
+  return views;
+}
+
 // Wires the parts in the order they depend on each other; destruction runs the other way.
-Result<> Serve(const Config& config) {
+Result<> Serve(Config config, const Load& load, LogRing& log) {
   const auto listen = ParseListen(config.listen);
   if (!listen) return Fail(listen.error());
   if (const auto usable = CheckPublicUrl(config.public_url); !usable) return usable;
@@ -131,6 +154,8 @@ Result<> Serve(const Config& config) {
 
   LocalCoordinator coordinator;
   net::EventLoop loop;
+  base::Activity network("network");
+  network.Attach();
   WorkerPool workers(kWorkers);
   LiveView live;
   StreamHub hub(live, [&store](RunId id) -> std::optional<Run> {
@@ -170,24 +195,32 @@ Result<> Serve(const Config& config) {
       .links = [&gateway] { return gateway.LinkCount(); },
       .public_url = config.public_url,
       .agent_life = config.agent_life,
-      .server_cert_ends = [&keeper] { return keeper.ServerEnds(); }};
+      .server_cert_ends = [&keeper] { return keeper.ServerEnds(); },
+      .log = log,
+      .activities = [&] { return ActivitiesOf(network, engine, **store, **logs, workers); }};
   api::Router router(authenticator, workers, clock);
-  for (auto* routes : {api::RunRoutes, api::TaskRoutes, api::HostRoutes, api::AgentRoutes,
-                       api::FleetRoutes, api::SystemRoutes, api::TokenRoutes, api::AuditRoutes})
+  for (auto* routes :
+       {api::RunRoutes, api::TaskRoutes, api::HostRoutes, api::AgentRoutes, api::FleetRoutes,
+        api::SystemRoutes, api::TokenRoutes, api::AuditRoutes, api::DebugRoutes})
     router.Add(routes(services));
 
   auto server = net::Server::Listen(
       loop, NetOptions(config, *listen, *identity),
       {.on_http =
-           [&router](net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
+           [&](net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
+             const base::Activity::Work mark(network, "request");
              router.Handle(std::move(request), std::move(exchange));
            },
        .on_link =
-           [&gateway](std::shared_ptr<net::LinkConnection> link) {
+           [&](std::shared_ptr<net::LinkConnection> link) {
+             const base::Activity::Work mark(network, "new link");
              gateway.OnLink(std::move(link));
            },
-       .on_frame = [&gateway](net::LinkConnection& link,
-                              const std::string& frame) { gateway.OnFrame(link, frame); },
+       .on_frame =
+           [&](net::LinkConnection& link, const std::string& frame) {
+             const base::Activity::Work mark(network, "frame");
+             gateway.OnFrame(link, frame);
+           },
        .on_link_closed = [&gateway](net::LinkConnection& link) { gateway.OnClosed(link); },
        .on_warning = [](std::string_view message) { spdlog::warn("net {}", message); }});
   if (!server) return Fail(server.error());
@@ -209,7 +242,9 @@ Result<> Serve(const Config& config) {
     loop.After(kSweep, sweep);
   };
   loop.After(kSweep, sweep);
+  loop.OnSignal({SIGHUP}, [&](int) { Reload(config, load, log); });
   loop.OnSignal({SIGTERM, SIGINT}, [&](int signal) {
+    NotifyService("STOPPING=1");
     spdlog::info("shutting down signal={}", signal);
     (*server)->StopAccepting();
     hub.Shutdown();
@@ -219,6 +254,7 @@ Result<> Serve(const Config& config) {
       loop.Post([&loop] { loop.Stop(); });
     });
   });
+  NotifyService("READY=1");
   loop.Run();
   engine.Stop();
   coordinator.Resign();
@@ -237,12 +273,14 @@ int main(int argc, char** argv) {
   using muster::server::Config;
   if (argc >= 2 && std::string_view(argv[1]) == "ca")
     return muster::server::RunCaCommand(argc - 1, argv + 1);
+  const bool check = argc >= 2 && std::string_view(argv[1]) == "check-config";
   CLI::App app(
       "musterd: the Muster server. One port for the API, agents' links, /metrics and health.\n\n"
       "Examples:\n"
       "  musterd --data /var/lib/muster --listen 127.0.0.1:8440\n"
       "  musterd --config /etc/muster/musterd.yaml --public-url https://muster.example:8440\n"
-      "  musterd ca --help                     (the cluster's CA, and how to change it)");
+      "  musterd ca --help                     (the cluster's CA, and how to change it)\n"
+      "  musterd check-config                  (says what is wrong, or in force)");
   Config flags;
   std::string config_file;
   std::string data;
@@ -258,31 +296,45 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
   app.set_version_flag("--version", std::string("musterd ") + muster::kVersion);
   try {
-    app.parse(argc, argv);
+    if (check)
+      app.parse(argc - 1, argv + 1);
+    else
+      app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
     return app.exit(problem) == 0 ? 0 : 2;
   }
 
-  Config config;
   const auto fail = [](const muster::Error& error) {
     std::fprintf(stderr, "musterd: %s\n", error.message.c_str());
     return error.code == muster::ErrorCode::kInvalid || error.code == muster::ErrorCode::kNotFound
                ? 2
                : 1;
   };
-  if (!config_file.empty())
-    if (const auto read = muster::server::ReadConfigFile(config_file, config); !read)
-      return fail(read.error());
-  if (const auto read = muster::server::ReadConfigEnvironment(config); !read)
-    return fail(read.error());
-  if (!data.empty()) config.data = data;
-  if (app.count("--listen") > 0) config.listen = flags.listen;
-  if (app.count("--public-url") > 0) config.public_url = flags.public_url;
-  if (app.count("--log-level") > 0) config.log_level = flags.log_level;
+  if (check && config_file.empty()) config_file = muster::server::kPackagedConfig;
+  const muster::server::Load load = [&]() -> muster::Result<Config> {
+    Config config;
+    if (!config_file.empty())
+      if (const auto read = muster::server::ReadConfigFile(config_file, config); !read)
+        return muster::Fail(read.error());
+    if (const auto read = muster::server::ReadConfigEnvironment(config); !read)
+      return muster::Fail(read.error());
+    if (!data.empty()) config.data = data;
+    if (app.count("--listen") > 0) config.listen = flags.listen;
+    if (app.count("--public-url") > 0) config.public_url = flags.public_url;
+    if (app.count("--log-level") > 0) config.log_level = flags.log_level;
+    return config;
+  };
+  auto config = load();
+  if (!config) return fail(config.error());
+  if (check) {
+    std::fputs(muster::settings::Print(muster::server::Describe(*config)).c_str(), stdout);
+    return 0;
+  }
 
   ::umask(077);  // records hold scripts and environments
-  muster::server::SetUpLog(config.log_level);
+  const auto log = muster::server::LogRing::Install(config->log_level);
   muster::server::RaiseDescriptorLimit();
-  if (const auto served = muster::server::Serve(config); !served) return fail(served.error());
+  if (const auto served = muster::server::Serve(*config, load, *log); !served)
+    return fail(served.error());
   return 0;
 }

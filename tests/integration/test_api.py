@@ -27,6 +27,7 @@ class Contract(ApiTest):
         "labelHosts": {"targets": "h1", "set": {"zone": "sh1"}},
         "resolveTargets": {"targets": "all"},
         "createInvite": {"uses": 2, "labels": {"zone": "sh1"}},
+        "raiseServerLog": {"level": "info", "for_ms": 1000},
         "join": {"token": "mj1.no.such", "name": "h9", "request_pem": "none"},
     }
     HOSTS = {"revokeHost": "nobody"}  # the others need h1 as it is

@@ -83,7 +83,9 @@ void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange>
     }
     if (!Admit(*call, route.privilege)) return;
     call->SetParts(std::move(*parts));
-    if (!workers_.Post([handle = &route.handle, call] { (*handle)(call); }))
+    spdlog::debug("call method={} path={}", route.method, ForLog(call->Path()));
+    if (!workers_.Post([handle = &route.handle, call] { (*handle)(call); },
+                       route.method + " " + route.pattern))
       call->Fail(503, "unavailable", "the server is too busy; try again shortly");
     return;
   }

@@ -16,5 +16,6 @@ std::vector<Route> FleetRoutes(Services& services);  // what is decided about ho
 std::vector<Route> SystemRoutes(Services& services);
 std::vector<Route> TokenRoutes(Services& services);
 std::vector<Route> AuditRoutes(Services& services);
+std::vector<Route> DebugRoutes(Services& services);
 
 }  // namespace muster::server::api

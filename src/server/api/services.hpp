@@ -2,7 +2,9 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "base/activity.hpp"
 #include "ports/clock.hpp"
 #include "ports/log_store.hpp"
 #include "ports/store.hpp"
@@ -11,6 +13,7 @@
 #include "server/engine_thread.hpp"
 #include "server/live/live_view.hpp"
 #include "server/live/stream_hub.hpp"
+#include "server/log_ring.hpp"
 
 namespace muster::server::api {
 
@@ -30,6 +33,8 @@ struct Services {
   std::string public_url;                      // "" when none was given
   Duration agent_life;                         // of certificates
   std::function<WallTime()> server_cert_ends;  // the one that is shown now
+  LogRing& log;
+  std::function<std::vector<base::Activity::View>()> activities;  // of every thread
 };
 
 }  // namespace muster::server::api

@@ -27,6 +27,7 @@ Gateway::Gateway(net::EventLoop& loop, Store& store, LogStore& logs, const Clock
 
 void Gateway::OnLink(std::shared_ptr<net::LinkConnection> connection) {
   const LinkId id(connection->Id());
+  spdlog::debug("link opened link={} remote={}", id.value, connection->Remote());
   links_[id] = {.connection = std::move(connection)};
   link_count_ = links_.size();
 }
@@ -35,6 +36,7 @@ void Gateway::OnClosed(net::LinkConnection& connection) {
   const LinkId id(connection.Id());
   if (links_.erase(id) == 0) return;
   link_count_ = links_.size();
+  spdlog::debug("link ended link={} remote={}", id.value, connection.Remote());
   submit_(engine::LinkClosed{id});
 }
 
@@ -67,20 +69,24 @@ void Gateway::TakeHello(Link& link, link::Hello hello) {
   command.key = link.connection->PeerKey();
   command.address = link.connection->Remote();
   command.hello = std::move(hello);
+  spdlog::debug("hello link={} version={} session={} tasks={}", command.link.value,
+                command.hello.version, command.hello.session, command.hello.tasks.size());
   if (command.hello.tasks.empty()) return submit_(std::move(command));
-  const bool posted = workers_.Post([this, command = std::move(command)]() mutable {
-    std::vector<TaskKey> keys;
-    for (const auto& held : command.hello.tasks) keys.push_back(held.task);
-    auto records = store_.FindTasks(keys);
-    if (!records) return CloseSoon(command.link, records.error());
-    command.looked_at = records->commit;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-      const auto durable = logs_.DurableEnd(keys[i]);
-      if (!durable) return CloseSoon(command.link, durable.error());
-      command.looked.push_back({std::move(records->value[i]), *durable});
-    }
-    submit_(std::move(command));
-  });
+  const bool posted = workers_.Post(
+      [this, command = std::move(command)]() mutable {
+        std::vector<TaskKey> keys;
+        for (const auto& held : command.hello.tasks) keys.push_back(held.task);
+        auto records = store_.FindTasks(keys);
+        if (!records) return CloseSoon(command.link, records.error());
+        command.looked_at = records->commit;
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+          const auto durable = logs_.DurableEnd(keys[i]);
+          if (!durable) return CloseSoon(command.link, durable.error());
+          command.looked.push_back({std::move(records->value[i]), *durable});
+        }
+        submit_(std::move(command));
+      },
+      "look up a node's tasks");
   if (!posted) CloseNow(LinkId(link.connection->Id()), "the server is too busy");
 }
 
