@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 #include <spdlog/spdlog.h>
 
 #include "agent/clocks.hpp"
+#include "agent/daemon/config.hpp"
 #include "agent/daemon/daemon.hpp"
 #include "agent/daemon/join.hpp"
 #include "agent/shim.hpp"
@@ -28,18 +30,12 @@ namespace {
 using muster::Error;
 using muster::ErrorCode;
 using muster::Result;
+using muster::agent::Config;
 
-struct Flags {
-  std::string server;
-  std::string data = "/var/lib/muster-agent";
-  std::string join;
-  std::string join_file;
-  std::string ca_file;
-  std::string name;
-  std::vector<std::string> labels;
-  std::string run_as;
-  std::vector<std::string> allow_users;
-};
+constexpr const char* kPackagedConfig = "/etc/muster/agent.yaml";
+
+// Reads the file and the flags over the defaults; again at each SIGHUP.
+using Load = std::function<Result<Config>()>;
 
 Result<std::string> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -49,29 +45,15 @@ Result<std::string> ReadFile(const std::string& path) {
   return content.str();
 }
 
-Result<muster::Labels> ReadLabels(const std::vector<std::string>& pairs) {
-  muster::Labels labels;
-  for (const auto& pair : pairs) {
-    const auto equals = pair.find('=');
-    if (equals == std::string::npos)
-      return muster::Fail(ErrorCode::kInvalid, "--label {}: write KEY=VALUE", pair);
-    const auto key = pair.substr(0, equals);
-    if (const auto fits = muster::CheckLabel(key, pair.substr(equals + 1)); !fits)
-      return muster::Fail(fits.error());
-    labels[key] = pair.substr(equals + 1);
-  }
-  return labels;
-}
-
 std::string OwnName() {
   char name[256] = {};
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
-Result<std::string> JoinTokenOf(const Flags& flags) {
-  if (!flags.join.empty()) return flags.join;
-  if (!flags.join_file.empty()) {
-    auto text = ReadFile(flags.join_file);
+Result<std::string> JoinTokenOf(const Config& config, const std::string& given) {
+  if (!given.empty()) return given;
+  if (!config.join_file.empty()) {
+    auto text = ReadFile(config.join_file);
     if (!text) return text;
     return std::string(muster::Trim(*text));
   }
@@ -99,18 +81,17 @@ Result<muster::agent::Joined> JoinPatiently(const muster::agent::JoinOptions& op
   }
 }
 
-Result<> JoinNow(muster::agent::DataFolder& folder, const Flags& flags, const std::string& token) {
+Result<> JoinNow(muster::agent::DataFolder& folder, const Config& config,
+                 const std::string& token) {
   muster::agent::JoinOptions options;
-  options.server = flags.server;
+  options.server = config.server;
   options.token = token;
-  options.name = !flags.name.empty()          ? flags.name
+  options.name = !config.name.empty()         ? config.name
                  : !folder.Who().host.empty() ? folder.Who().host
                                               : OwnName();
-  auto labels = ReadLabels(flags.labels);
-  if (!labels) return muster::Fail(labels.error());
-  options.labels = std::move(*labels);
-  if (!flags.ca_file.empty()) {
-    auto ca = ReadFile(flags.ca_file);
+  options.labels = config.labels;
+  if (!config.ca.empty()) {
+    auto ca = ReadFile(config.ca);
     if (!ca) return muster::Fail(ca.error());
     options.ca_pem = std::move(*ca);
   }
@@ -119,66 +100,95 @@ Result<> JoinNow(muster::agent::DataFolder& folder, const Flags& flags, const st
   options.key_pem = std::move(*key);
   const auto joined = JoinPatiently(options);
   if (!joined) return muster::Fail(joined.error());
-  spdlog::info("joined {} as host={} cluster={}", flags.server, joined->host, joined->cluster);
-  return folder.SaveJoin(flags.server, joined->host, joined->cluster,
+  spdlog::info("joined {} as host={} cluster={}", config.server, joined->host, joined->cluster);
+  return folder.SaveJoin(config.server, joined->host, joined->cluster,
                          {joined->key_pem, joined->cert_pem, joined->ca_pem});
 }
 
-Result<> Run(const Flags& flags, muster::agent::Cgroups cgroups, muster::agent::Spawner& spawner) {
-  auto folder = muster::agent::DataFolder::Open(flags.data);
+Result<> JoinOnce(muster::agent::DataFolder& folder, const Config& config,
+                  const std::string& given) {
+  const bool ended = folder.Joined() && folder.CertificateEnded(muster::agent::WallNow());
+  if (folder.Joined() && !ended) return {};
+  const auto token = JoinTokenOf(config, given);
+  if (!token) return muster::Fail(token.error());
+  if (ended && (token->empty() || config.server.empty()))
+    return muster::Fail(ErrorCode::kInvalid,
+                        "the certificate in {} has ended while this host was away; to get a new "
+                        "one for the same key (tasks are kept), start once more with --server "
+                        "URL and --join TOKEN (from 'muster agents invite')",
+                        config.data.string());
+  if (token->empty() || config.server.empty())
+    return muster::Fail(ErrorCode::kInvalid,
+                        "{} has not joined a server yet; give --server URL and --join TOKEN "
+                        "(from 'muster agents invite')",
+                        config.data.string());
+  return JoinNow(folder, config, *token);
+}
+
+void SetLogLevel(const Config& config) {
+  spdlog::set_level(spdlog::level::from_str(config.log_level));
+}
+
+void Reload(Config& running, const Load& load, muster::agent::Daemon& daemon) {
+  auto fresh = load();
+  if (!fresh) return spdlog::error("not reloaded, the settings stay: {}", fresh.error().message);
+  const auto table = muster::agent::Describe(running);
+  const auto changes = muster::settings::TakeLive(table, muster::agent::Describe(*fresh));
+  for (const auto& change : changes) spdlog::info("reload {}", muster::settings::Sentence(change));
+  SetLogLevel(running);
+  daemon.Configure(running.run_as, running.max_spool);
+  spdlog::info("reloaded changes={}", changes.size());
+}
+
+Result<> Run(Config config, const Load& load, const std::string& join,
+             muster::agent::Cgroups cgroups, muster::agent::Spawner& spawner) {
+  auto folder = muster::agent::DataFolder::Open(config.data);
   if (!folder) return muster::Fail(folder.error());
-  if (!folder->Joined() || folder->CertificateEnded(muster::agent::WallNow())) {
-    const auto token = JoinTokenOf(flags);
-    if (!token) return muster::Fail(token.error());
-    if (folder->Joined() && (token->empty() || flags.server.empty()))
-      return muster::Fail(ErrorCode::kInvalid,
-                          "the certificate in {} has ended while this host was away; to get a new "
-                          "one for the same key (tasks are kept), start once more with --server "
-                          "URL and --join TOKEN (from 'muster agents invite')",
-                          flags.data);
-    if (token->empty() || flags.server.empty())
-      return muster::Fail(ErrorCode::kInvalid,
-                          "{} has not joined a server yet; give --server URL and --join TOKEN "
-                          "(from 'muster agents invite')",
-                          flags.data);
-    if (const auto joined = JoinNow(*folder, flags, *token); !joined) return joined;
-  }
+  if (const auto joined = JoinOnce(*folder, config, join); !joined) return joined;
+  if (!config.server.empty() && config.server != folder->Who().server)
+    spdlog::warn("server={} is for the join; this host has joined {} already", config.server,
+                 folder->Who().server);
   auto credentials = folder->LoadCredentials();
   if (!credentials) return muster::Fail(credentials.error());
   muster::net::EventLoop loop;
   cgroups.UsePrefix(fmt::format("muster-{}-", folder->Who().store.substr(0, 8)));
   muster::agent::Daemon daemon(loop, *folder, std::move(*credentials),
                                {.version = muster::kVersion,
-                                .run_as = {flags.run_as, flags.allow_users},
+                                .run_as = config.run_as,
+                                .max_spool = config.max_spool,
                                 .cgroups = std::move(cgroups),
                                 .spawner = &spawner});
   loop.OnSignal({SIGTERM, SIGINT}, [&loop](int signal) {
     spdlog::info("stopping signal={}; tasks go on and are found again at the next start", signal);
     loop.Stop();
   });
+  loop.OnSignal({SIGHUP}, [&](int) { Reload(config, load, daemon); });
   if (const auto started = daemon.Start(); !started) return started;
   spdlog::info("muster-agent {} host={} server={} data={}", muster::kVersion, folder->Who().host,
-               folder->Who().server, flags.data);
+               folder->Who().server, config.data.string());
   loop.Run();
   return {};
 }
 
-}  // namespace
+struct Flags {
+  std::string config_file;
+  std::string server;
+  std::string data;
+  std::string join;
+  std::string join_file;
+  std::string ca_file;
+  std::string name;
+  std::vector<std::string> labels;
+  std::string run_as;
+  std::vector<std::string> allow_users;
+};
 
-int main(int argc, char** argv) {
-  // First of all: a shim starts with every task, so nothing may be set up that it does not need.
-  // Nor has it anything to tear down.
-  if (argc == 3 && std::string_view(argv[1]) == "shim") ::_exit(muster::agent::RunShim(argv[2]));
-
-  CLI::App app(
-      "muster-agent: runs tasks on this host for a Muster server.\n\n"
-      "Examples:\n"
-      "  muster-agent --server https://muster:8440 --data /var/lib/muster-agent --join TOKEN\n"
-      "  muster-agent --data /var/lib/muster-agent          (once it has joined)");
-  Flags flags;
+void AddOptions(CLI::App& app, Flags& flags) {
+  app.add_option("--config", flags.config_file,
+                 "YAML file with settings; flags win (packages: /etc/muster/agent.yaml)");
   app.add_option("--server", flags.server, "URL of the server, for the first start");
-  app.add_option("--data", flags.data, "Data folder: identity and running tasks")
-      ->capture_default_str();
+  app.add_option("--data", flags.data,
+                 "Data folder: identity and running tasks (default /var/lib/muster-agent)");
   app.add_option(
       "--join", flags.join,
       "Token of 'muster agents invite' (an argument shows in ps: see --join-file, MUSTER_JOIN)");
@@ -191,26 +201,82 @@ int main(int argc, char** argv) {
   app.add_option("--allow-user", flags.allow_users,
                  "Users that tasks may name; may be repeated (default: any)");
   app.set_version_flag("--version", std::string("muster-agent ") + muster::kVersion);
+}
+
+Result<Config> LoadConfig(const Flags& flags) {
+  Config config;
+  const auto table = muster::agent::Describe(config);
+  if (!flags.config_file.empty())
+    if (const auto read = muster::settings::ReadFile(flags.config_file, table); !read)
+      return muster::Fail(read.error());
+  const std::pair<const char*, std::vector<std::string>> given[] = {
+      {"server", {flags.server}},
+      {"data", {flags.data}},
+      {"join_file", {flags.join_file}},
+      {"ca", {flags.ca_file}},
+      {"name", {flags.name}},
+      {"labels", flags.labels},
+      {"run_as.default", {flags.run_as}},
+      {"run_as.allow", flags.allow_users}};
+  for (const auto& [name, words] : given) {
+    if (words.empty() || words.front().empty()) continue;
+    if (const auto set = muster::settings::Set(table, name, words); !set)
+      return muster::Fail(set.error());
+  }
+  return config;
+}
+
+int Exit(const Error& error) {
+  std::fprintf(stderr, "muster-agent: %s\n", error.message.c_str());
+  if (error.code == ErrorCode::kDenied) return 3;
+  return error.code == ErrorCode::kInvalid || error.code == ErrorCode::kNotFound ? 2 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // First of all: a shim starts with every task, so nothing may be set up that it does not need.
+  // Nor has it anything to tear down.
+  if (argc == 3 && std::string_view(argv[1]) == "shim") ::_exit(muster::agent::RunShim(argv[2]));
+  const bool check = argc >= 2 && std::string_view(argv[1]) == "check-config";
+
+  CLI::App app(
+      "muster-agent: runs tasks on this host for a Muster server.\n\n"
+      "Examples:\n"
+      "  muster-agent --server https://muster:8440 --data /var/lib/muster-agent --join TOKEN\n"
+      "  muster-agent --data /var/lib/muster-agent          (once it has joined)\n"
+      "  muster-agent --config /etc/muster/agent.yaml       (as the packages do; SIGHUP reloads)\n"
+      "  muster-agent check-config                          (says what is wrong, or in force)");
+  Flags flags;
+  AddOptions(app, flags);
   try {
-    app.parse(argc, argv);
+    if (check)
+      app.parse(argc - 1, argv + 1);
+    else
+      app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
     return app.exit(problem) == 0 ? 0 : 2;
   }
 
+  if (check && flags.config_file.empty()) flags.config_file = kPackagedConfig;
+  const Load load = [&flags] { return LoadConfig(flags); };
+  auto config = load();
+  if (!config) return Exit(config.error());
+  if (check) {
+    std::fputs(muster::settings::Print(muster::agent::Describe(*config)).c_str(), stdout);
+    return 0;
+  }
   auto logger =
       std::make_shared<spdlog::logger>("agent", std::make_shared<spdlog::sinks::stderr_sink_st>());
   logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
   spdlog::set_default_logger(std::move(logger));
+  SetLogLevel(*config);
   // Before anything large is set up, and in the group where shims belong. Without a spawner each
   // shim is a program start of its own.
   auto cgroups = muster::agent::Cgroups::Open({});
   auto spawner = muster::agent::Spawner::Start();
   if (!spawner) spawner = muster::agent::Spawner();
-  if (const auto ran = Run(flags, std::move(cgroups), *spawner); !ran) {
-    std::fprintf(stderr, "muster-agent: %s\n", ran.error().message.c_str());
-    return ran.error().code == ErrorCode::kInvalid  ? 2
-           : ran.error().code == ErrorCode::kDenied ? 3
-                                                    : 1;
-  }
+  if (const auto ran = Run(*config, load, flags.join, std::move(cgroups), *spawner); !ran)
+    return Exit(ran.error());
   return 0;
 }

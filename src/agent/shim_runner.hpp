@@ -43,6 +43,12 @@ class ShimRunner final : public ProcessRunner {
                                      std::size_t limit) override;
   void Forget(const TaskKey& task) override;
 
+  // For tasks that start from now on.
+  void Configure(RunAsPolicy run_as, std::uint64_t max_spool) {
+    options_.run_as = std::move(run_as);
+    options_.max_spool = max_spool;
+  }
+
   // Readable when Poll has something to do; valid after Recover.
   int Descriptor() const noexcept { return inotify_.Get(); }
 

@@ -34,6 +34,15 @@ Result<bool> ParseFlag(const std::string& text) {
   return Fail(ErrorCode::kInvalid, "'{}' is neither true nor false", text);
 }
 
+// With the largest suffix that loses nothing: what is printed must read back as the same number.
+std::string ExactSize(std::uint64_t bytes) {
+  static constexpr std::pair<unsigned, const char*> kSuffixes[] = {
+      {30, "GB"}, {20, "MB"}, {10, "KB"}};
+  for (const auto& [shift, suffix] : kSuffixes)
+    if (bytes != 0 && bytes % (1ULL << shift) == 0) return std::to_string(bytes >> shift) + suffix;
+  return std::to_string(bytes);
+}
+
 // Calls `visit` with the full name of every setting that is not a section.
 void Walk(const Table& table, const std::string& prefix,
           const std::function<void(const std::string&, const Setting&)>& visit) {
@@ -93,13 +102,7 @@ Setting Time(std::string name, Duration& field, std::string help) {
 Setting Size(std::string name, std::uint64_t& field, std::string help) {
   return One(
       std::move(name), field, std::move(help),
-      [](const std::string& text) { return ParseSize(text); },
-      // FormatSize may round; what is printed must read back as the same number.
-      [](std::uint64_t value) {
-        const auto text = FormatSize(value);
-        const auto back = ParseSize(text);
-        return back && *back == value ? text : std::to_string(value);
-      });
+      [](const std::string& text) { return ParseSize(text); }, ExactSize);
 }
 
 Setting Number(std::string name, std::uint64_t& field, std::string help, std::uint64_t least,
@@ -198,11 +201,18 @@ std::vector<Difference> Differences(const Table& before, const Table& after) {
   return found;
 }
 
-void TakeLive(const Table& before, const Table& after) {
+std::string Sentence(const Difference& difference) {
+  return fmt::format("{}: {} -> {}{}", difference.name, difference.before, difference.after,
+                     difference.live ? "" : " needs a restart");
+}
+
+std::vector<Difference> TakeLive(const Table& before, const Table& after) {
+  auto found = Differences(before, after);
   Walk(after, "", [&](const std::string& name, const Setting& setting) {
     if (!setting.live) return;
     MUSTER_CHECK(Set(before, name, setting.get()).has_value());
   });
+  return found;
 }
 
 }  // namespace muster::settings

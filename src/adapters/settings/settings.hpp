@@ -89,7 +89,11 @@ struct Difference {
 // Where two tables of the same program differ.
 std::vector<Difference> Differences(const Table& before, const Table& after);
 
-// Copies the live settings of `after` into the fields of `before`.
-void TakeLive(const Table& before, const Table& after);
+// "log_level: info -> debug", or "listen: … needs a restart"
+std::string Sentence(const Difference& difference);
+
+// A reload: copies the live settings of `after` into the fields of `before`, and tells where the
+// two differed.
+std::vector<Difference> TakeLive(const Table& before, const Table& after);
 
 }  // namespace muster::settings

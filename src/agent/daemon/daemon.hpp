@@ -31,6 +31,11 @@ class Daemon {
   // Finds its tasks again and begins to connect. The loop then runs it.
   Result<> Start();
 
+  // For tasks that start from now on.
+  void Configure(RunAsPolicy run_as, std::uint64_t max_spool) {
+    runner_.Configure(std::move(run_as), max_spool);
+  }
+
  private:
   void Connect();
   void OnOpen(std::uint64_t session);

@@ -124,10 +124,10 @@ TEST_F(SettingsTest, TellsWhatAReloadChangesAndTakesOnlyThat) {
   Example file;
   file.name = "two";
   file.count = 5;
-  EXPECT_THAT(Differences(Describe(running), Describe(file)),
-              ElementsAre(Difference{"name", "one", "two", false},
-                          Difference{"limits.count", "3", "5", true}));
-  TakeLive(Describe(running), Describe(file));
+  const auto changes = TakeLive(Describe(running), Describe(file));
+  EXPECT_THAT(changes, ElementsAre(Difference{"name", "one", "two", false},
+                                   Difference{"limits.count", "3", "5", true}));
+  EXPECT_EQ(Sentence(changes[0]), "name: one -> two needs a restart");
   EXPECT_EQ(running.count, 5u);
   EXPECT_EQ(running.name, "one");
 }
