@@ -155,9 +155,9 @@ Result<> Run(Config config, const Load& load, const std::string& join,
   muster::agent::Daemon daemon(loop, *folder, std::move(*credentials),
                                {.version = muster::kVersion,
                                 .run_as = config.run_as,
-                                .max_spool = config.max_spool,
                                 .cgroups = std::move(cgroups),
-                                .spawner = &spawner});
+                                .spawner = &spawner,
+                                .max_spool = config.max_spool});
   loop.OnSignal({SIGTERM, SIGINT}, [&loop](int signal) {
     spdlog::info("stopping signal={}; tasks go on and are found again at the next start", signal);
     loop.Stop();
