@@ -1,14 +1,21 @@
 """Running Muster: settings checked and reloaded, a look into the server, versions side by side."""
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
+import yaml
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from muster_cluster import BIN, ClusterTest, wait_until  # noqa: E402
+from muster_cluster import BIN, SOURCE, ClusterTest, wait_until  # noqa: E402
+
+DEPLOY = SOURCE / "deploy"
 
 
 def check_config(program, file, *options):
@@ -55,6 +62,45 @@ class CheckConfig(ClusterTest):
         code, printed, _ = check_config("musterd", self.write("listen: 127.0.0.1:9000\n"), "--listen", "127.0.0.1:9001")
         self.assertEqual(code, 0)
         self.assertIn("listen: 127.0.0.1:9001", printed)
+
+
+class Deployed(unittest.TestCase):
+    """The files of deploy/ are taken by the programs they are for."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def check(self, program, text):
+        file = Path(self.folder.name) / "some.yaml"
+        file.write_text(text)
+        code, printed, complaint = check_config(program, file)
+        self.assertEqual((code, complaint), (0, ""))
+        return yaml.safe_load(printed)
+
+    def test_packaged_settings(self):
+        self.assertEqual(self.check("musterd", (DEPLOY / "musterd.yaml").read_text())["data"], "/var/lib/muster")
+        agent = self.check("muster-agent", (DEPLOY / "agent.yaml").read_text())
+        self.assertEqual(agent["run_as"], {"default": "muster-task", "allow": []})
+
+    def test_cloud_init(self):
+        files = {file["path"]: file for file in yaml.safe_load((DEPLOY / "cloud-init/agent.yaml").read_text())["write_files"]}
+        agent = self.check("muster-agent", files["/etc/muster/agent.yaml"]["content"])
+        self.assertIn(agent["join_file"], files)
+        self.assertEqual(files[agent["join_file"]]["permissions"], "0600")
+
+    def test_ansible_role(self):
+        role = DEPLOY / "ansible/roles/muster_agent"
+        defaults = yaml.safe_load((role / "defaults/main.yml").read_text())
+        defaults.update(muster_agent_server="https://muster.example:8440", muster_agent_name="web1",
+                        muster_agent_labels={"zone": "sh1"}, muster_agent_run_as_allow=["root"])
+        template = (role / "templates/agent.yaml.j2").read_text()
+        text = re.sub(r"{{ (\w+) \| to_json }}", lambda found: json.dumps(defaults[found.group(1)]), template)
+        agent = self.check("muster-agent", text)
+        self.assertEqual((agent["name"], agent["labels"], agent["run_as"]["allow"]), ("web1", {"zone": "sh1"}, ["root"]))
+        tasks = yaml.safe_load((role / "tasks/main.yml").read_text())
+        handlers = {handler["name"] for handler in yaml.safe_load((role / "handlers/main.yml").read_text())}
+        self.assertEqual({task["notify"] for task in tasks if "notify" in task}, handlers)
 
 
 class Reload(ClusterTest):
