@@ -1,6 +1,9 @@
 #include "server/config.hpp"
 
 #include <charconv>
+#include <utility>
+
+#include "base/text.hpp"
 
 namespace muster::server {
 namespace {
@@ -10,6 +13,50 @@ Result<> CheckLife(const std::string& text) {
   if (!life) return Fail(life.error());
   if (*life >= std::chrono::seconds(3) && *life <= std::chrono::hours(24 * 3650)) return {};
   return Fail(ErrorCode::kInvalid, "a certificate lives from 3 s to 3650 days");
+}
+
+constexpr std::uint64_t kMostBytes = 1 << 30;
+constexpr std::uint64_t kMostOfThem = 1'000'000;
+
+settings::Setting Bytes(std::string name, std::size_t& field, std::string help) {
+  return settings::Size(std::move(name), field, std::move(help))
+      .Checked([](const std::string& text) -> Result<> {
+        const auto size = ParseSize(text);
+        if (!size) return Fail(size.error());
+        if (*size > 0 && *size <= kMostBytes) return {};
+        return Fail(ErrorCode::kInvalid, "expected a size from 1 to {}", FormatSize(kMostBytes));
+      });
+}
+
+settings::Table Limits(Config& config) {
+  using namespace settings;
+  net::ServerLimits& limits = config.limits;
+  const auto count = [](std::string name, std::size_t& field, std::string help) {
+    return Number(std::move(name), field, std::move(help), 1, kMostOfThem);
+  };
+  return {
+      count("max_connections", limits.max_connections, "Open at once, links included."),
+      count("max_connections_per_address", limits.max_connections_per_address,
+            "Of one address; links do not count."),
+      count("max_handshakes", limits.max_handshakes, "Without a first request."),
+      Bytes("max_url", limits.max_url, "Of a request."),
+      Bytes("max_header", limits.max_header, "All lines of a request's head."),
+      count("max_header_fields", limits.max_header_fields, "Lines of a request's head."),
+      Bytes("max_body", limits.max_body, "Of a request."),
+      Bytes("max_stream_unsent", limits.max_stream_unsent,
+            "An event stream further behind its reader is cut."),
+      Bytes("max_frame", limits.max_frame, "Of a link."),
+      Bytes("max_link_unsent", limits.max_link_unsent,
+            "A node that reads so little of what it is sent is cut off."),
+      Time("header_timeout", limits.header_timeout, "Handshake; then a request's head."),
+      Time("crowded_timeout", limits.crowded_timeout, "The same at max_handshakes."),
+      Time("body_timeout", limits.body_timeout, "To send a request's body."),
+      Time("idle_timeout", limits.idle_timeout, "A kept-alive connection without a request."),
+      Time("write_timeout", limits.write_timeout, "To read an answer, at least_rate."),
+      Bytes("least_rate", limits.least_rate, "Bytes a second of a reader."),
+      count("failures_per_minute", config.failures_per_minute,
+            "Bad tokens and joins of one address before it is slowed."),
+  };
 }
 
 }  // namespace
@@ -40,6 +87,7 @@ settings::Table Describe(Config& config) {
       Section("tls", "The server's own certificate instead of one of the cluster's CA.",
               {Text("cert", config.tls_cert, "File with the chain, leaf first."),
                Text("key", config.tls_key, "File with its key.")}),
+      Section("limits", "What is taken from outside before the answer is no.", Limits(config)),
   };
 }
 
@@ -59,11 +107,24 @@ Result<HostPort> ParseListen(const std::string& text) {
               "'{}' is not an address to listen on; write for example 127.0.0.1:8440", text);
 }
 
+namespace {
+
+Result<> CheckWhole(const Config& config, const std::string& name) {
+  if (config.tls_cert.empty() != config.tls_key.empty())
+    return Fail(ErrorCode::kInvalid, "{}: tls needs both cert and key", name);
+  return {};
+}
+
+}  // namespace
+
 Result<> ReadConfigFile(const std::filesystem::path& file, Config& config) {
   if (const auto read = settings::ReadFile(file, Describe(config)); !read) return read;
-  if (config.tls_cert.empty() != config.tls_key.empty())
-    return Fail(ErrorCode::kInvalid, "{}: tls needs both cert and key", file.string());
-  return {};
+  return CheckWhole(config, file.string());
+}
+
+Result<> ReadConfigText(const std::string& text, const std::string& name, Config& config) {
+  if (const auto read = settings::ReadText(text, name, Describe(config)); !read) return read;
+  return CheckWhole(config, name);
 }
 
 Result<> ReadConfigEnvironment(Config& config) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "adapters/net/limits.hpp"
 #include "adapters/settings/settings.hpp"
 #include "base/instant.hpp"
 #include "base/result.hpp"
@@ -27,6 +28,8 @@ struct Config {
   // tls: {cert, key}: the server's own instead of one of the cluster's CA
   std::string tls_cert;
   std::string tls_key;
+  net::ServerLimits limits;  // `limits:` in the file; link_silence follows from the heartbeat
+  std::size_t failures_per_minute = 30;  // also there: bad tokens and joins of one address
 };
 
 // The table of all settings, over `config`'s fields.
@@ -42,6 +45,8 @@ Result<HostPort> ParseListen(const std::string& text);
 // Reads `file` over `config`. Unknown keys and wrong values are errors with file, line and column,
 // one line each.
 Result<> ReadConfigFile(const std::filesystem::path& file, Config& config);
+// The same from its text; `name` is for messages.
+Result<> ReadConfigText(const std::string& text, const std::string& name, Config& config);
 
 // MUSTER_DATA, MUSTER_LISTEN, MUSTER_PUBLIC_URL, MUSTER_LOG_LEVEL.
 Result<> ReadConfigEnvironment(Config& config);

@@ -66,6 +66,7 @@ net::ServerOptions NetOptions(const Config& config, const HostPort& listen,
   options.key_pem = identity.server.key_pem;
   options.chain_pem = identity.Chain();
   options.client_ca_pem = identity.trusted_pem;
+  options.limits = config.limits;
   options.limits.link_silence = config.heartbeat * 3 + std::chrono::seconds(5);
   return options;
 }
@@ -178,6 +179,15 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   gateway.SetOffice(std::move(*office));
   gateway.SetSubmit([&engine](engine::Command command) { engine.Submit(std::move(command)); });
 
+  FailureWatch failures({.per_minute = static_cast<std::uint32_t>(config.failures_per_minute)},
+                        [](const std::string& line) { spdlog::warn("{}", line); });
+  api::Refusals refusals(failures, clock, [&loop](Duration delay, std::function<void()> work) {
+    loop.Post([&loop, delay, work = std::move(work)] { loop.After(delay, work); });
+  });
+  const auto link_refused = [&](std::string_view source) {
+    failures.Failed(source, Failure::kLink, clock.Read().mono);
+  };
+  gateway.SetRefused([&](const std::string& remote) { link_refused(net::SourceOf(remote)); });
   net::Server* net_server = nullptr;
   CertificateKeeper keeper(config.data, certificates, *identity, clock);
   api::Services services{
@@ -189,6 +199,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
       .clock = clock,
       .identity = *identity,
       .people = authenticator,
+      .refusals = refusals,
       .openapi = kOpenApi,
       .connections =
           [&net_server] { return net_server == nullptr ? 0 : net_server->Connections(); },
@@ -198,7 +209,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
       .server_cert_ends = [&keeper] { return keeper.ServerEnds(); },
       .log = log,
       .activities = [&] { return ActivitiesOf(network, engine, **store, **logs, workers); }};
-  api::Router router(authenticator, workers, clock);
+  api::Router router(authenticator, refusals, workers, clock);
   for (auto* routes :
        {api::RunRoutes, api::TaskRoutes, api::HostRoutes, api::AgentRoutes, api::FleetRoutes,
         api::SystemRoutes, api::TokenRoutes, api::AuditRoutes, api::DebugRoutes})
@@ -222,6 +233,11 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
              gateway.OnFrame(link, frame);
            },
        .on_link_closed = [&gateway](net::LinkConnection& link) { gateway.OnClosed(link); },
+       .on_refused =
+           [&](std::string_view source, std::string_view why) {
+             link_refused(source);
+             spdlog::debug("refused source={} reason=\"{}\"", source, why);
+           },
        .on_warning = [](std::string_view message) { spdlog::warn("net {}", message); }});
   if (!server) return Fail(server.error());
   net_server = server->get();
@@ -239,6 +255,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
     hub.Sweep([&, now = clock.Read().wall](const std::string& token) {
       return authenticator.Usable(token, now);
     });
+    failures.Sweep(clock.Read().mono);
     loop.After(kSweep, sweep);
   };
   loop.After(kSweep, sweep);

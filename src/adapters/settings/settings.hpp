@@ -66,6 +66,8 @@ Setting Section(std::string name, std::string help, Table inner);
 // (unknown key, key given twice, wrong value), with file, line and column; then the fields are in
 // no particular state.
 Result<> ReadFile(const std::filesystem::path& file, const Table& table);
+// The same from its text; `name` is for messages.
+Result<> ReadText(const std::string& text, const std::string& name, const Table& table);
 
 // Takes variables that are set and not empty; `names` maps each to a setting ("limits.body").
 Result<> ReadEnvironment(const Table& table,

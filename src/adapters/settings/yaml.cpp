@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include <fmt/ranges.h>
@@ -135,16 +137,21 @@ std::string PrintAt(const Table& table, const std::string& indent) {
 }  // namespace
 
 Result<> ReadFile(const std::filesystem::path& file, const Table& table) {
-  Reader reader(file.string());
+  std::ifstream stream(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  if (!stream) return Fail(ErrorCode::kNotFound, "cannot read the config file {}", file.string());
+  return ReadText(text, file.string(), table);
+}
+
+Result<> ReadText(const std::string& text, const std::string& name, const Table& table) {
+  Reader reader(name);
   try {
-    const YAML::Node root = YAML::LoadFile(file.string());
+    const YAML::Node root = YAML::Load(text);
     if (root.IsNull()) return {};
     if (root.IsMap())
       reader.Read(root, table, "");
     else
       reader.Blame(root, "expected 'key: value' lines");
-  } catch (const YAML::BadFile&) {
-    return Fail(ErrorCode::kNotFound, "cannot read the config file {}", file.string());
   } catch (const YAML::Exception& problem) {
     reader.Blame(problem.mark, problem.msg);
   }

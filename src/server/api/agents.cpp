@@ -208,7 +208,7 @@ void Join(Services& services, const CallPtr& call) {
   const auto body = call->Body();
   if (!body) return call->Fail(body.error());
   auto join = ReadJoin(*body);
-  if (!join) return call->Fail(join.error());
+  if (!join) return services.refusals.NoJoin(call, join.error());
   engine::Caller caller = CallerOf(*call);
   caller.name = "join";
   engine::JoinHost command{.caller = std::move(caller),
@@ -218,7 +218,7 @@ void Join(Services& services, const CallPtr& call) {
                            .labels = std::move(join->labels)};
   services.engine.Ask(std::move(command), [&services, call, pem = std::move(join->request_pem)](
                                               Result<engine::Answer> answer) {
-    if (!answer) return call->Fail(answer.error());
+    if (!answer) return services.refusals.NoJoin(call, answer.error());
     if (const auto* waits = std::get_if<engine::JoinWaits>(&*answer))
       return AnswerWaits(*call, waits->pending);
     AnswerJoined(services, *call, pem, std::get<engine::HostJoined>(*answer));

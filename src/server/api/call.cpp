@@ -118,15 +118,17 @@ void Call::Text(int status, std::string type, std::string body, net::Headers hea
 
 void Call::Fail(const Error& error) { Fail(StatusOf(error.code), Name(error.code), error.message); }
 
-void Call::Fail(int status, std::string_view code, std::string_view message) {
+void Call::Fail(int status, std::string_view code, std::string_view message, net::Headers headers) {
   const std::string safe =
       IsUtf8(message) ? std::string(message) : "the message is not readable text";
-  Json(status, {{"error",
-                 {{"code", code},
-                  {"message", safe},
-                  {"params", json::object()},
-                  {"details", json::array()},
-                  {"request_id", request_id_}}}});
+  Json(status,
+       {{"error",
+         {{"code", code},
+          {"message", safe},
+          {"params", json::object()},
+          {"details", json::array()},
+          {"request_id", request_id_}}}},
+       std::move(headers));
 }
 
 }  // namespace muster::server::api

@@ -40,7 +40,7 @@ class Call {
   void Text(int status, std::string type, std::string body, net::Headers headers = {});
   void Fail(const Error& error);
   // An error whose code is not one of ErrorCode's.
-  void Fail(int status, std::string_view code, std::string_view message);
+  void Fail(int status, std::string_view code, std::string_view message, net::Headers headers = {});
 
   void SetActor(Actor actor) { actor_ = std::move(actor); }
   void SetParts(std::map<std::string, std::string> parts) { parts_ = std::move(parts); }

@@ -28,40 +28,41 @@ std::optional<std::map<std::string, std::string>> Match(std::string_view pattern
 
 }  // namespace
 
-Router::Router(const Authenticator& authenticator, WorkerPool& workers, const Clock& clock)
-    : authenticator_(authenticator), workers_(workers), clock_(clock) {}
+Router::Router(const Authenticator& authenticator, Refusals& refusals, WorkerPool& workers,
+               const Clock& clock)
+    : authenticator_(authenticator), refusals_(refusals), workers_(workers), clock_(clock) {}
 
 void Router::Add(std::vector<Route> routes) {
   for (auto& route : routes) routes_.push_back(std::move(route));
 }
 
-bool Router::Admit(Call& call, Privilege privilege) {
+bool Router::Admit(const CallPtr& call, Privilege privilege) {
   const auto needed = RoleFor(privilege);
   if (!needed) return true;
-  auto actor = authenticator_.Check(net::FindHeader(call.request().headers, "Authorization"),
+  auto actor = authenticator_.Check(net::FindHeader(call->request().headers, "Authorization"),
                                     clock_.Read().wall);
   if (!actor && actor.error().code == ErrorCode::kUnavailable) {
-    call.Fail(actor.error());
+    call->Fail(actor.error());
     return false;
   }
   if (!actor) {
-    LogRefusal(call, "unauthenticated", actor.error().message);
-    call.Fail(401, "unauthenticated", actor.error().message);
+    LogRefusal(*call, "unauthenticated", actor.error().message);
+    refusals_.NoToken(call, actor.error().message);
     return false;
   }
   if (actor->role < *needed) {
     const std::string why = fmt::format("this needs the role {}; token '{}' is a {}", Name(*needed),
                                         actor->name, Name(actor->role));
-    LogRefusal(call, "denied", why);
-    call.Fail(403, "denied", why);
+    LogRefusal(*call, "denied", why);
+    call->Fail(403, "denied", why);
     return false;
   }
-  call.SetActor(std::move(*actor));
+  call->SetActor(std::move(*actor));
   return true;
 }
 
 void Router::LogRefusal(const Call& call, const char* what, const std::string& why) {
-  const auto left_out = refusals_.Admit(clock_.Read().mono);
+  const auto left_out = lines_.Admit(clock_.Read().mono);
   if (!left_out) return;
   const auto& request = call.request();
   spdlog::warn("{} method={} path=\"{}\" remote={} client=\"{}\" reason=\"{}\" left_out={}", what,
@@ -81,7 +82,7 @@ void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange>
       allowed += (allowed.empty() ? "" : ", ") + route.method;
       continue;
     }
-    if (!Admit(*call, route.privilege)) return;
+    if (!Admit(call, route.privilege)) return;
     call->SetParts(std::move(*parts));
     spdlog::debug("call method={} path={}", route.method, ForLog(call->Path()));
     if (!workers_.Post([handle = &route.handle, call] { (*handle)(call); },
@@ -92,7 +93,8 @@ void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange>
   if (!allowed.empty())
     return call->Fail(
         405, "invalid",
-        fmt::format("{} is not allowed here; use {}", call->request().method, allowed));
+        fmt::format("{} is not allowed here; use {}", call->request().method, allowed),
+        {{"Allow", allowed}});
   call->Fail(404, "not_found",
              fmt::format("there is no '{}' here; see /api/v1/openapi.yaml", call->Path()));
 }

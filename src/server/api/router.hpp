@@ -7,6 +7,7 @@
 
 #include "ports/clock.hpp"
 #include "server/api/call.hpp"
+#include "server/api/refusals.hpp"
 #include "server/auth/authenticator.hpp"
 #include "server/auth/refusal_log.hpp"
 #include "server/worker_pool.hpp"
@@ -25,7 +26,8 @@ struct Route {
 // logged, a bounded number of them.
 class Router {
  public:
-  Router(const Authenticator& authenticator, WorkerPool& workers, const Clock& clock);
+  Router(const Authenticator& authenticator, Refusals& refusals, WorkerPool& workers,
+         const Clock& clock);
 
   void Add(std::vector<Route> routes);
   const std::vector<Route>& routes() const { return routes_; }
@@ -35,13 +37,14 @@ class Router {
 
  private:
   // True when the caller may go on; else the call was answered.
-  bool Admit(Call& call, Privilege privilege);
+  bool Admit(const CallPtr& call, Privilege privilege);
   void LogRefusal(const Call& call, const char* what, const std::string& why);
 
   const Authenticator& authenticator_;
+  Refusals& refusals_;
   WorkerPool& workers_;
   const Clock& clock_;
-  RefusalLog refusals_;
+  RefusalLog lines_;
   std::vector<Route> routes_;
   std::uint64_t next_request_ = 1;
 };

@@ -8,6 +8,7 @@
 #include "ports/clock.hpp"
 #include "ports/log_store.hpp"
 #include "ports/store.hpp"
+#include "server/api/refusals.hpp"
 #include "server/auth/authenticator.hpp"
 #include "server/certificates.hpp"
 #include "server/engine_thread.hpp"
@@ -27,6 +28,7 @@ struct Services {
   const Clock& clock;
   const Identity& identity;
   const Authenticator& people;
+  Refusals& refusals;
   std::string openapi;                       // the contract's text
   std::function<std::size_t()> connections;  // open on the port
   std::function<std::size_t()> links;

@@ -79,6 +79,12 @@ void Metrics(Services& services, const CallPtr& call) {
       Metric("muster_server_certificate_expires_seconds",
              "Until the certificate that the port shows ends", MetricType::Gauge,
              number((services.server_cert_ends() - services.clock.Read().wall).count()) / 1000),
+      Metric("muster_refused_tokens_total", "Calls without a valid token", MetricType::Counter,
+             number(services.refusals.Total(Failure::kToken))),
+      Metric("muster_refused_joins_total", "Joins that were not let in", MetricType::Counter,
+             number(services.refusals.Total(Failure::kJoin))),
+      Metric("muster_refused_links_total", "Handshakes and links that were not let in",
+             MetricType::Counter, number(services.refusals.Total(Failure::kLink))),
   };
   std::ostringstream out;
   prometheus::TextSerializer().Serialize(out, families);

@@ -5,9 +5,30 @@
 #include <spdlog/spdlog.h>
 
 #include "link/papers.hpp"
+#include "server/gateway/frame_check.hpp"
 #include "server/gateway/privileges.hpp"
 
 namespace muster::server {
+namespace {
+
+// Frames, tasks of Hello and reports together; the busiest of agents reports some hundred tasks a
+// second, and a Hello lists what it holds at once.
+constexpr double kMostAtOnce = 2.0 * kMostHeldTasks;
+constexpr double kMostPerSecond = 5'000;
+// A node keeps to a window of 1 MiB.
+constexpr std::size_t kMostStoring = 8 << 20;
+// A node may say Hello unasked while it is being asked to.
+constexpr int kMostHellos = 3;
+
+// A Hello is a commit and a round through all the host's tasks.
+constexpr std::size_t kHelloCost = 500;
+
+double CostOf(const link::NodeFrame& frame) {
+  const std::size_t hello = frame.hello ? kHelloCost + frame.hello->tasks.size() : 0;
+  return static_cast<double>(1 + hello + frame.reports.size());
+}
+
+}  // namespace
 
 Gateway::Gateway(net::EventLoop& loop, Store& store, LogStore& logs, const Clock& clock,
                  WorkerPool& workers, Stored stored)
@@ -28,7 +49,8 @@ Gateway::Gateway(net::EventLoop& loop, Store& store, LogStore& logs, const Clock
 void Gateway::OnLink(std::shared_ptr<net::LinkConnection> connection) {
   const LinkId id(connection->Id());
   spdlog::debug("link opened link={} remote={}", id.value, connection->Remote());
-  links_[id] = {.connection = std::move(connection)};
+  links_.insert_or_assign(id, Link{.connection = std::move(connection),
+                                   .allowance = {kMostAtOnce, kMostPerSecond, clock_.Read().mono}});
   link_count_ = links_.size();
 }
 
@@ -43,11 +65,15 @@ void Gateway::OnClosed(net::LinkConnection& connection) {
 void Gateway::OnFrame(net::LinkConnection& connection, const std::string& bytes) {
   const LinkId id(connection.Id());
   const auto found = links_.find(id);
-  if (found == links_.end()) return;
+  if (found == links_.end() || found->second.closing) return;
   auto frame = link::DecodeNodeFrame(bytes);
   if (!frame) return CloseNow(id, frame.error().message);
+  if (const auto fits = CheckFrame(*frame); !fits) return CloseNow(id, fits.error().message);
   Link& link = found->second;
   DropUnpermitted(*frame, link.host);
+  const Now now = clock_.Read();
+  if (!link.allowance.Take(CostOf(*frame), now.mono))
+    return CloseNow(id, "the node sends more than can be acted on");
   if (frame->hello) {
     link.host = {};
     link.outdated = Outdated(frame->hello->facts);
@@ -55,12 +81,27 @@ void Gateway::OnFrame(net::LinkConnection& connection, const std::string& bytes)
   }
   if (frame->beat) {
     link::ServerFrame answer;
-    answer.beat = link::BeatAnswer{frame->beat->sent_at, clock_.Read().mono.ms};
+    answer.beat = link::BeatAnswer{frame->beat->sent_at, now.mono.ms};
     connection.Send(encoder_.Encode(answer));
   }
   if (!frame->renew.empty()) TakeRenewal(link, std::move(frame->renew));
   if (frame->chunks.empty() && frame->reports.empty()) return;
+  if (!TakeOutput(link, frame->chunks)) return CloseNow(id, "the node sends more than its window");
   intake_.Take(id, link.host, std::move(*frame));
+}
+
+// A task may be forgotten here while its last output is on the way; so what is not expected is
+// dropped and nothing more.
+bool Gateway::TakeOutput(Link& link, std::vector<LogChunk>& chunks) {
+  std::erase_if(chunks, [&](const LogChunk& chunk) {
+    return chunk.task.host == link.host && !link.tasks.contains(chunk.task);
+  });
+  if (chunks.empty()) return true;
+  std::size_t bytes = 0;
+  for (const auto& chunk : chunks) bytes += sizeof(LogChunk) + chunk.data.size();
+  link.storing.push_back(bytes);
+  link.storing_bytes += bytes;
+  return link.storing_bytes <= kMostStoring;
 }
 
 void Gateway::TakeHello(Link& link, link::Hello hello) {
@@ -72,6 +113,8 @@ void Gateway::TakeHello(Link& link, link::Hello hello) {
   spdlog::debug("hello link={} version={} session={} tasks={}", command.link.value,
                 command.hello.version, command.hello.session, command.hello.tasks.size());
   if (command.hello.tasks.empty()) return submit_(std::move(command));
+  if (++link.hellos > kMostHellos)
+    return CloseNow(command.link, "the node says Hello without waiting for Welcome");
   const bool posted = workers_.Post(
       [this, command = std::move(command)]() mutable {
         std::vector<TaskKey> keys;
@@ -118,15 +161,30 @@ void Gateway::SendNow(LinkId link, const link::ServerFrame& frame) {
   const auto found = links_.find(link);
   if (found == links_.end()) return;
   Link& to = found->second;
-  if (frame.welcome) {
-    to.host = frame.welcome->host;
-    to.name = frame.welcome->host_name;
-  }
+  Note(to, frame);
   to.connection->Send(encoder_.Encode(frame));
   if (!frame.welcome || !to.outdated) return;
   link::ServerFrame papers;
   papers.papers = office_.papers;
   to.connection->Send(encoder_.Encode(papers));
+}
+
+void Gateway::Note(Link& link, const link::ServerFrame& frame) {
+  if (frame.refusal && refused_) refused_(link.connection->Remote());
+  if (frame.welcome || frame.say_hello) link.hellos = 0;
+  if (frame.welcome) {
+    link.host = frame.welcome->host;
+    link.name = frame.welcome->host_name;
+    link.tasks.clear();
+    for (const auto& answer : frame.welcome->answers)
+      if (answer.verb != link::Verb::kForget) link.tasks.insert(answer.task);
+  }
+  for (const auto& order : frame.orders) link.tasks.insert(order.task);
+  for (const auto& task : frame.forgets) link.tasks.erase(task);
+  // Only the intake acknowledges, once for each frame it took, in their order.
+  if (frame.log_acks.empty() || link.storing.empty()) return;
+  link.storing_bytes -= link.storing.front();
+  link.storing.pop_front();
 }
 
 void Gateway::CloseSoon(LinkId link, const Error& why) {
@@ -135,7 +193,7 @@ void Gateway::CloseSoon(LinkId link, const Error& why) {
 
 void Gateway::CloseNow(LinkId link, const std::string& why) {
   const auto found = links_.find(link);
-  if (found == links_.end()) return;
+  if (found == links_.end() || std::exchange(found->second.closing, true)) return;
   if (!why.empty())
     spdlog::warn("link closed link={} remote={} reason=\"{}\"", link.value,
                  found->second.connection->Remote(), why);
@@ -161,6 +219,7 @@ void Gateway::BeginAnew(Term term) {
     frame.say_hello = true;
     for (auto& [id, link] : links_) {
       link.host = {};
+      link.hellos = 0;
       link.connection->Send(encoder_.Encode(frame));
     }
   });

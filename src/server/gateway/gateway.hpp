@@ -1,10 +1,12 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "adapters/net/event_loop.hpp"
 #include "adapters/net/server.hpp"
@@ -13,6 +15,7 @@
 #include "ports/links.hpp"
 #include "ports/log_store.hpp"
 #include "ports/store.hpp"
+#include "server/allowance.hpp"
 #include "server/gateway/intake.hpp"
 #include "server/worker_pool.hpp"
 
@@ -21,6 +24,10 @@ namespace muster::server {
 // Holds the nodes' links on the network loop's thread: turns frames into commands for the engine
 // and the engine's messages into frames. It answers heartbeats itself and acknowledges stored
 // output; every other word to a node is the engine's.
+//
+// A node that says more than a node can have to say (frame_check.hpp), says it faster than anyone
+// could act on it, or sends output ahead of its window loses its link. Output of a task that the
+// node does not hold is dropped.
 class Gateway final : public Links {
  public:
   using Submit = std::function<void(engine::Command)>;
@@ -40,6 +47,9 @@ class Gateway final : public Links {
 
   // Where commands go; set once, before the first link.
   void SetSubmit(Submit submit) { submit_ = std::move(submit); }
+  // Told of each node that is refused; set once, before the first link.
+  using Refused = std::function<void(const std::string& remote)>;
+  void SetRefused(Refused refused) { refused_ = std::move(refused); }
 
   void SetOffice(Office office) { office_ = std::move(office); }  // once, before the first link
 
@@ -57,14 +67,23 @@ class Gateway final : public Links {
  private:
   struct Link {
     std::shared_ptr<net::LinkConnection> connection;
-    HostId host;            // known once welcomed
-    std::string name;       // as well
+    Allowance allowance;    // of frames, tasks and reports
+    HostId host = {};       // known once welcomed
+    std::string name = {};  // as well
     bool outdated = false;  // its Hello tells of other papers than the office's
+    // What the node may send output of: tasks it was told to go on with, and orders since.
+    std::unordered_set<TaskKey> tasks = {};
+    bool closing = false;                  // no longer listened to
+    int hellos = 0;                        // being looked up
+    std::deque<std::size_t> storing = {};  // bytes of output by frame, until it is acknowledged
+    std::size_t storing_bytes = 0;
   };
 
   void TakeHello(Link& link, link::Hello hello);
   void TakeRenewal(Link& link, std::string request_pem);
   bool Outdated(const Labels& facts) const;
+  bool TakeOutput(Link& link, std::vector<LogChunk>& chunks);
+  void Note(Link& link, const link::ServerFrame& frame);
   void SendNow(LinkId link, const link::ServerFrame& frame);
   void CloseSoon(LinkId link, const Error& why);  // from any thread
   void CloseNow(LinkId link, const std::string& why);
@@ -76,6 +95,7 @@ class Gateway final : public Links {
   WorkerPool& workers_;
   Submit submit_;
   Office office_;
+  Refused refused_;
   Intake intake_;
   link::ServerFrameEncoder encoder_;
   std::unordered_map<LinkId, Link> links_;  // the loop's thread only

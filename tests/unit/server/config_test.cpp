@@ -66,6 +66,29 @@ TEST_F(ConfigTest, RefusesWhatIsNotAMapOrNotYaml) {
   EXPECT_FALSE(Read("listen: {a: b}\n"));
 }
 
+TEST_F(ConfigTest, ReadsLimits) {
+  ASSERT_TRUE(
+      Read("limits:\n  max_body: 1MiB\n  max_connections_per_address: 7\n"
+           "  header_timeout: 2s\n  failures_per_minute: 3\nlisten: 127.0.0.1:1\n"));
+  EXPECT_EQ(config_.limits.max_body, 1U << 20);
+  EXPECT_EQ(config_.limits.max_connections_per_address, 7U);
+  EXPECT_EQ(config_.limits.header_timeout, std::chrono::seconds(2));
+  EXPECT_EQ(config_.failures_per_minute, 3U);
+  EXPECT_EQ(config_.listen, "127.0.0.1:1");
+  EXPECT_TRUE(Read("limits:\n"));
+}
+
+TEST_F(ConfigTest, NamesTheLineOfAWrongLimit) {
+  const auto read = Read("limits:\n  max_boddy: 1\n");
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("musterd.yaml:2:3"), std::string::npos)
+      << read.error().message;
+  for (const char* limits : {"5", "[1]", "{max_body: 0}", "{max_body: 2GiB}", "{max_handshakes: 0}",
+                             "{max_handshakes: -1}", "{max_handshakes: 99999999999}",
+                             "{idle_timeout: soon}", "{max_body: {a: b}}"})
+    EXPECT_FALSE(Read(std::string("limits: ") + limits)) << limits;
+}
+
 TEST_F(ConfigTest, AnEmptyFileChangesNothing) { EXPECT_TRUE(Read("")); }
 
 TEST_F(ConfigTest, SaysThatAFileIsMissing) {

@@ -1,0 +1,221 @@
+#include "server/gateway/gateway.hpp"
+
+#include <future>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "adapters/memory/memory_store.hpp"
+
+namespace muster::server {
+namespace {
+
+constexpr HostId kHost{7};
+constexpr TaskKey kTask{RunId(1), Visit(1), 0, kHost, Attempt(1)};
+constexpr TaskKey kInvented{RunId(99), Visit(1), 0, kHost, Attempt(1)};
+
+class StillClock final : public Clock {
+ public:
+  Now Read() const override { return {{1'000'000}, {1'000'000}}; }
+};
+
+class FakeLink final : public net::LinkConnection {
+ public:
+  std::uint64_t Id() const override { return 1; }
+  const std::string& PeerKey() const override { return key_; }
+  const std::string& Remote() const override { return remote_; }
+  void Send(std::string frame) override { sent.push_back(std::move(frame)); }
+  std::size_t Unsent() const override { return 0; }
+  void Close() override { ++closes; }
+
+  std::vector<std::string> sent;
+  int closes = 0;
+
+ private:
+  std::string key_ = "key";
+  std::string remote_ = "10.0.0.7:5";
+};
+
+// Holds back its answers: what was appended is not durable until Answer.
+class SlowLogStore final : public LogStore {
+ public:
+  void Append(std::vector<LogChunk> chunks, Done done) override {
+    appended += chunks.size();
+    waiting_.push_back(std::move(done));
+  }
+  Result<std::uint64_t> DurableEnd(const TaskKey&) override { return 0; }
+  void Finish(const TaskKey&, LogTotals, MarkDone done) override {
+    done(Fail(ErrorCode::kUnavailable, "slow"));
+  }
+  Result<std::vector<LogChunk>> Read(const TaskKey&, std::uint64_t, std::size_t) override {
+    return std::vector<LogChunk>{};
+  }
+  void Answer() {
+    for (auto& done : std::exchange(waiting_, {})) done({});
+  }
+
+  std::size_t appended = 0;
+
+ private:
+  std::vector<Done> waiting_;
+};
+
+// A gateway with one link. Whatever the test says happens on the loop's thread, and is over with
+// all its consequences when the call returns.
+class GatewayTest : public ::testing::Test {
+ protected:
+  GatewayTest() : thread_([this] { loop_.Run(); }) {
+    gateway_.SetSubmit(
+        [this](engine::Command command) { commands_.push_back(std::move(command)); });
+    Do([this] { gateway_.OnLink(link_); });
+  }
+  ~GatewayTest() override {
+    workers_.Stop();
+    loop_.Stop();
+    thread_.join();
+  }
+
+  // The work, what it posted, and what came before that into the queue.
+  template <typename Work>
+  void Do(Work work) {
+    for (int round = 0; round < 3; ++round) {
+      std::promise<void> done;
+      loop_.Post([&] {
+        if (round == 0) work();
+        done.set_value();
+      });
+      done.get_future().wait();
+    }
+  }
+  void Say(const link::NodeFrame& frame) {
+    Do([&] { gateway_.OnFrame(*link_, link::Encode(frame)); });
+  }
+  void SayHello(std::size_t tasks = 0) {
+    link::NodeFrame frame;
+    frame.hello.emplace();
+    frame.hello->tasks.assign(
+        tasks, {.task = kTask, .state = link::HeldState::kAccepted, .end = std::nullopt});
+    Say(frame);
+  }
+  void SayOutput(const TaskKey& task, std::uint64_t offset, std::size_t size) {
+    link::NodeFrame frame;
+    frame.chunks.push_back({task, offset, Stream::kStdout, {}, std::string(size, 'x')});
+    Say(frame);
+  }
+  void Tell(link::ServerFrame frame) {
+    Do([&] { gateway_.Send({{LinkId(1), std::move(frame)}}); });
+  }
+  void Welcome() {
+    link::ServerFrame frame;
+    frame.welcome.emplace();
+    frame.welcome->host = kHost;
+    Tell(std::move(frame));
+  }
+  void Order(const TaskKey& task) {
+    link::ServerFrame frame;
+    frame.orders.emplace_back();
+    frame.orders[0].task = task;
+    frame.orders[0].command = std::make_shared<const Command>();
+    Tell(std::move(frame));
+  }
+
+  StillClock clock_;
+  MemoryStore store_;
+  SlowLogStore logs_;
+  net::EventLoop loop_;
+  WorkerPool workers_{1};
+  std::vector<engine::Command> commands_;
+  std::shared_ptr<FakeLink> link_ = std::make_shared<FakeLink>();
+  Gateway gateway_{loop_, store_, logs_, clock_, workers_, {}};
+  std::thread thread_;
+};
+
+TEST_F(GatewayTest, RubbishClosesTheLink) {
+  Do([this] { gateway_.OnFrame(*link_, "\xff\xff\xff rubbish"); });
+  EXPECT_EQ(link_->closes, 1);
+}
+
+TEST_F(GatewayTest, HelloWithAHundredThousandTasksClosesTheLink) {
+  SayHello(100'000);
+  EXPECT_EQ(link_->closes, 1);
+  EXPECT_TRUE(commands_.empty());
+}
+
+TEST_F(GatewayTest, NothingCountsBeforeWelcome) {
+  SayHello();
+  SayOutput(kTask, 0, 10);
+  EXPECT_EQ(logs_.appended, 0U);
+  EXPECT_EQ(link_->closes, 0);
+}
+
+TEST_F(GatewayTest, OutputOfATaskTheNodeDoesNotHoldIsDropped) {
+  SayHello();
+  Welcome();
+  Order(kTask);
+  SayOutput(kInvented, 0, 10);
+  EXPECT_EQ(logs_.appended, 0U);
+  SayOutput(kTask, 0, 10);
+  EXPECT_EQ(logs_.appended, 1U);
+  link::ServerFrame forget;
+  forget.forgets.push_back(kTask);
+  Tell(std::move(forget));
+  SayOutput(kTask, 10, 10);
+  EXPECT_EQ(logs_.appended, 1U);
+  EXPECT_EQ(link_->closes, 0);
+}
+
+TEST_F(GatewayTest, OutputOfAnotherHostClosesTheLink) {
+  SayHello();
+  Welcome();
+  SayOutput({RunId(1), Visit(1), 0, HostId(8), Attempt(1)}, 0, 10);
+  EXPECT_EQ(link_->closes, 1);
+  EXPECT_EQ(logs_.appended, 0U);
+}
+
+TEST_F(GatewayTest, OutputAheadOfTheWindowClosesTheLink) {
+  SayHello();
+  Welcome();
+  Order(kTask);
+  for (int i = 0; i < 20; ++i) SayOutput(kTask, 0, 1 << 20);
+  EXPECT_EQ(link_->closes, 1);
+  EXPECT_LT(logs_.appended, 10U);
+}
+
+TEST_F(GatewayTest, StoredOutputMakesRoomForMore) {
+  SayHello();
+  Welcome();
+  Order(kTask);
+  for (int i = 0; i < 40; ++i) {
+    SayOutput(kTask, 0, 1 << 20);
+    Do([this] { logs_.Answer(); });
+  }
+  EXPECT_EQ(link_->closes, 0);
+  EXPECT_EQ(logs_.appended, 40U);
+}
+
+TEST_F(GatewayTest, FloodOfFramesClosesTheLink) {
+  link::NodeFrame beat;
+  beat.beat.emplace();
+  Do([&] {
+    for (int i = 0; i < 200'000; ++i) gateway_.OnFrame(*link_, link::Encode(beat));
+  });
+  EXPECT_EQ(link_->closes, 1);
+}
+
+TEST_F(GatewayTest, FloodOfHellosClosesTheLink) {
+  for (int i = 0; i < 1'000; ++i) SayHello();
+  EXPECT_EQ(link_->closes, 1);
+  EXPECT_LT(commands_.size(), 250U);
+}
+
+TEST_F(GatewayTest, RefusedNodesAreTold) {
+  std::string refused;
+  gateway_.SetRefused([&](const std::string& remote) { refused = remote; });
+  link::ServerFrame frame;
+  frame.refusal = link::Refusal{"unknown", "who are you?"};
+  Tell(std::move(frame));
+  EXPECT_EQ(refused, "10.0.0.7:5");
+}
+
+}  // namespace
+}  // namespace muster::server
