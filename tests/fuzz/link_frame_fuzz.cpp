@@ -3,15 +3,18 @@
 #include <string_view>
 
 #include "link/codec/codec.hpp"
+#include "server/gateway/frame_check.hpp"
 
 // Whatever a peer sends either is refused or survives being sent on: encoding it again and decoding
 // that gives the same frame.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace muster;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  if (const auto frame = link::DecodeNodeFrame(bytes)) {
+  if (auto frame = link::DecodeNodeFrame(bytes)) {
     const auto again = link::DecodeNodeFrame(link::Encode(*frame));
     MUSTER_CHECK(again && *again == *frame);
+    // Softened, it is still text.
+    if (server::CheckFrame(*frame)) MUSTER_CHECK(link::DecodeNodeFrame(link::Encode(*frame)));
   }
   if (const auto frame = link::DecodeServerFrame(bytes)) {
     link::ServerFrameEncoder encoder;
