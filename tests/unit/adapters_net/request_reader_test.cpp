@@ -7,16 +7,20 @@
 namespace muster::net {
 namespace {
 
+RequestReader::State Feed(RequestReader& reader, beast::flat_buffer& in, std::string_view text) {
+  std::memcpy(in.prepare(text.size()).data(), text.data(), text.size());
+  in.commit(text.size());
+  return reader.Feed(in);
+}
+
 // Feeds `text` in pieces that end where `cut` says, then byte by byte.
 RequestReader::State FeedInPieces(RequestReader& reader, std::string_view text, std::size_t cut) {
   beast::flat_buffer in;
   auto state = RequestReader::State::kHead;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t size = at < cut ? cut - at : 1;
-    std::memcpy(in.prepare(size).data(), text.data() + at, size);
-    in.commit(size);
+    state = Feed(reader, in, text.substr(at, size));
     at += size;
-    state = reader.Feed(in);
     if (state == RequestReader::State::kDone || state == RequestReader::State::kRefused) break;
   }
   return state;
@@ -33,14 +37,28 @@ TEST(RequestReader, TakesAChunkedBodyHoweverItArrives) {
   }
 }
 
+TEST(RequestReader, RefusesALongHeaderAlsoLineByLine) {
+  const ServerLimits limits{.max_header = 1000, .max_header_fields = 1'000'000};
+  for (std::string_view line : {"A: b\r\n", "A: b\r\nC: d\r\nE: "}) {
+    RequestReader reader(limits);
+    beast::flat_buffer in;
+    auto state = Feed(reader, in, "GET / HTTP/1.1\r\n");
+    std::size_t fed = 0;
+    for (; state == RequestReader::State::kHead && fed < 100'000; fed += line.size()) {
+      state = Feed(reader, in, line);
+    }
+    EXPECT_EQ(state, RequestReader::State::kRefused);
+    EXPECT_EQ(reader.status(), 431);
+    EXPECT_LT(fed, 1100U);
+  }
+}
+
 TEST(RequestReader, LeavesTheNextRequestInTheBuffer) {
   const ServerLimits limits;
   RequestReader reader(limits);
   beast::flat_buffer in;
-  const std::string_view text = "POST /1 HTTP/1.1\r\nContent-Length: 2\r\n\r\nokGET /2";
-  std::memcpy(in.prepare(text.size()).data(), text.data(), text.size());
-  in.commit(text.size());
-  ASSERT_EQ(reader.Feed(in), RequestReader::State::kDone);
+  ASSERT_EQ(Feed(reader, in, "POST /1 HTTP/1.1\r\nContent-Length: 2\r\n\r\nokGET /2"),
+            RequestReader::State::kDone);
   EXPECT_EQ(in.size(), 6U);
 }
 
