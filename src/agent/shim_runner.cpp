@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <fcntl.h>
 #include <filesystem>
@@ -14,8 +15,6 @@
 #include <system_error>
 #include <unistd.h>
 #include <utility>
-
-#include <climits>
 
 #include "agent/clocks.hpp"
 #include "agent/launch.hpp"

@@ -256,8 +256,7 @@ void AddLimitOptions(CLI::App& command, RunOptions& options) {
       .add_option("--memory", options.memory,
                   "Memory of each command at most, for example 512M; past it it is ended")
       ->type_name("SIZE");
-  command
-      .add_option("--cpu", options.cpu, "Processors of each command at most, for example 1.5")
+  command.add_option("--cpu", options.cpu, "Processors of each command at most, for example 1.5")
       ->type_name("NUMBER");
   command.add_option("--processes", options.processes, "Processes of each command at most")
       ->type_name("NUMBER");

@@ -53,14 +53,14 @@ EmulatedHost::EmulatedHost(net::EventLoop& loop, net::Endpoint server, Identity 
       identity_(std::move(identity)),
       pretence_(pretence),
       notice_(std::move(notice)),
-      node_(link::Node::Options{
-          .version = pretence.version,
-          // Nothing runs here, so every limit is kept.
-          .features = {Feature(Resource::kMemory), Feature(Resource::kCpu),
-                       Feature(Resource::kProcesses)},
-          .facts = {{"os", "emulated"}, {"agent", "fleet-" + pretence.version}},
-          .store = identity_.store,
-          .boot = std::move(boot)}),
+      node_(
+          link::Node::Options{.version = pretence.version,
+                              // Nothing runs here, so every limit is kept.
+                              .features = {Feature(Resource::kMemory), Feature(Resource::kCpu),
+                                           Feature(Resource::kProcesses)},
+                              .facts = {{"os", "emulated"}, {"agent", "fleet-" + pretence.version}},
+                              .store = identity_.store,
+                              .boot = std::move(boot)}),
       // Grows with the wall clock, so that a fleet with kept keys goes on above its last session.
       session_(static_cast<std::uint64_t>(ReadClock(CLOCK_REALTIME))) {}
 
