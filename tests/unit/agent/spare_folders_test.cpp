@@ -42,18 +42,18 @@ TEST_F(SpareFoldersTest, AFolderIsUsedAgainAndHoldsNothingOfTheTaskBefore) {
   Forget(task);
 
   Command second;
-  second.argv = {"sleep", "300"};
+  second.argv = {"sh", "-c", "echo second; exec sleep 300"};
   const auto next = Start(second);
   EXPECT_EQ(Inode(TaskPath(next)), inode);
-  ASSERT_TRUE(WaitFor([&] { return Exists(TaskPath(next) + "/exit.new"); }));
-  EXPECT_EQ(Names(TaskPath(next)), (std::set<std::string>{"order", "exit.new"}));
+  ASSERT_TRUE(WaitForOutput(next, "second"));
+  EXPECT_EQ(Names(TaskPath(next)), (std::set<std::string>{"order", "out", "exit.new"}));
   const auto order = ParseOrderRecord(*ReadFile(TaskPath(next) + "/order"));
   ASSERT_TRUE(order) << order.error().message;
   EXPECT_EQ(order->order.task, next);
   runner_->Kill(next, {});
   const auto outcome = Await(next);
   EXPECT_EQ(outcome.end.state, TaskState::kKilled);
-  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.out, "second\n");
 }
 
 TEST_F(SpareFoldersTest, AFolderWhoseShimLivesOnIsNotUsedAgain) {
