@@ -23,8 +23,8 @@ class FullDisk(ClusterTest):
 
     def setUp(self):
         self.cluster = ServerOnSmallDisk()
-        self.addCleanup(self.cluster.disk.close)
         self.addCleanup(self.cluster.close)
+        self.addCleanup(self.cluster.disk.close)  # first: a folder with a mount in it cannot be removed
         self.cluster.add_agents("h1", "h2")
 
     def test_output_of_running_tasks_waits_for_room(self):
