@@ -179,7 +179,7 @@ class Crashes(ClusterTest):
 
     def test_killed_shim_is_lost(self):
         run = GatedRun(self.cluster, "h1")
-        shims = [pid for pid in processes_of(self.agent.data) if b"\0shim\0" in command_line(pid)]
+        shims = [pid for pid in processes_of(self.agent.data) if b" shim " in command_line(pid).replace(b"\0", b" ")]
         self.assertEqual(len(shims), 1)
         os.kill(shims[0], signal.SIGKILL)
         self.assertCode(run.finish(), 6)
