@@ -1,4 +1,3 @@
-#include <iostream>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -7,6 +6,7 @@
 #include "base/text.hpp"
 #include "cli/api_client.hpp"
 #include "cli/host_acts.hpp"
+#include "cli/question.hpp"
 #include "cli/terminal_text.hpp"
 
 namespace muster::cli {
@@ -103,11 +103,10 @@ Result<int> Revoke(const Context& context, const Flags& flags) {
 }  // namespace
 
 bool Agreed(const Context& context, bool yes, const std::string& question) {
-  if (yes || !context.terminal.stdin_tty || !context.terminal.stderr_tty) return true;
-  Write(stderr, ForTerminal(question) + " [y/N] ");
-  std::string answer;
-  std::getline(std::cin, answer);
-  return Trim(answer) == "y" || Trim(answer) == "yes";
+  if (yes || !context.CanAsk()) return true;
+  const auto answer =
+      Ask(fmt::format("{} in {}? [y/N] ", ForTerminal(question, true), context.Where()));
+  return answer && (Trim(*answer) == "y" || Trim(*answer) == "yes");
 }
 
 void AddAgentActs(CLI::App& agents, Context& context) {

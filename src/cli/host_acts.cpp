@@ -62,7 +62,7 @@ Result<int> Label(const Context& context, const LabelFlags& flags) {
 }
 
 Result<int> Remove(const Context& context, const std::string& name, bool yes) {
-  if (!Agreed(context, yes, fmt::format("forget host {} and its labels?", name))) {
+  if (!Agreed(context, yes, fmt::format("Forget host {} and its labels", name))) {
     context.Say("nothing was done");
     return 1;
   }

@@ -8,7 +8,8 @@ namespace muster::cli {
 void AddAgentActs(CLI::App& agents, Context& context);  // pending, replace, reject, revoke
 void AddHostActs(CLI::App& hosts, Context& context);    // label, rm
 
-// Asks a yes-or-no question at a terminal; true without one, and with `yes`.
+// Asks a yes-or-no question at a terminal; true without one, and with `yes`. Where it would happen
+// and the question mark are added to `question`.
 bool Agreed(const Context& context, bool yes, const std::string& question);
 
 }  // namespace muster::cli

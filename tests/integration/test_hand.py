@@ -82,6 +82,16 @@ class Questions(HandTest):
         self.assertCode(self.cluster.muster("stop"), 1)  # it has ended, nothing is left to stop
 
 
+    def test_forgetting_a_host_asks_where(self):
+        terminal = self.at_terminal("hosts", "rm", "web3")
+        terminal.wait_for(f"Forget host web3 and its labels in {self.cluster.url}\\? \\[y/N\\] ")
+        terminal.type("n\n")
+        code, shown = terminal.finish()
+        self.assertEqual(code, 1, shown)
+        self.assertIn("nothing was done", shown)
+        self.assertIn("web3", self.cluster.online())
+
+
 class ManyHosts(HandTest):
     hosts = ("fleet",)  # one emulator, not an agent
 
