@@ -165,7 +165,7 @@ void AddAudit(CLI::App& app, Context& context) {
   auto* audit = app.add_subcommand("audit", "Who did what, where, when and why");
   const auto flags = std::make_shared<AuditFlags>();
   audit->footer(kExamples);
-  audit->add_option("--host", flags->host, "Only acts that touched this host");
+  audit->add_option("--host", flags->host, "Only acts that touched this host")->type_name("HOST");
   audit->add_option("--by", flags->by, "Only acts of this token");
   audit->add_option("--act", flags->act, "Only this act: run.start, run.stop, token.create, …");
   audit->add_option("--since", flags->since, "Only later ones: a time, or how long ago");
@@ -179,12 +179,14 @@ void AddAudit(CLI::App& app, Context& context) {
   });
 
   auto* show = audit->add_subcommand("show", "One act, with its whole script");
+  show->footer(kExamples);
   const auto number = std::make_shared<std::uint64_t>(0);
   show->add_option("number", *number, "Which entry")->type_name("NUMBER")->required();
   show->callback([&context, number] {
     context.action = [&context, number] { return Show(context, *number); };
   });
   auto* verify = audit->add_subcommand("verify", "Check that no entry was changed or removed");
+  verify->footer(kExamples);
   verify->callback([&context] { context.action = [&context] { return Verify(context); }; });
 }
 

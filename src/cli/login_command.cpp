@@ -13,6 +13,7 @@
 #include "cli/context.hpp"
 #include "cli/fingerprint.hpp"
 #include "cli/question.hpp"
+#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -137,6 +138,20 @@ Result<std::optional<std::string>> TokenFor(const Context& context, const std::s
   return std::optional(std::move(token));
 }
 
+// Whose token it is, in a word or two.
+Result<std::string> WhoCalls(Caller& caller, const std::string& url, const std::string& token) {
+  const auto answer = caller.Get("/api/v1/whoami", token);
+  if (!answer)
+    return answer.error().code == ErrorCode::kDenied
+               ? Fail(ErrorCode::kDenied, "{} does not accept this token; nothing was kept", url)
+               : Fail(answer.error());
+  boost::system::error_code problem;
+  const auto me = boost::json::parse(*answer, problem);
+  if (problem || TextOf(me, "name").empty())
+    return Fail(ErrorCode::kInternal, "{} does not answer as a Muster server does", url);
+  return ForTerminal(fmt::format("{} ({})", TextOf(me, "name"), TextOf(me, "role")), true);
+}
+
 Result<> CheckName(const Contexts& contexts, const std::string& name, const std::string& url) {
   const auto* known = contexts.Find(name);
   if (known == nullptr || known->server == url) return {};
@@ -172,11 +187,8 @@ Result<int> Login(const Context& context, LoginFlags& flags) {
   const auto token = TokenFor(context, flags.url);
   if (!token) return Fail(token.error());
   if (!*token) return kExitInterrupted;
-  if (const auto status = caller.Get("/api/v1/status", **token); !status)
-    return status.error().code == ErrorCode::kDenied
-               ? Fail(ErrorCode::kDenied, "{} does not accept this token; nothing was kept",
-                      flags.url)
-               : Fail(status.error());
+  const auto me = WhoCalls(caller, flags.url, **token);
+  if (!me) return Fail(me.error());
 
   const std::string ca = !trust->own_ca                   ? ""
                          : trust->identity.ca_pem.empty() ? caller.RootPem()
@@ -184,7 +196,7 @@ Result<int> Login(const Context& context, LoginFlags& flags) {
   if (auto ok = contexts->Put({name, flags.url, **token, {}}, ca); !ok) return Fail(ok.error());
   if (auto ok = contexts->Use(name); !ok) return Fail(ok.error());
   if (auto ok = contexts->Save(); !ok) return Fail(ok.error());
-  context.Say(fmt::format("logged in to {}; context {} is in use now", flags.url, name));
+  context.Say(fmt::format("logged in to {} as {}; context {} is in use now", flags.url, *me, name));
   return 0;
 }
 

@@ -104,6 +104,7 @@ void AddTokens(CLI::App& app, Context& context) {
   });
 
   auto* list = tokens->add_subcommand("list", "List tokens, also those that ended lately");
+  list->footer(kExamples);
   list->callback([&context] { context.action = [&context] { return List(context); }; });
 
   auto* revoke = tokens->add_subcommand("revoke", "Refuse a token from now on");
