@@ -107,7 +107,7 @@ Result<std::vector<ProcessRunner::Held>> ShimRunner::Recover() {
   if (!inotify_)
     return Fail(ErrorCode::kUnavailable, "inotify: {}; see fs.inotify.max_user_instances",
                 ErrnoText(errno));
-  spares_.Open(tasks_folder_);
+  if (auto opened = spares_.Open((data / "spare").string()); !opened) return Fail(opened.error());
   std::vector<Held> held;
   for (const auto& item : std::filesystem::directory_iterator(tasks_folder_, problem))
     if (const auto task = ParseFolderName(item.path().filename().string()))

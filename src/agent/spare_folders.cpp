@@ -14,7 +14,6 @@
 namespace muster::agent {
 namespace {
 
-constexpr std::string_view kSpare = "spare-";
 constexpr std::size_t kMostSpares = 32;
 
 void RemoveAll(const std::string& path) {
@@ -41,19 +40,14 @@ bool Empty(const TaskFolder& folder) {
 
 }  // namespace
 
-void SpareFolders::Open(std::string tasks_folder) {
-  tasks_folder_ = std::move(tasks_folder);
+Result<> SpareFolders::Open(std::string place) {
+  place_ = std::move(place);
   spares_.clear();
-  std::error_code problem;
-  std::vector<std::string> paths;
-  for (const auto& item : std::filesystem::directory_iterator(tasks_folder_, problem))
-    if (item.path().filename().string().starts_with(kSpare)) paths.push_back(item.path().string());
-  for (const auto& path : paths) RemoveAll(path);
+  RemoveAll(place_);
+  return MakeFolders(place_, 0711);
 }
 
-std::string SpareFolders::NextName() {
-  return fmt::format("{}/{}{}", tasks_folder_, kSpare, ++last_);
-}
+std::string SpareFolders::NextName() { return fmt::format("{}/{}", place_, ++last_); }
 
 Result<> SpareFolders::Make(const std::string& path, std::string_view order) {
   const auto conflict = [&] { return Fail(ErrorCode::kConflict, "{} is there already", path); };
@@ -61,7 +55,7 @@ Result<> SpareFolders::Make(const std::string& path, std::string_view order) {
     const std::string spare = std::move(spares_.back());
     spares_.pop_back();
     errno = 0;
-    // Written under the spare name: a task's folder never holds another one's order.
+    // Written while it is spare: a task's folder never holds another one's order.
     if (Overwrite(TaskFolder{spare}.Order(), order) &&
         ::renameat2(AT_FDCWD, spare.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0)
       return {};

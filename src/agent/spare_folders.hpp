@@ -13,11 +13,11 @@ namespace muster::agent {
 // with their files: file systems take longer to make and remove three of them than to rename one
 // (ext4 looks at every inode that was freed in the last minutes before it takes one).
 //
-// A crash at any point leaves a folder that is whole, or one whose name says that it is spare.
+// A crash at any point leaves a folder that is whole, or one among the spare ones.
 class SpareFolders {
  public:
-  // Where they lie. Removes spare ones of an earlier start.
-  void Open(std::string tasks_folder);
+  // Where spare ones lie, on the same file system as the tasks. Removes those of an earlier start.
+  Result<> Open(std::string place);
 
   // Makes a task's folder that holds nothing but `order`. kConflict when there is such a folder.
   Result<> Make(const std::string& path, std::string_view order);
@@ -29,7 +29,7 @@ class SpareFolders {
  private:
   std::string NextName();
 
-  std::string tasks_folder_;
+  std::string place_;
   std::vector<std::string> spares_;
   std::uint64_t last_ = 0;
 };

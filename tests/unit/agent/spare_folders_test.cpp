@@ -63,6 +63,7 @@ TEST_F(SpareFoldersTest, AFolderWhoseShimLivesOnIsNotUsedAgain) {
   ASSERT_TRUE(LockHolder({TaskPath(task)}));  // it reads what the leftover says
   runner_->Forget(task);
   EXPECT_TRUE(Names(folder_.Path() + "/tasks").empty());
+  EXPECT_TRUE(Names(folder_.Path() + "/spare").empty());
   EXPECT_EQ(RunScript("echo next").out, "next\n");
   ::kill(std::stoi(outcome.out), SIGKILL);
 }
@@ -71,16 +72,17 @@ TEST_F(SpareFoldersTest, AStartRemovesThoseOfTheAgentBefore) {
   const auto task = Start(Script("echo one"));
   Await(task);
   Forget(task);
-  EXPECT_EQ(Names(folder_.Path() + "/tasks"), std::set<std::string>{"spare-1"});
+  EXPECT_TRUE(Names(folder_.Path() + "/tasks").empty());
+  EXPECT_EQ(Names(folder_.Path() + "/spare").size(), 1U);
   OpenRunner();
   EXPECT_TRUE(held_.empty());
-  EXPECT_TRUE(Names(folder_.Path() + "/tasks").empty());
+  EXPECT_TRUE(Names(folder_.Path() + "/spare").empty());
 }
 
 TEST_F(SpareFoldersTest, ATaskThatIsThereIsAConflict) {
   SpareFolders folders;
   const std::string place = folder_.Path() + "/tasks";
-  folders.Open(place);
+  ASSERT_TRUE(folders.Open(folder_.Path() + "/spare"));
   ASSERT_TRUE(folders.Make(place + "/a", "first"));
   ASSERT_TRUE(folders.Make(place + "/b", "second"));
   folders.Remove(place + "/b");
@@ -96,11 +98,12 @@ TEST_F(SpareFoldersTest, ATaskThatIsThereIsAConflict) {
 TEST_F(SpareFoldersTest, OnlyAFewAreKept) {
   SpareFolders folders;
   const std::string place = folder_.Path() + "/tasks";
-  folders.Open(place);
+  ASSERT_TRUE(folders.Open(folder_.Path() + "/spare"));
   for (int i = 0; i < 100; ++i)
     ASSERT_TRUE(folders.Make(place + "/" + std::to_string(i), std::string(5, 'x')));
   for (int i = 0; i < 100; ++i) folders.Remove(place + "/" + std::to_string(i));
-  EXPECT_EQ(Names(place).size(), 32U);
+  EXPECT_TRUE(Names(place).empty());
+  EXPECT_EQ(Names(folder_.Path() + "/spare").size(), 32U);
   ASSERT_TRUE(folders.Make(place + "/a", "y"));
   EXPECT_EQ(Names(place + "/a"), std::set<std::string>{"order"});
   EXPECT_EQ(*ReadFile(place + "/a/order"), "y");
