@@ -16,6 +16,7 @@ constexpr int kRunNumberBits = 48;
 constexpr RunId MakeRunId(std::uint64_t space, std::uint64_t number) {
   return RunId(space << kRunNumberBits | number);
 }
+constexpr std::uint64_t SpaceOf(RunId id) { return id.value >> kRunNumberBits; }
 std::string FormatRunId(RunId id);
 Result<RunId> ParseRunId(std::string_view text);
 

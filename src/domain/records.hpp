@@ -106,9 +106,21 @@ struct DropPending {
   std::string name;
 };
 
-using Change =
-    std::variant<PutHost, PutInvite, PutRun, PutTargets, PutTask, PutKey, PutWish, DropWish,
-                 AddAudit, PutToken, DropToken, DropHost, PutPending, DropPending>;
+// Retention. Each is one slice, small enough not to hold up the commits behind it.
+struct DropRun {
+  RunId run;  // with its targets, tasks and wishes
+  std::uint32_t most = 2000;
+};  // takes at most so many task rows; the run's own row goes with the last of them
+struct DropInvite {
+  std::string id;
+};
+struct DropAudit {
+  std::uint64_t below = 0;  // entries with lower numbers
+};
+
+using Change = std::variant<PutHost, PutInvite, PutRun, PutTargets, PutTask, PutKey, PutWish,
+                            DropWish, AddAudit, PutToken, DropToken, DropHost, PutPending,
+                            DropPending, DropRun, DropInvite, DropAudit>;
 
 // What is committed as one transaction.
 struct Batch {

@@ -41,6 +41,8 @@ std::optional<TaskState> Target(TaskState from, TaskEvent event) {
       return when(never_sent, TaskState::kUnreachable);
     case TaskEvent::kStop:
       return when(never_sent, TaskState::kSkipped);
+    case TaskEvent::kUnsure:
+      return when(never_sent, TaskState::kLost);
   }
   return std::nullopt;
 }

@@ -51,6 +51,8 @@ enum class TaskEvent {
                 // passed
   kOfflineOver,  // the wait for an offline host is over
   kStop,         // a stop reached it before it was sent
+  kUnsure,       // never sent as far as this store knows, but it was restored from a backup and the
+                 // server of then may have sent it since
 };
 
 std::string_view Name(TaskState state) noexcept;

@@ -107,6 +107,19 @@ struct AskWhy {
   std::optional<HostId> host;
 };
 
+// Closes a gate that every new run passes, or opens it again. Not kept: whoever watches what the
+// gate stands for says it again.
+struct SetGate {
+  std::string gate;    // "disk_low": the API's error code
+  std::string reason;  // for people, what to do included; "" opens it
+};
+
+// Retention: drops one slice of what was looked up as old just before.
+struct DropOld {
+  Caller caller;
+  Expired old;
+};
+
 // A node said Hello. What the engine cannot know of ended attempts was looked up just before.
 struct NodeHello {
   LinkId link;
@@ -135,9 +148,10 @@ struct LinkClosed {
   LinkId link;
 };
 
-using Command = std::variant<StartRun, StopRun, CreateInvite, JoinHost, AskWhy, NodeHello,
-                             NodeReports, LinkClosed, CreateToken, RevokeToken, AcceptJoin,
-                             RejectJoin, ListPending, RevokeHost, RemoveHost, LabelHosts>;
+using Command =
+    std::variant<StartRun, StopRun, CreateInvite, JoinHost, AskWhy, NodeHello, NodeReports,
+                 LinkClosed, CreateToken, RevokeToken, AcceptJoin, RejectJoin, ListPending,
+                 RevokeHost, RemoveHost, LabelHosts, SetGate, DropOld>;
 
 // --- answers ---
 
@@ -187,9 +201,17 @@ struct WhyAnswer {
   std::vector<std::string> summary;
   std::vector<Line> waiting;  // at most 100
 };
+// No run was started, as a gate is closed.
+struct GateClosed {
+  std::string gate;
+  std::string reason;
+};
+struct OldDropped {
+  std::uint32_t things = 0;
+};
 
-using Answer =
-    std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer, TokenAnswer,
-                 JoinWaits, HostChanged, JoinRejected, PendingJoins, HostsLabelled>;
+using Answer = std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer,
+                            TokenAnswer, JoinWaits, HostChanged, JoinRejected, PendingJoins,
+                            HostsLabelled, GateClosed, OldDropped>;
 
 }  // namespace muster::engine

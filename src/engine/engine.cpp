@@ -6,6 +6,8 @@
 #include "engine/hosts/label.hpp"
 #include "engine/hosts/leave.hpp"
 #include "engine/hosts/presence.hpp"
+#include "engine/keeping/gates.hpp"
+#include "engine/keeping/retention.hpp"
 #include "engine/load.hpp"
 #include "engine/people/tokens.hpp"
 #include "engine/runs/dispatch.hpp"

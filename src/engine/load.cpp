@@ -54,6 +54,22 @@ void FindBatch(OpenRun& open) {
   }
 }
 
+// Nobody here can say which of the unsent tasks were sent after the backup: they wait for their
+// hosts to say so.
+void AwaitWord(State& state, OpenRun& open, Now now) {
+  open.restored = true;
+  open.winding_up = true;
+  for (std::uint32_t i = 0; i < open.slots.size(); ++i) {
+    Slot& slot = open.slots[i];
+    if (slot.state != TaskState::kWaiting) continue;
+    slot.state = TaskState::kQueued;
+    slot.wait_until = now.mono + state.options.takeover_grace;
+    state.timers.push({slot.wait_until, TimerKind::kWaitOver, open.run.id, i, 0});
+    if (const auto host = state.hosts.find((*open.targets)[i].host); host != state.hosts.end())
+      host->second.queued.insert({open.run.id, i});
+  }
+}
+
 void LoadRun(State& state, Snapshot::OpenRun&& loaded, Now now) {
   const RunId id = loaded.run.id;
   OpenRun& open = state.runs[id];
@@ -61,9 +77,10 @@ void LoadRun(State& state, Snapshot::OpenRun&& loaded, Now now) {
   open.targets = std::move(loaded.targets);
   open.slots.resize(open.targets->size());
   LoadSlots(state, open, loaded.tasks, now);
-  for (const auto& slot : open.slots) ++open.counts[slot.state];
   FindBatch(open);
   if (open.run.stop) open.winding_up = true;
+  if (state.FromBackup(id)) AwaitWord(state, open, now);
+  for (const auto& slot : open.slots) ++open.counts[slot.state];
   open.working = true;
   state.work.push_back(id);
 }

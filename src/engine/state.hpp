@@ -53,6 +53,9 @@ struct OpenRun {
   std::uint32_t kill_cursor = 0;    // while stopping: ordinals before it were told
   bool limit_passed = false;
   bool winding_up = false;  // nothing more is dispatched: stopped, or past max_failures
+  bool restored = false;    // open in the backup this store came from: nothing of it is sent any
+                            // more, and what may have been sent meanwhile is lost unless its host
+                            // knows better
   bool working = false;     // in State::work
   bool told = true;         // its latest counts are among the news
 
@@ -127,6 +130,12 @@ struct State {
   CommitNumber keys_forgotten_at;  // reads older than this cannot be trusted about keys
 
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers;
+
+  std::map<std::string, std::string> gates;  // closed ones, with their reasons
+  std::set<TaskKey> strangers;  // tasks of runs that a restore lost, of which the audit tells
+
+  // Whether a run began before the restore that opened this id space.
+  bool FromBackup(RunId run) const { return SpaceOf(run) < id_space; }
 
   void Linger(TaskRecord record) {
     lingering_by_host[record.key.host].insert(record.key);

@@ -49,6 +49,9 @@ class ForwardingStore : public Store {
     return next_.ReadAudit(from, limit);
   }
   Result<AuditHead> ReadAuditHead() override { return next_.ReadAuditHead(); }
+  Result<Expired> FindExpired(const Cutoffs& cutoffs, std::size_t most) override {
+    return next_.FindExpired(cutoffs, most);
+  }
 
  protected:
   Store& Next() { return next_; }

@@ -35,6 +35,11 @@ class LogStore {
   // than asked for when that is all there is; at most `limit` bytes of data.
   virtual Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from,
                                              std::size_t limit) = 0;
+
+  // Drops the output that came on UTC days that were over at `moment`, whole days at a time, and
+  // calls `done` with the number of days dropped. Reads of it then find nothing.
+  using DropDone = std::function<void(Result<std::size_t>)>;
+  virtual void DropDays(WallTime moment, DropDone done) = 0;
 };
 
 }  // namespace muster

@@ -40,6 +40,28 @@ struct Snapshot {
   std::vector<TaskRecord> open_logs;  // ended attempts of ended runs whose log is still kOpen
   std::vector<OpenWish> wishes;
   std::vector<PendingJoin> pending;
+  // When the store came from a backup: what happened between the two moments is not in it.
+  struct Restored {
+    WallTime taken;  // the backup
+    WallTime at;     // its restore
+  };
+  std::optional<Restored> restored;
+};
+
+// What retention may drop: things older than these moments; a zero keeps everything.
+struct Cutoffs {
+  WallTime runs;     // ended runs, made and ended before
+  WallTime audit;    // entries of the trail's front
+  WallTime invites;  // used up, and expired before
+};
+struct Expired {
+  struct OldRun {
+    RunId run;
+    std::uint32_t hosts = 0;
+  };
+  std::vector<OldRun> runs;          // oldest first
+  std::vector<std::string> invites;  // ids
+  std::uint64_t audit_below = 0;     // entries with lower numbers are old; 0 is none
 };
 
 struct RunFilter {
@@ -125,6 +147,8 @@ class Store {
   // Oldest first, numbers from `from` on: the chain as it is kept.
   virtual Result<std::vector<AuditEntry>> ReadAudit(std::uint64_t from, std::size_t limit) = 0;
   virtual Result<AuditHead> ReadAuditHead() = 0;
+  // The oldest that may go, at most `most` of each kind; costs about what it finds.
+  virtual Result<Expired> FindExpired(const Cutoffs& cutoffs, std::size_t most) = 0;
 };
 
 }  // namespace muster

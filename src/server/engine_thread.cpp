@@ -198,6 +198,7 @@ void EngineThread::Publish(MonoTime wake) {
   status_.commit = pipeline_.committed_number();
   status_.commands = commands_;
   status_.batches = batches_;
+  if (pipeline_.Leading()) status_.gates = pipeline_.engine()->state().gates;
   status_.open_runs = pipeline_.Leading() ? pipeline_.engine()->state().runs.size() : 0;
   status_.reason =
       !pipeline_.Leading()

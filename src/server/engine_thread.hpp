@@ -35,6 +35,7 @@ class EngineThread {
     std::uint64_t batches = 0;
     std::size_t queued = 0;
     std::size_t open_runs = 0;
+    std::map<std::string, std::string> gates;  // closed ones, with their reasons
   };
 
   EngineThread(Store& store, Links& links, Coordinator& coordinator, const Clock& clock,

@@ -61,6 +61,26 @@ TEST_P(LogStoreContract, DurableEndStopsAtAHole) {
   EXPECT_EQ(Text(kTask), "abcdefghij");
 }
 
+TEST_P(LogStoreContract, DaysAreDroppedWhole) {
+  // The adapters' day is that of the server's clock or of the chunk, which agree here.
+  LogChunk chunk = Out(0, "old");
+  chunk.time = {1'763'200'000'000};
+  Append({chunk});
+  const auto drop = [&](std::int64_t moment) {
+    std::promise<Result<std::size_t>> answer;
+    store_->DropDays({moment},
+                     [&](Result<std::size_t> days) { answer.set_value(std::move(days)); });
+    return answer.get_future().get();
+  };
+  EXPECT_EQ(drop(1'763'200'000'000), 0U) << "its day is not over";
+  EXPECT_EQ(Text(kTask), "old");
+  EXPECT_EQ(drop(1'763'200'000'000 + 24LL * 3600 * 1000), 1U);
+  EXPECT_EQ(Text(kTask), "");
+  EXPECT_EQ(drop(1'763'200'000'000 + 24LL * 3600 * 1000), 0U);
+  Append({chunk});
+  EXPECT_EQ(Text(kTask), "old") << "the day can be written again";
+}
+
 TEST_P(LogStoreContract, FinishMarksWholeOutputComplete) {
   Append({Out(0, "hello "), Err(6, "oops"), Out(10, "world")});
   const auto totals = TotalsOf("hello world", "oops");

@@ -150,7 +150,10 @@ void History::PlanRuns() {
 
 void History::BreakSomething() {
   const std::int64_t kind = world_.Between(0, 104);
-  if (kind < 25) {
+  if (kind < 3) {
+    server_.Restore();
+    world_.After(world_.Delay(500, 40'000), [this] { server_.Start(); });
+  } else if (kind < 25) {
     server_.Crash();
     world_.After(world_.Delay(500, 40'000), [this] { server_.Start(); });
   } else if (kind < 45) {
@@ -222,6 +225,8 @@ void History::PlanFaults() {
   const std::int64_t count = world_.Chance(0.1) ? 0 : world_.Between(1, 25);
   for (std::int64_t i = 0; i < count; ++i)
     world_.After(world_.Between(0, kTrouble), [this] { BreakSomething(); });
+  for (std::int64_t backups = world_.Between(0, 3); backups > 0; --backups)
+    world_.After(world_.Between(0, kTrouble), [this] { server_.TakeBackup(); });
 }
 
 void History::Mend() {

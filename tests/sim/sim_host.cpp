@@ -52,7 +52,7 @@ void SimHost::StartAgent() {
   if (AgentUp() || !disk_.joined) return;
   world_.Trace("{} agent starts, {} tasks on disk", name_, disk_.tasks.size());
   ++agent_life_;
-  refused_ = false;
+  refused_ = unknown_ = false;
   node_ = std::make_unique<link::Node>(
       link::Node::Options{
           .version = "sim", .features = {}, .facts = {}, .store = disk_.store, .boot = boot_},
@@ -182,6 +182,7 @@ void SimHost::CarryOut(link::Node::Actions actions) {
   if (actions.refused) {
     world_.Trace("{} is refused: {}", name_, actions.refused->code);
     refused_ = actions.refused->code == "copy" || actions.refused->code == "revoked";
+    unknown_ = actions.refused->code == "unknown";
   }
   if (actions.new_term) disk_.term = *actions.new_term;
   if (actions.welcomed) backoff_.Reset();

@@ -42,7 +42,8 @@ class SimHost {
   bool Welcomed() const { return node_ && node_->Welcomed(); }
   std::size_t Holding() const { return disk_.tasks.size(); }
   std::size_t Alive() const { return alive_.size(); }
-  bool Refused() const { return refused_; }
+  // Needs a person: shown as a copy, or its join was lost with a restore.
+  bool Refused() const { return refused_ || unknown_; }
   const std::string& name() const { return name_; }
 
  private:
@@ -100,6 +101,7 @@ class SimHost {
   link::Backoff backoff_;
   bool refused_ = false;
   std::string invite_ = "invite";
+  bool unknown_ = false;
 };
 
 }  // namespace muster::sim

@@ -83,6 +83,26 @@ void SimServer::Crash() {
   if (world_.Chance(0.2)) mono_base_ = world_.Between(0, 5'000'000);  // the machine was rebooted
 }
 
+void SimServer::TakeBackup() {
+  world_.Trace("backup at commit {}", view_->ReadFence()->number.value);
+  backup_ = Backup{.records = CopyOf(*disk_, std::nullopt, {}),
+                   .logs = log_disk_->Copy(),
+                   .taken = ReadClock().wall};
+}
+
+void SimServer::Restore() {
+  if (!backup_) return;
+  Crash();
+  // The clock of true time counts the minutes: a wall clock set back is not what is tried here.
+  const auto leap = LeapOf(backup_->records->id_space, {0}, {(1 + restores_++) * 60'000});
+  const Snapshot::Restored restored{.taken = backup_->taken, .at = ReadClock().wall};
+  disk_ = CopyOf(*backup_->records, restored, leap);
+  log_disk_ = backup_->logs->Copy();
+  view_ = std::make_unique<MemoryStore>(disk_);
+  world_.Trace("restored, id space {}", backup_->records->id_space + leap.id_space);
+  truth_.Restored(*view_);
+}
+
 std::optional<LinkId> SimServer::Open(std::string key, ServerPort port) {
   if (!Up()) return std::nullopt;
   const LinkId id(++next_link_);

@@ -30,6 +30,11 @@ class SimServer final : public Links {
   void Crash();
   bool Up() const { return process_ != nullptr; }
 
+  // What `musterd backup --logs` takes; and the loss of the machine, then `musterd restore` of the
+  // last backup on another one. Restore does nothing without a backup.
+  void TakeBackup();
+  void Restore();
+
   // The network. A link that opens while the server is down is refused (none).
   std::optional<LinkId> Open(std::string key, ServerPort port);
   void Receive(LinkId link, link::NodeFrame frame);
@@ -89,12 +94,19 @@ class SimServer final : public Links {
   DiskMood& mood_;
   std::shared_ptr<MemoryDisk> disk_ = MakeMemoryDisk();
   std::shared_ptr<MemoryLogStore> log_disk_ = std::make_shared<MemoryLogStore>();
+  struct Backup {
+    std::shared_ptr<MemoryDisk> records;
+    std::shared_ptr<MemoryLogStore> logs;
+    WallTime taken;
+  };
+  std::optional<Backup> backup_;
   std::unique_ptr<MemoryStore> view_;
   std::shared_ptr<Process> process_;
   std::vector<std::shared_ptr<Process>> dead_;  // events on their way still point at them
   std::map<LinkId, Link> links_;
   std::map<RequestId, Answered> waiting_;
   std::set<std::string> forbidden_;
+  std::int64_t restores_ = 0;
   std::uint64_t next_link_ = 0;
   std::uint64_t next_request_ = 0;
   std::int64_t mono_base_ = 1'000'000;

@@ -8,8 +8,9 @@ void SimStore::Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumbe
   const bool lose_answer = world_.Chance(mood_.lost_answer);
   const bool lands_after_crash = world_.Chance(0.5);
   world_.After(world_.Delay(mood_.usual, mood_.rare), [=, alive = alive_, disk_store = store_,
-                                                       &truth = truth_]() {
+                                                       &truth = truth_, life = truth_.Life()]() {
     if (!*alive && !lands_after_crash) return;
+    if (life != truth.Life()) return;  // that disk is gone
     if (refuse) {
       if (*alive) done(Fail(ErrorCode::kUnavailable, "disk is full"));
       return;

@@ -62,6 +62,9 @@ class SimLogStore final : public LogStore {
                                      std::size_t limit) override {
     return disk_->Read(task, from, limit);
   }
+  void DropDays(WallTime moment, DropDone done) override {
+    disk_->DropDays(moment, std::move(done));
+  }
 
  private:
   void Enqueue(std::function<void()> work);

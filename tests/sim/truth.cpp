@@ -33,7 +33,8 @@ void Truth::BatchWritten(const Batch& batch, Term term) {
       const auto before = tasks_.find(place);
       if (before == tasks_.end()) {
         const bool born =
-            next.state == TaskState::kSent || VerdictOf(next.state) == Verdict::kDidNotRun;
+            next.state == TaskState::kSent || VerdictOf(next.state) == Verdict::kDidNotRun ||
+            (next.state == TaskState::kLost && open_in_backup_.contains(next.key.run));
         if (!born)
           throw Violation("task " + FormatTaskKey(next.key) + " appeared as " +
                           std::string(Name(next.state)));
@@ -61,6 +62,25 @@ void Truth::BatchWritten(const Batch& batch, Term term) {
       if (run->run.stop) stop_committed_.insert(run->run.id);
     }
   }
+}
+
+void Truth::Restored(Store& store) {
+  ++life_;
+  tasks_.clear();
+  runs_.clear();
+  stop_committed_.clear();
+  std::erase_if(answered_, [&](const auto& item) { return !store.FindRun(item.second)->value; });
+  const auto runs = *store.ListRuns({}, {}, 1'000'000);
+  for (const auto& run : runs) {
+    runs_[run.id] = run.state;
+    if (run.stop) stop_committed_.insert(run.id);
+    if (!IsFinal(run.state)) open_in_backup_.insert(run.id);
+    TaskFilter every;
+    every.last_attempt_only = false;
+    for (const auto& task : *store.ListTasks(run.id, every, {}, 1'000'000))
+      tasks_[MemoryDisk::PlaceOf(task.key)] = task;
+  }
+  std::erase_if(stopped_, [&](RunId run) { return !stop_committed_.contains(run); });
 }
 
 void Truth::CheckLog(const TaskRecord& record, LogStore& logs) {

@@ -44,6 +44,11 @@ class Truth {
   // Promise 8: only legal transitions. Called with every batch that reaches the disk.
   void BatchWritten(const Batch& batch, Term term);
 
+  // The records are those of a backup again. What was answered and committed after it is lost, and
+  // nothing is asked of it any more; what really ran stays true.
+  void Restored(Store& store);
+  std::uint64_t Life() const { return life_; }  // of the records: grows with each restore
+
   // At the end of a history, when everything is up and quiet: promises 4, 6, 7, 8, 9 over all
   // records.
   void CheckEnd(Store& store, LogStore& logs);
@@ -63,6 +68,8 @@ class Truth {
   std::set<RunId> stop_committed_;
   std::map<MemoryDisk::TaskPlace, TaskRecord> tasks_;
   std::map<RunId, RunState> runs_;
+  std::set<RunId> open_in_backup_;
+  std::uint64_t life_ = 0;
 };
 
 }  // namespace muster::sim

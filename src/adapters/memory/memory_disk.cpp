@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "adapters/memory/memory_store.hpp"
+
 namespace muster {
 namespace {
 
@@ -11,6 +13,31 @@ constexpr Duration kKeysKept = std::chrono::hours(7 * 24);
 
 std::shared_ptr<MemoryDisk> MakeMemoryDisk(std::uint64_t id_space) {
   return std::make_shared<MemoryDisk>(id_space);
+}
+
+std::shared_ptr<MemoryDisk> CopyOf(MemoryDisk& disk, std::optional<Snapshot::Restored> restored,
+                                   RestoreLeap leap) {
+  auto copy = std::make_shared<MemoryDisk>(disk.id_space + leap.id_space);
+  base::Lock lock(disk.mutex);
+  base::Lock copy_lock(copy->mutex);
+  copy->fence = {.term = Term(disk.fence.term.value + leap.term),
+                 .number = CommitNumber(disk.fence.number.value + leap.term)};
+  copy->restored = restored;
+  if (leap.id_space == 0) copy->next_run = disk.next_run;
+  copy->next_host = disk.next_host;
+  copy->audit_head = disk.audit_head;
+  copy->audit_hosts = disk.audit_hosts;
+  copy->tokens = disk.tokens;
+  copy->pending = disk.pending;
+  copy->hosts = disk.hosts;
+  copy->invites = disk.invites;
+  copy->runs = disk.runs;
+  copy->targets = disk.targets;
+  copy->tasks = disk.tasks;
+  copy->keys = disk.keys;
+  copy->wishes = disk.wishes;
+  copy->audit = disk.audit;
+  return copy;
 }
 
 Result<> MemoryDisk::Apply(const Batch& batch) {
@@ -70,5 +97,24 @@ void MemoryDisk::Put(const DropHost& drop) { hosts.erase(drop.host); }
 void MemoryDisk::Put(const PutPending& put) { pending[put.pending.name] = put.pending; }
 
 void MemoryDisk::Put(const DropPending& drop) { pending.erase(drop.name); }
+
+void MemoryDisk::Put(const DropRun& drop) {
+  const auto first = tasks.lower_bound({drop.run, Visit(), 0, Attempt()});
+  auto end = first;
+  std::uint32_t count = 0;
+  for (; end != tasks.end() && end->second.key.run == drop.run && count < drop.most; ++end) ++count;
+  tasks.erase(first, end);
+  if (count >= drop.most) return;  // there may be more
+  std::erase_if(wishes, [&](const auto& item) { return item.first.run == drop.run; });
+  targets.erase(drop.run);
+  runs.erase(drop.run);
+}
+
+void MemoryDisk::Put(const DropInvite& drop) { invites.erase(drop.id); }
+
+void MemoryDisk::Put(const DropAudit& drop) {
+  audit.erase(audit.begin(), audit.lower_bound(drop.below));
+  std::erase_if(audit_hosts, [&](const auto& item) { return item.second < drop.below; });
+}
 
 }  // namespace muster

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -35,6 +36,7 @@ class MemoryDisk {
   std::uint64_t next_run GUARDED_BY(mutex) = 1;
   std::uint64_t next_host GUARDED_BY(mutex) = 1;
   AuditHead audit_head GUARDED_BY(mutex);
+  std::optional<Snapshot::Restored> restored GUARDED_BY(mutex);
   std::map<HostId, Host> hosts GUARDED_BY(mutex);
   std::map<std::string, Invite> invites GUARDED_BY(mutex);
   std::map<RunId, Run> runs GUARDED_BY(mutex);
@@ -62,6 +64,9 @@ class MemoryDisk {
   void Put(const DropHost& drop) REQUIRES(mutex);
   void Put(const PutPending& put) REQUIRES(mutex);
   void Put(const DropPending& drop) REQUIRES(mutex);
+  void Put(const DropRun& drop) REQUIRES(mutex);
+  void Put(const DropInvite& drop) REQUIRES(mutex);
+  void Put(const DropAudit& drop) REQUIRES(mutex);
 };
 
 }  // namespace muster

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "adapters/crypto/digest.hpp"
 #include "domain/log_mark.hpp"
@@ -78,6 +79,30 @@ Result<std::vector<LogChunk>> MemoryLogStore::Read(const TaskKey& task, std::uin
                                                    std::size_t limit) {
   base::Lock lock(mutex_);
   return Cut(task, from, limit > kMost - from ? kMost : from + limit);
+}
+
+void MemoryLogStore::DropDays(WallTime moment, DropDone done) {
+  constexpr std::int64_t kDay = 24LL * 3600 * 1000;
+  std::set<std::int64_t> days;
+  {
+    base::Lock lock(mutex_);
+    for (auto& [task, output] : tasks_)
+      std::erase_if(output, [&](const auto& item) {
+        const std::int64_t day = item.second.time.ms / kDay;
+        if ((day + 1) * kDay > moment.ms) return false;
+        days.insert(day);
+        return true;
+      });
+  }
+  done(days.size());
+}
+
+std::shared_ptr<MemoryLogStore> MemoryLogStore::Copy() {
+  auto copy = std::make_shared<MemoryLogStore>();
+  base::Lock lock(mutex_);
+  base::Lock copy_lock(copy->mutex_);
+  copy->tasks_ = tasks_;
+  return copy;
 }
 
 }  // namespace muster

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -19,6 +20,10 @@ class MemoryLogStore final : public LogStore {
   void Finish(const TaskKey& task, LogTotals totals, MarkDone done) override;
   Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from,
                                      std::size_t limit) override;
+  void DropDays(WallTime moment, DropDone done) override;  // has no clock: by the chunks' own time
+
+  // What is kept now, as a backup would take it.
+  std::shared_ptr<MemoryLogStore> Copy() EXCLUDES(mutex_);
 
  private:
   using Output =

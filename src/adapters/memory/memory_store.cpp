@@ -1,6 +1,7 @@
 #include "adapters/memory/memory_store.hpp"
 
 #include <iterator>
+#include <map>
 
 #include "adapters/memory/memory_disk.hpp"
 #include "domain/no_such_run.hpp"
@@ -85,6 +86,7 @@ Result<Snapshot> MemoryStore::Load(Term term) {
   snapshot.next_host = disk_->next_host;
   snapshot.audit = disk_->audit_head;
   for (const auto& [name, token] : disk_->tokens) snapshot.tokens.push_back(token);
+  snapshot.restored = disk_->restored;
   for (const auto& [id, host] : disk_->hosts) snapshot.hosts.push_back(host);
   for (const auto& [id, invite] : disk_->invites)
     if (invite.uses_left > 0) snapshot.invites.push_back(invite);
@@ -214,6 +216,26 @@ Result<std::vector<AuditEntry>> MemoryStore::ReadAudit(std::uint64_t from, std::
 Result<AuditHead> MemoryStore::ReadAuditHead() {
   base::Lock lock(disk_->mutex);
   return disk_->audit_head;
+}
+
+Result<Expired> MemoryStore::FindExpired(const Cutoffs& cutoffs, std::size_t most) {
+  base::Lock lock(disk_->mutex);
+  Expired expired;
+  std::multimap<WallTime, Expired::OldRun> runs;
+  for (const auto& [id, run] : disk_->runs)
+    if (IsFinal(run.state) && run.created < cutoffs.runs && run.ended < cutoffs.runs)
+      runs.insert({run.created, {id, run.hosts}});
+  for (const auto& [created, run] : runs)
+    if (expired.runs.size() < most) expired.runs.push_back(run);
+  std::size_t looked = 0;
+  for (const auto& [number, entry] : disk_->audit) {
+    if (entry.at >= cutoffs.audit || looked++ >= most) break;
+    expired.audit_below = number + 1;
+  }
+  for (const auto& [id, invite] : disk_->invites)
+    if (invite.uses_left == 0 && invite.expires < cutoffs.invites && expired.invites.size() < most)
+      expired.invites.push_back(id);
+  return expired;
 }
 
 }  // namespace muster

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "domain/restore.hpp"
 #include "ports/store.hpp"
 
 namespace muster {
@@ -9,6 +10,11 @@ namespace muster {
 // What memory stores keep; survives the stores that use it, as a disk survives a server.
 class MemoryDisk;
 std::shared_ptr<MemoryDisk> MakeMemoryDisk(std::uint64_t id_space = 0);
+
+// A disk as `musterd restore` would make it from a backup of `disk` taken now. Without a leap it is
+// that backup.
+std::shared_ptr<MemoryDisk> CopyOf(MemoryDisk& disk, std::optional<Snapshot::Restored> restored,
+                                   RestoreLeap leap);
 
 // Keeps records in memory, for tests and simulations: the same calls give the same answers every
 // time. `done` is called before Commit returns. Several stores on one disk are several writers,
@@ -38,6 +44,7 @@ class MemoryStore final : public Store {
                               std::size_t limit) override;
   Result<std::vector<AuditEntry>> ReadAudit(std::uint64_t from, std::size_t limit) override;
   Result<AuditHead> ReadAuditHead() override;
+  Result<Expired> FindExpired(const Cutoffs& cutoffs, std::size_t most) override;
 
  private:
   std::shared_ptr<MemoryDisk> disk_;  // shared by the stores that stand for servers on one disk

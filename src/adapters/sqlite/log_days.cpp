@@ -56,6 +56,24 @@ void LogDays::Add(const std::string& day) {
   days_.insert(place, Day{.name = day, .runs = {}, .reader = {}});
 }
 
+Result<std::size_t> LogDays::DropBefore(const std::string& day) {
+  base::Lock lock(mutex_);
+  std::size_t dropped = 0;
+  while (!days_.empty() && days_.front().name < day) {
+    days_.front().reader.reset();
+    const std::string file = FileOf(days_.front().name).string();
+    std::error_code problem;
+    for (const char* part : {"-wal", "-shm", ""}) {
+      std::filesystem::remove(file + part, problem);
+      if (problem)
+        return Fail(ErrorCode::kUnavailable, "remove {}{}: {}", file, part, problem.message());
+    }
+    days_.erase(days_.begin());
+    ++dropped;
+  }
+  return dropped;
+}
+
 void LogDays::Saw(const std::string& day, RunId run) {
   base::Lock lock(mutex_);
   Day* found = Find(day);

@@ -37,6 +37,9 @@ class LogDays {
   void Add(const std::string& day) EXCLUDES(mutex_);
   void Saw(const std::string& day, RunId run) EXCLUDES(mutex_);
 
+  // Forgets the days before `day` and removes their files; the number of them.
+  Result<std::size_t> DropBefore(const std::string& day) EXCLUDES(mutex_);
+
   // Chunks that overlap [from, from + limit), cut to it, in order, without overlap.
   Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from, std::size_t limit)
       EXCLUDES(mutex_);

@@ -174,6 +174,12 @@ Result<Snapshot> ReadSnapshot(Database& database) {
       [](const auto& row) -> Result<std::string> { return row.ColumnText(0); });
   if (!cluster) return Fail(cluster.error());
   if (!cluster->empty()) snapshot.cluster = cluster->front();
+  auto taken = Counter(database, "backup_taken");
+  auto at = Counter(database, "restored");
+  if (!taken || !at) return Fail(!taken ? taken.error() : at.error());
+  if (*at != 0)
+    snapshot.restored = Snapshot::Restored{.taken = {static_cast<std::int64_t>(*taken)},
+                                           .at = {static_cast<std::int64_t>(*at)}};
   if (auto read = ReadOpenRuns(database, snapshot); !read) return Fail(read.error());
   if (auto read = ReadRest(database, snapshot); !read) return Fail(read.error());
   return snapshot;

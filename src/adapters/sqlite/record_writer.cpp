@@ -33,6 +33,15 @@ constexpr const char* kAddAudit = R"(
                                 run, hosts, names, command, command_sha256, previous, hash)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?))";
 
+// A slice: a day with a million keys must not become one long commit a week later.
+constexpr const char* kDropKeys = R"(
+  DELETE FROM idempotency_key WHERE (caller, key) IN (
+    SELECT caller, key FROM idempotency_key WHERE created < ? ORDER BY created LIMIT 1000))";
+
+constexpr const char* kDropTasks = R"(
+  DELETE FROM task WHERE (run, visit, ordinal, attempt) IN (
+    SELECT run, visit, ordinal, attempt FROM task WHERE run = ? LIMIT ?))";
+
 Error Explain(Error error, CommitNumber number) {
   error.message = fmt::format("sqlite: commit batch {}: {}", number.value, error.message);
   return error;
@@ -72,7 +81,7 @@ Result<> RecordWriter::PrepareAll() {
       {&put_targets_, "INSERT OR REPLACE INTO targets VALUES (?, ?)"},
       {&put_task_, kPutTask},
       {&put_key_, "INSERT OR REPLACE INTO idempotency_key VALUES (?, ?, ?, ?, ?)"},
-      {&drop_keys_, "DELETE FROM idempotency_key WHERE created < ?"},
+      {&drop_keys_, kDropKeys},
       {&put_wish_, "INSERT OR REPLACE INTO wish VALUES (?, ?, ?, ?, ?, ?)"},
       {&drop_wish_,
        "DELETE FROM wish WHERE run = ? AND visit = ? AND ordinal = ? AND host = ? AND attempt = ?"},
@@ -83,6 +92,13 @@ Result<> RecordWriter::PrepareAll() {
        " AND (SELECT value FROM meta WHERE name = 'next_audit') <= ?"},
       {&put_token_, "INSERT OR REPLACE INTO token VALUES (?, ?, ?, ?, ?, ?, ?, ?)"},
       {&drop_token_, "DELETE FROM token WHERE name = ?"},
+      {&drop_tasks_, kDropTasks},
+      {&drop_run_, "DELETE FROM run WHERE id = ?"},
+      {&drop_targets_, "DELETE FROM targets WHERE run = ?"},
+      {&drop_wishes_, "DELETE FROM wish WHERE run = ?"},
+      {&drop_invite_, "DELETE FROM invite WHERE id = ?"},
+      {&drop_audit_, "DELETE FROM audit WHERE number < ?"},
+      {&drop_audit_hosts_, "DELETE FROM audit_host WHERE number < ?"},
       {&raise_, "UPDATE meta SET value = ? WHERE name = ? AND value < ?"},
       {&add_node_, "INSERT OR IGNORE INTO node (store, boot) VALUES (?, ?)"},
       {&find_node_, "SELECT id FROM node WHERE store = ? AND boot = ?"},
@@ -300,6 +316,24 @@ Result<> RecordWriter::Put(const PutPending& put, Seen&) {
 
 Result<> RecordWriter::Put(const DropPending& drop, Seen&) {
   return drop_pending_->Text(drop.name).Run();
+}
+
+Result<> RecordWriter::Put(const DropRun& drop, Seen&) {
+  const std::uint64_t run = drop.run.value;
+  if (auto dropped = drop_tasks_->Id(run).Int(drop.most).Run(); !dropped) return dropped;
+  if (database_.Changes() >= drop.most) return {};  // there may be more
+  if (auto dropped = drop_wishes_->Id(run).Run(); !dropped) return dropped;
+  if (auto dropped = drop_targets_->Id(run).Run(); !dropped) return dropped;
+  return drop_run_->Id(run).Run();
+}
+
+Result<> RecordWriter::Put(const DropInvite& drop, Seen&) {
+  return drop_invite_->Text(drop.id).Run();
+}
+
+Result<> RecordWriter::Put(const DropAudit& drop, Seen&) {
+  if (auto dropped = drop_audit_hosts_->Id(drop.below).Run(); !dropped) return dropped;
+  return drop_audit_->Id(drop.below).Run();
 }
 
 }  // namespace muster::sqlite

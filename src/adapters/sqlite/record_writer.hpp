@@ -52,6 +52,9 @@ class RecordWriter {
   Result<> Put(const DropHost& drop, Seen& seen);
   Result<> Put(const PutPending& put, Seen& seen);
   Result<> Put(const DropPending& drop, Seen& seen);
+  Result<> Put(const DropRun& drop, Seen& seen);
+  Result<> Put(const DropInvite& drop, Seen& seen);
+  Result<> Put(const DropAudit& drop, Seen& seen);
 
   Database& database_;
   std::uint64_t id_space_ = 0;
@@ -73,6 +76,13 @@ class RecordWriter {
   Statement* keep_audit_hash_ = nullptr;
   Statement* put_token_ = nullptr;
   Statement* drop_token_ = nullptr;
+  Statement* drop_tasks_ = nullptr;
+  Statement* drop_run_ = nullptr;
+  Statement* drop_targets_ = nullptr;
+  Statement* drop_wishes_ = nullptr;
+  Statement* drop_invite_ = nullptr;
+  Statement* drop_audit_ = nullptr;
+  Statement* drop_audit_hosts_ = nullptr;
   Statement* raise_ = nullptr;
   Statement* add_node_ = nullptr;
   Statement* find_node_ = nullptr;

@@ -84,9 +84,11 @@ constexpr const char* kLogTables = R"(
 )";
 
 // Each brings the tables from one version to the next; only ever add at the end (migration.hpp).
-constexpr std::array<const char*, 2> kRecordSteps = {
+constexpr std::array kRecordSteps = {
     kPeople,
     "CREATE TABLE pending_join (name TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID",
+    // Retention finds invites that are used up.
+    "CREATE INDEX invite_used ON invite (id) WHERE uses_left = 0",
 };
 
 }  // namespace

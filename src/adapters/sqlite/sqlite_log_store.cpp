@@ -63,6 +63,10 @@ void SqliteLogStore::Finish(const TaskKey& task, LogTotals totals, MarkDone done
   Post(FinishJob{.task = task, .totals = std::move(totals), .done = std::move(done)});
 }
 
+void SqliteLogStore::DropDays(WallTime moment, DropDone done) {
+  Post(DropJob{.moment = moment, .done = std::move(done)});
+}
+
 Result<std::uint64_t> SqliteLogStore::DurableEnd(const TaskKey& task) {
   {
     base::Lock lock(state_mutex_);
@@ -129,8 +133,22 @@ void SqliteLogStore::Work(std::vector<Job> group) {
     if (written) TakeIn(*append);
     append->done(written);
   }
-  for (const auto& job : group)
+  for (const auto& job : group) {
     if (const auto* finish = std::get_if<FinishJob>(&job)) finish->done(Judge(*finish));
+    if (const auto* drop = std::get_if<DropJob>(&job)) drop->done(Drop(*drop));
+  }
+}
+
+Result<std::size_t> SqliteLogStore::Drop(const DropJob& job) {
+  const std::string first_kept = FormatTime(job.moment).substr(0, 10);
+  // The file of a silent month is still open for the next byte.
+  if (database_ && today_ < first_kept) CloseToday();
+  auto dropped = days_->DropBefore(first_kept);
+  if (dropped && *dropped == 0) return dropped;
+  // What memory says of running tasks may rest on what is gone: it is read back when needed.
+  base::Lock lock(state_mutex_);
+  states_ = std::make_unique<sqlite::OutputStates>(kStatesKept);
+  return dropped;
 }
 
 Result<> SqliteLogStore::WriteGroup(const std::vector<Job>& group) {

@@ -42,6 +42,7 @@ class SqliteLogStore final : public LogStore {
   void Finish(const TaskKey& task, LogTotals totals, MarkDone done) override;
   Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from,
                                      std::size_t limit) override;
+  void DropDays(WallTime moment, DropDone done) override;
 
  private:
   struct AppendJob {
@@ -53,7 +54,11 @@ class SqliteLogStore final : public LogStore {
     LogTotals totals;
     MarkDone done;
   };
-  using Job = std::variant<AppendJob, FinishJob>;
+  struct DropJob {
+    WallTime moment;
+    DropDone done;
+  };
+  using Job = std::variant<AppendJob, FinishJob, DropJob>;
 
   SqliteLogStore(const std::filesystem::path& folder, const Clock& clock);
   void Loop() EXCLUDES(queue_mutex_, state_mutex_);
@@ -70,6 +75,7 @@ class SqliteLogStore final : public LogStore {
   void TakeIn(const AppendJob& job) EXCLUDES(state_mutex_);
   Result<> ReadBack(const TaskKey& task, sqlite::OutputState& state);
   Result<LogMark> Judge(const FinishJob& job) EXCLUDES(state_mutex_);
+  Result<std::size_t> Drop(const DropJob& job) EXCLUDES(state_mutex_);
 
   const Clock& clock_;
   std::unique_ptr<sqlite::LogDays> days_;

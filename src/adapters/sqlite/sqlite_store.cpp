@@ -7,6 +7,7 @@
 #include "adapters/sqlite/audit_reader.hpp"
 #include "adapters/sqlite/checkpointer.hpp"
 #include "adapters/sqlite/database.hpp"
+#include "adapters/sqlite/expired_reader.hpp"
 #include "adapters/sqlite/folder_lock.hpp"
 #include "adapters/sqlite/record_reader.hpp"
 #include "adapters/sqlite/record_writer.hpp"
@@ -255,6 +256,12 @@ Result<std::vector<AuditEntry>> SqliteStore::ReadAudit(std::uint64_t from, std::
 Result<AuditHead> SqliteStore::ReadAuditHead() {
   return AtOneMoment<AuditHead>("read audit head", [](sqlite::Database& database) {
     return sqlite::ReadAuditHead(database);
+  });
+}
+
+Result<Expired> SqliteStore::FindExpired(const Cutoffs& cutoffs, std::size_t most) {
+  return AtOneMoment<Expired>("find what is old", [&](sqlite::Database& database) {
+    return sqlite::ReadExpired(database, cutoffs, most);
   });
 }
 

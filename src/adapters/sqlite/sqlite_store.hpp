@@ -63,6 +63,7 @@ class SqliteStore final : public Store {
                               std::size_t limit) override;
   Result<std::vector<AuditEntry>> ReadAudit(std::uint64_t from, std::size_t limit) override;
   Result<AuditHead> ReadAuditHead() override;
+  Result<Expired> FindExpired(const Cutoffs& cutoffs, std::size_t most) override;
 
  private:
   // Work for the writing thread; told `false` when the store closes instead.

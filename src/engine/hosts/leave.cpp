@@ -20,8 +20,13 @@ Result<HostEntry*> Known(Turn& turn, const std::string& name) {
 // Tasks that wait for the host will wait in vain.
 void GiveUpWaiting(Turn& turn, HostEntry& entry, const std::string& why) {
   const auto queued = entry.queued;  // the loop changes the original
-  for (const auto& [run, ordinal] : queued)
-    EndUnsent(turn, turn.state.runs.at(run), ordinal, TaskEvent::kOfflineOver, why);
+  for (const auto& [id, ordinal] : queued) {
+    OpenRun& run = turn.state.runs.at(id);
+    if (run.restored)
+      LoseUnsent(turn, run, ordinal, why);
+    else
+      EndUnsent(turn, run, ordinal, TaskEvent::kOfflineOver, why);
+  }
 }
 
 }  // namespace

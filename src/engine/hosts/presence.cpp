@@ -98,13 +98,61 @@ link::TaskAnswer AnswerOpen(Turn& turn, OpenRun& run, TaskRecord& record,
   return answer;
 }
 
+// The store came from a backup and knows the run, but not that this attempt of it was sent: the
+// host's word stands for the row that was lost. An attempt before it surely did not run, or this
+// one would never have been sent.
+void Adopt(Turn& turn, HostEntry& entry, const link::Hello& hello, const TaskKey& key) {
+  const auto found = turn.state.runs.find(key.run);
+  if (found == turn.state.runs.end()) return;
+  OpenRun& run = found->second;
+  if (!run.restored || key.visit != run.CurrentStage().visit || key.ordinal >= run.slots.size() ||
+      (*run.targets)[key.ordinal].host != key.host)
+    return;
+  Slot& slot = run.slots[key.ordinal];
+  if (IsFinal(slot.state) || key.attempt.value <= slot.attempt) return;
+  if (slot.state != TaskState::kQueued)
+    ReturnToQueue(turn, run, key.ordinal, TaskEvent::kRefusedLate,
+                  "the host never started this attempt");
+  if (slot.state != TaskState::kQueued) return;
+  slot.attempt = key.attempt.value;
+  TaskRecord record;
+  record.key = key;
+  record.sent = turn.now.wall;
+  record.store = hello.store;
+  record.boot = hello.boot;
+  record.sent_commit = turn.commit;
+  record.sent_term = turn.state.term;
+  turn.Put(PutTask{record});
+  run.counts.Move(slot.state, TaskState::kSent);
+  slot.state = TaskState::kSent;
+  entry.queued.erase({key.run, key.ordinal});
+  entry.open.insert({key.run, key.ordinal});
+  run.attempts[key.ordinal] = std::move(record);
+  turn.TellRun(run);
+}
+
+// A task that the restored store knows nothing of is work that somebody started: it goes on under
+// its own timeout and is forgotten at its end. The trail names it, once in a term.
+void TellStranger(Turn& turn, const HostEntry& entry, const TaskKey& task) {
+  if (!turn.state.strangers.insert(task).second) return;
+  turn.Audit(
+      {.request = {}, .name = "musterd", .address = entry.address}, "task.unknown",
+      FormatTaskKey(task),
+      fmt::format("'{}' runs a task that is not in the backup this server was restored from; "
+                  "it goes on, and is forgotten when it ends",
+                  entry.host.name),
+      {entry.host.id});
+}
+
 // A listed task whose record has ended, or is not there at all.
-link::TaskAnswer AnswerEnded(Turn& turn, const link::HeldTask& held, const TaskRecord* record,
-                             std::uint64_t durable) {
+link::TaskAnswer AnswerEnded(Turn& turn, const HostEntry& entry, const link::HeldTask& held,
+                             const TaskRecord* record, std::uint64_t durable) {
   link::TaskAnswer answer{.task = held.task, .verb = Verb::kGoOn, .durable_offset = durable};
   const bool node_ended = held.state == link::HeldState::kEnded && held.end;
   if (record == nullptr) {
-    answer.verb = node_ended ? Verb::kForget : Verb::kKill;
+    const bool lost_by_restore = turn.state.FromBackup(held.task.run);
+    answer.verb = node_ended ? Verb::kForget : lost_by_restore ? Verb::kGoOn : Verb::kKill;
+    if (answer.verb == Verb::kGoOn) TellStranger(turn, entry, held.task);
     return answer;
   }
   if (node_ended) {
@@ -129,6 +177,12 @@ void SettleUnlisted(Turn& turn, HostEntry& entry, const link::Hello& hello,
     OpenRun& run = turn.state.runs.at(run_id);
     const TaskRecord& record = run.attempts.at(ordinal);
     if (listed.contains(record.key)) continue;
+    if (run.restored) {
+      // It may have run and been forgotten after the backup: sent again, it would run twice.
+      LoseAttempt(turn, run, ordinal,
+                  "the server was restored from a backup, and the host no longer knows this task");
+      continue;
+    }
     const bool never_started =
         run.slots[ordinal].state == TaskState::kSent &&
         link::JudgeUnlisted(record.store, record.boot, hello) == link::UnlistedVerdict::kSendAgain;
@@ -142,6 +196,18 @@ void SettleUnlisted(Turn& turn, HostEntry& entry, const link::Hello& hello,
     } else {
       SendOrder(turn, run, record, entry);
     }
+  }
+}
+
+// Unsent tasks of restored runs that Hello does not list.
+void SettleUnsure(Turn& turn, HostEntry& entry) {
+  const auto queued = entry.queued;  // the loop changes the original
+  for (const auto& [run_id, ordinal] : queued) {
+    OpenRun& run = turn.state.runs.at(run_id);
+    if (!run.restored) continue;
+    LoseUnsent(turn, run, ordinal,
+               "the server was restored from a backup; whether it was sent after that, and ran, is "
+               "unknown");
   }
 }
 
@@ -161,19 +227,21 @@ void Welcome(Turn& turn, HostEntry& entry, const NodeHello& command) {
     if (held.task.host != entry.host.id) continue;
     listed.insert(held.task);
     const auto& looked = command.looked[i];
+    Adopt(turn, entry, command.hello, held.task);
     if (const auto [run, record] = FindAttempt(turn.state, held.task); run != nullptr) {
       welcome.answers.push_back(AnswerOpen(turn, *run, *record, held, looked.durable_log));
     } else if (const auto lingers = turn.state.lingering.find(held.task);
                lingers != turn.state.lingering.end()) {
       const TaskRecord record_copy = lingers->second;
-      welcome.answers.push_back(AnswerEnded(turn, held, &record_copy, looked.durable_log));
+      welcome.answers.push_back(AnswerEnded(turn, entry, held, &record_copy, looked.durable_log));
     } else {
-      welcome.answers.push_back(
-          AnswerEnded(turn, held, looked.record ? &*looked.record : nullptr, looked.durable_log));
+      welcome.answers.push_back(AnswerEnded(
+          turn, entry, held, looked.record ? &*looked.record : nullptr, looked.durable_log));
     }
   }
   turn.FrameFor(command.link).welcome = std::move(welcome);
   SettleUnlisted(turn, entry, command.hello, listed);
+  SettleUnsure(turn, entry);
   GiveUpOutputs(turn, entry.host.id, listed);
   DropWishes(turn, entry.host.id);
 }

@@ -93,6 +93,7 @@ void WindUp(Turn& turn, OpenRun& run) {
     const std::uint32_t ordinal = run.kill_cursor;
     const TaskState state = run.slots[ordinal].state;
     if (state == TaskState::kWaiting || state == TaskState::kQueued) {
+      if (run.restored) continue;  // its host's Hello or the end of the grace ends it
       EndUnsent(turn, run, ordinal, TaskEvent::kStop, reason);
       continue;
     }
@@ -108,12 +109,19 @@ void WindUp(Turn& turn, OpenRun& run) {
 
 void EndRun(Turn& turn, OpenRun& open) {
   Stage& stage = open.CurrentStage();
+  if (open.restored) {
+    // Batches were no longer judged one by one.
+    open.limit_passed =
+        open.counts.Failures() >
+        open.Spec().max_failures.Of(static_cast<std::uint32_t>(open.slots.size()), 0);
+    if (!open.run.stop) open.run.reason = "it was open in the backup this server was restored from";
+  }
   stage.state = StageEnd(open.counts, open.limit_passed, open.run.stop.has_value());
   stage.ended = turn.now.wall;
   stage.counts = open.counts;
   open.run.state = RunEnd(stage.state);
   open.run.ended = turn.now.wall;
-  if (open.limit_passed && !open.run.stop && !open.Spec().batches.Empty())
+  if (open.limit_passed && !open.restored && !open.run.stop && !open.Spec().batches.Empty())
     open.run.reason = fmt::format("more than {} failed in batch {}",
                                   FormatHostShare(open.Spec().max_failures), open.batch + 1);
   turn.Put(PutRun{open.run});

@@ -91,13 +91,22 @@ void EndUnsent(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,
   record.state = *next;
   record.ended = turn.now.wall;
   record.reason = std::move(reason);
-  record.log = kSilent;
+  record.log = MarkOf(record, std::nullopt);
   record.sent_commit = record.ended_commit = turn.commit;
   record.sent_term = record.ended_term = turn.state.term;
   if (const auto entry = turn.state.hosts.find(host); entry != turn.state.hosts.end())
     entry->second.queued.erase({run.run.id, ordinal});
   turn.Put(PutTask{record});
   Finish(turn, run, ordinal, record);
+}
+
+void LoseUnsent(Turn& turn, OpenRun& run, std::uint32_t ordinal, std::string reason) {
+  EndUnsent(turn, run, ordinal, TaskEvent::kUnsure, std::move(reason));
+  if (!run.run.stop) return;
+  const TaskKey key{run.run.id, run.CurrentStage().visit, ordinal, (*run.targets)[ordinal].host,
+                    Attempt(run.slots[ordinal].attempt)};
+  turn.state.wishes[key.host][key] = *run.run.stop;
+  turn.Put(PutWish{OpenWish{key, *run.run.stop}});
 }
 
 void GiveUpOutputs(Turn& turn, HostId host, const std::set<TaskKey>& except) {

@@ -23,6 +23,10 @@ void LoseAttempt(Turn& turn, OpenRun& run, std::uint32_t ordinal, std::string re
 void EndUnsent(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,
                std::string reason);
 
+// A task that was never sent as far as this store knows, which came from a backup: whether it was
+// sent after that, nobody here can say. It ends as lost, under the attempt it would have had.
+void LoseUnsent(Turn& turn, OpenRun& run, std::uint32_t ordinal, std::string reason);
+
 // The node's own word (`event` says which): this attempt did not start. The task waits for its
 // next.
 void ReturnToQueue(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,

@@ -1,5 +1,6 @@
 #include "engine/runs/start.hpp"
 
+#include "engine/keeping/gates.hpp"
 #include "engine/keys.hpp"
 #include "engine/runs/dispatch.hpp"
 
@@ -71,6 +72,7 @@ void Decide(Turn& turn, const StartRun& command) {
                          RunStarted{(*known)->run, RunState::kRunning, hosts, turn.commit, true});
     }
   }
+  if (auto closed = ClosedGate(turn.state)) return turn.Answer(command.caller, std::move(*closed));
   OpenRun made = MakeRun(turn, command);
   const RunId id = made.run.id;
   OpenRun& run = turn.state.runs.emplace(id, std::move(made)).first->second;

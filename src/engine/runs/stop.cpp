@@ -32,6 +32,11 @@ Result<> StopOne(Turn& turn, OpenRun& run, const StopRun& command) {
     return Fail(ErrorCode::kConflict, "{} already ended as {}", found->name, Name(state));
   const auto attempt = run.attempts.find(ordinal);
   if (attempt == run.attempts.end()) {
+    if (run.restored)
+      return Fail(ErrorCode::kConflict,
+                  "after a restore from backup nobody knows yet whether {} runs it; try again when "
+                  "the host is back, or stop the whole run",
+                  found->name);
     EndUnsent(turn, run, ordinal, TaskEvent::kStop, "stopped before it was sent");
     return {};
   }

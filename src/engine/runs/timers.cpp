@@ -16,6 +16,10 @@ void FireWaitOver(Turn& turn, OpenRun& run, const Timer& timer) {
   if (slot.state != TaskState::kQueued || slot.wait_until > turn.now.mono) return;
   if (HostOnline(turn.state, (*run.targets)[timer.ordinal].host))
     return;  // it waits for something else
+  if (run.restored)
+    return LoseUnsent(turn, run, timer.ordinal,
+                      "the server was restored from a backup, and the host did not come back to "
+                      "say whether it ran");
   EndUnsent(turn, run, timer.ordinal, TaskEvent::kOfflineOver,
             fmt::format("the host was offline for {}", FormatDuration(run.Spec().wait_offline)));
 }

@@ -26,6 +26,11 @@ std::string WhyWaiting(const State& state, const OpenRun& run, std::uint32_t ord
   const auto host = state.hosts.find((*run.targets)[ordinal].host);
   const bool online = host != state.hosts.end() && host->second.Online();
   const auto left = [&](MonoTime until) { return InWords(until - now.mono); };
+  if (run.restored && slot.state == TaskState::kQueued)
+    return fmt::format(
+        "the server was restored from a backup; its host must say whether it ran, else it is lost "
+        "in {}",
+        left(slot.wait_until));
   switch (slot.state) {
     case TaskState::kWaiting:
       if (run.winding_up)

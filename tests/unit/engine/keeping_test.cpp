@@ -1,0 +1,195 @@
+#include "unit/engine/engine_fixture.hpp"
+
+namespace muster::engine {
+namespace {
+
+class EngineGate : public EngineFixture {};
+
+TEST_F(EngineGate, ClosedGateRefusesNewRunsAndLeavesOthersAlone) {
+  AddHosts(1);
+  const RunId before = Start(1, {}, "key");
+  const auto orders = TakeOrders();
+  Tell(SetGate{"disk_low", "no room"});
+  StartRun start;
+  start.spec.stages = {StageSpec{}};
+  start.targets = std::make_shared<Targets>(Targets{{HostId(1), "h1"}});
+  const auto refused = Ask(start);
+  Settle();
+  ASSERT_TRUE(replies_.at(refused));
+  EXPECT_EQ(std::get<GateClosed>(*replies_.at(refused)).gate, "disk_low");
+  EXPECT_EQ(Start(1, {}, "key"), before) << "a known key still answers";
+  End(orders.at(0));
+  EXPECT_EQ(Find(before).state, RunState::kSucceeded);
+  Tell(SetGate{"disk_low", ""});
+  EXPECT_NE(Start(1), before);
+}
+
+class EngineRetention : public EngineFixture {
+ protected:
+  std::uint32_t Drop(Expired old) {
+    const auto id = Ask(DropOld{.caller = {}, .old = std::move(old)});
+    Settle();
+    return std::get<OldDropped>(*replies_.at(id)).things;
+  }
+};
+
+TEST_F(EngineRetention, OpenRunsAreKept) {
+  AddHosts(1);
+  const RunId run = Start(1);
+  EXPECT_EQ(Drop({.runs = {{run, 1}}, .invites = {}}), 0U);
+  EXPECT_EQ(Find(run).state, RunState::kRunning);
+  End(TakeOrders().at(0));
+  EXPECT_EQ(Drop({.runs = {{run, 1}}, .invites = {}}), 1U);
+  EXPECT_FALSE(store_.FindRun(run)->value);
+}
+
+TEST_F(EngineRetention, LateWordOfADroppedRunWritesNothing) {
+  AddHosts(1);
+  const RunId run = Start(1);
+  const TaskKey task = TakeOrders().at(0);
+  Report(1, link::ReportKind::kStarted, task);
+  SayHello(1);  // without it: lost
+  Settle();
+  ASSERT_EQ(StateOf(run, 1), TaskState::kLost);
+  EXPECT_EQ(Drop({.runs = {{run, 1}}, .invites = {}}), 1U);
+  End(task);
+  EXPECT_FALSE(store_.FindTasks({task})->value.front());
+}
+
+TEST_F(EngineRetention, InvitesGoADayAfterTheirEnd) {
+  Invite invite{.id = "soon", .expires = now_.wall + std::chrono::hours(1), .created_by = {}};
+  Ask(CreateInvite{.caller = {}, .invite = invite});
+  Advance(std::chrono::hours(2));
+  EXPECT_EQ(Drop({}), 0U);
+  Advance(std::chrono::hours(24));
+  EXPECT_EQ(Drop({}), 1U);
+  EXPECT_TRUE(store_.Load(pipeline_->term())->invites.empty());
+}
+
+// A store that was put back to an earlier moment.
+class EngineRestored : public EngineFixture {
+ protected:
+  void TakeBackup() { backup_ = CopyOf(*disk_, std::nullopt, {}); }
+  void Restore() {
+    disk_ = CopyOf(*backup_, Snapshot::Restored{.taken = now_.wall, .at = now_.wall},
+                   LeapOf(0, now_.wall, now_.wall));
+    store_ = MemoryStore(disk_);
+    Lead();
+  }
+  link::HeldTask Running(const TaskKey& task) {
+    return {.task = task, .state = link::HeldState::kRunning, .end = {}};
+  }
+  link::Verb AnswerTo(const TaskKey& task) {
+    for (const auto& outgoing : frames_)
+      if (outgoing.frame.welcome)
+        for (const auto& answer : outgoing.frame.welcome->answers)
+          if (answer.task == task) return answer.verb;
+    ADD_FAILURE() << "no answer";
+    return {};
+  }
+
+  std::shared_ptr<MemoryDisk> backup_;
+};
+
+TEST_F(EngineRestored, TermAndIdsLieAboveTheBackup) {
+  AddHosts(1);
+  TakeBackup();
+  const RunId lost = Start(1);
+  const Term term = pipeline_->term();
+  Restore();
+  SayHello(1);
+  Settle();
+  EXPECT_GE(pipeline_->term().value, term.value + (1ULL << 32));
+  EXPECT_EQ(SpaceOf(Start(1)), SpaceOf(lost) + 1);
+}
+
+TEST_F(EngineRestored, SentTaskThatItsHostForgotIsLostAndNotSentAgain) {
+  AddHosts(1);
+  const RunId run = Start(1);
+  const TaskKey task = TakeOrders().at(0);
+  TakeBackup();
+  End(task);
+  Restore();
+  SayHello(1);
+  Settle();
+  EXPECT_TRUE(TakeOrders().empty());
+  EXPECT_EQ(StateOf(run, 1), TaskState::kLost);
+  EXPECT_EQ(Find(run).state, RunState::kFailed);
+}
+
+TEST_F(EngineRestored, UnsentTaskIsLostAndNotSent) {
+  AddHosts(2);
+  StageSpec one_by_one;
+  one_by_one.concurrency = 1;
+  const RunId run = Start(2, one_by_one);
+  const TaskKey first = TakeOrders().at(0);
+  TakeBackup();
+  End(first);
+  End(TakeOrders().at(0));
+  Restore();
+  SayHello(1, {Running(first)});
+  SayHello(2);
+  Settle();
+  EXPECT_TRUE(TakeOrders().empty());
+  EXPECT_EQ(StateOf(run, 2), TaskState::kLost);
+  End(first);
+  EXPECT_EQ(StateOf(run, 1), TaskState::kSucceeded);
+  EXPECT_EQ(Find(run).state, RunState::kFailed);
+  EXPECT_NE(Find(run).reason, "");
+}
+
+TEST_F(EngineRestored, TaskSentAfterTheBackupIsAdoptedFromItsHost) {
+  AddHosts(2);
+  StageSpec one_by_one;
+  one_by_one.concurrency = 1;
+  const RunId run = Start(2, one_by_one);
+  const TaskKey first = TakeOrders().at(0);
+  TakeBackup();
+  End(first);
+  const TaskKey second = TakeOrders().at(0);
+  Restore();
+  SayHello(2, {Running(second)});
+  Settle();
+  EXPECT_EQ(AnswerTo(second), link::Verb::kGoOn);
+  End(second);
+  EXPECT_EQ(StateOf(run, 2), TaskState::kSucceeded);
+}
+
+TEST_F(EngineRestored, HostThatStaysAwayLosesItsTasksAfterTheGrace) {
+  AddHosts(2);
+  StageSpec one_by_one;
+  one_by_one.concurrency = 1;
+  const RunId run = Start(2, one_by_one);
+  TakeBackup();
+  Restore();
+  Advance(Options{}.takeover_grace + std::chrono::seconds(1));
+  EXPECT_EQ(StateOf(run, 2), TaskState::kLost);
+}
+
+TEST_F(EngineRestored, TaskOfALostRunGoesOnAndIsForgotten) {
+  AddHosts(1);
+  TakeBackup();
+  Start(1);
+  const TaskKey task = TakeOrders().at(0);
+  Restore();
+  SayHello(1, {Running(task)});
+  Settle();
+  EXPECT_EQ(AnswerTo(task), link::Verb::kGoOn);
+  EXPECT_EQ(store_.ReadAudit(store_.ReadAuditHead()->number, 1)->front().act, "task.unknown");
+  frames_.clear();
+  End(task);
+  ASSERT_FALSE(frames_.empty());
+  EXPECT_EQ(frames_.back().frame.forgets, std::vector{task});
+}
+
+TEST_F(EngineRestored, UnknownTaskWithoutARestoreIsKilled) {
+  AddHosts(1);
+  const TaskKey made_up{
+      .run = RunId(77), .visit = Visit(1), .host = HostId(1), .attempt = Attempt(1)};
+  SayHello(1, {Running(made_up)});
+  Settle();
+  EXPECT_EQ(AnswerTo(made_up), link::Verb::kKill);
+}
+
+}  // namespace
+}  // namespace muster::engine
