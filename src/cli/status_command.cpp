@@ -1,11 +1,54 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "base/text.hpp"
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
 
 namespace muster::cli {
 namespace {
+
+const boost::json::object* PartOf(const boost::json::object& status, std::string_view name) {
+  const auto* part = status.if_contains(name);
+  return part == nullptr ? nullptr : part->if_object();
+}
+
+std::string Kept(const boost::json::object& retention, std::string_view what) {
+  const auto* value = retention.if_contains(fmt::format("{}_ms", what));
+  if (value == nullptr || !value->is_int64()) return fmt::format("{} for ever", what);
+  return fmt::format("{} {}", what, FormatDuration(Duration(value->as_int64())));
+}
+
+std::string DayOf(const boost::json::object& part, std::string_view name) {
+  return TextOf(part, name).substr(0, 10);
+}
+
+// A server of an older version says less.
+std::string KeepingText(const boost::json::object& status) {
+  std::string text;
+  const auto size = [](const boost::json::object& part, std::string_view name) {
+    return FormatSize(static_cast<std::uint64_t>(NumberOf(part, name)));
+  };
+  if (const auto* disk = PartOf(status, "disk"))
+    text += fmt::format("disk     {} of {} free{}\n", size(*disk, "free_bytes"),
+                        size(*disk, "total_bytes"),
+                        FlagOf(*disk, "low") ? "; LOW: new runs are refused" : "");
+  if (const auto* backup = PartOf(status, "last_backup"))
+    text += fmt::format("backup   {}, {}, {}\n", Ago(ParseTime(TextOf(*backup, "at")), WallNow()),
+                        size(*backup, "bytes"), TextOf(*backup, "file"));
+  else if (status.contains("last_backup"))
+    text += "backup   never: musterd backup FILE\n";
+  if (const auto* restored = PartOf(status, "restored"))
+    text += fmt::format("restored {}, from the backup of {}\n", TextOf(*restored, "at"),
+                        TextOf(*restored, "backup"));
+  if (const auto* certificates = PartOf(status, "certificates"))
+    text += fmt::format("certs    server until {}, CA until {}\n", DayOf(*certificates, "server"),
+                        DayOf(*certificates, "ca"));
+  if (const auto* retention = PartOf(status, "retention"))
+    text += fmt::format("kept     {}, {}, {}\n", Kept(*retention, "logs"), Kept(*retention, "runs"),
+                        Kept(*retention, "audit"));
+  return text;
+}
 
 Result<int> Status(const Context& context) {
   auto api = ApiClient::Open(context);
@@ -23,6 +66,7 @@ Result<int> Status(const Context& context) {
                             TextOf(*status, "cluster"), number("term"), number("commit"),
                             FlagOf(*status, "leader") ? "" : " (follower)", Count(number("hosts")),
                             Count(number("online")), Count(number("open_runs"))));
+  if (status->is_object()) Write(stdout, KeepingText(status->as_object()));
   return 0;
 }
 

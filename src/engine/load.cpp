@@ -100,6 +100,7 @@ State LoadState(Snapshot snapshot, Options options, Now now) {
   state.next_host = snapshot.next_host;
   state.audit = std::move(snapshot.audit);
   for (auto& token : snapshot.tokens) state.tokens[token.name] = std::move(token);
+  state.restored = snapshot.restored;
   for (auto& host : snapshot.hosts) {
     state.host_by_key[host.key] = host.id;
     state.host_by_name[host.name] = host.id;

@@ -3,6 +3,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <set>
 #include <string>
@@ -98,6 +99,7 @@ struct State {
   std::uint64_t next_run = 1;
   std::uint64_t next_host = 1;
   AuditHead audit;  // the last entry, committed or not
+  std::optional<Snapshot::Restored> restored;
 
   std::unordered_map<HostId, HostEntry> hosts;
   std::unordered_map<std::string, HostId> host_by_key;

@@ -42,8 +42,9 @@ struct Snapshot {
   std::vector<PendingJoin> pending;
   // When the store came from a backup: what happened between the two moments is not in it.
   struct Restored {
-    WallTime taken;  // the backup
-    WallTime at;     // its restore
+    WallTime taken;     // the backup
+    WallTime at;        // its restore
+    bool logs = false;  // output of tasks came with it
   };
   std::optional<Restored> restored;
 };

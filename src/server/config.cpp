@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "server/keeping/disk_watch.hpp"
 
 namespace muster::server {
 namespace {
@@ -26,6 +27,29 @@ settings::Setting Bytes(std::string name, std::size_t& field, std::string help) 
         if (*size > 0 && *size <= kMostBytes) return {};
         return Fail(ErrorCode::kInvalid, "expected a size from 1 to {}", FormatSize(kMostBytes));
       });
+}
+
+settings::Setting Kept(std::string name, Duration& field, std::string help) {
+  settings::Setting setting;
+  setting.name = std::move(name);
+  setting.help = std::move(help);
+  setting.set = [&field](const std::vector<std::string>& words) -> Result<> {
+    const auto kept =
+        words.front() == "forever" ? Result<Duration>(0) : ParseDuration(words.front());
+    if (!kept) return Fail(kept.error());
+    field = *kept;
+    return {};
+  };
+  setting.get = [&field]() -> std::vector<std::string> {
+    return {field.count() == 0 ? "forever" : FormatDuration(field)};
+  };
+  return setting;
+}
+
+Result<> CheckDiskFloor(const std::string& text) {
+  const auto floor = ParseDiskFloor(text);
+  if (!floor) return Fail(floor.error());
+  return {};
 }
 
 settings::Table Limits(Config& config) {
@@ -87,6 +111,14 @@ settings::Table Describe(Config& config) {
       Section("tls", "The server's own certificate instead of one of the cluster's CA.",
               {Text("cert", config.tls_cert, "File with the chain, leaf first."),
                Text("key", config.tls_key, "File with its key.")}),
+      Section("retention", "How long things are kept; 'forever' keeps all.",
+              {Kept("logs", config.retention.logs, "Output of tasks, by whole days."),
+               Kept("runs", config.retention.runs, "Ended runs with their tasks."),
+               Kept("audit", config.retention.audit, "Entries of the audit trail.")}),
+      Section("disk", "The disk of the data folder.",
+              {Text("stop_runs_below", config.disk_floor,
+                    "No new runs with less room: a share, a size, or the smaller of both.")
+                   .Checked(CheckDiskFloor)}),
       Section("limits", "What is taken from outside before the answer is no.", Limits(config)),
   };
 }

@@ -8,6 +8,7 @@
 #include "adapters/settings/settings.hpp"
 #include "base/instant.hpp"
 #include "base/result.hpp"
+#include "server/keeping/retention.hpp"
 
 namespace muster::server {
 
@@ -30,6 +31,8 @@ struct Config {
   std::string tls_key;
   net::ServerLimits limits;  // `limits:` in the file; link_silence follows from the heartbeat
   std::size_t failures_per_minute = 30;  // also there: bad tokens and joins of one address
+  Retention retention;                   // retention: {logs, runs, audit}
+  std::string disk_floor = "5%,1GB";     // disk: {stop_runs_below}, see ParseDiskFloor
 };
 
 // The table of all settings, over `config`'s fields.

@@ -198,7 +198,10 @@ void EngineThread::Publish(MonoTime wake) {
   status_.commit = pipeline_.committed_number();
   status_.commands = commands_;
   status_.batches = batches_;
-  if (pipeline_.Leading()) status_.gates = pipeline_.engine()->state().gates;
+  if (pipeline_.Leading()) {
+    status_.gates = pipeline_.engine()->state().gates;
+    status_.restored = pipeline_.engine()->state().restored;
+  }
   status_.open_runs = pipeline_.Leading() ? pipeline_.engine()->state().runs.size() : 0;
   status_.reason =
       !pipeline_.Leading()

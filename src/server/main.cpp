@@ -33,6 +33,8 @@
 #include "server/config.hpp"
 #include "server/engine_thread.hpp"
 #include "server/gateway/gateway.hpp"
+#include "server/keeping/backup.hpp"
+#include "server/keeping/keeper.hpp"
 #include "server/live/live_view.hpp"
 #include "server/live/stream_hub.hpp"
 #include "server/log_ring.hpp"
@@ -142,6 +144,9 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   const auto listen = ParseListen(config.listen);
   if (!listen) return Fail(listen.error());
   if (const auto usable = CheckPublicUrl(config.public_url); !usable) return usable;
+  if (const auto ended = CheckRestoreEnded(config.data); !ended) return ended;
+  const auto disk_floor = ParseDiskFloor(config.disk_floor);
+  if (!disk_floor) return Fail(disk_floor.error());
   SystemClock clock;
   const auto certificates = CertificatesOf(config, *listen);
   const auto identity = LoadIdentity(config.data, certificates, clock.Read().wall);
@@ -179,6 +184,9 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   gateway.SetOffice(std::move(*office));
   gateway.SetSubmit([&engine](engine::Command command) { engine.Submit(std::move(command)); });
 
+  Keeper data_keeper(
+      **store, **logs, engine, clock,
+      {.data = config.data, .retention = config.retention, .disk_floor = *disk_floor});
   FailureWatch failures({.per_minute = static_cast<std::uint32_t>(config.failures_per_minute)},
                         [](const std::string& line) { spdlog::warn("{}", line); });
   api::Refusals refusals(failures, clock, [&loop](Duration delay, std::function<void()> work) {
@@ -208,7 +216,8 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
       .agent_life = config.agent_life,
       .server_cert_ends = [&keeper] { return keeper.ServerEnds(); },
       .log = log,
-      .activities = [&] { return ActivitiesOf(network, engine, **store, **logs, workers); }};
+      .activities = [&] { return ActivitiesOf(network, engine, **store, **logs, workers); },
+      .keeper = data_keeper};
   api::Router router(authenticator, refusals, workers, clock);
   for (auto* routes :
        {api::RunRoutes, api::TaskRoutes, api::HostRoutes, api::AgentRoutes, api::FleetRoutes,
@@ -241,6 +250,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
        .on_warning = [](std::string_view message) { spdlog::warn("net {}", message); }});
   if (!server) return Fail(server.error());
   net_server = server->get();
+  data_keeper.Start();
   if (const auto started = engine.Start(); !started) return started;
   spdlog::info("musterd {} listens on {}:{} data={}", kVersion, listen->host, (*server)->Port(),
                config.data.string());
@@ -267,12 +277,14 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
     hub.Shutdown();
     // The batch in hand is finished off this thread: its effects still need the loop.
     workers.Post([&] {
+      data_keeper.Stop();
       engine.Stop();
       loop.Post([&loop] { loop.Stop(); });
     });
   });
   NotifyService("READY=1");
   loop.Run();
+  data_keeper.Stop();
   engine.Stop();
   coordinator.Resign();
   workers.Stop();
@@ -290,6 +302,10 @@ int main(int argc, char** argv) {
   using muster::server::Config;
   if (argc >= 2 && std::string_view(argv[1]) == "ca")
     return muster::server::RunCaCommand(argc - 1, argv + 1);
+  if (argc >= 2 && std::string_view(argv[1]) == "backup")
+    return muster::server::BackupMain(argc - 1, argv + 1);
+  if (argc >= 2 && std::string_view(argv[1]) == "restore")
+    return muster::server::RestoreMain(argc - 1, argv + 1);
   const bool check = argc >= 2 && std::string_view(argv[1]) == "check-config";
   CLI::App app(
       "musterd: the Muster server. One port for the API, agents' links, /metrics and health.\n\n"
@@ -297,6 +313,8 @@ int main(int argc, char** argv) {
       "  musterd --data /var/lib/muster --listen 127.0.0.1:8440\n"
       "  musterd --config /etc/muster/musterd.yaml --public-url https://muster.example:8440\n"
       "  musterd ca --help                     (the cluster's CA, and how to change it)\n"
+      "  musterd backup FILE                   (records, CA, keys and tokens, while it runs)\n"
+      "  musterd restore FILE --data DIR       (a data folder from a backup)\n"
       "  musterd check-config                  (says what is wrong, or in force)");
   Config flags;
   std::string config_file;

@@ -15,14 +15,17 @@ Result<> ReadRuns(Database& database, WallTime before, std::size_t most, Expired
   if (!statement) return Fail(statement.error());
   (*statement)->Int(before.ms);
   Result<> read;
-  while (expired.runs.size() < most) {
+  // No more than one slice drops: records hold whole scripts.
+  for (std::size_t rows = 0; expired.runs.size() < most && rows < most;) {
     auto row = (*statement)->Step();
     if (!row) read = Fail(row.error());
     if (!row || !*row) break;
     auto run = records::DecodeRun((*statement)->ColumnBytes(0));
     if (!run) read = Fail(run.error());
     if (!run) break;
-    if (run->ended < before) expired.runs.push_back({run->id, run->hosts});
+    if (run->ended >= before) continue;
+    expired.runs.push_back({run->id, run->hosts});
+    rows += run->hosts + std::size_t{1};
   }
   (*statement)->Reset();
   return read;

@@ -176,10 +176,12 @@ Result<Snapshot> ReadSnapshot(Database& database) {
   if (!cluster->empty()) snapshot.cluster = cluster->front();
   auto taken = Counter(database, "backup_taken");
   auto at = Counter(database, "restored");
-  if (!taken || !at) return Fail(!taken ? taken.error() : at.error());
+  auto logs = Counter(database, "restored_logs");
+  if (!taken || !at || !logs) return Fail(!taken ? taken.error() : !at ? at.error() : logs.error());
   if (*at != 0)
     snapshot.restored = Snapshot::Restored{.taken = {static_cast<std::int64_t>(*taken)},
-                                           .at = {static_cast<std::int64_t>(*at)}};
+                                           .at = {static_cast<std::int64_t>(*at)},
+                                           .logs = *logs != 0};
   if (auto read = ReadOpenRuns(database, snapshot); !read) return Fail(read.error());
   if (auto read = ReadRest(database, snapshot); !read) return Fail(read.error());
   return snapshot;

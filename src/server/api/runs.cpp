@@ -102,6 +102,9 @@ void StartRun(Services& services, const CallPtr& call) {
                        .names = std::move(names),
                        .reason = std::move(request->reason)},
       [&services, call](Result<engine::Answer> answer) {
+        if (answer)
+          if (const auto* closed = std::get_if<engine::GateClosed>(&*answer))
+            return call->Fail(503, closed->gate, closed->reason);
         if (answer) return AnswerStarted(services, *call, std::get<engine::RunStarted>(*answer));
         if (answer.error().code == ErrorCode::kConflict)
           return call->Fail(422, "key_reused", answer.error().message);

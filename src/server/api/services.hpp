@@ -12,6 +12,7 @@
 #include "server/auth/authenticator.hpp"
 #include "server/certificates.hpp"
 #include "server/engine_thread.hpp"
+#include "server/keeping/keeper.hpp"
 #include "server/live/live_view.hpp"
 #include "server/live/stream_hub.hpp"
 #include "server/log_ring.hpp"
@@ -37,6 +38,7 @@ struct Services {
   std::function<WallTime()> server_cert_ends;  // the one that is shown now
   LogRing& log;
   std::function<std::vector<base::Activity::View>()> activities;  // of every thread
+  const Keeper& keeper;
 };
 
 }  // namespace muster::server::api

@@ -9,6 +9,7 @@
 
 #include "base/version.hpp"
 #include "server/api/routes.hpp"
+#include "server/api/status.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -19,16 +20,18 @@ void Status(Services& services, const CallPtr& call, MonoTime started) {
   const auto engine = services.engine.GetStatus();
   const auto hosts = services.live.CountHosts();
   const auto fence = services.store.ReadFence();
-  call->Json(200, {{"version", kVersion},
-                   {"cluster", engine.cluster},
-                   {"term", engine.term.value},
-                   {"commit", fence ? fence->number.value : engine.commit.value},
-                   {"leader", engine.leading},
-                   {"reason", engine.reason},
-                   {"hosts", hosts.all},
-                   {"online", hosts.online},
-                   {"open_runs", engine.open_runs},
-                   {"uptime_ms", (services.clock.Read().mono - started).count()}});
+  json::object view{{"version", kVersion},
+                    {"cluster", engine.cluster},
+                    {"term", engine.term.value},
+                    {"commit", fence ? fence->number.value : engine.commit.value},
+                    {"leader", engine.leading},
+                    {"reason", engine.reason},
+                    {"hosts", hosts.all},
+                    {"online", hosts.online},
+                    {"open_runs", engine.open_runs},
+                    {"uptime_ms", (services.clock.Read().mono - started).count()}};
+  for (auto& part : KeepingView(services)) view[part.key()] = std::move(part.value());
+  call->Json(200, view);
 }
 
 void Ready(Services& services, const CallPtr& call) {
@@ -52,7 +55,7 @@ void Metrics(Services& services, const CallPtr& call) {
   const auto engine = services.engine.GetStatus();
   const auto hosts = services.live.CountHosts();
   const auto number = [](auto value) { return static_cast<double>(value); };
-  const std::vector<prometheus::MetricFamily> families{
+  std::vector<prometheus::MetricFamily> families{
       Metric("muster_leading", "1 when this server leads", MetricType::Gauge,
              engine.leading ? 1 : 0),
       Metric("muster_term", "Term of the current leadership", MetricType::Gauge,
@@ -86,6 +89,7 @@ void Metrics(Services& services, const CallPtr& call) {
       Metric("muster_refused_links_total", "Handshakes and links that were not let in",
              MetricType::Counter, number(services.refusals.Total(Failure::kLink))),
   };
+  AddKeepingMetrics(services, families);
   std::ostringstream out;
   prometheus::TextSerializer().Serialize(out, families);
   call->Text(200, "text/plain; version=0.0.4", out.str());

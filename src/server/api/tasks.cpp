@@ -44,11 +44,12 @@ void AllAttempts(Services& services, const CallPtr& call, RunId id, std::size_t 
   }
   const auto rows = services.store.ListTasks(id, filter, std::nullopt, limit);
   if (!rows) return call->Fail(rows.error());
+  const WallTime logs_since = services.keeper.LogsSince();
   json::array list;
   for (const auto& row : *rows)
     list.push_back(
         TaskView(row, row.key.ordinal < (*targets)->size() ? (**targets)[row.key.ordinal].name : "",
-                 row.state));
+                 row.state, logs_since));
   call->Json(200, {{"tasks", std::move(list)}, {"next", nullptr}});
 }
 
@@ -65,6 +66,7 @@ void ListTasks(Services& services, const CallPtr& call) {
   if (!wanted_name.empty() && !wanted)
     return call->Fail(400, "invalid", fmt::format("state: '{}' is not a task state", wanted_name));
   const auto& host = call->Query("host");
+  const WallTime logs_since = services.keeper.LogsSince();
   json::array list;
   json::value next = nullptr;
   const auto walked =
@@ -75,7 +77,7 @@ void ListTasks(Services& services, const CallPtr& call) {
           next = std::to_string(task.ordinal);
           return false;
         }
-        list.push_back(task.record ? TaskView(*task.record, *task.host, task.state)
+        list.push_back(task.record ? TaskView(*task.record, *task.host, task.state, logs_since)
                                    : WaitingTaskView(*task.host, task.ordinal, task.state));
         return true;
       });
@@ -211,7 +213,7 @@ Result<LogRequest> ReadLogRequest(Services& services, const Call& call) {
   const auto record = FindAttempt(services, *id, host, static_cast<std::uint32_t>(*attempt));
   if (!record) return Fail(record.error());
   request.task = record->key;
-  request.mark = record->log;
+  request.mark = LogOf(*record, services.keeper.LogsSince());
   if (*tail > 0) {
     const auto end = services.logs.DurableEnd(request.task);
     if (!end) return Fail(end.error());
@@ -220,11 +222,20 @@ Result<LogRequest> ReadLogRequest(Services& services, const Call& call) {
   return request;
 }
 
+// Bytes that were proven once and are not there now went with their day.
+bool IsExpired(const LogRequest& request, const std::vector<LogChunk>& chunks) {
+  const bool whole =
+      request.mark.state == LogState::kComplete || request.mark.state == LogState::kCut;
+  return whole && request.from < request.mark.bytes &&
+         (chunks.empty() || chunks.front().offset > request.from);
+}
+
 void ReadLog(Services& services, const CallPtr& call) {
-  const auto request = ReadLogRequest(services, *call);
+  auto request = ReadLogRequest(services, *call);
   if (!request) return call->Fail(request.error());
   const auto chunks = services.logs.Read(request->task, request->from, request->limit);
   if (!chunks) return call->Fail(chunks.error());
+  if (IsExpired(*request, *chunks)) request->mark.state = LogState::kExpired;
   std::uint64_t next = request->from;
   for (const auto& chunk : *chunks) next = chunk.offset + chunk.data.size();
   const bool as_json =

@@ -75,7 +75,15 @@ json::object LogView(const LogMark& log) {
           {"stderr_sha256", ToHex(log.stderr_sha256)}};
 }
 
-json::object TaskView(const TaskRecord& record, const std::string& host, TaskState shown) {
+LogMark LogOf(const TaskRecord& record, WallTime logs_since) {
+  LogMark log = record.log;
+  if (log.state != LogState::kOpen && log.bytes > 0 && record.ended < logs_since)
+    log.state = LogState::kExpired;
+  return log;
+}
+
+json::object TaskView(const TaskRecord& record, const std::string& host, TaskState shown,
+                      WallTime logs_since) {
   const TaskEnd* end = record.end ? &*record.end : nullptr;
   return {{"host", host},
           {"ordinal", record.key.ordinal},
@@ -89,7 +97,7 @@ json::object TaskView(const TaskRecord& record, const std::string& host, TaskSta
           {"ended", TimeView(record.ended)},
           {"leftovers", end != nullptr && end->leftovers},
           {"peak_memory", PeakView(end)},
-          {"log", LogView(record.log)},
+          {"log", LogView(LogOf(record, logs_since))},
           {"late", EndView(record.late)}};
 }
 

@@ -10,7 +10,11 @@ namespace muster::server::api {
 // Records as the API shows them; openapi.yaml has the shapes.
 boost::json::object CountsView(const TaskCounts& counts);
 boost::json::object LogView(const LogMark& log);
-boost::json::object TaskView(const TaskRecord& record, const std::string& host, TaskState shown);
+// `logs_since`: output that came before it is gone (zero: none is).
+boost::json::object TaskView(const TaskRecord& record, const std::string& host, TaskState shown,
+                             WallTime logs_since = {});
+// What is left of a task's output, which retention or a restore may have dropped since its mark.
+LogMark LogOf(const TaskRecord& record, WallTime logs_since);
 boost::json::object WaitingTaskView(const std::string& host, std::uint32_t ordinal,
                                     TaskState state);
 boost::json::object HostView(const LiveView::HostView& host);

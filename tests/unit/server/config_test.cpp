@@ -51,6 +51,24 @@ TEST_F(ConfigTest, RefusesHalfACertificateAndOddLives) {
   EXPECT_FALSE(Read("certificates: 3d\n"));
 }
 
+TEST_F(ConfigTest, ReadsRetentionAndDisk) {
+  ASSERT_TRUE(Read("retention: {logs: 14d, runs: forever}\ndisk:\n  stop_runs_below: 500MB\n"));
+  EXPECT_EQ(config_.retention.logs, std::chrono::hours(14 * 24));
+  EXPECT_EQ(config_.retention.runs, Duration(0));
+  EXPECT_EQ(config_.retention.audit, std::chrono::hours(400 * 24));
+  EXPECT_EQ(config_.disk_floor, "500MB");
+  EXPECT_NE(settings::Print(Describe(config_)).find("forever"), std::string::npos);
+}
+
+TEST_F(ConfigTest, NamesLineAndColumnOfAnUnknownKeyInsideAnother) {
+  const auto read = Read("retention:\n  lochs: 14d\n");
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("musterd.yaml:2:3"), std::string::npos)
+      << read.error().message;
+  EXPECT_FALSE(Read("retention: 14d\n"));
+  EXPECT_FALSE(Read("disk: {stop_runs_below: much}\n"));
+}
+
 TEST_F(ConfigTest, NamesLineAndColumnOfAnUnknownKey) {
   const auto read = Read("listen: 127.0.0.1:9000\nlissen: x\n");
   ASSERT_FALSE(read);

@@ -1,0 +1,71 @@
+#include "server/api/status.hpp"
+
+#include <boost/json.hpp>
+
+#include "server/api/views.hpp"
+
+namespace muster::server::api {
+namespace {
+
+namespace json = boost::json;
+
+json::value KeptFor(Duration duration) {
+  return duration.count() == 0 ? json::value(nullptr) : json::value(duration.count());
+}
+
+json::value BackupView(const std::optional<LastBackup>& backup) {
+  if (!backup) return nullptr;
+  return {{"at", TimeView(backup->taken)}, {"bytes", backup->bytes}, {"file", backup->file}};
+}
+
+json::value RestoredView(const std::optional<Snapshot::Restored>& restored) {
+  if (!restored) return nullptr;
+  return {{"at", TimeView(restored->at)},
+          {"backup", TimeView(restored->taken)},
+          {"logs", restored->logs}};
+}
+
+prometheus::MetricFamily Gauge(const char* name, const char* help, double value) {
+  prometheus::ClientMetric metric;
+  metric.gauge.value = value;
+  return {name, help, prometheus::MetricType::Gauge, {metric}};
+}
+
+}  // namespace
+
+json::object KeepingView(Services& services) {
+  const auto kept = services.keeper.GetStatus();
+  const auto engine = services.engine.GetStatus();
+  json::array gates;
+  for (const auto& [gate, reason] : engine.gates)
+    gates.push_back(json::object{{"gate", gate}, {"reason", reason}});
+  return {{"disk",
+           {{"folder", kept.data.string()},
+            {"free_bytes", kept.disk_free},
+            {"total_bytes", kept.disk_total},
+            {"stop_runs_below_bytes", kept.disk_floor},
+            {"low", kept.disk_low}}},
+          {"last_backup", BackupView(kept.backup)},
+          {"restored", RestoredView(engine.restored)},
+          {"retention",
+           {{"logs_ms", KeptFor(kept.retention.logs)},
+            {"runs_ms", KeptFor(kept.retention.runs)},
+            {"audit_ms", KeptFor(kept.retention.audit)}}},
+          {"certificates",
+           {{"server", TimeView(services.server_cert_ends())},
+            {"ca", TimeView(services.identity.ca_ends)}}},
+          {"gates", std::move(gates)}};
+}
+
+void AddKeepingMetrics(Services& services, std::vector<prometheus::MetricFamily>& families) {
+  const auto kept = services.keeper.GetStatus();
+  families.push_back(Gauge("muster_last_backup_timestamp_seconds",
+                           "When the last backup was taken; 0 is never",
+                           kept.backup ? static_cast<double>(kept.backup->taken.ms) / 1000 : 0));
+  families.push_back(Gauge("muster_disk_free_bytes", "Room on the disk of the data folder",
+                           static_cast<double>(kept.disk_free)));
+  families.push_back(
+      Gauge("muster_disk_low", "1 while new runs are refused for want of room", kept.disk_low));
+}
+
+}  // namespace muster::server::api

@@ -1,0 +1,112 @@
+#include "server/keeping/backup.hpp"
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+#include <unistd.h>
+#include <vector>
+
+#include "adapters/archive/reader.hpp"
+#include "adapters/archive/writer.hpp"
+#include "adapters/sqlite/database.hpp"
+#include "adapters/sqlite/migration.hpp"
+#include "base/version.hpp"
+#include "server/keeping/last_backup.hpp"
+
+namespace muster::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRecords = "muster.db";
+
+// Not worth keeping, or kept in another way.
+bool IsLeftOut(const fs::path& name) {
+  static const std::set<std::string> kNames{"lock", "last_backup"};
+  static const std::set<std::string> kEndings{".bak", ".new", ".tmp", ".db", ".db-wal", ".db-shm"};
+  return kNames.contains(name.string()) || kEndings.contains(name.extension().string());
+}
+
+// Files of the folder that are copied as they are, by name.
+Result<std::vector<std::string>> PlainFiles(const fs::path& data) {
+  std::vector<std::string> names;
+  std::error_code problem;
+  for (const auto& entry : fs::directory_iterator(data, problem))
+    if (entry.is_regular_file() && !IsLeftOut(entry.path().filename()))
+      names.push_back(entry.path().filename().string());
+  if (problem) return Fail(ErrorCode::kNotFound, "list {}: {}", data.string(), problem.message());
+  std::ranges::sort(names);
+  return names;
+}
+
+std::vector<std::string> LogFiles(const fs::path& data) {
+  std::vector<std::string> names;
+  std::error_code problem;
+  for (const auto& entry : fs::directory_iterator(data / "logs", problem))
+    if (entry.path().extension() == ".db")
+      names.push_back("logs/" + entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+// A file that is removed whatever happens.
+struct Scratch {
+  fs::path path;
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove(path, ignored);
+  }
+};
+
+Result<> AddDatabase(archive::Writer& writer, const fs::path& data, const std::string& name,
+                     const fs::path& beside) {
+  auto database = sqlite::Database::Open(data / name, sqlite::Database::Mode::kReadOnly);
+  if (!database) return Fail(database.error());
+  const Scratch copy{beside.string() + ".db.tmp"};
+  if (auto copied = sqlite::CopyDatabase(**database, copy.path); !copied) return copied;
+  return writer.Add(name, copy.path);
+}
+
+Result<> AddAll(archive::Writer& writer, const BackupOptions& options) {
+  if (auto added = AddDatabase(writer, options.data, kRecords, options.file); !added) return added;
+  const auto plain = PlainFiles(options.data);
+  if (!plain) return Fail(plain.error());
+  for (const auto& name : *plain)
+    if (auto added = writer.Add(name, options.data / name); !added) return added;
+  if (!options.logs) return {};
+  for (const auto& name : LogFiles(options.data))
+    if (auto added = AddDatabase(writer, options.data, name, options.file); !added) return added;
+  return {};
+}
+
+}  // namespace
+
+Result<archive::Manifest> MakeBackup(const BackupOptions& options, WallTime now) {
+  if (!fs::exists(options.data / kRecords))
+    return Fail(ErrorCode::kNotFound, "{} is not the data folder of a musterd: it has no {}",
+                options.data.string(), kRecords);
+  if (fs::exists(options.file) && !options.force)
+    return Fail(ErrorCode::kConflict, "{} is there already; name another file, or give --force",
+                options.file.string());
+  auto writer = archive::Writer::Create(options.file);
+  if (!writer) return Fail(writer.error());
+  writer->SetFact("taken", FormatTime(now));
+  writer->SetFact("musterd", kVersion);
+  writer->SetFact("logs", options.logs ? "yes" : "no");
+  if (auto added = AddAll(*writer, options); !added) return Fail(added.error());
+  if (auto finished = writer->Finish(); !finished) return Fail(finished.error());
+  auto checked = archive::ReadArchive(options.file, nullptr);
+  if (!checked)
+    return Fail(checked.error().code, "{} was written, but {}: do not rely on it",
+                options.file.string(), checked.error().message);
+  std::error_code problem;
+  const LastBackup note{.taken = now,
+                        .bytes = fs::file_size(options.file, problem),
+                        .file = fs::absolute(options.file, problem).string()};
+  if (auto noted = WriteLastBackup(options.data, note); !noted)
+    return Fail(noted.error().code, "{} is good, but the server cannot be told of it: {}",
+                options.file.string(), noted.error().message);
+  return checked;
+}
+
+}  // namespace muster::server

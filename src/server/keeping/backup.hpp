@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+
+#include "adapters/archive/manifest.hpp"
+#include "base/instant.hpp"
+#include "base/result.hpp"
+
+namespace muster::server {
+
+struct BackupOptions {
+  std::filesystem::path data;
+  std::filesystem::path file;
+  bool logs = false;   // also the output of tasks
+  bool force = false;  // replace the file
+};
+
+// Writes one moment of a data folder into one file, whether a server uses the folder or not, reads
+// it back, and leaves a note for the server. What is in it: the records, and every other file of
+// the folder that is not made anew at a start.
+Result<archive::Manifest> MakeBackup(const BackupOptions& options, WallTime now);
+
+struct RestoreOptions {
+  std::filesystem::path file;
+  std::filesystem::path data;
+  bool force = false;  // replace what is in the folder
+};
+
+struct RestoreOutcome {
+  archive::Manifest manifest;
+  std::uint64_t term = 0;
+  std::uint64_t id_space = 0;
+};
+
+// Makes a data folder from a backup: empty or not there, unless forced, and never one that a server
+// uses. Until the backup has been read and found whole, nothing in the folder changes.
+Result<RestoreOutcome> RestoreBackup(const RestoreOptions& options, WallTime now);
+
+// kConflict when a restore into this folder did not come to its end.
+Result<> CheckRestoreEnded(const std::filesystem::path& data);
+
+// `musterd backup …` and `musterd restore …`: the words after `musterd`, exit code.
+int BackupMain(int argc, char** argv);
+int RestoreMain(int argc, char** argv);
+
+}  // namespace muster::server

@@ -1,0 +1,117 @@
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+
+#include "adapters/system/system_clock.hpp"
+#include "base/text.hpp"
+#include "server/config.hpp"
+#include "server/keeping/backup.hpp"
+#include "server/keeping/last_backup.hpp"
+
+namespace muster::server {
+namespace {
+
+int Complain(const Error& error) {
+  std::fprintf(stderr, "musterd: %s\n", error.message.c_str());
+  const bool usage = error.code == ErrorCode::kInvalid || error.code == ErrorCode::kNotFound;
+  return usage ? 2 : 1;
+}
+
+// The exit code, when there is nothing to do.
+std::optional<int> Parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem) == 0 ? 0 : 2;
+  }
+}
+
+// Flags over variables over the file, as for the server itself.
+Result<std::filesystem::path> DataFolder(const std::string& flag, const std::string& config_file) {
+  if (!flag.empty()) return std::filesystem::path(flag);
+  Config config;
+  if (!config_file.empty())
+    if (const auto read = ReadConfigFile(config_file, config); !read) return Fail(read.error());
+  if (const auto read = ReadConfigEnvironment(config); !read) return Fail(read.error());
+  return config.data;
+}
+
+void PrintParts(const archive::Manifest& manifest) {
+  std::size_t logs = 0;
+  std::uint64_t log_bytes = 0;
+  for (const auto& [name, part] : manifest.parts) {
+    if (name.starts_with("logs/")) {
+      ++logs;
+      log_bytes += part.size;
+      continue;
+    }
+    std::printf("  %-14s %s\n", name.c_str(), FormatSize(part.size).c_str());
+  }
+  if (logs > 0) std::printf("  %-14s %s, %zu days\n", "logs/", FormatSize(log_bytes).c_str(), logs);
+}
+
+}  // namespace
+
+int BackupMain(int argc, char** argv) {
+  CLI::App app(
+      "musterd backup: writes records, CA, keys and tokens into one file, while the server runs or "
+      "not.\nThe file is as secret as the data folder.\n\n"
+      "Examples:\n"
+      "  musterd backup /backup/muster-$(date +%F) --data /var/lib/muster\n"
+      "  musterd backup /backup/muster --logs --force");
+  BackupOptions options;
+  std::string data;
+  std::string config;
+  app.add_option("FILE", options.file, "The backup to write")->required();
+  app.add_option("--data", data, "Data folder (default /var/lib/muster, MUSTER_DATA)");
+  app.add_option("--config", config, "The server's settings (MUSTER_CONFIG)")
+      ->envname("MUSTER_CONFIG");
+  app.add_flag("--logs", options.logs, "Also the output of tasks");
+  app.add_flag("--force", options.force, "Replace the file when it is there");
+  if (const auto wrong = Parse(app, argc, argv)) return *wrong;
+  const auto folder = DataFolder(data, config);
+  if (!folder) return Complain(folder.error());
+  options.data = *folder;
+  ::umask(077);
+  const auto manifest = MakeBackup(options, SystemClock().Read().wall);
+  if (!manifest) return Complain(manifest.error());
+  std::error_code ignored;
+  std::printf("%s: %s, checked\n", options.file.c_str(),
+              FormatSize(std::filesystem::file_size(options.file, ignored)).c_str());
+  PrintParts(*manifest);
+  if (!options.logs) std::printf("  without the output of tasks (--logs)\n");
+  return 0;
+}
+
+int RestoreMain(int argc, char** argv) {
+  CLI::App app(
+      "musterd restore: makes a data folder from a backup. Agents come back by themselves; what "
+      "happened after\nthe backup is lost, and nothing of it runs twice.\n\n"
+      "Examples:\n"
+      "  musterd restore /backup/muster-2026-11-15 --data /var/lib/muster");
+  RestoreOptions options;
+  app.add_option("FILE", options.file, "The backup to read")->required();
+  app.add_option("--data", options.data, "Data folder to make: empty, or not there")->required();
+  app.add_flag("--force", options.force, "Replace what is in the folder");
+  if (const auto wrong = Parse(app, argc, argv)) return *wrong;
+  ::umask(077);
+  const auto restored = RestoreBackup(options, SystemClock().Read().wall);
+  if (!restored) return Complain(restored.error());
+  const auto taken = restored->manifest.facts.find("taken");
+  std::printf("%s: restored from the backup of %s, term %llu, new runs are r%llu.1 and on\n",
+              options.data.c_str(),
+              taken == restored->manifest.facts.end() ? "?" : taken->second.c_str(),
+              static_cast<unsigned long long>(restored->term + 1),
+              static_cast<unsigned long long>(restored->id_space));
+  PrintParts(restored->manifest);
+  std::printf(
+      "Start the server. Runs that were open in the backup end; hosts that joined after it must "
+      "join again.\n");
+  return 0;
+}
+
+}  // namespace muster::server

@@ -1,0 +1,174 @@
+#include "server/keeping/keeper.hpp"
+
+#include <algorithm>
+#include <future>
+#include <sys/statvfs.h>
+
+#include <spdlog/spdlog.h>
+
+#include "base/text.hpp"
+
+namespace muster::server {
+namespace {
+
+constexpr const char* kGate = "disk_low";
+constexpr Duration kLookAtDisk = std::chrono::seconds(1);
+constexpr Duration kBetweenSlices = std::chrono::milliseconds(20);
+constexpr std::size_t kSlice = 1000;
+
+struct Room {
+  std::uint64_t free = 0;
+  std::uint64_t total = 0;
+};
+
+// What an ordinary user may still use: the share kept for root is not ours.
+std::optional<Room> RoomOf(const std::filesystem::path& folder) {
+  struct statvfs about{};
+  if (statvfs(folder.c_str(), &about) != 0) return std::nullopt;
+  return Room{.free = static_cast<std::uint64_t>(about.f_bavail) * about.f_frsize,
+              .total = static_cast<std::uint64_t>(about.f_blocks) * about.f_frsize};
+}
+
+WallTime Before(WallTime now, Duration kept) {
+  return kept.count() == 0 ? WallTime{} : now + -kept;
+}
+
+}  // namespace
+
+Keeper::Keeper(Store& store, LogStore& logs, EngineThread& engine, const Clock& clock,
+               Settings settings)
+    : store_(store),
+      logs_(logs),
+      engine_(engine),
+      clock_(clock),
+      settings_(std::move(settings)),
+      watch_(settings_.disk_floor) {}
+
+Keeper::~Keeper() { Stop(); }
+
+void Keeper::Start() {
+  WatchDisk();  // before the first run is taken
+  thread_ = std::thread([this] { Loop(); });
+}
+
+void Keeper::Stop() {
+  {
+    base::Lock lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.NotifyAll();
+  if (thread_.joinable()) thread_.join();
+}
+
+bool Keeper::WaitFor(Duration duration) {
+  const auto until = std::chrono::steady_clock::now() + duration;
+  base::Lock lock(mutex_);
+  while (!stopping_)
+    if (!changed_.WaitUntil(mutex_, until)) break;
+  return !stopping_;
+}
+
+// Often enough for what is kept shortest, at most once an hour.
+Duration Keeper::Period() const {
+  Duration shortest = std::chrono::hours(24);
+  for (const auto kept :
+       {settings_.retention.logs, settings_.retention.runs, settings_.retention.audit})
+    if (kept.count() > 0) shortest = std::min(shortest, kept);
+  return std::clamp<Duration>(shortest / 24, std::chrono::seconds(1), std::chrono::hours(1));
+}
+
+void Keeper::Loop() {
+  MonoTime drop_at = clock_.Read().mono;
+  while (WaitFor(kLookAtDisk)) {
+    WatchDisk();
+    const MonoTime now = clock_.Read().mono;
+    if (now < drop_at) continue;
+    DropOld();
+    drop_at = now + Period();
+  }
+}
+
+void Keeper::WatchDisk() {
+  const auto room = RoomOf(settings_.data);
+  if (!room) return;
+  const bool changed = watch_.See(room->free, room->total);
+  const std::uint64_t floor = settings_.disk_floor.Of(room->total);
+  std::string reason;
+  if (watch_.Low())
+    reason = fmt::format(
+        "no new runs: the disk of {} has {} left, less than {}; make room there, keep less "
+        "(retention.logs) or lower disk.stop_runs_below; running work goes on",
+        settings_.data.string(), FormatSize(room->free), FormatSize(floor));
+  if (changed && watch_.Low()) spdlog::warn("disk low: {}", reason);
+  if (changed && !watch_.Low())
+    spdlog::info("disk well again: {} left on the disk of {}", FormatSize(room->free),
+                 settings_.data.string());
+  // A new leadership knows no gate, so a closed one is said again and again.
+  if (changed || watch_.Low()) engine_.Submit(engine::SetGate{kGate, std::move(reason)});
+}
+
+void Keeper::DropOld() {
+  DropLogs();
+  while (DropSlice() && WaitFor(kBetweenSlices)) {
+  }
+}
+
+void Keeper::DropLogs() {
+  if (settings_.retention.logs.count() == 0) return;
+  std::promise<Result<std::size_t>> answer;
+  logs_.DropDays(Before(clock_.Read().wall, settings_.retention.logs),
+                 [&](Result<std::size_t> days) { answer.set_value(std::move(days)); });
+  const auto days = answer.get_future().get();
+  if (!days) spdlog::warn("retention: logs: {}", days.error().message);
+  if (days && *days > 0) spdlog::info("retention: dropped {} days of output", *days);
+}
+
+bool Keeper::DropSlice() {
+  const WallTime now = clock_.Read().wall;
+  auto old = store_.FindExpired({.runs = Before(now, settings_.retention.runs),
+                                 .audit = Before(now, settings_.retention.audit),
+                                 .invites = now + -Duration(std::chrono::hours(24))},
+                                kSlice);
+  if (!old) {
+    spdlog::warn("retention: {}", old.error().message);
+    return false;
+  }
+  // Shared with the answer, which may come when nobody waits any more.
+  auto answer = std::make_shared<std::promise<Result<engine::Answer>>>();
+  auto future = answer->get_future();
+  engine_.Ask(engine::DropOld{.caller = {}, .old = std::move(*old)},
+              [answer](Result<engine::Answer> result) { answer->set_value(std::move(result)); });
+  while (future.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
+    base::Lock lock(mutex_);
+    if (stopping_) return false;
+  }
+  const auto dropped = future.get();
+  return dropped && std::get<engine::OldDropped>(*dropped).things > 0;
+}
+
+WallTime Keeper::LogsSince() const {
+  WallTime since;
+  if (settings_.retention.logs.count() > 0) {
+    constexpr std::int64_t kDay = 24LL * 3600 * 1000;
+    since = Before(clock_.Read().wall, settings_.retention.logs);
+    since.ms -= since.ms % kDay;
+  }
+  if (const auto restored = engine_.GetStatus().restored; restored && !restored->logs)
+    since = std::max(since, restored->at);
+  return since;
+}
+
+Keeper::Status Keeper::GetStatus() const {
+  Status status{.backup = ReadLastBackup(settings_.data),
+                .retention = settings_.retention,
+                .data = settings_.data};
+  if (const auto room = RoomOf(settings_.data)) {
+    status.disk_free = room->free;
+    status.disk_total = room->total;
+    status.disk_floor = settings_.disk_floor.Of(room->total);
+  }
+  status.disk_low = engine_.GetStatus().gates.contains(kGate);
+  return status;
+}
+
+}  // namespace muster::server

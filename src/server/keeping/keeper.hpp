@@ -1,0 +1,73 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/mutex.hpp"
+#include "ports/clock.hpp"
+#include "ports/log_store.hpp"
+#include "ports/store.hpp"
+#include "server/engine_thread.hpp"
+#include "server/keeping/disk_watch.hpp"
+#include "server/keeping/last_backup.hpp"
+#include "server/keeping/retention.hpp"
+
+namespace muster::server {
+
+// Looks after the data folder, in a thread of its own: watches the room on its disk and closes the
+// engine's gate `disk_low` while there is too little; drops what retention no longer keeps, slice
+// by slice, each after the one before it was committed. Safe from any thread.
+class Keeper {
+ public:
+  struct Settings {
+    std::filesystem::path data;
+    Retention retention;
+    DiskFloor disk_floor;
+  };
+  struct Status {
+    std::uint64_t disk_free = 0;
+    std::uint64_t disk_total = 0;
+    std::uint64_t disk_floor = 0;
+    bool disk_low = false;
+    std::optional<LastBackup> backup;
+    Retention retention;
+    std::filesystem::path data;
+  };
+
+  // All must outlive it.
+  Keeper(Store& store, LogStore& logs, EngineThread& engine, const Clock& clock, Settings settings);
+  ~Keeper();  // stops
+
+  void Start();
+  void Stop() EXCLUDES(mutex_);
+
+  Status GetStatus() const EXCLUDES(mutex_);  // reads the disk
+  // Output that came before this moment is not kept any more; zero: everything is.
+  WallTime LogsSince() const;
+
+ private:
+  void Loop() EXCLUDES(mutex_);
+  bool WaitFor(Duration duration) EXCLUDES(mutex_);  // false: stopping
+  void WatchDisk();
+  void DropOld() EXCLUDES(mutex_);
+  void DropLogs();
+  // False when there is nothing more to drop now.
+  bool DropSlice();
+  Duration Period() const;
+
+  Store& store_;
+  LogStore& logs_;
+  EngineThread& engine_;
+  const Clock& clock_;
+  const Settings settings_;
+  DiskWatch watch_;  // the loop's own
+
+  mutable base::Mutex mutex_;
+  base::Condition changed_;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace muster::server

@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <vector>
+
+#include "adapters/archive/reader.hpp"
+#include "adapters/sqlite/folder_lock.hpp"
+#include "adapters/sqlite/restore_marks.hpp"
+#include "server/keeping/backup.hpp"
+#include "server/keeping/last_backup.hpp"
+
+namespace muster::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRecords = "muster.db";
+// Where the backup is unpacked, inside the data folder, which may be a mount of its own. While it
+// is there the folder is no data folder.
+constexpr const char* kUnpacked = ".restore";
+
+bool IsEmpty(const fs::path& data) {
+  std::error_code problem;
+  for (const auto& entry : fs::directory_iterator(data, problem))
+    if (entry.path().filename() != "lock" && entry.path().filename() != "lost+found") return false;
+  return true;
+}
+
+Result<> CheckFolder(const RestoreOptions& options) {
+  if (IsEmpty(options.data) || options.force) return {};
+  return Fail(ErrorCode::kConflict,
+              "{} is not empty; move it away, name another folder, or give --force, which replaces "
+              "what is in it",
+              options.data.string());
+}
+
+Result<> MakeFolder(const fs::path& data) {
+  std::error_code problem;
+  fs::create_directories(data, problem);
+  if (problem)
+    return Fail(ErrorCode::kUnavailable, "make folder {}: {}", data.string(), problem.message());
+  chmod(data.c_str(), 0700);
+  return {};
+}
+
+// Removes what was unpacked, unless it is kept.
+struct Unpacked {
+  fs::path folder;
+  bool keep = false;
+  ~Unpacked() {
+    std::error_code ignored;
+    if (!keep) fs::remove_all(folder, ignored);
+  }
+};
+
+Result<> Sync(const fs::path& folder) {
+  const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool synced = file >= 0 && fsync(file) == 0;
+  if (file >= 0) close(file);
+  if (!synced) return Fail(ErrorCode::kUnavailable, "sync {}", folder.string());
+  return {};
+}
+
+// From here on the old content is gone; a crash leaves the folder marked as unfinished.
+Result<> PutInPlace(const fs::path& unpacked, const fs::path& data) {
+  const auto trouble = [&](const fs::path& path, const std::error_code& problem) {
+    return Fail(ErrorCode::kUnavailable, "{}: {}; restore again with --force", path.string(),
+                problem.message());
+  };
+  std::error_code problem;
+  std::vector<fs::path> old;
+  for (const auto& entry : fs::directory_iterator(data, problem))
+    if (entry.path().filename() != "lock" && entry.path().filename() != "lost+found" &&
+        entry.path() != unpacked)
+      old.push_back(entry.path());
+  for (const auto& path : old)
+    if (fs::remove_all(path, problem); problem) return trouble(path, problem);
+  for (const auto& entry : fs::directory_iterator(unpacked, problem)) {
+    fs::rename(entry.path(), data / entry.path().filename(), problem);
+    if (problem) return trouble(entry.path(), problem);
+  }
+  if (auto synced = Sync(data); !synced) return synced;
+  fs::remove(unpacked, problem);
+  if (problem) return trouble(unpacked, problem);
+  return Sync(data);
+}
+
+Result<archive::Manifest> Unpack(const RestoreOptions& options, const fs::path& into) {
+  std::error_code problem;
+  fs::remove_all(into, problem);
+  fs::create_directory(into, problem);
+  if (problem)
+    return Fail(ErrorCode::kUnavailable, "make folder {}: {}", into.string(), problem.message());
+  auto manifest = archive::ReadArchive(options.file, &into);
+  if (!manifest)
+    return Fail(manifest.error().code, "the backup {} {}; nothing was restored",
+                options.file.string(), manifest.error().message);
+  if (!manifest->parts.contains(kRecords))
+    return Fail(ErrorCode::kInvalid, "the backup {} has no records; nothing was restored",
+                options.file.string());
+  return manifest;
+}
+
+}  // namespace
+
+Result<> CheckRestoreEnded(const fs::path& data) {
+  if (!fs::exists(data / kUnpacked)) return {};
+  return Fail(ErrorCode::kConflict,
+              "a restore into {} did not come to its end; do it again: musterd restore FILE --data "
+              "{} --force",
+              data.string(), data.string());
+}
+
+Result<RestoreOutcome> RestoreBackup(const RestoreOptions& options, WallTime now) {
+  // Read before anything is made, so that a wrong file leaves not even a folder.
+  if (const auto checked = archive::ReadArchive(options.file, nullptr); !checked)
+    return Fail(checked.error().code, "the backup {} {}; nothing was restored",
+                options.file.string(), checked.error().message);
+  if (auto checked = CheckFolder(options); !checked) return Fail(checked.error());
+  if (auto made = MakeFolder(options.data); !made) return Fail(made.error());
+  const auto lock = sqlite::FolderLock::Take(options.data);
+  if (!lock) return Fail(lock.error().code, "{}; stop it first", lock.error().message);
+
+  sqlite::Marks above;
+  if (fs::exists(options.data / kRecords))
+    if (const auto marks = sqlite::ReadMarks(options.data / kRecords)) above = *marks;
+  Unpacked unpacked{options.data / kUnpacked};
+  auto manifest = Unpack(options, unpacked.folder);
+  if (!manifest) return Fail(manifest.error());
+  const WallTime taken = ParseTime(manifest->facts["taken"]);
+  const Snapshot::Restored restored{
+      .taken = taken, .at = now, .logs = manifest->facts["logs"] == "yes"};
+  const auto marks = sqlite::MarkRestored(unpacked.folder / kRecords, restored, above);
+  if (!marks) return Fail(marks.error());
+  std::error_code problem;
+  const LastBackup note{.taken = taken,
+                        .bytes = fs::file_size(options.file, problem),
+                        .file = fs::absolute(options.file, problem).string()};
+  if (auto noted = WriteLastBackup(unpacked.folder, note); !noted) return Fail(noted.error());
+  unpacked.keep = true;
+  if (auto placed = PutInPlace(unpacked.folder, options.data); !placed) return Fail(placed.error());
+  return RestoreOutcome{std::move(*manifest), marks->term, marks->id_space};
+}
+
+}  // namespace muster::server

@@ -1,0 +1,54 @@
+#include "adapters/sqlite/restore_marks.hpp"
+
+#include <gtest/gtest.h>
+
+#include "adapters/sqlite/sqlite_store.hpp"
+#include "support/temp_folder.hpp"
+
+namespace muster::sqlite {
+namespace {
+
+constexpr Snapshot::Restored kNow{.taken = {5'000}, .at = {6'000}, .logs = true};
+
+// A store that was led twice.
+void MakeStore(const TempFolder& folder) {
+  auto store = SqliteStore::Open(folder.Path());
+  ASSERT_TRUE(store) << store.error().message;
+  ASSERT_TRUE((*store)->TakeTerm());
+  ASSERT_TRUE((*store)->TakeTerm());
+}
+
+TEST(RestoreMarks, RestoredStoreLeapsAndSaysSo) {
+  TempFolder folder;
+  MakeStore(folder);
+  const auto file = folder.Path() / "muster.db";
+  const auto marks = MarkRestored(file, kNow, {});
+  ASSERT_TRUE(marks) << marks.error().message;
+  EXPECT_EQ(marks->term, 2 + (1ULL << 32));
+  EXPECT_EQ(marks->id_space, 1U);
+  auto store = SqliteStore::Open(folder.Path());
+  const Fence fence = *(*store)->TakeTerm();
+  EXPECT_EQ(fence.term.value, marks->term + 1);
+  const auto snapshot = *(*store)->Load(fence.term);
+  EXPECT_EQ(snapshot.id_space, 1U);
+  EXPECT_EQ(snapshot.next_run, 1U);
+  ASSERT_TRUE(snapshot.restored);
+  EXPECT_EQ(snapshot.restored->taken, kNow.taken);
+  EXPECT_EQ(snapshot.restored->at, kNow.at);
+  EXPECT_TRUE(snapshot.restored->logs);
+}
+
+TEST(RestoreMarks, LieAboveTheStoreTheyReplace) {
+  TempFolder folder;
+  MakeStore(folder);
+  const Marks above{.term = 9ULL << 32, .number = 10ULL << 32, .id_space = 7};
+  const auto marks = MarkRestored(folder.Path() / "muster.db", kNow, above);
+  ASSERT_TRUE(marks) << marks.error().message;
+  EXPECT_GT(marks->term, above.term);
+  EXPECT_GT(marks->number, above.number);
+  EXPECT_EQ(marks->id_space, 8U);
+  EXPECT_EQ(ReadMarks(folder.Path() / "muster.db")->id_space, 8U);
+}
+
+}  // namespace
+}  // namespace muster::sqlite
