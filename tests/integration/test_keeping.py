@@ -13,6 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_cluster import BIN, DEADLINE, Cluster, ClusterTest, wait_until  # noqa: E402
+from small_disk import PAGE, SmallDisk, with_own_mounts  # noqa: E402
 
 FLEET = 200
 
@@ -253,35 +254,16 @@ class SmallDiskCluster(Cluster):
     """A server whose data folder is a disk of 48 MB."""
 
     def _first_start(self):
-        self.data.mkdir()
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48m,mode=0700", "tmpfs", str(self.data)], check=True)
+        self.disk = SmallDisk(self.data, "48m")
         super()._first_start()
-
-    def close(self):
-        self.server.end()
-        subprocess.run(["umount", "-l", str(self.data)], check=False)
-        super().close()
 
 
 class Disk(ClusterTest):
     def setUp(self):
         self.cluster = SmallDiskCluster({"disk": "{stop_runs_below: 16MB}"})
         self.addCleanup(self.cluster.close)
+        self.addCleanup(self.cluster.disk.close)  # first: a folder with a mount in it cannot be removed
         self.cluster.add_agents("h1")
-        self.ballast = self.cluster.data / "ballast"
-
-    def fill(self, leave):
-        """Takes room until `leave` bytes are free."""
-        with open(self.ballast, "ab", buffering=0) as file:
-            while True:
-                about = os.statvfs(self.cluster.data)
-                room = about.f_bavail * about.f_frsize - leave
-                if room <= 0:
-                    return
-                try:
-                    file.write(b"x" * min(room, 1 << 20))
-                except OSError:
-                    return
 
     def start(self, command):
         return self.cluster.http("POST", "/api/v1/runs", {"targets": "h1", "command": {"argv": command}})
@@ -291,7 +273,7 @@ class Disk(ClusterTest):
         go = cluster.folder / "go"
         running = cluster.start_run("-t", "h1", "--", "sh", "-c", f"while [ ! -e {go} ]; do sleep 0.05; done")
         cluster.wait_task(running, "h1", "running")
-        self.fill(8 << 20)
+        cluster.disk.fill((8 << 20) // PAGE)
         wait_until("the gate is closed", lambda: cluster.get("/status")["disk"]["low"])
         refused = self.start(["true"])
         self.assertEqual((refused.status, refused.json()["error"]["code"]), (503, "disk_low"), refused)
@@ -301,18 +283,17 @@ class Disk(ClusterTest):
         self.assertIn("LOW", cluster.muster("status").text)
         go.touch()
         self.assertEqual(cluster.wait_end(running)["state"], "succeeded", "running work goes on")
-        self.ballast.unlink()
+        cluster.disk.give_back()
         wait_until("the gate is open", lambda: not cluster.get("/status")["disk"]["low"])
         self.assertEqual(cluster.wait_end(cluster.start_run("-t", "h1", "--", "true"))["state"], "succeeded")
 
     def test_full_disk_stalls_and_goes_on(self):
         cluster = self.cluster
         go = cluster.folder / "go"
-        words = "x" * 200_000
         running = cluster.start_run("-t", "h1", "--", "sh", "-c",
-                                    f"while [ ! -e {go} ]; do sleep 0.05; done; echo {words[:1000]}")
+                                    f"while [ ! -e {go} ]; do sleep 0.05; done; echo words")
         cluster.wait_task(running, "h1", "running")
-        self.fill(0)
+        cluster.disk.fill()
         # Its end and its output want to be written, and cannot.
         go.touch()
         stalled = wait_until("commands are refused for the disk",
@@ -322,7 +303,7 @@ class Disk(ClusterTest):
         answer = cluster.http("POST", "/api/v1/runs", {"targets": "h1", "command": {"argv": ["true"]}},
                               {"Idempotency-Key": "again"})
         self.assertEqual(answer.status, 503, answer)
-        self.ballast.unlink()
+        cluster.disk.give_back()
         self.assertEqual(cluster.wait_end(running)["state"], "succeeded")
         self.assertEqual(cluster.task_of(running, "h1")["log"]["state"], "complete")
         wait_until("the gate is open", lambda: not cluster.get("/status")["disk"]["low"])
@@ -333,4 +314,5 @@ class Disk(ClusterTest):
 
 
 if __name__ == "__main__":
+    with_own_mounts()
     unittest.main()
