@@ -87,7 +87,8 @@ void SimServer::TakeBackup() {
   world_.Trace("backup at commit {}", view_->ReadFence()->number.value);
   backup_ = Backup{.records = CopyOf(*disk_, std::nullopt, {}),
                    .logs = log_disk_->Copy(),
-                   .taken = ReadClock().wall};
+                   .taken = ReadClock().wall,
+                   .forbidden = forbidden_};
 }
 
 void SimServer::Restore() {
@@ -98,6 +99,7 @@ void SimServer::Restore() {
   const Snapshot::Restored restored{.taken = backup_->taken, .at = ReadClock().wall};
   disk_ = CopyOf(*backup_->records, restored, leap);
   log_disk_ = backup_->logs->Copy();
+  forbidden_ = backup_->forbidden;  // a revocation after the backup is lost with it
   view_ = std::make_unique<MemoryStore>(disk_);
   world_.Trace("restored, id space {}", backup_->records->id_space + leap.id_space);
   truth_.Restored(*view_);

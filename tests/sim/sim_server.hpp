@@ -98,6 +98,7 @@ class SimServer final : public Links {
     std::shared_ptr<MemoryDisk> records;
     std::shared_ptr<MemoryLogStore> logs;
     WallTime taken;
+    std::set<std::string> forbidden;
   };
   std::optional<Backup> backup_;
   std::unique_ptr<MemoryStore> view_;

@@ -110,7 +110,7 @@ int RestoreMain(int argc, char** argv) {
   PrintParts(restored->manifest);
   std::printf(
       "Start the server. Runs that were open in the backup end; hosts that joined after it must "
-      "join again.\n");
+      "join again;\nwhat was revoked after it is valid again.\n");
   return 0;
 }
 
