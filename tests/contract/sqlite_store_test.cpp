@@ -47,7 +47,7 @@ constexpr const char* kBackToSchema1 = R"(
            (2, 20, 'admin', '10.0.0.1', 'runs.stop', 'r1', 'oops');
   UPDATE meta SET value = 3 WHERE name = 'next_audit';
   DELETE FROM meta WHERE name = 'audit_hash';
-  DROP TABLE token; DROP TABLE audit_host; DROP TABLE pending_join;
+  DROP TABLE token; DROP TABLE audit_host; DROP TABLE pending_join; DROP INDEX invite_used;
   DROP INDEX audit_actor; DROP INDEX audit_act; DROP INDEX audit_at; DROP INDEX audit_run;
   ALTER TABLE audit DROP COLUMN client; ALTER TABLE audit DROP COLUMN reason;
   ALTER TABLE audit DROP COLUMN run; ALTER TABLE audit DROP COLUMN hosts;
