@@ -66,7 +66,7 @@ class Agent(Daemon):
     def tasks(self):
         """Folders of the tasks it holds."""
         place = self.data / "tasks"
-        return sorted(task for task in place.glob("*") if not task.name.startswith("spare-"))
+        return sorted(place.iterdir()) if place.is_dir() else []
 
 
 # Short times where only a crash makes them matter, so that tests of crashes are quick.
