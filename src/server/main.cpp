@@ -257,8 +257,8 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   if (identity->fresh)
     spdlog::info(
         "first start: made CA, certificate and {}; whoever loses the CA key in this folder loses "
-        "every agent, so keep a copy",
-        (config.data / "admin.token").string());
+        "every agent, so back it up now: musterd backup FILE --data {}",
+        (config.data / "admin.token").string(), config.data.string());
 
   keeper.Start(loop, **server);
   const std::function<void()> sweep = [&] {

@@ -4,6 +4,7 @@ The base system is made once by debootstrap from the mirror this machine's apt u
 packages depend on, and kept under ~/.cache/muster. Each machine is an overlay on it that is thrown away.
 """
 
+import functools
 import hashlib
 import os
 import re
@@ -12,24 +13,16 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import muster_processes  # noqa: E402
 
 DEADLINE = 120.0
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "muster"
 ALWAYS = ["systemd", "systemd-sysv", "dbus", "init-system-helpers", "passwd"]
 
-
-def wait_until(what, condition, deadline=DEADLINE):
-    """Returns the condition's first true value; fails with `what` when none comes in time."""
-    end = time.monotonic() + deadline
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {deadline:g} s: {what}; last seen: {value!r}")
-        time.sleep(0.1)
+wait_until = functools.partial(muster_processes.wait_until, deadline=DEADLINE)
 
 
 def codename():
@@ -215,7 +208,7 @@ class Machine:
         subprocess.run(["umount", "--lazy", self.root], stderr=subprocess.DEVNULL, check=False)
         for group in self.groups:
             # A kernel needs a moment to let go of the last process's group.
-            wait_until(f"{group} is empty", lambda group=group: self._remove_group(group), 30)
+            wait_until(f"{group} is empty", lambda group=group: self._remove_group(group), deadline=30)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     @staticmethod
