@@ -17,7 +17,7 @@ import time
 
 from support import BIN, ROOT, Api, Lab, cpu_seconds, free_port, wait_for
 
-WINDOW = 16  # runs at once, each with a task on every agent
+WINDOW = 64  # runs at once, each with a task on every agent: enough that no processor waits
 FINAL = {"succeeded", "failed", "timed_out", "cancelled"}
 
 

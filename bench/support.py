@@ -66,9 +66,16 @@ def ready(port):
 
 
 def cpu_seconds(pid, with_children=False):
-    """CPU a process has used; with the children it has waited for."""
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return sum(int(field) for field in fields[11:15 if with_children else 13]) / os.sysconf("SC_CLK_TCK")
+    """CPU a process has used; with its children, those it has waited for and those that live."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        living = [task.read_text().split() for task in pathlib.Path(f"/proc/{pid}/task").glob("*/children")]
+    except FileNotFoundError:
+        return 0
+    used = sum(int(field) for field in fields[11:15 if with_children else 13]) / os.sysconf("SC_CLK_TCK")
+    if not with_children:
+        return used
+    return used + sum(cpu_seconds(int(child), True) for children in living for child in children)
 
 
 def rss_kb(pid):

@@ -237,7 +237,10 @@ int Exit(const Error& error) {
 int main(int argc, char** argv) {
   // First of all: a shim starts with every task, so nothing may be set up that it does not need.
   // Nor has it anything to tear down.
-  if (argc == 3 && std::string_view(argv[1]) == "shim") ::_exit(muster::agent::RunShim(argv[2]));
+  if (argc == 3 && std::string_view(argv[1]) == "shim") {
+    muster::agent::DetachShim(STDERR_FILENO + 1);
+    ::_exit(muster::agent::RunShim(argv[2]));
+  }
   const bool check = argc >= 2 && std::string_view(argv[1]) == "check-config";
 
   CLI::App app(

@@ -381,19 +381,17 @@ void Shim::Linger() {
   }
 }
 
-// Leaves everything that belongs to the agent: descriptors, folder, names.
-void Detach() {
+}  // namespace
+
+void DetachShim(int first_to_close) {
   ::prctl(PR_SET_NAME, "muster-shim");
-  ::close_range(STDERR_FILENO + 1, ~0U, 0);
+  ::close_range(static_cast<unsigned>(first_to_close), ~0U, 0);
   for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE}) ::signal(number, SIG_IGN);
   ::umask(0077);
   [[maybe_unused]] const int moved = ::chdir("/");
 }
 
-}  // namespace
-
 int RunShim(const std::string& path) {
-  Detach();
   const TaskFolder folder{path};
   const auto lock = TakeLock(folder);
   if (!lock) return 2;

@@ -5,8 +5,8 @@
 namespace muster::agent {
 
 // The program `muster-agent shim FOLDER`: runs the task that lies in FOLDER (task_folder.hpp),
-// keeps its output there and at last its exit record. It lives exactly as long as the task needs it
-// and does not care whether its agent lives.
+// keeps its output there and at last its exit record. It lives as long as the task needs it and
+// does not care whether its agent lives.
 //
 // Signals: SIGUSR1 means "look at `kill`"; SIGTERM is a kill wish with the command's own grace, so
 // a service manager that stops everything gets clean ends. Both may come at any time, also before
@@ -14,5 +14,9 @@ namespace muster::agent {
 //
 // Returns the exit code of the program. Not 0: nothing was started and there is no exit record.
 int RunShim(const std::string& folder);
+
+// Comes before it, once in a process: leaves everything that belongs to the agent, which is its
+// working folder, name, ignored signals, and the descriptors from `first_to_close` on.
+void DetachShim(int first_to_close);
 
 }  // namespace muster::agent

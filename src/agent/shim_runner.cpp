@@ -362,7 +362,7 @@ void ShimRunner::Remember(Entry& entry, bool ended) {
   if (!ended) return;
   entry.ended = true;
   Unwatch(entry);
-  if (entry.child > 0) to_reap_.push_back(std::exchange(entry.child, 0));
+  if (entry.child > 0) to_reap_.insert(std::exchange(entry.child, 0));
 }
 
 void ShimRunner::Count(Entry& entry) {

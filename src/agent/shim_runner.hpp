@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -101,7 +102,7 @@ class ShimRunner final : public ProcessRunner {
   // Behind pointers: a callback may start tasks while an entry is in use.
   std::unordered_map<TaskKey, std::unique_ptr<Entry>> tasks_;
   std::unordered_map<int, TaskKey> watched_;
-  std::vector<pid_t> to_reap_;  // shims of ended tasks
+  std::set<pid_t> to_reap_;  // shims of ended tasks
   MonoTime next_sweep_;
   MonoTime next_tidy_;
   std::uint64_t bytes_ = 0;  // of all orders and spools, nearly

@@ -7,6 +7,7 @@
 #include "adapters/crypto/digest.hpp"
 #include "agent/clocks.hpp"
 #include "agent/facts.hpp"
+#include "agent/resident.hpp"
 #include "link/codec/codec.hpp"
 
 namespace muster::agent {
@@ -15,6 +16,10 @@ namespace {
 constexpr Duration kTick{1000};
 constexpr Duration kConnectTimeout = std::chrono::seconds(20);
 constexpr std::size_t kMostUnsent = 1 << 20;
+
+// How long after a connect or the start of a task the agent counts as idle.
+constexpr Duration kSettled = std::chrono::seconds(2);
+constexpr Duration kIdle = std::chrono::minutes(1);
 
 std::uint64_t Random() {
   const std::string bytes = crypto::RandomBytes(8);
@@ -159,6 +164,7 @@ void Daemon::CarryOut(link::Node::Actions actions) {
     }
   if (actions.welcomed) {
     backoff_.Reset();
+    idle_at_ = BootNow().ms + kSettled.count();
     heartbeat_ = actions.welcomed->heartbeat;
     next_beat_ = BootNow().ms + static_cast<std::int64_t>(
                                     Random() % static_cast<std::uint64_t>(heartbeat_.count() + 1));
@@ -181,6 +187,7 @@ void Daemon::StartTask(const link::Order& order) {
   // No order starts under a term that a crash could make us forget.
   const auto kept = folder_.RaiseTerm(node_->HighestTerm());
   const auto started = kept ? runner_.Start(order) : kept;
+  idle_at_ = BootNow().ms + kIdle.count();
   if (started) {
     spdlog::info("task started task={}", FormatTaskKey(order.task));
     node_->Started(order.task);
@@ -217,6 +224,10 @@ void Daemon::Tick() {
       link_->Send(link::Encode(frame));
     }
   Flush();
+  if (idle_at_ != 0 && now >= idle_at_) {
+    idle_at_ = 0;
+    GiveBackMemory();
+  }
   if (open_ && now - last_heard_ > 3 * heartbeat_.count() + 5000) {
     link_.reset();
     OnClosed({ErrorCode::kTimeout, "the server fell silent"});

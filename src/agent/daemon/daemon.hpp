@@ -59,6 +59,7 @@ class Daemon {
   Duration heartbeat_ = std::chrono::seconds(10);
   std::int64_t next_beat_ = 0;
   std::int64_t last_heard_ = 0;
+  std::int64_t idle_at_ = 0;  // when memory is given back; 0: it was
   bool open_ = false;
 };
 

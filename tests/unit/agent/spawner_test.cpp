@@ -95,6 +95,47 @@ TEST_F(SpawnerTest, NothingOfTheAgentsEnvironmentCanBeReadThere) {
   Await(task);
 }
 
+TEST_F(SpawnerTest, AShimThatWaitsTakesTheNextTask) {
+  EXPECT_EQ(RunScript("echo $PPID; sleep 0 &").out, RunScript("echo $PPID").out);
+  const auto failed = RunScript("echo $PPID; exit 7");
+  EXPECT_EQ(failed.end.exit_code, 7);
+  EXPECT_EQ(failed.out, RunScript("echo $PPID; umask >&2").out);
+  EXPECT_EQ(RunScript("umask; ls /proc/self/fd | tr '\\n' ' '").out, "0022\n0 1 2 3 ");
+}
+
+TEST_F(SpawnerTest, AShimThatLeftSomethingBehindTakesNoOther) {
+  const auto first = RunScript("echo $PPID; sleep 300 >/dev/null 2>&1 & echo $! >&2");
+  EXPECT_TRUE(first.end.leftovers);
+  EXPECT_NE(first.out, RunScript("echo $PPID").out);
+  ::kill(std::stoi(first.err), SIGKILL);
+}
+
+TEST_F(SpawnerTest, AKillThatComesTooLateDoesNotReachTheNextTask) {
+  const auto pid = static_cast<pid_t>(std::stoi(RunScript("echo $PPID").out));
+  ASSERT_TRUE(WaitFor([&] { return CommandLine(pid) == "muster-agent shim, waiting"; }));
+  sigval grace{};
+  ASSERT_EQ(::sigqueue(pid, SIGUSR1, grace), 0);
+  const auto next = RunScript("echo $PPID");
+  EXPECT_EQ(next.end.state, TaskState::kSucceeded);
+  EXPECT_EQ(next.out, fmt::format("{}\n", pid));
+}
+
+TEST_F(SpawnerTest, AWaitingShimThatWasKilledLosesNoTask) {
+  const auto pid = static_cast<pid_t>(std::stoi(RunScript("echo $PPID").out));
+  ASSERT_TRUE(WaitFor([&] { return CommandLine(pid) == "muster-agent shim, waiting"; }));
+  ASSERT_EQ(::kill(pid, SIGKILL), 0);
+  EXPECT_EQ(RunScript("echo still").out, "still\n");
+  EXPECT_EQ(RunScript("echo again").out, "again\n");
+  EXPECT_TRUE(spawner_);
+}
+
+TEST_F(SpawnerTest, AWaitingShimEndsWithItsAgent) {
+  const auto pid = static_cast<pid_t>(std::stoi(RunScript("echo $PPID").out));
+  ASSERT_TRUE(WaitFor([&] { return CommandLine(pid) == "muster-agent shim, waiting"; }));
+  spawner_ = Spawner();
+  EXPECT_TRUE(WaitFor([&] { return CommandLine(pid).empty(); }));
+}
+
 TEST_F(SpawnerTest, WithoutItTheAgentStartsShimsItself) {
   const pid_t pid = SpawnerPid();
   ASSERT_NE(pid, 0);
