@@ -39,6 +39,9 @@ struct LogTotals {
   bool gap = false;           // the node itself lost some (full disk, shim killed)
   std::string stdout_sha256;
   std::string stderr_sha256;
+  // Of the output with what differs from host to host taken out (its name, addresses, times,
+  // process ids): 32 bytes, "" when the node does not know.
+  std::string masked_sha256 = {};
 
   friend bool operator==(const LogTotals&, const LogTotals&) = default;
 };
@@ -49,6 +52,7 @@ struct LogMark {
   std::uint64_t bytes = 0;
   std::string stdout_sha256;
   std::string stderr_sha256;
+  std::string masked_sha256 = {};  // see LogTotals
 
   friend bool operator==(const LogMark&, const LogMark&) = default;
 };

@@ -5,8 +5,10 @@
 namespace muster {
 namespace {
 
-constexpr std::array<std::string_view, 7> kStageNames{
-    "waiting", "running", "succeeded", "failed", "timed_out", "cancelled", "skipped"};
+constexpr std::array<std::string_view, 9> kStageNames{"waiting", "running",   "succeeded",
+                                                      "failed",  "timed_out", "cancelled",
+                                                      "skipped", "paused",    "awaiting_approval"};
+constexpr std::array<std::string_view, 3> kPriorityNames{"high", "normal", "low"};
 constexpr std::array<std::string_view, 8> kRunNames{
     "created", "queued", "running", "paused", "succeeded", "failed", "timed_out", "cancelled"};
 
@@ -25,7 +27,18 @@ std::optional<RunState> ParseRunState(std::string_view name) noexcept {
   return std::nullopt;
 }
 
-bool IsFinal(StageState state) noexcept { return state >= StageState::kSucceeded; }
+std::string_view Name(Priority priority) noexcept {
+  return kPriorityNames[static_cast<std::size_t>(priority)];
+}
+std::optional<Priority> ParsePriority(std::string_view name) noexcept {
+  for (std::size_t i = 0; i < kPriorityNames.size(); ++i)
+    if (kPriorityNames[i] == name) return static_cast<Priority>(i);
+  return std::nullopt;
+}
+
+bool IsFinal(StageState state) noexcept {
+  return state >= StageState::kSucceeded && state <= StageState::kSkipped;
+}
 bool IsFinal(RunState state) noexcept { return state >= RunState::kSucceeded; }
 
 StageState StageEnd(const TaskCounts& counts, bool limit_passed, bool stopped) noexcept {
@@ -48,6 +61,8 @@ RunState RunEnd(StageState last) noexcept {
     case StageState::kFailed:
     case StageState::kWaiting:
     case StageState::kRunning:
+    case StageState::kPaused:
+    case StageState::kAwaitingApproval:
       return RunState::kFailed;
   }
   return RunState::kFailed;

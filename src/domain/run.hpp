@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,8 @@
 #include "domain/batches.hpp"
 #include "domain/command.hpp"
 #include "domain/ids.hpp"
+#include "domain/ordinals.hpp"
+#include "domain/stage.hpp"
 #include "domain/task.hpp"
 
 namespace muster {
@@ -23,6 +26,8 @@ enum class StageState : std::uint8_t {
   kTimedOut = 4,
   kCancelled = 5,
   kSkipped = 6,
+  kPaused = 7,  // a view of kRunning: past its limit, or its run is paused
+  kAwaitingApproval = 8,
 };
 enum class RunState : std::uint8_t {
   kCreated = 0,
@@ -41,23 +46,44 @@ std::optional<RunState> ParseRunState(std::string_view name) noexcept;
 bool IsFinal(StageState state) noexcept;
 bool IsFinal(RunState state) noexcept;
 
-// One stage of a run: a command on the run's hosts.
-struct StageSpec {
-  std::string name = "command";
-  // Shared by the run's record and every order made from it.
-  std::shared_ptr<const Command> command = std::make_shared<const Command>();
-  std::uint32_t concurrency = 0;  // hosts at once; 0 is all
-  BatchPlan batches;
-  HostShare max_failures;  // tolerated per batch (per stage without batches)
-  Duration wait_offline =
-      std::chrono::seconds(15);  // for hosts that are not there when their turn comes
+// Of whatever waits for the same thing, by turns of 3:2:1.
+enum class Priority : std::uint8_t { kHigh = 0, kNormal = 1, kLow = 2 };
+std::string_view Name(Priority priority) noexcept;
+std::optional<Priority> ParsePriority(std::string_view name) noexcept;
+
+// A parameter as a run has it.
+struct Param {
+  std::string name;
+  std::string value;  // of a secret: its name
+  bool secret = false;
+
+  friend bool operator==(const Param&, const Param&) = default;
 };
 
-// What a run was asked to do. Never changes after the start.
+// Whom to tell when a run comes into one of some states. `on` names: succeeded, failed, timed_out,
+// cancelled, paused, awaiting_approval.
+struct Notice {
+  std::vector<std::string> on;
+  std::string channel;
+
+  friend bool operator==(const Notice&, const Notice&) = default;
+};
+
+// What a run was asked to do. Never changes in a pass; a retry with the corrected job brings
+// another.
 struct RunSpec {
-  std::string title;    // one line for lists: the command, shortened
+  std::string title;    // one line for lists: the command, shortened, or the job's name
   std::string targets;  // the expression as typed
   std::vector<StageSpec> stages;
+  std::string job = {};            // "" when it was not started from one
+  std::uint32_t version = 0;       // of the job
+  std::vector<Param> params = {};  // resolved
+  Duration timeout{};              // a budget for the whole run; 0 is none
+  Priority priority = Priority::kNormal;
+  std::vector<KeyLimit> limits = {};  // taken by the run before its first stage
+  std::vector<Notice> notices = {};
+  // The jobs its stages start, by name, as they were when it started.
+  std::map<std::string, std::shared_ptr<const RunSpec>, std::less<>> jobs = {};
 };
 
 // A host as a run froze it.
@@ -80,13 +106,89 @@ struct StopWish {
   friend bool operator==(const StopWish&, const StopWish&) = default;
 };
 
-struct Stage {
-  Visit visit;
-  std::uint32_t index = 0;  // in RunSpec::stages
+// How far one stage of the plan has come in this pass.
+struct StageProgress {
   StageState state = StageState::kWaiting;
+  Visit visit;               // the last one; none: not entered yet
+  std::uint32_t visits = 0;  // in this pass
+  WallTime started;          // the first of them
+  WallTime ended;
+  std::uint32_t hosts = 0;    // of all its visits
+  TaskCounts counts;          // of the visits that have ended; live counts are the engine's
+  std::uint32_t batch = 0;    // the current or last one, from 1; 0 when it has none
+  std::uint32_t batches = 0;  // how many there are
+  std::string reason;         // why it ended so, when that needs words
+
+  friend bool operator==(const StageProgress&, const StageProgress&) = default;
+};
+
+// A person's answer to an `approve`.
+struct Decision {
+  bool approved = false;
+  std::string by;  // "" when its time ran out
+  WallTime at;
+  std::string comment;
+
+  friend bool operator==(const Decision&, const Decision&) = default;
+};
+
+// Where a visit stands that has more than its tasks to do.
+enum class VisitPhase : std::uint8_t {
+  kWork = 0,     // its tasks or inner stages
+  kCheck = 1,    // after a batch: the check
+  kApprove = 2,  // then a person
+  kWait = 3,     // then the wait
+};
+
+// One entry into a stage. Visits are numbered through the whole run, over passes and inner stages.
+struct StageVisit {
+  Visit visit;
+  std::uint32_t stage = 0;  // in RunSpec::stages
+  std::uint32_t pass = 1;
+  Visit parent;  // the visit of the stage that holds this one
+  Visit from;    // the visit whose `switch` led here
+  StageState state = StageState::kRunning;
   WallTime started;
   WallTime ended;
-  TaskCounts counts;  // as of the end; live counts are the engine's
+  Ordinals hosts;      // it is for
+  Ordinals dropped;    // at its end: those that did not come through
+  Ordinals touched;    // at its end: those that were sent a task
+  TaskCounts counts;   // at its end
+  std::string status;  // what it reported for `switch`
+  std::string reason;
+
+  // While it is open:
+  VisitPhase phase = VisitPhase::kWork;
+  std::uint32_t batch = 0;        // index of the current one
+  std::uint32_t batch_begin = 0;  // its first and last host, as places among `hosts`
+  std::uint32_t batch_end = 0;
+  std::uint32_t inner = 0;           // which of its stages
+  Ordinals batch_dropped;            // of the current batch, by its inner stages so far
+  WallTime until;                    // when the wait is over, or the approval runs out
+  std::string message;               // what is to be approved
+  std::optional<Decision> decision;  // the last one
+  RunId child;                       // the run it started
+
+  friend bool operator==(const StageVisit&, const StageVisit&) = default;
+};
+
+// Why a run stands still.
+struct Pause {
+  std::string by;  // "" when a limit did it
+  WallTime at;
+  std::string reason;
+  bool release = false;  // gives its keys back meanwhile
+
+  friend bool operator==(const Pause&, const Pause&) = default;
+};
+
+// What an operator changed of a run that goes on.
+struct Override {
+  std::optional<std::uint32_t> stage;  // nothing: every stage
+  std::optional<std::uint32_t> concurrency;
+  std::optional<HostShare> max_failures;
+
+  friend bool operator==(const Override&, const Override&) = default;
 };
 
 struct Run {
@@ -99,8 +201,19 @@ struct Run {
   WallTime created;
   WallTime ended;
   std::optional<StopWish> stop;
-  std::string reason;  // why it ended as it did, when that needs words
-  std::vector<Stage> stages;
+  std::string reason;                 // why it ended as it did, when that needs words
+  std::vector<StageProgress> stages;  // one for each of the plan
+  TaskCounts counts;                  // of its hosts, each by its last task; as of the end
+  std::uint32_t next_visit = 1;
+  std::optional<Pause> pause;
+  StageState outcome = StageState::kSucceeded;  // so far; what it will end as
+  bool closing = false;                         // on its `finally` stages
+  Duration used{};                              // of the budget, up to `ticking`
+  WallTime ticking;                             // since when the budget is used; zero: it is not
+  std::vector<Override> overrides;
+  std::vector<std::uint32_t> skips;  // stages to be skipped when their turn comes
+  RunId parent;                      // the run that started it
+  Visit parent_visit;
 };
 
 // The end of a stage follows from its tasks: cancelled when it was stopped, else succeeded when no
@@ -108,7 +221,7 @@ struct Run {
 // every counted host timed out, else failed.
 StageState StageEnd(const TaskCounts& counts, bool limit_passed, bool stopped) noexcept;
 
-// The end of a run follows from its last stage.
+// The end of a run follows from what its stages came to.
 RunState RunEnd(StageState last) noexcept;
 
 // Exit code of a client that waited for the run: 1 if any host failed, timed out or was killed,

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/instant.hpp"
 #include "base/result.hpp"
@@ -79,6 +81,8 @@ struct TaskEnd {
   WallTime started;               // by the host's clock
   WallTime ended;
   std::optional<LogTotals> log;  // set when the output is complete and every byte was handed over
+  // What the script wrote to $MUSTER_OUTPUT, in order, a name once.
+  std::vector<std::pair<std::string, std::string>> outputs = {};
 
   friend bool operator==(const TaskEnd&, const TaskEnd&) = default;
 };

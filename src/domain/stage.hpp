@@ -1,0 +1,166 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/instant.hpp"
+#include "domain/batches.hpp"
+#include "domain/command.hpp"
+
+// What a run does, stage by stage: a plan, pinned when the run starts. Texts marked "template" may
+// hold ${{ … }}, which is evaluated into data when the stage is entered (or, where it names a host,
+// when the host's task is made). Nothing else is: a script is code and is never put together.
+namespace muster {
+
+// Which of the run's hosts a stage is for. In a stage entered by `switch`, failed and touched are
+// those of the stage that switched; elsewhere, of all stages so far.
+enum class HostChoice : std::uint8_t {
+  kOk = 0,       // that came through everything so far
+  kFailed = 1,   // that dropped out
+  kTouched = 2,  // that were sent at least one task
+  kAll = 3,
+};
+
+enum class OnLimit : std::uint8_t { kFail = 0, kPause = 1 };
+enum class Repeat : std::uint8_t { kNever = 0, kSafe = 1 };  // of an attempt that was lost
+
+// Where in the document a stage stands.
+enum class Section : std::uint8_t {
+  kMain = 0,     // in its turn
+  kBranch = 1,   // only by `switch`
+  kFinally = 2,  // at the end, however it went
+  kBetween = 3,  // the check between two batches of its parent
+};
+
+// Waits for a person.
+struct ApproveAction {
+  std::string message;          // template
+  std::vector<std::string> by;  // roles or names of tokens; none is any operator
+  bool not_starter = false;
+  Duration timeout = std::chrono::hours(24);  // then it counts as rejected
+
+  friend bool operator==(const ApproveAction&, const ApproveAction&) = default;
+};
+
+// Waits for a time.
+struct WaitAction {
+  Duration time{};
+  std::string until;  // template of an RFC 3339 time, instead
+
+  friend bool operator==(const WaitAction&, const WaitAction&) = default;
+};
+
+// A request made by the server.
+struct HttpAction {
+  std::string method = "GET";
+  std::string url;                                           // template
+  std::vector<std::pair<std::string, std::string>> headers;  // values are templates
+  std::string body;                                          // template
+  std::vector<std::uint16_t> expect;                         // statuses; none is any 2xx
+  std::map<std::string, std::string> outputs;                // name, JSON pointer into the answer
+  Duration timeout = std::chrono::seconds(30);
+
+  friend bool operator==(const HttpAction&, const HttpAction&) = default;
+};
+
+// A message through a channel.
+struct NotifyAction {
+  std::string channel;
+  std::string message;  // template
+
+  friend bool operator==(const NotifyAction&, const NotifyAction&) = default;
+};
+
+// Another job as a child run on this stage's hosts.
+struct JobAction {
+  std::string job;
+  std::map<std::string, std::string> params;  // values are templates
+  bool wait = true;                           // for its end, and take its outcome
+
+  friend bool operator==(const JobAction&, const JobAction&) = default;
+};
+
+// Holds other stages, which run one after the other on each of its batches.
+struct SequenceAction {
+  friend bool operator==(const SequenceAction&, const SequenceAction&) = default;
+};
+
+// What a stage does on its hosts (script, push, pull, reboot). Shared by the run's record and every
+// order made from it. Templates in it: arguments, values of the environment, stdin, folder, and
+// what FilePush and FilePull say.
+using HostAction = std::shared_ptr<const Command>;
+
+using Action = std::variant<HostAction, SequenceAction, ApproveAction, WaitAction, HttpAction,
+                            NotifyAction, JobAction>;
+
+// At most `max` at once of everything that has this key.
+struct KeyLimit {
+  std::string key;  // template; one that names `host` is taken by each task, others by the run
+  std::uint32_t max = 1;
+
+  friend bool operator==(const KeyLimit&, const KeyLimit&) = default;
+};
+
+// Counted per task: attempts that failed or timed out are followed by another.
+struct Retries {
+  std::uint32_t max = 0;
+  Duration backoff = std::chrono::seconds(5);
+
+  friend bool operator==(const Retries&, const Retries&) = default;
+};
+
+struct StageSpec {
+  std::string name = "command";
+  Section section = Section::kMain;
+  std::optional<std::uint32_t> parent = {};  // the stage that holds it
+  Action action = std::make_shared<const Command>();
+  HostChoice hosts = HostChoice::kOk;
+  std::string when = {};  // template; the stage is skipped when it is false
+  // Which stages of its list it waits for; nothing: the one before it.
+  std::optional<std::vector<std::uint32_t>> needs = {};
+  // The stage that follows, by outcome ("succeeded", "failed", "timed_out", "default") or by the
+  // status the stage reported; kEnd ends the list.
+  static constexpr std::uint32_t kEnd = ~0U;
+  std::map<std::string, std::uint32_t, std::less<>> next = {};
+  std::uint32_t max_visits = 10;  // in one pass; only a stage that is switched to meets it
+  bool recovers = false;          // a run that came here by a failure may still succeed
+  Retries retries = {};
+  Repeat repeat = Repeat::kNever;
+
+  std::uint32_t concurrency = 0;  // hosts at once; 0 is all
+  BatchPlan batches = {};
+  Duration between_wait{};                            // after each batch but the last
+  std::optional<ApproveAction> between_approve = {};  // likewise
+  HostShare max_failures = {};  // tolerated per batch (per stage without batches)
+  OnLimit on_limit = OnLimit::kFail;
+  Duration spread{};  // each host starts at its own moment within it
+  Duration wait_offline =
+      std::chrono::seconds(15);  // for hosts that are not there when their turn comes
+  std::vector<KeyLimit> limits = {};
+
+  friend bool operator==(const StageSpec& a, const StageSpec& b);
+};
+
+// The command of a stage that works on hosts; nullptr for every other.
+const Command* CommandOf(const StageSpec& stage) noexcept;
+HostAction SharedCommandOf(const StageSpec& stage) noexcept;
+
+// Whether a stage makes tasks for hosts itself.
+inline bool WorksOnHosts(const StageSpec& stage) noexcept {
+  return std::holds_alternative<HostAction>(stage.action);
+}
+
+// "script", "push", "pull", "reboot", "stages", "approve", "wait", "http", "notify", "job".
+std::string_view ActionName(const StageSpec& stage) noexcept;
+
+std::string_view Name(HostChoice choice) noexcept;
+std::optional<HostChoice> ParseHostChoice(std::string_view name) noexcept;
+
+}  // namespace muster
