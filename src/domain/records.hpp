@@ -38,6 +38,15 @@ struct TaskRecord {
   friend bool operator==(const TaskRecord&, const TaskRecord&) = default;
 };
 
+// Something that holds a place under a limit (KeyLimit) until it is given back: a task's attempt,
+// or with visit 0 a whole run.
+struct KeyHold {
+  std::string key;
+  TaskKey task;
+
+  friend bool operator==(const KeyHold&, const KeyHold&) = default;
+};
+
 // An answered Idempotency-Key. Keys belong to a caller and are kept seven days.
 struct IdempotencyKey {
   std::string caller;
@@ -67,7 +76,15 @@ struct PutInvite {
 };
 struct PutRun {
   Run run;
-};  // without its targets; stages included
+};  // without its targets and plan; of `spec` only title, targets, job, version and priority
+struct PutPlan {
+  RunId run;
+  std::shared_ptr<const RunSpec> plan;
+};  // with the run, and again when a retry brings another
+struct PutVisit {
+  RunId run;
+  StageVisit visit;
+};
 struct PutTargets {
   RunId run;
   std::shared_ptr<const Targets> targets;
@@ -105,6 +122,12 @@ struct PutPending {
 struct DropPending {
   std::string name;
 };
+struct PutHold {
+  KeyHold hold;
+};
+struct DropHold {
+  KeyHold hold;
+};
 
 // Retention. Each is one slice, small enough not to hold up the commits behind it.
 struct DropRun {
@@ -118,9 +141,10 @@ struct DropAudit {
   std::uint64_t below = 0;  // entries with lower numbers
 };
 
-using Change = std::variant<PutHost, PutInvite, PutRun, PutTargets, PutTask, PutKey, PutWish,
-                            DropWish, AddAudit, PutToken, DropToken, DropHost, PutPending,
-                            DropPending, DropRun, DropInvite, DropAudit>;
+using Change =
+    std::variant<PutHost, PutInvite, PutRun, PutPlan, PutVisit, PutTargets, PutTask, PutKey,
+                 PutWish, DropWish, AddAudit, PutToken, DropToken, DropHost, PutPending,
+                 DropPending, DropRun, DropInvite, DropAudit, PutHold, DropHold>;
 
 // What is committed as one transaction.
 struct Batch {

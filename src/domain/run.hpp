@@ -108,6 +108,7 @@ struct StopWish {
 
 // How far one stage of the plan has come in this pass.
 struct StageProgress {
+  std::string name;
   StageState state = StageState::kWaiting;
   Visit visit;               // the last one; none: not entered yet
   std::uint32_t visits = 0;  // in this pass
@@ -135,15 +136,16 @@ struct Decision {
 // Where a visit stands that has more than its tasks to do.
 enum class VisitPhase : std::uint8_t {
   kWork = 0,     // its tasks or inner stages
-  kCheck = 1,    // after a batch: the check
-  kApprove = 2,  // then a person
-  kWait = 3,     // then the wait
+  kWait = 1,     // after a batch: the wait
+  kCheck = 2,    // then the check
+  kApprove = 3,  // then a person
 };
 
 // One entry into a stage. Visits are numbered through the whole run, over passes and inner stages.
 struct StageVisit {
   Visit visit;
-  std::uint32_t stage = 0;  // in RunSpec::stages
+  std::uint32_t stage = 0;  // in RunSpec::stages of its pass
+  std::string name;         // of the stage
   std::uint32_t pass = 1;
   Visit parent;  // the visit of the stage that holds this one
   Visit from;    // the visit whose `switch` led here
@@ -164,6 +166,8 @@ struct StageVisit {
   std::uint32_t batch_end = 0;
   std::uint32_t inner = 0;           // which of its stages
   Ordinals batch_dropped;            // of the current batch, by its inner stages so far
+  std::uint32_t batch_failures = 0;  // of those, what max_failures counts
+  std::vector<Ordinals> begins;      // hosts that begin at inner stage 1, 2, … in this visit
   WallTime until;                    // when the wait is over, or the approval runs out
   std::string message;               // what is to be approved
   std::optional<Decision> decision;  // the last one

@@ -15,9 +15,10 @@
 //   ${{ host.labels.zone | default: 'sh1' }}   the only way to allow for an unknown one
 //
 // Names: params.NAME; run.{id,job,by,pass}; targets.{count,expression}; host.{name,id},
-// host.labels.NAME (short host.NAME), host.facts.NAME; stages.STAGE.{state,status,succeeded,failed},
-// stages.STAGE.outputs.NAME (of the same host, or of the stage when it has no hosts),
-// stages.STAGE.all.NAME (collected: one line "host=value" for each host, in order of the hosts).
+// host.labels.NAME (short host.NAME), host.facts.NAME;
+// stages.STAGE.{state,status,succeeded,failed}, stages.STAGE.outputs.NAME (of the same host, or of
+// the stage when it has no hosts), stages.STAGE.all.NAME (collected: one line "host=value" for each
+// host, in order of the hosts).
 namespace muster {
 
 // What names stand for at one place. Find fails with kNotFound and a sentence for people.

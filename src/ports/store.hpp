@@ -32,14 +32,16 @@ struct Snapshot {
   std::vector<Host> hosts;
   std::vector<Invite> invites;  // that still have uses
   struct OpenRun {
-    Run run;
+    Run run;  // with its plan
     std::shared_ptr<const Targets> targets;
-    std::vector<TaskRecord> tasks;  // every attempt of the run
+    std::vector<TaskRecord> tasks;   // every attempt of the run
+    std::vector<StageVisit> visits;  // every one, in order
   };
   std::vector<OpenRun> runs;          // not ended
   std::vector<TaskRecord> open_logs;  // ended attempts of ended runs whose log is still kOpen
   std::vector<OpenWish> wishes;
   std::vector<PendingJoin> pending;
+  std::vector<KeyHold> holds;
   // When the store came from a backup: what happened between the two moments is not in it.
   struct Restored {
     WallTime taken;     // the backup
@@ -128,9 +130,13 @@ class Store {
 
   // Readers. Each reads one consistent moment; none costs more with more history.
   virtual Result<Fence> ReadFence() = 0;
-  virtual Result<ReadAt<std::optional<Run>>> FindRun(RunId id) = 0;
+  virtual Result<ReadAt<std::optional<Run>>> FindRun(RunId id) = 0;  // with its plan
+  // All of an ended run that a retry needs; nothing when it is not there.
+  virtual Result<ReadAt<std::optional<Snapshot::OpenRun>>> ReadWholeRun(RunId id) = 0;
+  // A run's visits in order, after `after` (none: from the first), at most `limit`.
+  virtual Result<std::vector<StageVisit>> ListVisits(RunId run, Visit after, std::size_t limit) = 0;
   virtual Result<std::shared_ptr<const Targets>> FindTargets(RunId id) = 0;  // kNotFound
-  // Newest first, at most `limit`, older than `before` when that is set.
+  // Newest first, at most `limit`, older than `before` when that is set; without their plans.
   virtual Result<std::vector<Run>> ListRuns(const RunFilter& filter, RunId before,
                                             std::size_t limit) = 0;
   // In (visit, ordinal, attempt) order after `after` (nullopt: from the first), at most `limit`.
