@@ -107,6 +107,56 @@ struct AskWhy {
   std::optional<HostId> host;
 };
 
+// Steering. Each is durable, and on the audit trail.
+struct PauseRun {
+  Caller caller;
+  RunId run;
+  bool release = false;  // its keys go back meanwhile
+  std::string reason;
+};
+struct ResumeRun {
+  Caller caller;
+  RunId run;
+};
+// Opens the next pass of a run that has ended or is paused. By default the hosts that failed, from
+// the stage that failed.
+struct RetryRun {
+  Caller caller;
+  RunId run;
+  std::string from;                          // a stage to begin again with
+  bool from_start = false;                   // with the first
+  bool all_hosts = false;                    // also those that came through, or dropped out earlier
+  std::shared_ptr<const RunSpec> plan = {};  // the corrected one
+  ReadAt<std::optional<Snapshot::OpenRun>> known;  // looked up just before, when it is not open
+  std::string reason = {};
+};
+struct SkipStage {
+  Caller caller;
+  RunId run;
+  std::string stage;
+  std::string reason;
+};
+struct AnswerApproval {
+  Caller caller;
+  RunId run;
+  std::string stage;  // "" is the one that waits
+  bool approved = false;
+  std::string comment;
+};
+struct SetRun {
+  Caller caller;
+  RunId run;
+  std::string stage;  // "" is every stage
+  std::optional<std::uint32_t> concurrency;
+  std::optional<HostShare> max_failures;
+};
+
+// How a task that the server carried out itself ended.
+struct ServerReport {
+  TaskKey task;
+  TaskEnd end;
+};
+
 // Closes a gate that every new run passes, or opens it again. Not kept: whoever watches what the
 // gate stands for says it again.
 struct SetGate {
@@ -151,7 +201,8 @@ struct LinkClosed {
 using Command =
     std::variant<StartRun, StopRun, CreateInvite, JoinHost, AskWhy, NodeHello, NodeReports,
                  LinkClosed, CreateToken, RevokeToken, AcceptJoin, RejectJoin, ListPending,
-                 RevokeHost, RemoveHost, LabelHosts, SetGate, DropOld>;
+                 RevokeHost, RemoveHost, LabelHosts, SetGate, DropOld, PauseRun, ResumeRun,
+                 RetryRun, SkipStage, AnswerApproval, SetRun, ServerReport>;
 
 // --- answers ---
 
@@ -165,6 +216,11 @@ struct RunStarted {
 struct RunStopping {
   RunId run;
   RunState state = RunState::kRunning;
+};
+struct RunSteered {
+  RunId run;
+  RunState state = RunState::kRunning;
+  std::uint32_t pass = 1;
 };
 struct InviteCreated {
   Invite invite;
@@ -212,6 +268,6 @@ struct OldDropped {
 
 using Answer = std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer,
                             TokenAnswer, JoinWaits, HostChanged, JoinRejected, PendingJoins,
-                            HostsLabelled, GateClosed, OldDropped>;
+                            HostsLabelled, GateClosed, OldDropped, RunSteered>;
 
 }  // namespace muster::engine

@@ -49,14 +49,24 @@ struct TokenNews {
 };
 using News = std::variant<RunNews, TaskNews, HostNews, TokenNews>;
 
+// A task that the server itself carries out. Its end comes back as a ServerReport.
+struct ServerOrder {
+  TaskKey task;
+  std::variant<HttpAction, NotifyAction> what;  // without templates
+};
+
 // What leaves the engine once the batch that was open when it was decided is durable.
 struct Effects {
   std::vector<Reply> replies;
   std::vector<Links::Outgoing> frames;
   std::vector<LinkId> closes;
   std::vector<News> news;
+  std::vector<ServerOrder> server_orders;
 
-  bool Empty() const { return replies.empty() && frames.empty() && closes.empty() && news.empty(); }
+  bool Empty() const {
+    return replies.empty() && frames.empty() && closes.empty() && news.empty() &&
+           server_orders.empty();
+  }
   void Append(Effects&& more);
 };
 

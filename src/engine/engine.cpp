@@ -10,9 +10,11 @@
 #include "engine/keeping/retention.hpp"
 #include "engine/load.hpp"
 #include "engine/people/tokens.hpp"
-#include "engine/runs/dispatch.hpp"
+#include "engine/runs/flow.hpp"
 #include "engine/runs/report.hpp"
+#include "engine/runs/server_work.hpp"
 #include "engine/runs/start.hpp"
+#include "engine/runs/steer.hpp"
 #include "engine/runs/stop.hpp"
 #include "engine/runs/timers.hpp"
 #include "engine/runs/why.hpp"
@@ -46,15 +48,17 @@ Effects Engine::Announce() const {
                                    .is_new = true,
                                    .whole = std::make_shared<const Run>(open.run),
                                    .targets = open.targets});
-    for (std::uint32_t i = 0; i < open.slots.size(); ++i) {
-      const Slot& slot = open.slots[i];
-      if (slot.state == TaskState::kWaiting) continue;
-      effects.news.push_back(TaskNews{.task = {id, open.CurrentStage().visit, i,
-                                               (*open.targets)[i].host, Attempt(slot.attempt)},
-                                      .state = slot.state,
-                                      .reason = {},
-                                      .commit = state_.loaded_at});
-    }
+    for (const auto& [number, visit] : open.visits)
+      for (std::size_t i = 0; i < visit.slots.size(); ++i) {
+        const Slot& slot = visit.slots[i];
+        const std::uint32_t ordinal = visit.hosts[i];
+        if (slot.state == TaskState::kWaiting) continue;
+        effects.news.push_back(TaskNews{
+            .task = {id, number, ordinal, (*open.targets)[ordinal].host, Attempt(slot.attempt)},
+            .state = slot.state,
+            .reason = {},
+            .commit = state_.loaded_at});
+      }
   }
   // Ended runs whose output is still coming.
   for (const auto& [id, count] : state_.logs_open)
@@ -100,6 +104,8 @@ void Engine::Summarise(CommitNumber batch, Effects& effects) {
     if (found != state_.runs.end()) {
       news.state = found->second.run.state;
       news.counts = found->second.counts;
+      if (state_.changed_runs.erase(id) > 0)
+        news.whole = std::make_shared<const Run>(found->second.run);
     }  // else: it has ended, and only its output was still coming; kCreated stands for "as before"
     effects.news.push_back(std::move(news));
   }

@@ -3,71 +3,73 @@
 #include <algorithm>
 
 #include "engine/runs/dispatch.hpp"
+#include "engine/runs/ending.hpp"
+#include "engine/runs/replay.hpp"
 
 namespace muster::engine {
 namespace {
 
-// An attempt the node refused as too late leaves its task waiting for the next one.
-bool WasRefusedLate(const TaskRecord& record) {
-  return record.state == TaskState::kUnreachable && static_cast<bool>(record.sent);
-}
-
-void LoadSlots(State& state, OpenRun& open, std::vector<TaskRecord>& tasks, Now now) {
-  std::ranges::sort(tasks, {}, [](const TaskRecord& task) {
-    return std::pair(task.key.ordinal, task.key.attempt);
-  });
-  for (auto& task : tasks) {
-    const std::uint32_t ordinal = task.key.ordinal;
-    if (ordinal >= open.slots.size()) continue;
-    Slot& slot = open.slots[ordinal];
-    slot.attempt = task.key.attempt.value;
-    slot.state = WasRefusedLate(task) ? TaskState::kWaiting : task.state;
-    if (IsFinal(task.state)) {
-      if (task.log.state == LogState::kOpen) {
-        state.CountOpenLog(task.key.run);
-        state.Linger(std::move(task));
-      }
-      continue;
-    }
-    const Duration bound = AttemptBound(state.options, open);
+void ArmAttempts(State& state, OpenRun& open, OpenVisit& visit, Now now) {
+  for (auto& [ordinal, task] : visit.attempts) {
+    if (!task.key.host) continue;  // the server's own
+    const TaskPlace place{open.run.id, visit.record.visit, ordinal};
+    const Duration bound = AttemptBound(state.options, *SharedCommandOf(open.SpecOf(visit)));
     const Duration out = std::clamp(now.wall - task.sent, Duration(0), bound);
+    Slot& slot = visit.At(ordinal);
     slot.deadline =
         bound == Duration::max() ? kNever : now.mono + state.options.takeover_grace + (bound - out);
     if (slot.deadline != kNever)
-      state.timers.push(
-          {slot.deadline, TimerKind::kTaskDeadline, open.run.id, ordinal, slot.attempt});
-    state.hosts[task.key.host].open.insert({open.run.id, ordinal});
-    open.attempts[ordinal] = std::move(task);
+      state.timers.push({.at = slot.deadline,
+                         .kind = TimerKind::kTaskDeadline,
+                         .task = place,
+                         .attempt = slot.attempt});
+    state.hosts[task.key.host].open.insert(place);
   }
 }
 
-// Batches follow from the plan: the current one is the first that has not ended.
-void FindBatch(OpenRun& open) {
-  OpenBatch(open, 0, 0);
-  while (open.batch_left == 0 && open.batch_end < open.slots.size()) {
-    if (open.batch_failures > open.Spec().max_failures.Of(open.batch_end - open.batch_begin, 0)) {
-      open.limit_passed = true;
-      open.winding_up = true;
-      return;
-    }
-    OpenBatch(open, open.batch + 1, open.batch_end);
-  }
+// Waits and answers are due by the wall clock, which a restart does not stop.
+void ArmDue(State& state, const OpenRun& open, OpenVisit& visit, Now now) {
+  const bool asks = visit.record.state == StageState::kAwaitingApproval;
+  if (!visit.record.until || IsFinal(visit.record.state)) return;
+  if (!asks && open.run.pause) return;  // stands still
+  const bool waits = std::holds_alternative<WaitAction>(open.SpecOf(visit).action) ||
+                     visit.record.phase == VisitPhase::kWait;
+  if (!asks && !waits) return;
+  visit.due = now.mono + std::max(Duration::zero(), visit.record.until - now.wall);
+  state.timers.push({.at = *visit.due,
+                     .kind = TimerKind::kVisitDue,
+                     .task = {open.run.id, visit.record.visit, 0}});
 }
 
 // Nobody here can say which of the unsent tasks were sent after the backup: they wait for their
-// hosts to say so.
+// hosts to say so. Nothing more is begun.
 void AwaitWord(State& state, OpenRun& open, Now now) {
   open.restored = true;
-  open.winding_up = true;
-  for (std::uint32_t i = 0; i < open.slots.size(); ++i) {
-    Slot& slot = open.slots[i];
-    if (slot.state != TaskState::kWaiting) continue;
-    slot.state = TaskState::kQueued;
-    slot.wait_until = now.mono + state.options.takeover_grace;
-    state.timers.push({slot.wait_until, TimerKind::kWaitOver, open.run.id, i, 0});
-    if (const auto host = state.hosts.find((*open.targets)[i].host); host != state.hosts.end())
-      host->second.queued.insert({open.run.id, i});
+  for (auto& [id, visit] : open.visits) {
+    visit.winding_up = true;
+    if (visit.slots.empty() && !std::holds_alternative<SequenceAction>(open.SpecOf(visit).action))
+      visit.ends_as = StageState::kFailed;
+    for (std::size_t i = 0; i < visit.slots.size(); ++i) {
+      const std::uint32_t ordinal = visit.hosts[i];
+      if (visit.slots[i].state != TaskState::kWaiting) continue;
+      MoveSlot(open, visit, ordinal, TaskState::kQueued);
+      visit.slots[i].wait_until = now.mono + state.options.takeover_grace;
+      const TaskPlace place{open.run.id, id, ordinal};
+      state.timers.push(
+          {.at = visit.slots[i].wait_until, .kind = TimerKind::kWaitOver, .task = place});
+      if (const auto host = state.hosts.find((*open.targets)[ordinal].host);
+          host != state.hosts.end())
+        host->second.queued.insert(place);
+    }
   }
+}
+
+void ArmBudget(State& state, const OpenRun& open, Now now) {
+  if (!open.run.ticking) return;
+  const Duration used = open.run.used + (now.wall - open.run.ticking);
+  state.timers.push({.at = now.mono + std::max(Duration::zero(), open.run.spec.timeout - used),
+                     .kind = TimerKind::kBudget,
+                     .task = {open.run.id, {}, 0}});
 }
 
 void LoadRun(State& state, Snapshot::OpenRun&& loaded, Now now) {
@@ -75,12 +77,18 @@ void LoadRun(State& state, Snapshot::OpenRun&& loaded, Now now) {
   OpenRun& open = state.runs[id];
   open.run = std::move(loaded.run);
   open.targets = std::move(loaded.targets);
-  open.slots.resize(open.targets->size());
-  LoadSlots(state, open, loaded.tasks, now);
-  FindBatch(open);
-  if (open.run.stop) open.winding_up = true;
+  for (const auto& task : loaded.tasks) {
+    if (!IsFinal(task.state) || task.log.state != LogState::kOpen) continue;
+    state.CountOpenLog(id);
+    state.Linger(task);
+  }
+  Replay(open, loaded.visits, std::move(loaded.tasks));
+  for (auto& [number, visit] : open.visits) {
+    ArmAttempts(state, open, visit, now);
+    ArmDue(state, open, visit, now);
+  }
   if (state.FromBackup(id)) AwaitWord(state, open, now);
-  for (const auto& slot : open.slots) ++open.counts[slot.state];
+  ArmBudget(state, open, now);
   open.working = true;
   state.work.push_back(id);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <memory>
@@ -29,40 +30,102 @@ struct Options {
   Duration keys_remembered = std::chrono::minutes(10);
 };
 
-// One host's place in an open run.
+// A task that is not over, wherever it stands.
+struct TaskPlace {
+  RunId run;
+  Visit visit;
+  std::uint32_t ordinal = 0;
+
+  friend auto operator<=>(const TaskPlace&, const TaskPlace&) = default;
+};
+
+// One host's place in an open visit.
 struct Slot {
   TaskState state = TaskState::kWaiting;
   std::uint32_t attempt = 0;     // last one used
+  std::uint32_t retries = 0;     // how many of them followed a failure
   MonoTime wait_until = kNever;  // while queued: then it is unreachable
-  MonoTime retry_at{0};          // while queued after a late refusal
+  MonoTime retry_at{0};          // while queued: not before
   MonoTime deadline = kNever;    // while sent or running: then it is lost
+};
+
+// Outputs of one task or stage, in the order they were written.
+using Outputs = std::vector<std::pair<std::string, std::string>>;
+
+// A visit that has not ended. Stages that work on hosts have a slot for each; the others none.
+struct OpenVisit {
+  StageVisit record;
+  std::vector<std::uint32_t> hosts;                        // ordinals, ascending
+  std::vector<Slot> slots;                                 // one for each of them
+  std::unordered_map<std::uint32_t, TaskRecord> attempts;  // sent or running, by ordinal
+  TaskCounts counts;
+  std::uint32_t cursor = 0;      // places before it have had their turn
+  std::uint32_t batch_left = 0;  // hosts of the batch not yet ended
+  std::uint32_t batch_failures = 0;
+  std::deque<std::uint32_t> ready;    // queued ordinals whose host is there now
+  std::uint32_t kill_cursor = 0;      // while winding up: places before it were told
+  HostAction command;                 // as orders carry it; none: made for each host
+  bool limit_passed = false;          // and it did not pause, or nobody resumed it
+  bool winding_up = false;            // nothing more is dispatched: stopped, or past max_failures
+  std::optional<MonoTime> due;        // of its wait, or of the answer it waits for
+  std::optional<StageState> ends_as;  // it has nothing more to do but to end so
+  std::uint32_t server_attempts = 0;  // of a stage that the server carries out itself
+  bool server_lost = false;           // an earlier leadership began the last of them
+
+  // The place of a host that is in this visit.
+  std::uint32_t PlaceOf(std::uint32_t ordinal) const {
+    if (ordinal < hosts.size() && hosts[ordinal] == ordinal) return ordinal;
+    const auto found = std::ranges::lower_bound(hosts, ordinal);
+    return static_cast<std::uint32_t>(found - hosts.begin());
+  }
+  bool Has(std::uint32_t ordinal) const {
+    const std::uint32_t place = PlaceOf(ordinal);
+    return place < hosts.size() && hosts[place] == ordinal && !slots.empty();
+  }
+  Slot& At(std::uint32_t ordinal) { return slots[PlaceOf(ordinal)]; }
+  const Slot& At(std::uint32_t ordinal) const { return slots[PlaceOf(ordinal)]; }
+};
+
+// How one host comes through a run.
+struct HostFlow {
+  std::uint32_t dropped_at = kNowhere;   // the stage it did not come through
+  TaskState last = TaskState::kWaiting;  // of its last task
+  bool touched = false;                  // some task was sent to it
+
+  static constexpr std::uint32_t kNowhere = ~0U;
+  bool Ok() const { return dropped_at == kNowhere; }
 };
 
 struct OpenRun {
   Run run;
   std::shared_ptr<const Targets> targets;
-  std::vector<Slot> slots;                                 // by ordinal
-  std::unordered_map<std::uint32_t, TaskRecord> attempts;  // sent or running, by ordinal
-  TaskCounts counts;
-  std::uint32_t cursor = 0;  // ordinals before it have had their turn
-  std::uint32_t batch = 0;   // index of the current one
-  std::uint32_t batch_begin = 0;
-  std::uint32_t batch_end = 0;
-  std::uint32_t batch_left = 0;  // hosts of the batch not yet ended
-  std::uint32_t batch_failures = 0;
-  std::deque<std::uint32_t> ready;  // queued ordinals whose host is there now
-  std::uint32_t kill_cursor = 0;    // while stopping: ordinals before it were told
-  bool limit_passed = false;
-  bool winding_up = false;  // nothing more is dispatched: stopped, or past max_failures
-  bool restored = false;    // open in the backup this store came from: nothing of it is sent any
-                            // more, and what may have been sent meanwhile is lost unless its host
-                            // knows better
-  bool working = false;     // in State::work
-  bool told = true;         // its latest counts are among the news
+  std::map<Visit, OpenVisit> visits;  // that have not ended
+  std::vector<HostFlow> hosts;        // by ordinal
+  TaskCounts counts;                  // of hosts, each by its last task
+  // What stages reported, by name: of each host, and of the stage itself.
+  struct Reported {
+    std::unordered_map<std::uint32_t, Outputs> hosts;
+    Outputs stage;
+    std::string status;
+  };
+  std::map<std::string, Reported, std::less<>> reported;
+  // Ended visits of this pass, the last of each stage: what `hosts: touched` of a branch and a
+  // retry look at.
+  std::map<std::uint32_t, StageVisit> ended;
+  bool restored = false;  // open in the backup this store came from: nothing of it is sent any
+                          // more, and what may have been sent meanwhile is lost unless its host
+                          // knows better
+  bool working = false;   // in State::work
 
-  const StageSpec& Spec() const { return run.spec.stages[run.stages.back().index]; }
-  Stage& CurrentStage() { return run.stages.back(); }
-  const Stage& CurrentStage() const { return run.stages.back(); }
+  const StageSpec& SpecOf(const OpenVisit& visit) const {
+    return run.spec.stages[visit.record.stage];
+  }
+  bool Stopping() const { return run.stop.has_value(); }
+  std::uint32_t OpenTasks() const {
+    std::size_t open = 0;
+    for (const auto& [id, visit] : visits) open += visit.attempts.size();
+    return static_cast<std::uint32_t>(open);
+  }
 };
 
 struct HostEntry {
@@ -72,18 +135,23 @@ struct HostEntry {
   bool settled = false;  // said Hello in this term
   std::string address;
   std::vector<std::string> features;
-  std::set<std::pair<RunId, std::uint32_t>> open;    // attempts sent to it
-  std::set<std::pair<RunId, std::uint32_t>> queued;  // tasks that wait for it
+  std::set<TaskPlace> open;    // attempts sent to it
+  std::set<TaskPlace> queued;  // tasks that wait for it
 
   bool Online() const { return static_cast<bool>(link); }
 };
 
-enum class TimerKind : std::uint8_t { kWaitOver, kRetry, kTaskDeadline };
+enum class TimerKind : std::uint8_t {
+  kWaitOver,
+  kRetry,
+  kTaskDeadline,
+  kVisitDue,  // a wait is over, or an approval's time
+  kBudget,    // a run may have used its own up
+};
 struct Timer {
   MonoTime at;
   TimerKind kind = TimerKind::kWaitOver;
-  RunId run;
-  std::uint32_t ordinal = 0;
+  TaskPlace task = {};
   std::uint32_t attempt = 0;
 
   friend bool operator>(const Timer& a, const Timer& b) { return a.at > b.at; }
@@ -114,8 +182,11 @@ struct State {
   std::map<std::string, Pending, std::less<>> pending;  // by name
 
   std::map<RunId, OpenRun> runs;
-  std::deque<RunId> work;  // runs with something to do now
-  std::set<RunId> untold;  // runs whose counts changed since the last news
+  std::deque<RunId> work;        // runs with something to do now
+  std::set<RunId> untold;        // runs whose counts changed since the last news
+  std::set<RunId> changed_runs;  // of those, whose own row did
+  // Runs that ended in this term, and when: a look-up from before that is no longer true.
+  std::unordered_map<RunId, CommitNumber> ended_at;
 
   // Ended attempts whose node still has something to say: output to come, or a lost one that lives.
   std::unordered_map<TaskKey, TaskRecord> lingering;

@@ -13,6 +13,7 @@ void Effects::Append(Effects&& more) {
   move_all(frames, more.frames);
   move_all(closes, more.closes);
   move_all(news, more.news);
+  move_all(server_orders, more.server_orders);
 }
 
 void Turn::Audit(const Caller& caller, std::string act, std::string object, std::string detail,

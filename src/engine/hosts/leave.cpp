@@ -20,12 +20,13 @@ Result<HostEntry*> Known(Turn& turn, const std::string& name) {
 // Tasks that wait for the host will wait in vain.
 void GiveUpWaiting(Turn& turn, HostEntry& entry, const std::string& why) {
   const auto queued = entry.queued;  // the loop changes the original
-  for (const auto& [id, ordinal] : queued) {
-    OpenRun& run = turn.state.runs.at(id);
+  for (const TaskPlace& place : queued) {
+    OpenRun& run = turn.state.runs.at(place.run);
+    OpenVisit& visit = run.visits.at(place.visit);
     if (run.restored)
-      LoseUnsent(turn, run, ordinal, why);
+      LoseUnsent(turn, run, visit, place.ordinal, why);
     else
-      EndUnsent(turn, run, ordinal, TaskEvent::kOfflineOver, why);
+      EndUnsent(turn, run, visit, place.ordinal, TaskEvent::kOfflineOver, why);
   }
 }
 
@@ -38,7 +39,10 @@ void Disown(Turn& turn, HostEntry& entry, const std::string& why) {
     entry.link = {};
   }
   const auto open = entry.open;  // the loop changes the original
-  for (const auto& [run, ordinal] : open) LoseAttempt(turn, turn.state.runs.at(run), ordinal, why);
+  for (const TaskPlace& place : open) {
+    OpenRun& run = turn.state.runs.at(place.run);
+    LoseAttempt(turn, run, run.visits.at(place.visit), place.ordinal, why);
+  }
   GiveUpOutputs(turn, entry.host.id, {});
 }
 

@@ -1,10 +1,12 @@
 #include "engine/hosts/presence.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "base/version.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
+#include "engine/runs/render.hpp"
 #include "engine/runs/report.hpp"
 #include "link/judge.hpp"
 #include "link/version.hpp"
@@ -67,8 +69,11 @@ void Accept(Turn& turn, HostEntry& entry, const NodeHello& command) {
 }
 
 // A listed task the engine holds open.
-link::TaskAnswer AnswerOpen(Turn& turn, OpenRun& run, TaskRecord& record,
-                            const link::HeldTask& held, std::uint64_t durable) {
+link::TaskAnswer AnswerOpen(Turn& turn, const OpenAttempt& open, const link::HeldTask& held,
+                            std::uint64_t durable) {
+  const auto& [run_found, visit_found, record] = open;
+  OpenRun& run = *run_found;
+  OpenVisit& visit = *visit_found;
   link::TaskAnswer answer{.task = held.task, .verb = Verb::kGoOn, .durable_offset = durable};
   if (held.state == link::HeldState::kEnded && held.end) {
     if (held.end->state == TaskState::kSkipped) {
@@ -76,24 +81,23 @@ link::TaskAnswer AnswerOpen(Turn& turn, OpenRun& run, TaskRecord& record,
       answer.verb = Verb::kForget;
       return answer;
     }
-    EndAttempt(turn, run, held.task.ordinal, EventOf(*held.end), held.end, {}, std::nullopt);
+    EndAttempt(turn, run, visit, held.task.ordinal, EventOf(*held.end), held.end, {}, std::nullopt);
     if (!turn.state.lingering.contains(held.task)) answer.verb = Verb::kForget;
     return answer;
   }
-  Slot& slot = run.slots[held.task.ordinal];
-  if (slot.state == TaskState::kSent) {
-    run.counts.Move(slot.state, TaskState::kRunning);
-    slot.state = TaskState::kRunning;
-    turn.Tell(
-        TaskNews{.task = held.task, .state = slot.state, .reason = {}, .commit = turn.commit});
+  const muster::Command& command = *SharedCommandOf(run.SpecOf(visit));
+  if (visit.At(held.task.ordinal).state == TaskState::kSent) {
+    MoveSlot(run, visit, held.task.ordinal, TaskState::kRunning);
+    turn.Tell(TaskNews{
+        .task = held.task, .state = TaskState::kRunning, .reason = {}, .commit = turn.commit});
     turn.TellRun(run);
   }
-  if (run.run.stop || record.stop_wished) {
+  if (run.run.stop || record->stop_wished) {
     answer.verb = Verb::kKill;
-    answer.grace = run.run.stop ? run.run.stop->grace : run.Spec().command->grace;
-    ArmDeadline(turn, run, held.task.ordinal, KillBound(turn.state.options, answer.grace));
+    answer.grace = run.run.stop ? run.run.stop->grace : command.grace;
+    ArmDeadline(turn, run, visit, held.task.ordinal, KillBound(turn.state.options, answer.grace));
   } else {
-    ArmDeadline(turn, run, held.task.ordinal, AttemptBound(turn.state.options, run));
+    ArmDeadline(turn, run, visit, held.task.ordinal, AttemptBound(turn.state.options, command));
   }
   return answer;
 }
@@ -105,13 +109,15 @@ void Adopt(Turn& turn, HostEntry& entry, const link::Hello& hello, const TaskKey
   const auto found = turn.state.runs.find(key.run);
   if (found == turn.state.runs.end()) return;
   OpenRun& run = found->second;
-  if (!run.restored || key.visit != run.CurrentStage().visit || key.ordinal >= run.slots.size() ||
+  const auto at = run.visits.find(key.visit);
+  if (!run.restored || at == run.visits.end() || !at->second.Has(key.ordinal) ||
       (*run.targets)[key.ordinal].host != key.host)
     return;
-  Slot& slot = run.slots[key.ordinal];
+  OpenVisit& visit = at->second;
+  Slot& slot = visit.At(key.ordinal);
   if (IsFinal(slot.state) || key.attempt.value <= slot.attempt) return;
   if (slot.state != TaskState::kQueued)
-    ReturnToQueue(turn, run, key.ordinal, TaskEvent::kRefusedLate,
+    ReturnToQueue(turn, run, visit, key.ordinal, TaskEvent::kRefusedLate,
                   "the host never started this attempt");
   if (slot.state != TaskState::kQueued) return;
   slot.attempt = key.attempt.value;
@@ -123,11 +129,11 @@ void Adopt(Turn& turn, HostEntry& entry, const link::Hello& hello, const TaskKey
   record.sent_commit = turn.commit;
   record.sent_term = turn.state.term;
   turn.Put(PutTask{record});
-  run.counts.Move(slot.state, TaskState::kSent);
-  slot.state = TaskState::kSent;
-  entry.queued.erase({key.run, key.ordinal});
-  entry.open.insert({key.run, key.ordinal});
-  run.attempts[key.ordinal] = std::move(record);
+  MoveSlot(run, visit, key.ordinal, TaskState::kSent);
+  run.hosts[key.ordinal].touched = true;
+  entry.queued.erase({key.run, key.visit, key.ordinal});
+  entry.open.insert({key.run, key.visit, key.ordinal});
+  visit.attempts[key.ordinal] = std::move(record);
   turn.TellRun(run);
 }
 
@@ -169,32 +175,60 @@ link::TaskAnswer AnswerEnded(Turn& turn, const HostEntry& entry, const link::Hel
   return answer;
 }
 
+// A task that restarts its host is done when the host is back.
+bool IsBack(const OpenRun& run, const OpenVisit& visit, const TaskRecord& record,
+            const link::Hello& hello) {
+  const muster::Command* command = CommandOf(run.SpecOf(visit));
+  return command != nullptr && command->reboot && record.store == hello.store &&
+         record.boot != hello.boot;
+}
+
+void SendAgain(Turn& turn, OpenRun& run, OpenVisit& visit, const TaskRecord& record,
+               const HostEntry& entry) {
+  const auto command = visit.command ? Result<HostAction>(visit.command)
+                                     : RenderFor(turn.state, run, visit, record.key.ordinal);
+  if (command) return SendOrder(turn, run, visit, record, entry, *command);
+  ReturnToQueue(turn, run, visit, record.key.ordinal, TaskEvent::kRefusedLate,
+                "the host never got the order");
+  EndUnsent(turn, run, visit, record.key.ordinal, TaskEvent::kRefusedForGood,
+            command.error().message);
+}
+
 // Attempts the engine holds open and Hello does not list.
 void SettleUnlisted(Turn& turn, HostEntry& entry, const link::Hello& hello,
                     const std::set<TaskKey>& listed) {
   const auto open = entry.open;  // the loop changes the original
-  for (const auto& [run_id, ordinal] : open) {
-    OpenRun& run = turn.state.runs.at(run_id);
-    const TaskRecord& record = run.attempts.at(ordinal);
+  for (const TaskPlace& place : open) {
+    OpenRun& run = turn.state.runs.at(place.run);
+    OpenVisit& visit = run.visits.at(place.visit);
+    const std::uint32_t ordinal = place.ordinal;
+    const TaskRecord& record = visit.attempts.at(ordinal);
     if (listed.contains(record.key)) continue;
     if (run.restored) {
       // It may have run and been forgotten after the backup: sent again, it would run twice.
-      LoseAttempt(turn, run, ordinal,
+      LoseAttempt(turn, run, visit, ordinal,
                   "the server was restored from a backup, and the host no longer knows this task");
       continue;
     }
     const bool never_started =
-        run.slots[ordinal].state == TaskState::kSent &&
+        visit.At(ordinal).state == TaskState::kSent &&
         link::JudgeUnlisted(record.store, record.boot, hello) == link::UnlistedVerdict::kSendAgain;
-    if (!never_started) {
-      LoseAttempt(turn, run, ordinal,
+    if (IsBack(run, visit, record, hello)) {
+      TaskEnd end;
+      end.state = TaskState::kSucceeded;
+      end.reason = "the host is back after a restart";
+      EndAttempt(turn, run, visit, ordinal, TaskEvent::kExitZero, end, {}, SilentLog());
+    } else if (!never_started) {
+      LoseAttempt(turn, run, visit, ordinal,
                   record.store == hello.store ? "the host rebooted or forgot the task"
                                               : "the host came back with another data folder");
-    } else if (run.winding_up || record.stop_wished) {
-      ReturnToQueue(turn, run, ordinal, TaskEvent::kRefusedLate, "the host never got the order");
-      EndUnsent(turn, run, ordinal, TaskEvent::kStop, "stopped before the host got the order");
+    } else if (visit.winding_up || record.stop_wished) {
+      ReturnToQueue(turn, run, visit, ordinal, TaskEvent::kRefusedLate,
+                    "the host never got the order");
+      EndUnsent(turn, run, visit, ordinal, TaskEvent::kStop,
+                "stopped before the host got the order");
     } else {
-      SendOrder(turn, run, record, entry);
+      SendAgain(turn, run, visit, record, entry);
     }
   }
 }
@@ -202,10 +236,10 @@ void SettleUnlisted(Turn& turn, HostEntry& entry, const link::Hello& hello,
 // Unsent tasks of restored runs that Hello does not list.
 void SettleUnsure(Turn& turn, HostEntry& entry) {
   const auto queued = entry.queued;  // the loop changes the original
-  for (const auto& [run_id, ordinal] : queued) {
-    OpenRun& run = turn.state.runs.at(run_id);
+  for (const TaskPlace& place : queued) {
+    OpenRun& run = turn.state.runs.at(place.run);
     if (!run.restored) continue;
-    LoseUnsent(turn, run, ordinal,
+    LoseUnsent(turn, run, run.visits.at(place.visit), place.ordinal,
                "the server was restored from a backup; whether it was sent after that, and ran, is "
                "unknown");
   }
@@ -228,8 +262,8 @@ void Welcome(Turn& turn, HostEntry& entry, const NodeHello& command) {
     listed.insert(held.task);
     const auto& looked = command.looked[i];
     Adopt(turn, entry, command.hello, held.task);
-    if (const auto [run, record] = FindAttempt(turn.state, held.task); run != nullptr) {
-      welcome.answers.push_back(AnswerOpen(turn, *run, *record, held, looked.durable_log));
+    if (const auto open = FindAttempt(turn.state, held.task); open.run != nullptr) {
+      welcome.answers.push_back(AnswerOpen(turn, open, held, looked.durable_log));
     } else if (const auto lingers = turn.state.lingering.find(held.task);
                lingers != turn.state.lingering.end()) {
       const TaskRecord record_copy = lingers->second;
@@ -293,7 +327,10 @@ void Decide(Turn& turn, const NodeHello& command) {
   }
   Accept(turn, entry, command);
   Welcome(turn, entry, command);
-  for (const auto& [run, ordinal] : entry.queued) MakeReady(turn, turn.state.runs.at(run), ordinal);
+  for (const TaskPlace& place : entry.queued) {
+    OpenRun& run = turn.state.runs.at(place.run);
+    MakeReady(turn, run, run.visits.at(place.visit), place.ordinal);
+  }
 }
 
 void Decide(Turn& turn, const LinkClosed& command) {
@@ -303,10 +340,12 @@ void Decide(Turn& turn, const LinkClosed& command) {
   turn.state.host_by_link.erase(found);
   if (entry.link != command.link) return;
   entry.link = {};
-  for (const auto& [run_id, ordinal] : entry.queued) {
-    OpenRun& run = turn.state.runs.at(run_id);
-    run.slots[ordinal].wait_until = turn.now.mono + run.Spec().wait_offline;
-    ArmWait(turn, run, ordinal);
+  for (const TaskPlace& place : entry.queued) {
+    OpenRun& run = turn.state.runs.at(place.run);
+    OpenVisit& visit = run.visits.at(place.visit);
+    Slot& slot = visit.At(place.ordinal);
+    slot.wait_until = std::max(turn.now.mono, slot.retry_at) + run.SpecOf(visit).wait_offline;
+    ArmWait(turn, run, visit, place.ordinal);
   }
   turn.Tell(HostNews{entry.host, false, entry.address});
 }

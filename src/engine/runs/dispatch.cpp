@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include "engine/runs/ending.hpp"
+#include "engine/runs/flow.hpp"
 #include "engine/runs/needs.hpp"
+#include "engine/runs/render.hpp"
+#include "engine/runs/spread.hpp"
 
 namespace muster::engine {
 namespace {
@@ -13,18 +16,24 @@ HostEntry* HostOf(Turn& turn, const OpenRun& run, std::uint32_t ordinal) {
   return found == turn.state.hosts.end() ? nullptr : &found->second;
 }
 
-bool HasRoom(const OpenRun& run) {
-  const std::uint32_t concurrency = run.Spec().concurrency;
-  return concurrency == 0 || run.attempts.size() < concurrency;
+bool HasRoom(const OpenRun& run, const OpenVisit& visit) {
+  const std::uint32_t concurrency = ConcurrencyOf(run, visit);
+  return concurrency == 0 || visit.attempts.size() < concurrency;
 }
 
-void Dispatch(Turn& turn, OpenRun& run, std::uint32_t ordinal, HostEntry& host) {
-  if (const auto lacking = WhatLacks(*run.Spec().command, host))
-    return EndUnsent(turn, run, ordinal, TaskEvent::kRefusedForGood, *lacking);
-  Slot& slot = run.slots[ordinal];
+bool StandsStill(const OpenRun& run) { return run.run.pause.has_value(); }
+
+void Dispatch(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal, HostEntry& host) {
+  auto command = visit.command ? Result<HostAction>(visit.command)
+                               : RenderFor(turn.state, run, visit, ordinal);
+  if (!command)
+    return EndUnsent(turn, run, visit, ordinal, TaskEvent::kRefusedForGood,
+                     command.error().message);
+  if (const auto lacking = WhatLacks(**command, host))
+    return EndUnsent(turn, run, visit, ordinal, TaskEvent::kRefusedForGood, *lacking);
+  Slot& slot = visit.At(ordinal);
   TaskRecord record;
-  record.key = {run.run.id, run.CurrentStage().visit, ordinal, host.host.id,
-                Attempt(++slot.attempt)};
+  record.key = {run.run.id, visit.record.visit, ordinal, host.host.id, Attempt(++slot.attempt)};
   record.state = TaskState::kSent;
   record.sent = turn.now.wall;
   record.store = host.host.store;
@@ -32,166 +41,201 @@ void Dispatch(Turn& turn, OpenRun& run, std::uint32_t ordinal, HostEntry& host) 
   record.sent_commit = turn.commit;
   record.sent_term = turn.state.term;
   turn.Put(PutTask{record});
-  run.counts.Move(slot.state, TaskState::kSent);
-  slot.state = TaskState::kSent;
-  host.queued.erase({run.run.id, ordinal});
-  host.open.insert({run.run.id, ordinal});
-  SendOrder(turn, run, record, host);
+  MoveSlot(run, visit, ordinal, TaskState::kSent);
+  run.hosts[ordinal].touched = true;
+  const TaskPlace place{run.run.id, visit.record.visit, ordinal};
+  host.queued.erase(place);
+  host.open.insert(place);
+  SendOrder(turn, run, visit, record, host, *command);
   turn.Tell(
       TaskNews{.task = record.key, .state = TaskState::kSent, .reason = {}, .commit = turn.commit});
-  run.attempts[ordinal] = std::move(record);
-  ArmDeadline(turn, run, ordinal, AttemptBound(turn.state.options, run));
+  visit.attempts[ordinal] = std::move(record);
+  ArmDeadline(turn, run, visit, ordinal, AttemptBound(turn.state.options, **command));
   turn.TellRun(run);
+}
+
+void TellQueued(Turn& turn, const OpenRun& run, const OpenVisit& visit, std::uint32_t ordinal,
+                HostId host) {
+  turn.Tell(TaskNews{
+      .task = {run.run.id, visit.record.visit, ordinal, host, Attempt(visit.At(ordinal).attempt)},
+      .state = TaskState::kQueued,
+      .reason = {},
+      .commit = turn.commit});
 }
 
 // The host's turn has come: send, or wait for it.
-void GiveTurn(Turn& turn, OpenRun& run, std::uint32_t ordinal) {
-  Slot& slot = run.slots[ordinal];
+void GiveTurn(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal) {
+  Slot& slot = visit.At(ordinal);
   if (slot.state != TaskState::kWaiting) return;
+  const StageSpec& spec = run.SpecOf(visit);
   HostEntry* host = HostOf(turn, run, ordinal);
-  run.counts.Move(slot.state, TaskState::kQueued);
-  slot.state = TaskState::kQueued;
-  slot.wait_until = turn.now.mono + run.Spec().wait_offline;
+  MoveSlot(run, visit, ordinal, TaskState::kQueued);
+  slot.wait_until = turn.now.mono + spec.wait_offline;
   turn.TellRun(run);
-  if (host == nullptr) {
-    EndUnsent(turn, run, ordinal, TaskEvent::kOfflineOver, "the host is no longer known");
-  } else if (host->host.state == HostState::kRevoked) {
-    EndUnsent(turn, run, ordinal, TaskEvent::kOfflineOver, "the host is revoked");
+  if (host == nullptr)
+    return EndUnsent(turn, run, visit, ordinal, TaskEvent::kOfflineOver,
+                     "the host is no longer known");
+  if (host->host.state == HostState::kRevoked)
+    return EndUnsent(turn, run, visit, ordinal, TaskEvent::kOfflineOver, "the host is revoked");
+  const Duration delay = SpreadOf(spec, run, visit, ordinal, turn.now);
+  if (delay > Duration::zero()) {
+    slot.retry_at = turn.now.mono + delay;
+    slot.wait_until = slot.retry_at + spec.wait_offline;
+    turn.state.timers.push({.at = slot.retry_at,
+                            .kind = TimerKind::kRetry,
+                            .task = {run.run.id, visit.record.visit, ordinal}});
   } else if (host->Online()) {
-    Dispatch(turn, run, ordinal, *host);
-  } else {
-    host->queued.insert({run.run.id, ordinal});
-    turn.Tell(TaskNews{.task = {run.run.id, run.CurrentStage().visit, ordinal, host->host.id,
-                                Attempt(slot.attempt)},
-                       .state = TaskState::kQueued,
-                       .reason = {},
-                       .commit = turn.commit});
-    turn.Spend();
-    ArmWait(turn, run, ordinal);
+    return Dispatch(turn, run, visit, ordinal, *host);
   }
+  host->queued.insert({run.run.id, visit.record.visit, ordinal});
+  TellQueued(turn, run, visit, ordinal, host->host.id);
+  turn.Spend();
+  ArmWait(turn, run, visit, ordinal);
 }
 
-void TakeReady(Turn& turn, OpenRun& run) {
-  while (!run.ready.empty() && HasRoom(run) && !turn.Spent()) {
-    const std::uint32_t ordinal = run.ready.front();
-    run.ready.pop_front();
-    if (run.slots[ordinal].state != TaskState::kQueued) continue;
+void TakeReady(Turn& turn, OpenRun& run, OpenVisit& visit) {
+  while (!visit.ready.empty() && HasRoom(run, visit) && !turn.Spent()) {
+    const std::uint32_t ordinal = visit.ready.front();
+    visit.ready.pop_front();
+    if (visit.At(ordinal).state != TaskState::kQueued) continue;
     HostEntry* host = HostOf(turn, run, ordinal);
     if (host == nullptr || !host->Online()) continue;  // its wait was armed when the link went
-    if (run.slots[ordinal].retry_at > turn.now.mono) continue;  // the retry timer brings it back
-    Dispatch(turn, run, ordinal, *host);
+    if (visit.At(ordinal).retry_at > turn.now.mono) continue;  // the retry timer brings it back
+    Dispatch(turn, run, visit, ordinal, *host);
   }
 }
 
 // Past a stop or the failure limit: what was not sent ends, what runs is told to.
-void WindUp(Turn& turn, OpenRun& run) {
-  const auto hosts = static_cast<std::uint32_t>(run.slots.size());
-  const bool stopped = run.run.stop.has_value();
+void WindUp(Turn& turn, OpenRun& run, OpenVisit& visit) {
+  const bool stopped = run.Stopping();
   const std::string reason =
       stopped ? "the run was stopped" : "too many hosts failed before its turn";
-  for (; run.kill_cursor < hosts && !turn.Spent(); ++run.kill_cursor) {
-    const std::uint32_t ordinal = run.kill_cursor;
-    const TaskState state = run.slots[ordinal].state;
+  for (; visit.kill_cursor < visit.hosts.size() && !turn.Spent(); ++visit.kill_cursor) {
+    const std::uint32_t ordinal = visit.hosts[visit.kill_cursor];
+    const TaskState state = visit.slots[visit.kill_cursor].state;
     if (state == TaskState::kWaiting || state == TaskState::kQueued) {
       if (run.restored) continue;  // its host's Hello or the end of the grace ends it
-      EndUnsent(turn, run, ordinal, TaskEvent::kStop, reason);
+      EndUnsent(turn, run, visit, ordinal, TaskEvent::kStop, reason);
       continue;
     }
-    const auto attempt = run.attempts.find(ordinal);
-    if (!stopped || attempt == run.attempts.end()) continue;
+    const auto attempt = visit.attempts.find(ordinal);
+    if (!stopped || attempt == visit.attempts.end()) continue;
     turn.Spend();
     const HostEntry& host = turn.state.hosts.at(attempt->second.key.host);
     if (host.Online())
       turn.FrameFor(host.link).kills.push_back({attempt->second.key, run.run.stop->grace});
-    ArmDeadline(turn, run, ordinal, KillBound(turn.state.options, run.run.stop->grace));
+    ArmDeadline(turn, run, visit, ordinal, KillBound(turn.state.options, run.run.stop->grace));
   }
 }
 
-void EndRun(Turn& turn, OpenRun& open) {
-  Stage& stage = open.CurrentStage();
-  if (open.restored) {
-    // Batches were no longer judged one by one.
-    open.limit_passed =
-        open.counts.Failures() >
-        open.Spec().max_failures.Of(static_cast<std::uint32_t>(open.slots.size()), 0);
-    if (!open.run.stop) open.run.reason = "it was open in the backup this server was restored from";
-  }
-  stage.state = StageEnd(open.counts, open.limit_passed, open.run.stop.has_value());
-  stage.ended = turn.now.wall;
-  stage.counts = open.counts;
-  open.run.state = RunEnd(stage.state);
-  open.run.ended = turn.now.wall;
-  if (open.limit_passed && !open.restored && !open.run.stop && !open.Spec().batches.Empty())
-    open.run.reason = fmt::format("more than {} failed in batch {}",
-                                  FormatHostShare(open.Spec().max_failures), open.batch + 1);
-  turn.Put(PutRun{open.run});
-  const RunId id = open.run.id;
-  const auto logs = turn.state.logs_open.find(id);
-  turn.Tell(RunNews{.run = id,
-                    .state = open.run.state,
-                    .counts = open.counts,
-                    .logs_open = logs == turn.state.logs_open.end() ? 0 : logs->second,
-                    .commit = turn.commit,
-                    .is_new = false,
-                    .whole = std::make_shared<const Run>(open.run),
-                    .targets = {}});
-  turn.state.untold.erase(id);
-  turn.state.runs.erase(id);
+bool AllEnded(const OpenVisit& visit) { return visit.counts.Ended() == visit.slots.size(); }
+
+std::uint32_t BatchSize(const OpenRun& run, const OpenVisit& visit, std::uint32_t index) {
+  const StageSpec& spec = run.SpecOf(visit);
+  // Without batches a stage is one of all its hosts, however many of the run's they are.
+  if (spec.batches.Empty()) return static_cast<std::uint32_t>(visit.hosts.size());
+  return spec.batches.Size(index, run.run.hosts);
+}
+
+void OpenBatch(OpenRun& run, OpenVisit& visit, std::uint32_t index, std::uint32_t begin) {
+  const auto hosts = static_cast<std::uint32_t>(visit.hosts.size());
+  visit.record.batch = index;
+  visit.record.batch_begin = begin;
+  visit.record.batch_end = std::min(hosts, begin + BatchSize(run, visit, index));
+  visit.cursor = begin;
+  CountBatch(visit);
 }
 
 // The batch's hosts have all ended: judge it, open the next one.
-void EndBatch(OpenRun& run) {
-  const std::uint32_t size = run.batch_end - run.batch_begin;
-  if (run.batch_failures > run.Spec().max_failures.Of(size, 0)) run.limit_passed = true;
-  if (run.batch_end >= run.slots.size()) return;
-  if (run.limit_passed) {
-    run.winding_up = true;
+void EndBatch(Turn& turn, OpenRun& run, OpenVisit& visit) {
+  const std::uint32_t size = visit.record.batch_end - visit.record.batch_begin;
+  const StageSpec& spec = run.SpecOf(visit);
+  const HostShare limit = MaxFailuresOf(run, visit.record.stage);
+  const bool passed = visit.batch_failures > limit.Of(size, 0);
+  const bool last = visit.record.batch_end >= visit.hosts.size();
+  if (passed && !last && spec.on_limit == OnLimit::kPause) {
+    PauseAtLimit(turn, run, visit,
+                 fmt::format("more than {} failed in batch {} of stage {}", FormatHostShare(limit),
+                             visit.record.batch + 1, spec.name));
     return;
   }
-  OpenBatch(run, run.batch + 1, run.batch_end);
+  if (passed) visit.limit_passed = true;
+  if (last) return;
+  if (visit.limit_passed) {
+    visit.winding_up = true;
+    return;
+  }
+  NextBatch(turn, run, visit);
 }
 
 }  // namespace
 
-void OpenBatch(OpenRun& run, std::uint32_t index, std::uint32_t begin) {
-  const auto hosts = static_cast<std::uint32_t>(run.slots.size());
-  run.batch = index;
-  run.batch_begin = begin;
-  run.batch_end = std::min(hosts, begin + run.Spec().batches.Size(index, hosts));
-  run.cursor = begin;
-  run.batch_left = 0;
-  run.batch_failures = 0;
-  for (std::uint32_t i = begin; i < run.batch_end; ++i) {
-    if (!IsFinal(run.slots[i].state))
-      ++run.batch_left;
-    else if (CountsAsFailure(run.slots[i].state))
-      ++run.batch_failures;
+void NextBatch(Turn& turn, OpenRun& run, OpenVisit& visit) {
+  OpenBatch(run, visit, visit.record.batch + 1, visit.record.batch_end);
+  TellBatch(turn, run, visit);
+}
+
+std::uint32_t ConcurrencyOf(const OpenRun& run, const OpenVisit& visit) {
+  std::uint32_t concurrency = run.SpecOf(visit).concurrency;
+  for (const auto& set : run.run.overrides)
+    if (set.concurrency && (!set.stage || *set.stage == visit.record.stage))
+      concurrency = *set.concurrency;
+  return concurrency;
+}
+
+HostShare MaxFailuresOf(const OpenRun& run, std::uint32_t stage) {
+  HostShare share = run.run.spec.stages[stage].max_failures;
+  for (const auto& set : run.run.overrides)
+    if (set.max_failures && (!set.stage || *set.stage == stage)) share = *set.max_failures;
+  return share;
+}
+
+void CountBatch(OpenVisit& visit) {
+  visit.batch_left = 0;
+  visit.batch_failures = 0;
+  for (std::uint32_t i = visit.record.batch_begin; i < visit.record.batch_end; ++i) {
+    if (!IsFinal(visit.slots[i].state))
+      ++visit.batch_left;
+    else if (CountsAsFailure(visit.slots[i].state))
+      ++visit.batch_failures;
   }
 }
 
-void SendOrder(Turn& turn, OpenRun& run, const TaskRecord& record, const HostEntry& host) {
-  const StageSpec& spec = run.Spec();
+void OpenTasks(OpenRun& run, OpenVisit& visit) {
+  visit.slots.resize(visit.hosts.size());
+  visit.counts[TaskState::kWaiting] = static_cast<std::uint32_t>(visit.hosts.size());
+  const std::uint32_t first = visit.record.batch_end;
+  OpenBatch(run, visit, visit.record.batch, 0);
+  if (first == 0) return;
+  visit.record.batch_end = std::min(first, static_cast<std::uint32_t>(visit.hosts.size()));
+  CountBatch(visit);
+}
+
+void SendOrder(Turn& turn, const OpenRun& run, const OpenVisit& visit, const TaskRecord& record,
+               const HostEntry& host, HostAction command) {
   turn.FrameFor(host.link).orders.push_back(
       {.task = record.key,
        .session = host.host.session,
        .term = turn.state.term,
        .start_by = (turn.now.mono + turn.state.options.order_life).ms,
-       .needs = NeedsOf(*spec.command),
-       .stage = spec.name,
+       .needs = NeedsOf(*command),
+       .stage = run.SpecOf(visit).name,
        .host_name = host.host.name,
-       .command = spec.command});
+       .command = std::move(command)});
 }
 
-void ArmDeadline(Turn& turn, OpenRun& run, std::uint32_t ordinal, Duration bound) {
-  Slot& slot = run.slots[ordinal];
+void ArmDeadline(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal,
+                 Duration bound) {
+  Slot& slot = visit.At(ordinal);
   slot.deadline = bound == Duration::max() ? kNever : turn.now.mono + bound;
   if (slot.deadline != kNever)
-    turn.state.timers.push(
-        {slot.deadline, TimerKind::kTaskDeadline, run.run.id, ordinal, slot.attempt});
+    turn.state.timers.push({.at = slot.deadline,
+                            .kind = TimerKind::kTaskDeadline,
+                            .task = {run.run.id, visit.record.visit, ordinal},
+                            .attempt = slot.attempt});
 }
 
-Duration AttemptBound(const Options& options, const OpenRun& run) {
-  const muster::Command& command = *run.Spec().command;
+Duration AttemptBound(const Options& options, const muster::Command& command) {
   if (command.timeout == Duration::zero()) return Duration::max();
   return command.timeout + command.grace + options.reconnect_bound + options.order_life;
 }
@@ -200,43 +244,51 @@ Duration KillBound(const Options& options, Duration grace) {
   return grace + options.reconnect_bound;
 }
 
-void MakeReady(Turn& turn, OpenRun& run, std::uint32_t ordinal) {
-  run.ready.push_back(ordinal);
+void MakeReady(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal) {
+  visit.ready.push_back(ordinal);
   turn.Wake(run);
 }
 
-void ArmWait(Turn& turn, OpenRun& run, std::uint32_t ordinal) {
-  turn.state.timers.push(
-      {run.slots[ordinal].wait_until, TimerKind::kWaitOver, run.run.id, ordinal, 0});
+void ArmWait(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal) {
+  turn.state.timers.push({.at = visit.At(ordinal).wait_until,
+                          .kind = TimerKind::kWaitOver,
+                          .task = {run.run.id, visit.record.visit, ordinal}});
 }
 
-bool Advance(Turn& turn, OpenRun& run) {
-  run.working = false;
+bool HasWork(const OpenRun& run, const OpenVisit& visit) {
+  if (visit.slots.empty() || visit.ends_as) return false;
+  if (AllEnded(visit)) return true;
+  if (visit.winding_up) return visit.kill_cursor < visit.hosts.size();
+  if (StandsStill(run)) return false;
+  return visit.batch_left == 0 ||
+         (HasRoom(run, visit) && (visit.cursor < visit.record.batch_end || !visit.ready.empty()));
+}
+
+void AdvanceTasks(Turn& turn, OpenRun& run, OpenVisit& visit) {
   while (!turn.Spent()) {
-    if (run.winding_up) {
-      WindUp(turn, run);
-    } else {
-      TakeReady(turn, run);
-      while (run.cursor < run.batch_end && HasRoom(run) && !turn.Spent())
-        GiveTurn(turn, run, run.cursor++);
-      if (run.batch_left == 0) {
-        EndBatch(run);
-        if (run.winding_up || run.batch_left > 0)
+    if (visit.winding_up) {
+      WindUp(turn, run, visit);
+    } else if (!StandsStill(run)) {
+      TakeReady(turn, run, visit);
+      while (visit.cursor < visit.record.batch_end && HasRoom(run, visit) && !turn.Spent())
+        GiveTurn(turn, run, visit, visit.hosts[visit.cursor++]);
+      if (visit.batch_left == 0) {
+        EndBatch(turn, run, visit);
+        if (visit.winding_up || (visit.batch_left > 0 && !StandsStill(run)))
           continue;  // there is another batch, or an end to make
       }
     }
-    if (run.counts.Ended() == run.slots.size()) {
-      EndRun(turn, run);
-      return false;
+    if (AllEnded(visit)) {
+      if (run.restored) {
+        // Batches were no longer judged one by one.
+        visit.limit_passed =
+            visit.counts.Failures() >
+            run.SpecOf(visit).max_failures.Of(static_cast<std::uint32_t>(visit.slots.size()), 0);
+      }
+      visit.ends_as = StageEnd(visit.counts, visit.limit_passed, run.Stopping());
     }
-    break;
+    return;
   }
-  const bool unfinished = run.winding_up
-                              ? run.kill_cursor < run.slots.size()
-                              : HasRoom(run) && (run.cursor < run.batch_end || !run.ready.empty());
-  const bool over = run.counts.Ended() == run.slots.size();
-  if (unfinished || over || (run.batch_left == 0 && !run.winding_up)) turn.Wake(run);
-  return true;
 }
 
 }  // namespace muster::engine

@@ -5,22 +5,20 @@
 namespace muster::engine {
 namespace {
 
-const LogMark kSilent{.state = LogState::kComplete,
-                      .bytes = 0,
-                      .stdout_sha256 = kEmptySha256,
-                      .stderr_sha256 = kEmptySha256};
-
-void CountEnd(OpenRun& run, std::uint32_t ordinal, TaskState state) {
-  if (ordinal < run.batch_begin || ordinal >= run.batch_end) return;
-  --run.batch_left;
-  if (CountsAsFailure(state)) ++run.batch_failures;
+void CountEnd(OpenVisit& visit, std::uint32_t ordinal, TaskState state) {
+  const std::uint32_t place = visit.PlaceOf(ordinal);
+  if (place < visit.record.batch_begin || place >= visit.record.batch_end) return;
+  --visit.batch_left;
+  if (CountsAsFailure(state)) ++visit.batch_failures;
 }
 
-void Finish(Turn& turn, OpenRun& run, std::uint32_t ordinal, const TaskRecord& record) {
-  Slot& slot = run.slots[ordinal];
-  run.counts.Move(slot.state, record.state);
-  slot.state = record.state;
-  CountEnd(run, ordinal, record.state);
+// What a task said of itself is there for later stages from the commit of its end on.
+void TakeOutputs(OpenRun& run, const OpenVisit& visit, const TaskRecord& record) {
+  if (!record.end || record.end->outputs.empty()) return;
+  run.reported[visit.record.name].hosts[record.key.ordinal] = record.end->outputs;
+}
+
+void TellEnd(Turn& turn, OpenRun& run, const TaskRecord& record) {
   const TaskEnd* end = record.end ? &*record.end : nullptr;
   turn.Tell(TaskNews{.task = record.key,
                      .state = record.state,
@@ -32,24 +30,71 @@ void Finish(Turn& turn, OpenRun& run, std::uint32_t ordinal, const TaskRecord& r
   turn.Wake(run);
 }
 
+void Finish(Turn& turn, OpenRun& run, OpenVisit& visit, const TaskRecord& record) {
+  MoveSlot(run, visit, record.key.ordinal, record.state);
+  CountEnd(visit, record.key.ordinal, record.state);
+  TakeOutputs(run, visit, record);
+  TellEnd(turn, run, record);
+}
+
+// The attempt is over and on record; its task waits for the next.
+void FollowUp(Turn& turn, OpenRun& run, OpenVisit& visit, const TaskRecord& record) {
+  const std::uint32_t ordinal = record.key.ordinal;
+  Slot& slot = visit.At(ordinal);
+  const TaskPlace place{run.run.id, visit.record.visit, ordinal};
+  ++slot.retries;
+  MoveSlot(run, visit, ordinal, TaskState::kQueued);
+  slot.retry_at = turn.now.mono + run.SpecOf(visit).retries.backoff;
+  slot.wait_until = slot.retry_at + run.SpecOf(visit).wait_offline;
+  turn.state.hosts.at(record.key.host).queued.insert(place);
+  turn.state.timers.push({.at = slot.retry_at, .kind = TimerKind::kRetry, .task = place});
+  turn.state.timers.push({.at = slot.wait_until, .kind = TimerKind::kWaitOver, .task = place});
+  TellEnd(turn, run, record);
+}
+
 LogMark MarkOf(const TaskRecord& record, std::optional<LogMark> mark) {
   if (mark) return std::move(*mark);
   if (record.state == TaskState::kLost)
     return {.state = LogState::kGap, .bytes = 0, .stdout_sha256 = {}, .stderr_sha256 = {}};
-  if (VerdictOf(record.state) == Verdict::kDidNotRun) return kSilent;
+  if (VerdictOf(record.state) == Verdict::kDidNotRun) return SilentLog();
   return {};
 }
 
 }  // namespace
 
-void EndAttempt(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,
+LogMark SilentLog() {
+  return {.state = LogState::kComplete,
+          .bytes = 0,
+          .stdout_sha256 = kEmptySha256,
+          .stderr_sha256 = kEmptySha256};
+}
+
+void MoveSlot(OpenRun& run, OpenVisit& visit, std::uint32_t ordinal, TaskState state) {
+  Slot& slot = visit.At(ordinal);
+  visit.counts.Move(slot.state, state);
+  slot.state = state;
+  HostFlow& host = run.hosts[ordinal];
+  run.counts.Move(host.last, state);
+  host.last = state;
+}
+
+bool MayRetry(const OpenRun& run, const OpenVisit& visit, const Slot& slot,
+              const TaskRecord& ended) {
+  const StageSpec& spec = run.SpecOf(visit);
+  const bool failed = ended.state == TaskState::kFailed || ended.state == TaskState::kTimedOut;
+  const bool again = failed || (ended.state == TaskState::kLost && spec.repeat == Repeat::kSafe);
+  return again && slot.retries < spec.retries.max && !visit.winding_up && !ended.stop_wished &&
+         !run.Stopping() && !run.restored;
+}
+
+void EndAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal, TaskEvent event,
                 std::optional<TaskEnd> end, std::string reason, std::optional<LogMark> mark) {
-  const auto found = run.attempts.find(ordinal);
-  if (found == run.attempts.end()) return;
-  const auto next = Next(run.slots[ordinal].state, event);
+  const auto found = visit.attempts.find(ordinal);
+  if (found == visit.attempts.end()) return;
+  const auto next = Next(visit.At(ordinal).state, event);
   if (!next) return;
   TaskRecord record = std::move(found->second);
-  run.attempts.erase(found);
+  visit.attempts.erase(found);
   record.state = *next;
   record.ended = turn.now.wall;
   record.end = std::move(end);
@@ -58,21 +103,26 @@ void EndAttempt(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event
   record.log = MarkOf(record, std::move(mark));
   record.ended_commit = turn.commit;
   record.ended_term = turn.state.term;
-  turn.state.hosts.at(record.key.host).open.erase({run.run.id, ordinal});
+  turn.state.hosts.at(record.key.host).open.erase({run.run.id, visit.record.visit, ordinal});
   turn.Put(PutTask{record});
-  Finish(turn, run, ordinal, record);
+  if (MayRetry(run, visit, visit.At(ordinal), record))
+    FollowUp(turn, run, visit, record);
+  else
+    Finish(turn, run, visit, record);
   if (record.log.state == LogState::kOpen) {
     turn.state.CountOpenLog(run.run.id);
     turn.state.Linger(std::move(record));
   }
 }
 
-void LoseAttempt(Turn& turn, OpenRun& run, std::uint32_t ordinal, std::string reason) {
-  const auto found = run.attempts.find(ordinal);
-  if (found == run.attempts.end()) return;
+void LoseAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal,
+                 std::string reason) {
+  const auto found = visit.attempts.find(ordinal);
+  if (found == visit.attempts.end()) return;
   const TaskKey key = found->second.key;
   const bool wished = run.run.stop.has_value() || found->second.stop_wished;
-  EndAttempt(turn, run, ordinal, TaskEvent::kGone, std::nullopt, std::move(reason), std::nullopt);
+  EndAttempt(turn, run, visit, ordinal, TaskEvent::kGone, std::nullopt, std::move(reason),
+             std::nullopt);
   if (!wished) return;
   const StopWish wish = run.run.stop.value_or(
       StopWish{.by = {}, .at = turn.now.wall, .reason = "stopped on this host"});
@@ -80,14 +130,14 @@ void LoseAttempt(Turn& turn, OpenRun& run, std::uint32_t ordinal, std::string re
   turn.Put(PutWish{OpenWish{key, wish}});
 }
 
-void EndUnsent(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,
+void EndUnsent(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal, TaskEvent event,
                std::string reason) {
-  Slot& slot = run.slots[ordinal];
+  Slot& slot = visit.At(ordinal);
   const auto next = Next(slot.state, event);
   if (!next) return;
   const HostId host = (*run.targets)[ordinal].host;
   TaskRecord record;
-  record.key = {run.run.id, run.CurrentStage().visit, ordinal, host, Attempt(++slot.attempt)};
+  record.key = {run.run.id, visit.record.visit, ordinal, host, Attempt(++slot.attempt)};
   record.state = *next;
   record.ended = turn.now.wall;
   record.reason = std::move(reason);
@@ -95,16 +145,17 @@ void EndUnsent(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,
   record.sent_commit = record.ended_commit = turn.commit;
   record.sent_term = record.ended_term = turn.state.term;
   if (const auto entry = turn.state.hosts.find(host); entry != turn.state.hosts.end())
-    entry->second.queued.erase({run.run.id, ordinal});
+    entry->second.queued.erase({run.run.id, visit.record.visit, ordinal});
   turn.Put(PutTask{record});
-  Finish(turn, run, ordinal, record);
+  Finish(turn, run, visit, record);
 }
 
-void LoseUnsent(Turn& turn, OpenRun& run, std::uint32_t ordinal, std::string reason) {
-  EndUnsent(turn, run, ordinal, TaskEvent::kUnsure, std::move(reason));
+void LoseUnsent(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal,
+                std::string reason) {
+  EndUnsent(turn, run, visit, ordinal, TaskEvent::kUnsure, std::move(reason));
   if (!run.run.stop) return;
-  const TaskKey key{run.run.id, run.CurrentStage().visit, ordinal, (*run.targets)[ordinal].host,
-                    Attempt(run.slots[ordinal].attempt)};
+  const TaskKey key{run.run.id, visit.record.visit, ordinal, (*run.targets)[ordinal].host,
+                    Attempt(visit.At(ordinal).attempt)};
   turn.state.wishes[key.host][key] = *run.run.stop;
   turn.Put(PutWish{OpenWish{key, *run.run.stop}});
 }
@@ -126,30 +177,29 @@ void GiveUpOutputs(Turn& turn, HostId host, const std::set<TaskKey>& except) {
   }
 }
 
-void ReturnToQueue(Turn& turn, OpenRun& run, std::uint32_t ordinal, TaskEvent event,
-                   std::string reason) {
-  const auto found = run.attempts.find(ordinal);
-  if (found == run.attempts.end()) return;
-  Slot& slot = run.slots[ordinal];
-  const auto next = Next(slot.state, event);
+void ReturnToQueue(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal,
+                   TaskEvent event, std::string reason) {
+  const auto found = visit.attempts.find(ordinal);
+  if (found == visit.attempts.end()) return;
+  const auto next = Next(visit.At(ordinal).state, event);
   if (!next) return;
   TaskRecord record = std::move(found->second);
-  run.attempts.erase(found);
+  visit.attempts.erase(found);
   // The attempt is over; a row that was sent and is `unreachable` tells a load that its task is
   // not.
   record.state = TaskState::kUnreachable;
   record.ended = turn.now.wall;
   record.reason = std::move(reason);
-  record.log = kSilent;
+  record.log = SilentLog();
   record.ended_commit = turn.commit;
   record.ended_term = turn.state.term;
   turn.Put(PutTask{record});
-  run.counts.Move(slot.state, *next);
-  slot.state = *next;
+  MoveSlot(run, visit, ordinal, *next);
   HostEntry& host = turn.state.hosts.at(record.key.host);
-  host.open.erase({run.run.id, ordinal});
-  host.queued.insert({run.run.id, ordinal});
-  turn.Tell(TaskNews{.task = record.key, .state = slot.state, .reason = {}, .commit = turn.commit});
+  const TaskPlace place{run.run.id, visit.record.visit, ordinal};
+  host.open.erase(place);
+  host.queued.insert(place);
+  turn.Tell(TaskNews{.task = record.key, .state = *next, .reason = {}, .commit = turn.commit});
   turn.TellRun(run);
   turn.Wake(run);
 }

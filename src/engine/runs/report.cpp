@@ -15,12 +15,9 @@ constexpr Duration kRetryMost{1000};
 constexpr std::uint32_t kFreshWaits = 10;
 
 void TakeStarted(Turn& turn, const TaskKey& key) {
-  const auto [run, record] = FindAttempt(turn.state, key);
-  if (run == nullptr) return;
-  Slot& slot = run->slots[key.ordinal];
-  if (slot.state != TaskState::kSent) return;
-  run->counts.Move(slot.state, TaskState::kRunning);
-  slot.state = TaskState::kRunning;
+  const auto [run, visit, record] = FindAttempt(turn.state, key);
+  if (run == nullptr || visit->At(key.ordinal).state != TaskState::kSent) return;
+  MoveSlot(*run, *visit, key.ordinal, TaskState::kRunning);
   turn.Tell(
       TaskNews{.task = key, .state = TaskState::kRunning, .reason = {}, .commit = turn.commit});
   turn.TellRun(*run);
@@ -36,12 +33,12 @@ void FinishLog(Turn& turn, TaskRecord record, const LogMark& mark) {
 // Returns true when the node may forget the task.
 bool TakeEnded(Turn& turn, const TaskKey& key, const TaskEnd& end,
                const std::optional<LogMark>& mark) {
-  if (const auto [run, record] = FindAttempt(turn.state, key); run != nullptr) {
+  if (const auto [run, visit, record] = FindAttempt(turn.state, key); run != nullptr) {
     if (end.state == TaskState::kSkipped) {
       TryAgain(turn, key, TaskEvent::kNotStarted, end.reason);
       return true;
     }
-    EndAttempt(turn, *run, key.ordinal, EventOf(end), end, {}, mark);
+    EndAttempt(turn, *run, *visit, key.ordinal, EventOf(end), end, {}, mark);
     return !turn.state.lingering.contains(key);
   }
   const auto lingers = turn.state.lingering.find(key);
@@ -61,35 +58,38 @@ bool TakeLogEnded(Turn& turn, const TaskKey& key, const std::optional<LogMark>& 
 }  // namespace
 
 void TryAgain(Turn& turn, const TaskKey& key, TaskEvent event, std::string reason) {
-  const auto [run, record] = FindAttempt(turn.state, key);
+  const auto [run, visit, record] = FindAttempt(turn.state, key);
   if (run == nullptr) return;
-  const bool stopped = run->winding_up || record->stop_wished;
-  Slot& slot = run->slots[key.ordinal];
-  ReturnToQueue(turn, *run, key.ordinal, event, std::move(reason));
+  const bool stopped = visit->winding_up || record->stop_wished;
+  Slot& slot = visit->At(key.ordinal);
+  ReturnToQueue(turn, *run, *visit, key.ordinal, event, std::move(reason));
   if (slot.state != TaskState::kQueued) return;
   if (stopped) {
-    EndUnsent(turn, *run, key.ordinal, TaskEvent::kStop, "stopped before it started");
+    EndUnsent(turn, *run, *visit, key.ordinal, TaskEvent::kStop, "stopped before it started");
     return;
   }
   // Late orders share one wait; an agent that died before it could start has done nothing wrong.
   if (event == TaskEvent::kNotStarted && slot.attempt < kFreshWaits)
-    slot.wait_until = turn.now.mono + run->Spec().wait_offline;
+    slot.wait_until = turn.now.mono + run->SpecOf(*visit).wait_offline;
   if (slot.wait_until <= turn.now.mono) {
-    EndUnsent(turn, *run, key.ordinal, TaskEvent::kOfflineOver,
+    EndUnsent(turn, *run, *visit, key.ordinal, TaskEvent::kOfflineOver,
               "the host did not start it in time");
     return;
   }
   slot.retry_at = turn.now.mono + std::min(kRetryMost, kRetryStep * static_cast<int>(slot.attempt));
-  turn.state.timers.push({slot.retry_at, TimerKind::kRetry, run->run.id, key.ordinal, 0});
-  ArmWait(turn, *run, key.ordinal);
+  turn.state.timers.push(
+      {.at = slot.retry_at, .kind = TimerKind::kRetry, .task = {key.run, key.visit, key.ordinal}});
+  ArmWait(turn, *run, *visit, key.ordinal);
 }
 
 OpenAttempt FindAttempt(State& state, const TaskKey& key) {
   const auto run = state.runs.find(key.run);
   if (run == state.runs.end()) return {};
-  const auto attempt = run->second.attempts.find(key.ordinal);
-  if (attempt == run->second.attempts.end() || attempt->second.key != key) return {};
-  return {&run->second, &attempt->second};
+  const auto visit = run->second.visits.find(key.visit);
+  if (visit == run->second.visits.end()) return {};
+  const auto attempt = visit->second.attempts.find(key.ordinal);
+  if (attempt == visit->second.attempts.end() || attempt->second.key != key) return {};
+  return {&run->second, &visit->second, &attempt->second};
 }
 
 bool TakeLateEnd(Turn& turn, TaskRecord record, const TaskEnd& end,

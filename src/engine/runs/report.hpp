@@ -10,6 +10,7 @@ void Decide(Turn& turn, const NodeReports& command);
 // The open attempt a key names, or nothing.
 struct OpenAttempt {
   OpenRun* run = nullptr;
+  OpenVisit* visit = nullptr;
   TaskRecord* record = nullptr;
 };
 OpenAttempt FindAttempt(State& state, const TaskKey& key);

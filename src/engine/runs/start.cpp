@@ -2,7 +2,7 @@
 
 #include "engine/keeping/gates.hpp"
 #include "engine/keys.hpp"
-#include "engine/runs/dispatch.hpp"
+#include "engine/runs/flow.hpp"
 
 namespace muster::engine {
 namespace {
@@ -14,34 +14,12 @@ KeyedRequest KeyOf(const StartRun& command) {
 // A run pins what it started with, so each host's part of its output is settled here.
 void SettleOutput(Run& run) {
   for (auto& stage : run.spec.stages) {
-    if (stage.command->max_output != muster::Command::kShareOfRun) continue;
-    muster::Command command = *stage.command;
+    const HostAction shared = SharedCommandOf(stage);
+    if (!shared || shared->max_output != muster::Command::kShareOfRun) continue;
+    muster::Command command = *shared;
     command.max_output = OutputShare(run.hosts);
-    stage.command = std::make_shared<const muster::Command>(std::move(command));
+    stage.action = std::make_shared<const muster::Command>(std::move(command));
   }
-}
-
-OpenRun MakeRun(Turn& turn, const StartRun& command) {
-  OpenRun open;
-  Run& run = open.run;
-  run.id = MakeRunId(turn.state.id_space, turn.state.next_run++);
-  run.state = RunState::kRunning;
-  run.by = command.caller.name;
-  run.spec = command.spec;
-  run.hosts = static_cast<std::uint32_t>(command.targets->size());
-  run.created = turn.now.wall;
-  SettleOutput(run);
-  run.stages.push_back({.visit = Visit(1),
-                        .index = 0,
-                        .state = StageState::kRunning,
-                        .started = turn.now.wall,
-                        .ended = {},
-                        .counts = {}});
-  open.targets = command.targets;
-  open.slots.resize(run.hosts);
-  open.counts[TaskState::kWaiting] = run.hosts;
-  OpenBatch(open, 0, 0);
-  return open;
 }
 
 void AuditStart(Turn& turn, const StartRun& command, const Run& run) {
@@ -53,13 +31,55 @@ void AuditStart(Turn& turn, const StartRun& command, const Run& run) {
   entry.run = run.id;
   entry.hosts = run.hosts;
   entry.names = command.names;
-  const muster::Command& executed = *run.spec.stages.front().command;
-  entry.command = AuditText(executed);
-  entry.command_sha256 = CommandHash(executed);
+  if (const muster::Command* executed = CommandOf(run.spec.stages.front())) {
+    entry.command = AuditText(*executed);
+    entry.command_sha256 = CommandHash(*executed);
+  }
   turn.Audit(command.caller, std::move(entry));
 }
 
 }  // namespace
+
+void ResetProgress(Run& run) {
+  run.stages.clear();
+  for (const auto& stage : run.spec.stages) {
+    StageProgress progress;
+    progress.name = stage.name;
+    run.stages.push_back(std::move(progress));
+  }
+}
+
+OpenRun& CreateRun(Turn& turn, NewRun made) {
+  const RunId id = MakeRunId(turn.state.id_space, turn.state.next_run++);
+  OpenRun& open = turn.state.runs[id];
+  Run& run = open.run;
+  run.id = id;
+  run.state = RunState::kRunning;
+  run.by = std::move(made.by);
+  run.spec = std::move(made.spec);
+  run.hosts = static_cast<std::uint32_t>(made.targets->size());
+  run.created = turn.now.wall;
+  run.parent = made.parent;
+  run.parent_visit = made.parent_visit;
+  SettleOutput(run);
+  ResetProgress(run);
+  open.targets = std::move(made.targets);
+  open.hosts.resize(run.hosts);
+  open.counts[TaskState::kWaiting] = run.hosts;
+  turn.Put(PutPlan{id, std::make_shared<const RunSpec>(run.spec)});
+  turn.Put(PutTargets{id, open.targets});
+  Begin(turn, open);
+  turn.Put(PutRun{run});
+  turn.Tell(RunNews{.run = id,
+                    .state = run.state,
+                    .counts = open.counts,
+                    .logs_open = 0,
+                    .commit = turn.commit,
+                    .is_new = true,
+                    .whole = std::make_shared<const Run>(run),
+                    .targets = open.targets});
+  return open;
+}
 
 void Decide(Turn& turn, const StartRun& command) {
   if (!command.key.empty()) {
@@ -73,23 +93,12 @@ void Decide(Turn& turn, const StartRun& command) {
     }
   }
   if (auto closed = ClosedGate(turn.state)) return turn.Answer(command.caller, std::move(*closed));
-  OpenRun made = MakeRun(turn, command);
-  const RunId id = made.run.id;
-  OpenRun& run = turn.state.runs.emplace(id, std::move(made)).first->second;
-  turn.Put(PutRun{run.run});
-  turn.Put(PutTargets{id, run.targets});
-  if (!command.key.empty()) RememberKey(turn, KeyOf(command), id);
+  OpenRun& run = CreateRun(
+      turn, {.by = command.caller.name, .spec = command.spec, .targets = command.targets});
+  if (!command.key.empty()) RememberKey(turn, KeyOf(command), run.run.id);
   AuditStart(turn, command, run.run);
-  turn.Tell(RunNews{.run = id,
-                    .state = run.run.state,
-                    .counts = run.counts,
-                    .logs_open = 0,
-                    .commit = turn.commit,
-                    .is_new = true,
-                    .whole = std::make_shared<const Run>(run.run),
-                    .targets = run.targets});
-  turn.Answer(command.caller, RunStarted{id, run.run.state, run.run.hosts, turn.commit, false});
-  turn.Wake(run);
+  turn.Answer(command.caller,
+              RunStarted{run.run.id, run.run.state, run.run.hosts, turn.commit, false});
 }
 
 }  // namespace muster::engine

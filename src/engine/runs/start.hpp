@@ -4,8 +4,19 @@
 
 namespace muster::engine {
 
-// Creates a run and starts it. One idempotency key makes one run: a key that is known answers with
-// the run it made, and is refused (kConflict) for another body.
 void Decide(Turn& turn, const StartRun& command);
+
+struct NewRun {
+  std::string by;
+  RunSpec spec;
+  std::shared_ptr<const Targets> targets;
+  RunId parent = {};  // the run and visit that start it
+  Visit parent_visit = {};
+};
+// Makes a run and enters its first stage.
+OpenRun& CreateRun(Turn& turn, NewRun made);
+
+// As at the start: no stage entered yet.
+void ResetProgress(Run& run);
 
 }  // namespace muster::engine

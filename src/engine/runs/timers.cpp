@@ -1,7 +1,9 @@
 #include "engine/runs/timers.hpp"
 
+#include "engine/runs/budget.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
+#include "engine/runs/flow.hpp"
 
 namespace muster::engine {
 namespace {
@@ -11,23 +13,27 @@ bool HostOnline(const State& state, HostId id) {
   return found != state.hosts.end() && found->second.Online();
 }
 
-void FireWaitOver(Turn& turn, OpenRun& run, const Timer& timer) {
-  const Slot& slot = run.slots[timer.ordinal];
+void FireWaitOver(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& timer) {
+  const std::uint32_t ordinal = timer.task.ordinal;
+  if (!visit.Has(ordinal)) return;
+  const Slot& slot = visit.At(ordinal);
   if (slot.state != TaskState::kQueued || slot.wait_until > turn.now.mono) return;
-  if (HostOnline(turn.state, (*run.targets)[timer.ordinal].host))
-    return;  // it waits for something else
+  if (run.run.pause && !run.restored) return;  // its turn is given anew when the run goes on
+  if (HostOnline(turn.state, (*run.targets)[ordinal].host)) return;  // it waits for something else
   if (run.restored)
-    return LoseUnsent(turn, run, timer.ordinal,
+    return LoseUnsent(turn, run, visit, ordinal,
                       "the server was restored from a backup, and the host did not come back to "
                       "say whether it ran");
-  EndUnsent(turn, run, timer.ordinal, TaskEvent::kOfflineOver,
-            fmt::format("the host was offline for {}", FormatDuration(run.Spec().wait_offline)));
+  EndUnsent(
+      turn, run, visit, ordinal, TaskEvent::kOfflineOver,
+      fmt::format("the host was offline for {}", FormatDuration(run.SpecOf(visit).wait_offline)));
 }
 
-void FireTaskDeadline(Turn& turn, OpenRun& run, const Timer& timer) {
-  const auto attempt = run.attempts.find(timer.ordinal);
-  if (attempt == run.attempts.end() || attempt->second.key.attempt.value != timer.attempt) return;
-  if (run.slots[timer.ordinal].deadline > turn.now.mono) return;  // armed anew since
+void FireTaskDeadline(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& timer) {
+  const std::uint32_t ordinal = timer.task.ordinal;
+  const auto attempt = visit.attempts.find(ordinal);
+  if (attempt == visit.attempts.end() || attempt->second.key.attempt.value != timer.attempt) return;
+  if (visit.At(ordinal).deadline > turn.now.mono) return;  // armed anew since
   const HostEntry& host = turn.state.hosts.at(attempt->second.key.host);
   const MonoTime grace_over = turn.state.loaded + turn.state.options.takeover_grace;
   if (!host.settled && turn.now.mono < grace_over) {
@@ -36,9 +42,26 @@ void FireTaskDeadline(Turn& turn, OpenRun& run, const Timer& timer) {
     turn.state.timers.push(later);
     return;
   }
-  LoseAttempt(turn, run, timer.ordinal,
+  LoseAttempt(turn, run, visit, ordinal,
               host.Online() ? "the host did not say how it ended in time"
                             : "the host was away past the task's deadline");
+}
+
+void FireVisit(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& timer) {
+  switch (timer.kind) {
+    case TimerKind::kWaitOver:
+      return FireWaitOver(turn, run, visit, timer);
+    case TimerKind::kRetry:
+      if (visit.Has(timer.task.ordinal) && visit.At(timer.task.ordinal).state == TaskState::kQueued)
+        MakeReady(turn, run, visit, timer.task.ordinal);
+      return;
+    case TimerKind::kTaskDeadline:
+      return FireTaskDeadline(turn, run, visit, timer);
+    case TimerKind::kVisitDue:
+      return OnVisitDue(turn, run, visit);
+    case TimerKind::kBudget:
+      return;
+  }
 }
 
 }  // namespace
@@ -49,21 +72,15 @@ void FireTimers(Turn& turn) {
     const Timer timer = timers.top();
     timers.pop();
     turn.Spend();
-    const auto found = turn.state.runs.find(timer.run);
+    const auto found = turn.state.runs.find(timer.task.run);
     if (found == turn.state.runs.end()) continue;
     OpenRun& run = found->second;
-    switch (timer.kind) {
-      case TimerKind::kWaitOver:
-        FireWaitOver(turn, run, timer);
-        break;
-      case TimerKind::kRetry:
-        if (run.slots[timer.ordinal].state == TaskState::kQueued)
-          MakeReady(turn, run, timer.ordinal);
-        break;
-      case TimerKind::kTaskDeadline:
-        FireTaskDeadline(turn, run, timer);
-        break;
+    if (timer.kind == TimerKind::kBudget) {
+      OnBudget(turn, run);
+      continue;
     }
+    if (const auto visit = run.visits.find(timer.task.visit); visit != run.visits.end())
+      FireVisit(turn, run, visit->second, timer);
   }
 }
 

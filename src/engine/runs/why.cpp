@@ -1,6 +1,9 @@
 #include "engine/runs/why.hpp"
 
+#include <algorithm>
 #include <map>
+
+#include "engine/runs/dispatch.hpp"
 
 namespace muster::engine {
 namespace {
@@ -21,8 +24,32 @@ std::string InWords(Duration left) {
   return two(seconds / 86'400, "d", seconds % 86'400 / 3600, "h");
 }
 
-std::string WhyWaiting(const State& state, const OpenRun& run, std::uint32_t ordinal, Now now) {
-  const Slot& slot = run.slots[ordinal];
+std::string WhyPaused(const OpenRun& run) {
+  const Pause& pause = *run.run.pause;
+  const std::string why = pause.reason.empty() ? "" : ": " + pause.reason;
+  return pause.by.empty() ? fmt::format("the run paused itself{}; resume, retry or stop it", why)
+                          : fmt::format("{} paused the run{}", pause.by, why);
+}
+
+// What a stage without tasks of its own waits for; "" when one of its stages says it.
+std::string WhyStage(const OpenRun& run, const OpenVisit& visit, Now now) {
+  const StageVisit& record = visit.record;
+  const auto left = [&] { return visit.due ? InWords(*visit.due - now.mono) : std::string("?"); };
+  if (record.state == StageState::kAwaitingApproval)
+    return fmt::format("stage {} waits for an approval ({}); rejected in {}", record.name,
+                       record.message, left());
+  if (run.run.pause) return WhyPaused(run);
+  if (record.phase == VisitPhase::kWait)
+    return fmt::format("stage {} waits {} before batch {}", record.name, left(), record.batch + 2);
+  if (visit.due) return fmt::format("stage {} waits {}", record.name, left());
+  if (record.child)
+    return fmt::format("stage {} waits for run {}", record.name, FormatRunId(record.child));
+  return {};
+}
+
+std::string WhyWaiting(const State& state, const OpenRun& run, const OpenVisit& visit,
+                       std::uint32_t ordinal, Now now) {
+  const Slot& slot = visit.At(ordinal);
   const auto host = state.hosts.find((*run.targets)[ordinal].host);
   const bool online = host != state.hosts.end() && host->second.Online();
   const auto left = [&](MonoTime until) { return InWords(until - now.mono); };
@@ -33,19 +60,26 @@ std::string WhyWaiting(const State& state, const OpenRun& run, std::uint32_t ord
         left(slot.wait_until));
   switch (slot.state) {
     case TaskState::kWaiting:
-      if (run.winding_up)
+      if (visit.winding_up)
         return run.run.stop ? "the run is being stopped" : "too many hosts failed; the run ends";
-      if (ordinal >= run.batch_end)
+      if (run.run.pause) return WhyPaused(run);
+      if (visit.PlaceOf(ordinal) >= visit.record.batch_end)
         return fmt::format("its batch comes after batch {}, which has {} hosts to go",
-                           run.batch + 1, run.batch_left);
-      return fmt::format("concurrency {} is reached", run.Spec().concurrency);
+                           visit.record.batch + 1, visit.batch_left);
+      return fmt::format("concurrency {} is reached", ConcurrencyOf(run, visit));
     case TaskState::kQueued:
       if (!online)
         return fmt::format("the host is offline; it becomes unreachable in {}",
                            left(slot.wait_until));
+      if (run.run.pause) return WhyPaused(run);
+      if (slot.retry_at > now.mono && slot.retries > 0)
+        return fmt::format("it failed; attempt {} follows in {}", slot.attempt + 1,
+                           left(slot.retry_at));
+      if (slot.retry_at > now.mono && slot.attempt == 0)
+        return fmt::format("its moment within spread comes in {}", left(slot.retry_at));
       if (slot.retry_at > now.mono)
         return "the last order reached the host too late; it is sent again soon";
-      return fmt::format("concurrency {} is reached", run.Spec().concurrency);
+      return fmt::format("concurrency {} is reached", ConcurrencyOf(run, visit));
     case TaskState::kSent:
       return online ? "the order is on its way to the host"
                     : fmt::format(
@@ -81,14 +115,22 @@ void Decide(Turn& turn, const AskWhy& command) {
   const OpenRun& run = found->second;
   WhyAnswer answer;
   std::map<std::string, std::uint32_t> reasons;
-  for (std::uint32_t i = 0; i < run.slots.size(); ++i) {
-    const bool asked = command.host && (*run.targets)[i].host == *command.host;
-    if (command.host && !asked) continue;
-    if (IsFinal(run.slots[i].state) && !asked) continue;
-    std::string because = WhyWaiting(turn.state, run, i, turn.now);
-    if (answer.waiting.size() < kMostLines)
-      answer.waiting.push_back({(*run.targets)[i].name, run.slots[i].state, because});
-    ++reasons[std::move(because)];
+  for (const auto& [id, visit] : run.visits) {
+    if (visit.slots.empty()) {
+      if (auto because = WhyStage(run, visit, turn.now); !because.empty())
+        answer.summary.push_back(std::move(because));
+      continue;
+    }
+    for (std::size_t i = 0; i < visit.slots.size(); ++i) {
+      const Target& target = (*run.targets)[visit.hosts[i]];
+      const TaskState state = visit.slots[i].state;
+      const bool asked = command.host && target.host == *command.host;
+      if ((command.host && !asked) || (IsFinal(state) && !asked)) continue;
+      std::string because = WhyWaiting(turn.state, run, visit, visit.hosts[i], turn.now);
+      if (answer.waiting.size() < kMostLines)
+        answer.waiting.push_back({target.name, state, because});
+      ++reasons[std::move(because)];
+    }
   }
   for (const auto& [reason, count] : reasons)
     answer.summary.push_back(

@@ -1,0 +1,437 @@
+#include "engine/runs/flow.hpp"
+
+#include <algorithm>
+
+#include "engine/runs/budget.hpp"
+#include "engine/runs/dispatch.hpp"
+#include "engine/runs/ending.hpp"
+#include "engine/runs/entering.hpp"
+#include "engine/runs/moving.hpp"
+#include "engine/runs/sequence.hpp"
+#include "engine/runs/server_work.hpp"
+
+namespace muster::engine {
+namespace {
+
+constexpr std::string_view kStatus = "status";
+
+bool WentWell(StageState state) {
+  return state == StageState::kSucceeded || state == StageState::kSkipped;
+}
+
+std::vector<std::uint32_t> ListOf(const RunSpec& spec, Section section) {
+  std::vector<std::uint32_t> list;
+  for (std::uint32_t i = 0; i < spec.stages.size(); ++i)
+    if (!spec.stages[i].parent && spec.stages[i].section == section) list.push_back(i);
+  return list;
+}
+
+bool IsGraph(const RunSpec& spec) {
+  return std::ranges::any_of(spec.stages, [](const StageSpec& stage) {
+    return !stage.parent && stage.section == Section::kMain && stage.needs.has_value();
+  });
+}
+
+// Which stages of the main list come before `list[at]`.
+std::vector<std::uint32_t> NeedsOf(const RunSpec& spec, const std::vector<std::uint32_t>& list,
+                                   std::size_t at) {
+  if (const auto& needs = spec.stages[list[at]].needs) return *needs;
+  if (at == 0) return {};
+  return {list[at - 1]};
+}
+
+void EnterList(Turn& turn, OpenRun& run, const std::vector<std::uint32_t>& list, std::size_t at,
+               Visit from = {});
+void Close(Turn& turn, OpenRun& run);
+
+// Enters every stage of the graph whose needs are met; again when one of them was skipped.
+void EnterReady(Turn& turn, OpenRun& run) {
+  const auto list = ListOf(run.run.spec, Section::kMain);
+  for (bool again = true; again;) {
+    again = false;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const StageProgress& progress = run.run.stages[list[i]];
+      if (progress.state != StageState::kWaiting) continue;
+      const auto needs = NeedsOf(run.run.spec, list, i);
+      const bool met = std::ranges::all_of(
+          needs, [&](std::uint32_t need) { return WentWell(run.run.stages[need].state); });
+      if (!met) continue;
+      const auto hosts = ChooseHosts(run, run.run.spec.stages[list[i]], {});
+      again = !OpenStage(turn, run, list[i], {.hosts = hosts}) || again;
+    }
+  }
+}
+
+// Enters the first stage from `list[at]` on that is not skipped.
+void EnterList(Turn& turn, OpenRun& run, const std::vector<std::uint32_t>& list, std::size_t at,
+               Visit from) {
+  for (; at < list.size(); ++at) {
+    const auto hosts = ChooseHosts(run, run.run.spec.stages[list[at]], from);
+    if (OpenStage(turn, run, list[at], {.hosts = hosts, .entry = {.from = from}})) return;
+  }
+  if (!run.run.closing) Close(turn, run);
+}
+
+// The main list is through, one way or the other: what must be done in the end.
+void Close(Turn& turn, OpenRun& run) {
+  if (run.run.closing || !run.visits.empty()) return;
+  run.run.closing = true;
+  if (!run.restored) EnterList(turn, run, ListOf(run.run.spec, Section::kFinally), 0);
+}
+
+std::size_t PlaceIn(const std::vector<std::uint32_t>& list, std::uint32_t stage) {
+  return static_cast<std::size_t>(std::ranges::find(list, stage) - list.begin());
+}
+
+// The stage that `switch` names for this outcome.
+std::optional<std::uint32_t> SwitchOf(const StageSpec& spec, const StageVisit& ended) {
+  for (const std::string_view name :
+       {std::string_view(ended.status), Name(ended.state), std::string_view("default")})
+    if (const auto found = spec.next.find(name); !name.empty() && found != spec.next.end())
+      return found->second;
+  return std::nullopt;
+}
+
+void TakeSwitch(Turn& turn, OpenRun& run, const StageVisit& ended, std::uint32_t target) {
+  if (!WentWell(ended.state)) run.run.outcome = ended.state;
+  if (target == StageSpec::kEnd) return Close(turn, run);
+  const StageSpec& spec = run.run.spec.stages[target];
+  const auto list = ListOf(run.run.spec, spec.section);
+  const auto hosts = ChooseHosts(run, spec, ended.visit);
+  if (OpenStage(turn, run, target, {.hosts = hosts, .entry = {.from = ended.visit}})) return;
+  if (spec.section == Section::kMain)
+    EnterList(turn, run, list, PlaceIn(list, target) + 1);
+  else
+    Close(turn, run);
+}
+
+void FollowInClosing(Turn& turn, OpenRun& run, const StageVisit& ended) {
+  if (!WentWell(ended.state) && run.run.outcome == StageState::kSucceeded)
+    run.run.outcome = StageState::kFailed;
+  const auto list = ListOf(run.run.spec, Section::kFinally);
+  EnterList(turn, run, list, PlaceIn(list, ended.stage) + 1);
+}
+
+// A stage of the top level has ended: what comes next.
+void Follow(Turn& turn, OpenRun& run, const StageVisit& ended) {
+  if (run.Stopping()) return;
+  if (run.run.closing) return FollowInClosing(turn, run, ended);
+  const StageSpec& spec = run.run.spec.stages[ended.stage];
+  const bool well = WentWell(ended.state);
+  if (spec.recovers && well) run.run.outcome = StageState::kSucceeded;
+  if (run.restored) {
+    const auto list = ListOf(run.run.spec, Section::kMain);
+    if (!well || list.back() != ended.stage)
+      run.run.outcome = well ? StageState::kFailed : ended.state;
+    return Close(turn, run);
+  }
+  if (const auto target = SwitchOf(spec, ended)) return TakeSwitch(turn, run, ended, *target);
+  if (!well) {
+    run.run.outcome = ended.state;
+    if (run.run.reason.empty()) run.run.reason = ended.reason;
+    return Close(turn, run);
+  }
+  if (spec.section == Section::kBranch) return Close(turn, run);
+  if (IsGraph(run.run.spec)) {
+    if (run.run.outcome == StageState::kSucceeded) EnterReady(turn, run);
+    return Close(turn, run);
+  }
+  const auto list = ListOf(run.run.spec, Section::kMain);
+  EnterList(turn, run, list, PlaceIn(list, ended.stage) + 1);
+}
+
+// The status all hosts agree on, of those that said one.
+std::string CommonStatus(const OpenRun& run, const StageVisit& record) {
+  const auto found = run.reported.find(record.name);
+  if (found == run.reported.end()) return {};
+  const auto status_of = [](const Outputs& outputs) -> std::string {
+    for (const auto& [name, value] : outputs)
+      if (name == kStatus) return value;
+    return {};
+  };
+  std::string common = status_of(found->second.stage);
+  for (const auto& [ordinal, outputs] : found->second.hosts) {
+    const std::string status = record.hosts.Contains(ordinal) ? status_of(outputs) : "";
+    if (status.empty()) continue;
+    if (!common.empty() && common != status) return {};
+    common = status;
+  }
+  return common;
+}
+
+bool WasTouched(TaskState state) {
+  return VerdictOf(state) == Verdict::kRan || state == TaskState::kLost;
+}
+
+// What became of each host of a visit that ends.
+void SumUp(const OpenRun& run, OpenVisit& visit, bool skipped) {
+  StageVisit& record = visit.record;
+  if (!visit.slots.empty()) {
+    record.counts = visit.counts;
+    for (std::size_t i = 0; i < visit.hosts.size(); ++i) {
+      const TaskState state = visit.slots[i].state;
+      const bool never_begun = skipped && !IsFinal(state);
+      if (state != TaskState::kSucceeded && !never_begun) record.dropped.Insert(visit.hosts[i]);
+      if (WasTouched(state)) record.touched.Insert(visit.hosts[i]);
+    }
+    return;
+  }
+  if (!std::holds_alternative<SequenceAction>(run.SpecOf(visit).action)) return;
+  record.dropped = Union(record.dropped, record.batch_dropped);
+  // Past a stop or a limit, later batches were never begun.
+  for (std::size_t i = record.batch_end; i < visit.hosts.size() && !skipped; ++i)
+    record.dropped.Insert(visit.hosts[i]);
+  for (const std::uint32_t ordinal : visit.hosts) {
+    const bool came_through = !record.dropped.Contains(ordinal);
+    const TaskState last = run.hosts[ordinal].last;
+    ++record.counts[came_through                                     ? TaskState::kSucceeded
+                    : IsFinal(last) && last != TaskState::kSucceeded ? last
+                                                                     : TaskState::kSkipped];
+  }
+}
+
+// A batch was left in the middle of its inner stages: each of its hosts that is still ok would go
+// on with the next one, or where it begins.
+void DropUnfinished(OpenRun& run, OpenVisit& sequence) {
+  StageVisit& record = sequence.record;
+  const auto inner = InnerOf(run.run.spec, record.stage);
+  for (std::uint32_t i = record.batch_begin; i < record.batch_end; ++i) {
+    const std::uint32_t ordinal = sequence.hosts[i];
+    if (record.batch_dropped.Contains(ordinal)) continue;
+    std::size_t next = record.inner + std::size_t{1};
+    for (std::size_t k = 0; k < record.begins.size(); ++k)
+      if (record.begins[k].Contains(ordinal)) next = std::max(next, k + 1);
+    if (next < inner.size()) run.hosts[ordinal].dropped_at = inner[next];
+    record.batch_dropped.Insert(ordinal);
+  }
+}
+
+// Only of a stage that was skipped: all other tasks have ended.
+void ForgetQueued(Turn& turn, const OpenRun& run, const StageVisit& record, std::uint32_t ordinal) {
+  const auto host = turn.state.hosts.find((*run.targets)[ordinal].host);
+  if (host != turn.state.hosts.end())
+    host->second.queued.erase({run.run.id, record.visit, ordinal});
+}
+
+void CountEnded(Turn& turn, OpenRun& run, const StageVisit& record) {
+  StageProgress& progress = run.run.stages[record.stage];
+  progress.state = record.state;
+  progress.ended = turn.now.wall;
+  progress.reason = record.reason;
+  for (std::size_t i = 0; i < kTaskStates; ++i)
+    progress.counts.by_state[i] += record.counts.by_state[i];
+}
+
+void AdvanceVisit(Turn& turn, OpenRun& run, OpenVisit& visit) {
+  if (visit.ends_as) return;
+  if (!visit.slots.empty()) return AdvanceTasks(turn, run, visit);
+  const bool idle =
+      !std::holds_alternative<SequenceAction>(run.SpecOf(visit).action) || IsIdle(run, visit);
+  if (run.Stopping() && idle && !HasServerWork(visit)) {
+    visit.ends_as = StageState::kCancelled;
+    return;
+  }
+  if (!run.run.pause && !run.Stopping()) StartServerWork(turn, run, visit);
+}
+
+std::string ReasonOf(const OpenRun& run, const OpenVisit& visit) {
+  if (!visit.record.reason.empty()) return visit.record.reason;
+  const StageSpec& spec = run.SpecOf(visit);
+  if (visit.limit_passed && !run.restored && !run.Stopping() && !spec.batches.Empty())
+    return fmt::format("more than {} failed in batch {}",
+                       FormatHostShare(MaxFailuresOf(run, visit.record.stage)),
+                       visit.record.batch + 1);
+  return {};
+}
+
+RunState EndOf(const OpenRun& open) {
+  if (open.Stopping())
+    return open.run.stop->by.empty() ? RunState::kTimedOut : RunState::kCancelled;
+  return RunEnd(open.run.outcome);
+}
+
+void EndRun(Turn& turn, OpenRun& open) {
+  Run& run = open.run;
+  run.state = EndOf(open);
+  run.ended = turn.now.wall;
+  run.counts = open.counts;
+  run.pause.reset();
+  StopTicking(turn, open);
+  if (open.restored && !run.stop)
+    run.reason = "it was open in the backup this server was restored from";
+  if (run.stop && run.stop->by.empty() && run.reason.empty()) run.reason = run.stop->reason;
+  turn.Put(PutRun{run});
+  const RunId id = run.id;
+  const auto logs = turn.state.logs_open.find(id);
+  turn.Tell(RunNews{.run = id,
+                    .state = run.state,
+                    .counts = open.counts,
+                    .logs_open = logs == turn.state.logs_open.end() ? 0 : logs->second,
+                    .commit = turn.commit,
+                    .is_new = false,
+                    .whole = std::make_shared<const Run>(run),
+                    .targets = {}});
+  turn.state.untold.erase(id);
+  turn.state.ended_at[id] = turn.commit;
+  OnRunEnd(turn, open);
+  turn.state.runs.erase(id);
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> InnerOf(const RunSpec& spec, std::uint32_t stage) {
+  std::vector<std::uint32_t> inner;
+  for (std::uint32_t i = 0; i < spec.stages.size(); ++i)
+    if (spec.stages[i].parent == stage && spec.stages[i].section != Section::kBetween)
+      inner.push_back(i);
+  return inner;
+}
+
+std::optional<std::uint32_t> CheckOf(const RunSpec& spec, std::uint32_t stage) {
+  for (std::uint32_t i = 0; i < spec.stages.size(); ++i)
+    if (spec.stages[i].parent == stage && spec.stages[i].section == Section::kBetween) return i;
+  return std::nullopt;
+}
+
+void KeepRun(Turn& turn, OpenRun& run) {
+  turn.Put(PutRun{run.run});
+  turn.TellRun(run);
+  turn.state.changed_runs.insert(run.run.id);
+}
+
+void Begin(Turn& turn, OpenRun& run) {
+  if (IsGraph(run.run.spec)) {
+    EnterReady(turn, run);
+    Close(turn, run);
+  } else {
+    EnterList(turn, run, ListOf(run.run.spec, Section::kMain), 0);
+  }
+  turn.Wake(run);
+}
+
+void Enter(Turn& turn, OpenRun& run, std::uint32_t stage, const Entry& entry) {
+  const StageSpec& spec = run.run.spec.stages[stage];
+  const Ordinals hosts = entry.hosts ? *entry.hosts : ChooseHosts(run, spec, entry.from);
+  if (!OpenStage(turn, run, stage, {.hosts = hosts, .entry = entry})) {
+    const auto list = ListOf(run.run.spec, spec.section);
+    EnterList(turn, run, list, PlaceIn(list, stage) + 1);
+  }
+  turn.Wake(run);
+}
+
+void EndVisit(Turn& turn, OpenRun& run, Visit id, StageState state, std::string reason) {
+  const auto found = run.visits.find(id);
+  if (found == run.visits.end()) return;
+  OpenVisit visit = std::move(found->second);
+  run.visits.erase(found);
+  SumUp(run, visit, state == StageState::kSkipped);
+  StageVisit& record = visit.record;
+  record.state = state;
+  record.ended = turn.now.wall;
+  record.reason = std::move(reason);
+  record.status = CommonStatus(run, record);
+  if (!record.status.empty()) run.reported[record.name].status = record.status;
+  CountEnded(turn, run, record);
+  MoveHosts(run, record);
+  turn.Put(PutVisit{run.run.id, record});
+  run.ended[record.stage] = record;
+  for (std::size_t i = 0; i < visit.slots.size(); ++i)
+    if (visit.slots[i].state == TaskState::kQueued) ForgetQueued(turn, run, record, visit.hosts[i]);
+  if (record.parent && run.visits.contains(record.parent))
+    OnInnerEnd(turn, run, record);
+  else
+    Follow(turn, run, record);
+}
+
+void EndCancelled(Turn& turn, OpenRun& run, Visit id) {
+  OpenVisit visit = std::move(run.visits.at(id));
+  run.visits.erase(id);
+  StageVisit& record = visit.record;
+  if (std::holds_alternative<SequenceAction>(run.SpecOf(visit).action) &&
+      record.phase == VisitPhase::kWork)
+    DropUnfinished(run, visit);
+  SumUp(run, visit, false);
+  record.state = StageState::kCancelled;
+  record.ended = turn.now.wall;
+  CountEnded(turn, run, record);
+  MoveHosts(run, record);
+  turn.Put(PutVisit{run.run.id, record});
+  run.ended[record.stage] = record;
+  if (const auto parent = run.visits.find(record.parent); parent != run.visits.end()) {
+    auto& holder = parent->second.record;
+    holder.touched = Union(holder.touched, record.touched);
+    holder.batch_dropped = Union(holder.batch_dropped, record.dropped);
+  }
+}
+
+void PauseAtLimit(Turn& turn, OpenRun& run, OpenVisit& visit, std::string reason) {
+  run.run.pause = Pause{.by = {}, .at = turn.now.wall, .reason = std::move(reason)};
+  run.run.state = RunState::kPaused;
+  run.run.stages[visit.record.stage].reason = run.run.pause->reason;
+  KeepVisit(turn, run, visit);
+  KeepRun(turn, run);
+}
+
+void TellBatch(Turn& turn, OpenRun& run, OpenVisit& visit) {
+  StageProgress& progress = run.run.stages[visit.record.stage];
+  const BatchPlan& plan = run.SpecOf(visit).batches;
+  progress.batch = plan.Empty() ? 0 : visit.record.batch + 1;
+  KeepVisit(turn, run, visit);
+  KeepRun(turn, run);
+}
+
+void ArmVisit(Turn& turn, OpenRun& run, OpenVisit& visit, MonoTime at) {
+  visit.due = at;
+  turn.state.timers.push(
+      {.at = at, .kind = TimerKind::kVisitDue, .task = {run.run.id, visit.record.visit, 0}});
+}
+
+void OnVisitDue(Turn& turn, OpenRun& run, OpenVisit& visit) {
+  if (!visit.due || *visit.due > turn.now.mono || visit.ends_as) return;
+  visit.due.reset();
+  turn.Wake(run);
+  if (visit.record.state == StageState::kAwaitingApproval) {
+    visit.record.decision =
+        Decision{.approved = false, .by = {}, .at = turn.now.wall, .comment = {}};
+    visit.record.reason = "nobody approved it in time";
+    visit.ends_as = StageState::kFailed;
+    return;
+  }
+  if (std::holds_alternative<SequenceAction>(run.SpecOf(visit).action))
+    return GoOn(turn, run, visit);
+  // A request whose next attempt is due goes on; a wait is over.
+  if (std::holds_alternative<WaitAction>(run.SpecOf(visit).action))
+    visit.ends_as = StageState::kSucceeded;
+}
+
+bool Advance(Turn& turn, OpenRun& run) {
+  run.working = false;
+  bool changed = false;
+  for (bool more = true; more && !turn.Spent();) {
+    more = false;
+    std::vector<Visit> ids;
+    for (const auto& [id, visit] : run.visits) ids.push_back(id);
+    for (const Visit id : ids) {
+      const auto found = run.visits.find(id);
+      if (found == run.visits.end() || turn.Spent()) continue;
+      AdvanceVisit(turn, run, found->second);
+      if (!found->second.ends_as) continue;
+      EndVisit(turn, run, id, *found->second.ends_as, ReasonOf(run, found->second));
+      more = changed = true;
+    }
+  }
+  const bool over = run.visits.empty() && (run.run.closing || run.Stopping());
+  if (over) {
+    EndRun(turn, run);
+    return false;
+  }
+  Tick(turn, run);
+  if (changed) KeepRun(turn, run);
+  const bool work = std::ranges::any_of(run.visits, [&](const auto& item) {
+    return item.second.ends_as || HasWork(run, item.second);
+  });
+  if (work) turn.Wake(run);
+  return true;
+}
+
+}  // namespace muster::engine

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/turn.hpp"
+
+// A run from stage to stage. Visits that end are followed by others until nothing is left to do.
+namespace muster::engine {
+
+// Moves a run as far as it can go now, within the turn's budget. Returns false when the run ended
+// (and is no longer in memory).
+bool Advance(Turn& turn, OpenRun& run);
+
+// Enters the first stage of a new run or pass.
+void Begin(Turn& turn, OpenRun& run);
+
+// How a stage is entered when not simply in its turn.
+struct Entry {
+  Visit from = {};                     // whose `switch` leads here
+  std::optional<Ordinals> hosts = {};  // instead of those the stage itself would choose
+  std::uint32_t batch = 0;             // to begin with
+  std::uint32_t batch_hosts = 0;       // how many of the hosts are in it; 0 is its plan's
+  std::vector<Ordinals> begins = {};   // see StageVisit
+};
+void Enter(Turn& turn, OpenRun& run, std::uint32_t stage, const Entry& entry);
+
+// The visit has come to its end. What follows it is entered.
+void EndVisit(Turn& turn, OpenRun& run, Visit visit, StageState state, std::string reason);
+
+// The visit ends with its pass, and nothing follows it. Inner ones must end before the stage that
+// holds them.
+void EndCancelled(Turn& turn, OpenRun& run, Visit visit);
+
+// Past max_failures, with on_limit: pause.
+void PauseAtLimit(Turn& turn, OpenRun& run, OpenVisit& visit, std::string reason);
+
+// A new batch of a visit is on record, and news.
+void TellBatch(Turn& turn, OpenRun& run, OpenVisit& visit);
+
+// Arms the moment that a visit waits for.
+void ArmVisit(Turn& turn, OpenRun& run, OpenVisit& visit, MonoTime at);
+
+// That moment has come.
+void OnVisitDue(Turn& turn, OpenRun& run, OpenVisit& visit);
+
+// Writes the run's row and tells of it.
+void KeepRun(Turn& turn, OpenRun& run);
+
+// The stages that `stage` holds, in order.
+std::vector<std::uint32_t> InnerOf(const RunSpec& spec, std::uint32_t stage);
+std::optional<std::uint32_t> CheckOf(const RunSpec& spec, std::uint32_t stage);
+
+}  // namespace muster::engine

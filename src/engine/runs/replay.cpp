@@ -1,0 +1,140 @@
+#include "engine/runs/replay.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "engine/runs/dispatch.hpp"
+#include "engine/runs/ending.hpp"
+#include "engine/runs/moving.hpp"
+#include "engine/runs/render.hpp"
+
+namespace muster::engine {
+namespace {
+
+// An attempt the node refused as too late leaves its task waiting for the next one.
+bool WasRefusedLate(const TaskRecord& record) {
+  return record.state == TaskState::kUnreachable && static_cast<bool>(record.sent);
+}
+
+bool IsServers(const TaskRecord& record) { return !record.key.host; }
+
+void See(OpenRun& open, std::uint32_t ordinal, TaskState state, bool sent) {
+  HostFlow& host = open.hosts[ordinal];
+  host.last = state;
+  host.touched = host.touched || sent;
+}
+
+void TakeReported(OpenRun& open, const StageVisit& visit, const TaskRecord& task) {
+  if (!task.end || task.end->outputs.empty()) return;
+  auto& reported = open.reported[visit.name];
+  if (IsServers(task))
+    reported.stage = task.end->outputs;
+  else
+    reported.hosts[task.key.ordinal] = task.end->outputs;
+}
+
+void ReplayEnded(OpenRun& open, const StageVisit& visit, const std::vector<TaskRecord>& tasks) {
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const TaskRecord& task = tasks[i];
+    const bool last = i + 1 == tasks.size() || tasks[i + 1].key.ordinal != task.key.ordinal;
+    if (!IsServers(task) && task.key.ordinal < open.hosts.size())
+      See(open, task.key.ordinal, task.state, static_cast<bool>(task.sent));
+    if (last) TakeReported(open, visit, task);
+  }
+  if (!visit.status.empty()) open.reported[visit.name].status = visit.status;
+  MoveHosts(open, visit);
+  if (visit.pass == open.run.pass) open.ended[visit.stage] = visit;
+}
+
+void ReplaySlots(OpenRun& open, OpenVisit& visit, std::vector<TaskRecord>& tasks) {
+  for (auto& task : tasks) {
+    const std::uint32_t ordinal = task.key.ordinal;
+    if (IsServers(task)) {
+      visit.server_attempts = task.key.attempt.value;
+      visit.server_lost = !IsFinal(task.state);
+      if (visit.server_lost) visit.attempts[0] = std::move(task);
+      continue;
+    }
+    if (!visit.Has(ordinal)) continue;
+    Slot& slot = visit.At(ordinal);
+    slot.attempt = task.key.attempt.value;
+    const bool again =
+        WasRefusedLate(task) || (IsFinal(task.state) && MayRetry(open, visit, slot, task));
+    if (again && !WasRefusedLate(task)) ++slot.retries;
+    slot.state = again ? TaskState::kWaiting : task.state;
+    See(open, ordinal, slot.state, static_cast<bool>(task.sent));
+    if (IsFinal(slot.state)) TakeReported(open, visit.record, task);
+    if (!IsFinal(task.state)) visit.attempts[ordinal] = std::move(task);
+  }
+  for (const auto& slot : visit.slots) ++visit.counts[slot.state];
+}
+
+void ReplayOpen(OpenRun& open, const StageVisit& record, std::vector<TaskRecord>& tasks) {
+  OpenVisit& visit = open.visits[record.visit];
+  visit.record = record;
+  visit.hosts = record.hosts.List();
+  visit.winding_up = open.Stopping();
+  if (!WorksOnHosts(open.SpecOf(visit))) return ReplaySlots(open, visit, tasks);
+  visit.slots.resize(visit.hosts.size());
+  ReplaySlots(open, visit, tasks);
+  auto command = RenderForAll(open, open.SpecOf(visit));
+  if (command)
+    visit.command = std::move(*command);
+  else
+    visit.winding_up = true;  // it was entered once, so this cannot be; nothing of it is sent
+  visit.cursor = record.batch_begin;
+  CountBatch(visit);
+}
+
+// Rows of an earlier pass may be of another plan: its stages are found by name.
+std::optional<std::uint32_t> StageOf(const Run& run, const StageVisit& visit) {
+  if (visit.stage < run.spec.stages.size() && run.spec.stages[visit.stage].name == visit.name)
+    return visit.stage;
+  const auto found = std::ranges::find(run.spec.stages, visit.name, &StageSpec::name);
+  if (found == run.spec.stages.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - run.spec.stages.begin());
+}
+
+}  // namespace
+
+void BeginPass(OpenRun& open, const StageVisit& first) {
+  for (const std::uint32_t ordinal : first.hosts.List())
+    open.hosts[ordinal].dropped_at = HostFlow::kNowhere;
+  for (std::size_t i = first.stage; i < open.run.spec.stages.size(); ++i) {
+    const auto found = open.reported.find(open.run.spec.stages[i].name);
+    if (found == open.reported.end()) continue;
+    found->second.stage.clear();
+    found->second.status.clear();
+    std::erase_if(found->second.hosts,
+                  [&](const auto& item) { return first.hosts.Contains(item.first); });
+  }
+}
+
+void Replay(OpenRun& open, const std::vector<StageVisit>& visits, std::vector<TaskRecord> tasks) {
+  open.hosts.assign(open.targets->size(), {});
+  std::map<Visit, std::vector<TaskRecord>> by_visit;
+  for (auto& task : tasks) by_visit[task.key.visit].push_back(std::move(task));
+  std::uint32_t pass = 1;
+  for (StageVisit visit : visits) {
+    const auto stage = StageOf(open.run, visit);
+    if (!stage) continue;
+    visit.stage = *stage;
+    if (visit.pass > pass) {
+      pass = visit.pass;
+      BeginPass(open, visit);
+    }
+    auto& of_visit = by_visit[visit.visit];
+    std::ranges::sort(of_visit, {}, [](const TaskRecord& task) {
+      return std::pair(task.key.ordinal, task.key.attempt);
+    });
+    ForgetReported(open, visit);
+    if (IsFinal(visit.state))
+      ReplayEnded(open, visit, of_visit);
+    else
+      ReplayOpen(open, visit, of_visit);
+  }
+  open.counts = {};
+  for (const auto& host : open.hosts) ++open.counts[host.last];
+}
+
+}  // namespace muster::engine

@@ -1,0 +1,291 @@
+#include <algorithm>
+
+#include "domain/host_ranges.hpp"
+#include "domain/no_such_run.hpp"
+#include "engine/runs/entering.hpp"
+#include "engine/runs/flow.hpp"
+#include "engine/runs/replay.hpp"
+#include "engine/runs/start.hpp"
+#include "engine/runs/steer.hpp"
+
+namespace muster::engine {
+namespace {
+
+bool WentWell(StageState state) {
+  return state == StageState::kSucceeded || state == StageState::kSkipped;
+}
+
+// The stage of the top level that holds this one, or itself.
+std::uint32_t TopOf(const RunSpec& spec, std::uint32_t stage) {
+  const auto& parent = spec.stages[stage].parent;
+  return parent ? TopOf(spec, *parent) : stage;
+}
+
+bool IsMain(const StageSpec& stage) { return !stage.parent && stage.section == Section::kMain; }
+
+// Where a pass begins, and with whom.
+struct Beginning {
+  std::uint32_t stage = 0;
+  Entry entry;
+};
+
+Result<std::uint32_t> StageNamed(const RunSpec& plan, const std::string& name) {
+  const auto found = std::ranges::find(plan.stages, name, &StageSpec::name);
+  if (found == plan.stages.end())
+    return Fail(ErrorCode::kNotFound, "the job has no stage '{}'", name);
+  if (!IsMain(*found))
+    return Fail(ErrorCode::kInvalid,
+                "stage '{}' is not one of the main list; a retry begins with one of those", name);
+  return static_cast<std::uint32_t>(found - plan.stages.begin());
+}
+
+// The first stage that did not go well; where all did, the first that a host dropped out of.
+std::optional<std::uint32_t> FailedStage(const OpenRun& run) {
+  const auto& stages = run.run.spec.stages;
+  for (std::uint32_t i = 0; i < stages.size(); ++i) {
+    const StageProgress& progress = run.run.stages[i];
+    if (IsMain(stages[i]) && progress.visits > 0 && !WentWell(progress.state)) return i;
+  }
+  std::optional<std::uint32_t> first;
+  for (const auto& host : run.hosts)
+    if (!host.Ok()) {
+      const std::uint32_t top = TopOf(run.run.spec, host.dropped_at);
+      first = std::min(first.value_or(top), top);
+    }
+  return first;
+}
+
+// Which hosts take part, by the stages of the plan the run had.
+Ordinals HostsFor(const OpenRun& run, std::uint32_t stage, const RetryRun& command) {
+  if (command.from_start) return Ordinals::All(run.run.hosts);
+  const bool also_ok = command.all_hosts || !command.from.empty();
+  Ordinals hosts;
+  for (std::uint32_t i = 0; i < run.hosts.size(); ++i) {
+    const HostFlow& host = run.hosts[i];
+    const std::uint32_t top = host.Ok() ? 0 : TopOf(run.run.spec, host.dropped_at);
+    const bool wanted = host.Ok() ? also_ok : also_ok ? top >= stage : top == stage;
+    if (wanted || (command.all_hosts && !command.from.empty())) hosts.Insert(i);
+  }
+  return hosts;
+}
+
+// A retried host goes on with the first inner stage that it did not come through.
+std::vector<Ordinals> BeginsOf(const OpenRun& run, std::uint32_t stage, const Ordinals& hosts) {
+  const auto inner = InnerOf(run.run.spec, stage);
+  std::vector<Ordinals> begins(inner.empty() ? 0 : inner.size() - 1);
+  for (const std::uint32_t ordinal : hosts.List()) {
+    const auto found = std::ranges::find(inner, run.hosts[ordinal].dropped_at);
+    if (found != inner.end() && found != inner.begin())
+      begins[static_cast<std::size_t>(found - inner.begin()) - 1].Insert(ordinal);
+  }
+  return begins;
+}
+
+// The batch counter goes on where it stood: with those of the last batch that are left, if any.
+void ContinueBatches(const OpenRun& run, std::uint32_t stage, Entry& entry) {
+  const auto last = run.ended.find(stage);
+  if (last == run.ended.end() || run.run.spec.stages[stage].batches.Empty()) return;
+  const StageVisit& visit = last->second;
+  const auto before = visit.hosts.List();
+  const auto begun = Ordinals::Of(
+      {before.begin(), before.begin() + std::min<std::size_t>(visit.batch_end, before.size())});
+  entry.batch_hosts = Intersection(*entry.hosts, begun).Count();
+  entry.batch = entry.batch_hosts > 0 ? visit.batch : visit.batch + 1;
+}
+
+Result<Beginning> FindBeginning(const OpenRun& run, const RetryRun& command) {
+  Beginning beginning;
+  const RunSpec& spec = run.run.spec;
+  if (!command.from.empty()) {
+    const auto stage = StageNamed(spec, command.from);
+    if (!stage) return Fail(stage.error());
+    beginning.stage = *stage;
+  } else if (command.from_start) {
+    const auto first = std::ranges::find_if(spec.stages, IsMain);
+    beginning.stage = static_cast<std::uint32_t>(first - spec.stages.begin());
+  } else {
+    const auto stage = FailedStage(run);
+    if (!stage)
+      return Fail(ErrorCode::kConflict,
+                  "every host of run {} came through; name what to repeat with --from STAGE or "
+                  "--from-start",
+                  FormatRunId(run.run.id));
+    beginning.stage = *stage;
+  }
+  beginning.entry.hosts = HostsFor(run, beginning.stage, command);
+  if (beginning.entry.hosts->Empty() && WorksOnHosts(spec.stages[beginning.stage]))
+    return Fail(ErrorCode::kConflict, "no host of run {} failed in stage {}",
+                FormatRunId(run.run.id), spec.stages[beginning.stage].name);
+  const bool plain = command.from.empty() && !command.from_start && !command.all_hosts;
+  if (plain) {
+    beginning.entry.begins = BeginsOf(run, beginning.stage, *beginning.entry.hosts);
+    ContinueBatches(run, beginning.stage, beginning.entry);
+  }
+  // A stage that is not about hosts is for those that are ok, and brings nobody back.
+  if (beginning.entry.hosts->Empty()) beginning.entry.hosts.reset();
+  return beginning;
+}
+
+// The corrected job must have the stage, in the same place for its inner ones.
+Result<> TakePlan(Turn& turn, OpenRun& run, const RunSpec& plan, Beginning& beginning) {
+  const std::string name = run.run.spec.stages[beginning.stage].name;
+  const auto stage = StageNamed(plan, name);
+  if (!stage)
+    return Fail(ErrorCode::kConflict,
+                "the corrected job has no stage '{}' in its main list, so the run cannot go on "
+                "there; use --from or --from-start",
+                name);
+  if (InnerOf(plan, *stage).size() != InnerOf(run.run.spec, beginning.stage).size())
+    beginning.entry.begins.clear();
+  auto before = std::move(run.run.stages);
+  run.run.spec = plan;
+  ResetProgress(run.run);
+  for (std::uint32_t i = 0; i < run.run.stages.size(); ++i)
+    if (const auto old = std::ranges::find(before, run.run.stages[i].name, &StageProgress::name);
+        old != before.end())
+      run.run.stages[i] = *old;
+  for (auto& host : run.hosts) host.dropped_at = HostFlow::kNowhere;
+  beginning.stage = *stage;
+  run.run.overrides.clear();
+  turn.Put(PutPlan{run.run.id, std::make_shared<const RunSpec>(plan)});
+  return {};
+}
+
+// What is open in a paused run ends with its pass.
+void EndPass(Turn& turn, OpenRun& run) {
+  while (!run.visits.empty()) {
+    // Inner ones first, so that the stage that holds them can sum up.
+    EndCancelled(turn, run, run.visits.rbegin()->first);
+  }
+}
+
+void OpenPass(Turn& turn, OpenRun& run, const Beginning& beginning) {
+  Run& record = run.run;
+  ++record.pass;
+  record.state = RunState::kRunning;
+  record.ended = {};
+  record.reason.clear();
+  record.stop.reset();
+  record.pause.reset();
+  record.outcome = StageState::kSucceeded;
+  record.closing = false;
+  record.used = {};
+  record.ticking = {};
+  record.skips.clear();
+  for (std::uint32_t i = 0; i < record.stages.size(); ++i) {
+    const bool before =
+        i < beginning.stage && IsMain(record.spec.stages[i]) && WentWell(record.stages[i].state);
+    if (before) continue;
+    StageProgress fresh;
+    fresh.name = record.stages[i].name;
+    record.stages[i] = std::move(fresh);
+  }
+  StageVisit first;
+  first.stage = beginning.stage;
+  if (beginning.entry.hosts) first.hosts = *beginning.entry.hosts;
+  BeginPass(run, first);
+  run.ended.clear();
+  Enter(turn, run, beginning.stage, beginning.entry);
+}
+
+void AuditRetry(Turn& turn, const RetryRun& command, const OpenRun& run,
+                const Beginning& beginning) {
+  AuditEntry entry;
+  entry.act = "run.retry";
+  entry.object = FormatRunId(run.run.id);
+  entry.detail = fmt::format(
+      "pass {} from stage {}{}", run.run.pass, run.run.spec.stages[beginning.stage].name,
+      command.plan ? fmt::format(", job version {}", command.plan->version) : "");
+  entry.reason = command.reason;
+  entry.run = run.run.id;
+  std::vector<std::string> names;
+  std::vector<HostId> about;
+  if (beginning.entry.hosts)
+    for (const std::uint32_t ordinal : beginning.entry.hosts->List()) {
+      names.push_back((*run.targets)[ordinal].name);
+      about.push_back((*run.targets)[ordinal].host);
+    }
+  entry.hosts = static_cast<std::uint32_t>(names.size());
+  entry.names = FoldHostNames(names, kMostAuditNames);
+  turn.Audit(command.caller, std::move(entry), std::move(about));
+}
+
+// Tasks that waited for their hosts wait no more.
+void ForgetQueued(Turn& turn, const OpenRun& run) {
+  for (const auto& [id, visit] : run.visits)
+    for (std::size_t i = 0; i < visit.slots.size(); ++i)
+      if (const auto host = turn.state.hosts.find((*run.targets)[visit.hosts[i]].host);
+          host != turn.state.hosts.end())
+        host->second.queued.erase({run.run.id, id, visit.hosts[i]});
+}
+
+Result<> CheckOpen(const OpenRun& run) {
+  if (!run.run.pause)
+    return Fail(ErrorCode::kConflict, "run {} is under way; pause or stop it first",
+                FormatRunId(run.run.id));
+  if (const auto open = run.OpenTasks(); open > 0)
+    return Fail(ErrorCode::kConflict, "{} of run {} still run; wait for them, or stop it",
+                open == 1 ? "one task" : fmt::format("{} tasks", open), FormatRunId(run.run.id));
+  return {};
+}
+
+// An ended run as memory would have it.
+Result<OpenRun> Reopen(const State& state, const RetryRun& command) {
+  const auto& known = command.known.value;
+  if (!known) return Fail(NoSuchRun(command.run));
+  const auto ended = state.ended_at.find(command.run);
+  const bool stale = ended != state.ended_at.end() && command.known.commit < ended->second;
+  if (stale || !IsFinal(known->run.state))
+    return Fail(ErrorCode::kUnavailable, "run {} ended just now; send the request again",
+                FormatRunId(command.run));
+  OpenRun run;
+  run.run = known->run;
+  run.targets = known->targets;
+  Replay(run, known->visits, known->tasks);
+  return run;
+}
+
+}  // namespace
+
+void Decide(Turn& turn, const RetryRun& command) {
+  const auto open = turn.state.runs.find(command.run);
+  OpenRun made;
+  if (open == turn.state.runs.end()) {
+    auto reopened = Reopen(turn.state, command);
+    if (!reopened) return turn.Answer(command.caller, Fail(reopened.error()));
+    made = std::move(*reopened);
+  } else {
+    if (auto may = CheckOpen(open->second); !may)
+      return turn.Answer(command.caller, Fail(may.error()));
+    // Work on a copy until it is sure that the pass can be opened.
+    made = open->second;
+  }
+  const std::size_t changes_before = turn.changes.size();
+  EndPass(turn, made);
+  auto beginning = FindBeginning(made, command);
+  Result<> fits;
+  if (beginning && command.plan) fits = TakePlan(turn, made, *command.plan, *beginning);
+  if (!beginning || !fits) {
+    turn.changes.erase(turn.changes.begin() + static_cast<std::ptrdiff_t>(changes_before),
+                       turn.changes.end());
+    return turn.Answer(command.caller, Fail(!beginning ? beginning.error() : fits.error()));
+  }
+  if (open != turn.state.runs.end()) ForgetQueued(turn, open->second);
+  turn.state.ended_at.erase(command.run);
+  OpenRun& run = turn.state.runs.insert_or_assign(command.run, std::move(made)).first->second;
+  run.working = false;
+  OpenPass(turn, run, *beginning);
+  AuditRetry(turn, command, run, *beginning);
+  KeepRun(turn, run);
+  turn.Tell(RunNews{.run = run.run.id,
+                    .state = run.run.state,
+                    .counts = run.counts,
+                    .logs_open = 0,
+                    .commit = turn.commit,
+                    .is_new = true,
+                    .whole = std::make_shared<const Run>(run.run),
+                    .targets = run.targets});
+  turn.Answer(command.caller, RunSteered{run.run.id, run.run.state, run.run.pass});
+}
+
+}  // namespace muster::engine

@@ -1,0 +1,179 @@
+#include "engine/runs/sequence.hpp"
+
+#include <algorithm>
+
+#include "engine/runs/dispatch.hpp"
+#include "engine/runs/entering.hpp"
+
+namespace muster::engine {
+namespace {
+
+Ordinals BatchHosts(const OpenVisit& sequence) {
+  const auto begin = sequence.hosts.begin();
+  return Ordinals::Of({begin + sequence.record.batch_begin, begin + sequence.record.batch_end});
+}
+
+Ordinals HostsLeft(const OpenVisit& sequence) {
+  return Difference(BatchHosts(sequence), sequence.record.batch_dropped);
+}
+
+// Those of them that take part in inner stage `inner`: a retried host begins where it failed.
+Ordinals HostsFor(const OpenVisit& sequence, std::uint32_t inner) {
+  Ordinals hosts = HostsLeft(sequence);
+  const auto& begins = sequence.record.begins;
+  for (std::size_t i = inner; i < begins.size(); ++i) hosts = Difference(hosts, begins[i]);
+  return hosts;
+}
+
+bool IsLast(const OpenVisit& sequence) {
+  return sequence.record.batch_end >= sequence.hosts.size();
+}
+
+bool PastLimit(const OpenRun& run, const OpenVisit& sequence) {
+  const std::uint32_t size = sequence.record.batch_end - sequence.record.batch_begin;
+  return sequence.record.batch_failures > MaxFailuresOf(run, sequence.record.stage).Of(size, 0);
+}
+
+void StartBatch(Turn& turn, OpenRun& run, OpenVisit& sequence);
+void EnterInner(Turn& turn, OpenRun& run, OpenVisit& sequence);
+
+void End(OpenVisit& sequence, bool limit_passed) {
+  sequence.limit_passed = limit_passed;
+  const bool any = sequence.record.dropped.Count() + sequence.record.batch_dropped.Count() <
+                   sequence.hosts.size();
+  sequence.ends_as = !limit_passed && any ? StageState::kSucceeded : StageState::kFailed;
+}
+
+void StopAtLimit(Turn& turn, OpenRun& run, OpenVisit& sequence) {
+  const StageSpec& spec = run.SpecOf(sequence);
+  std::string reason = fmt::format("more than {} failed in batch {} of stage {}",
+                                   FormatHostShare(MaxFailuresOf(run, sequence.record.stage)),
+                                   sequence.record.batch + 1, spec.name);
+  if (spec.on_limit == OnLimit::kPause && !IsLast(sequence))
+    return PauseAtLimit(turn, run, sequence, std::move(reason));
+  sequence.record.reason = std::move(reason);
+  End(sequence, true);
+}
+
+void NextSequenceBatch(Turn& turn, OpenRun& run, OpenVisit& sequence) {
+  StageVisit& record = sequence.record;
+  const auto hosts = static_cast<std::uint32_t>(sequence.hosts.size());
+  record.dropped = Union(record.dropped, record.batch_dropped);
+  ++record.batch;
+  record.batch_begin = record.batch_end;
+  record.batch_end = std::min(
+      hosts, record.batch_begin + run.SpecOf(sequence).batches.Size(record.batch, run.run.hosts));
+  StartBatch(turn, run, sequence);
+}
+
+void AfterCheck(Turn& turn, OpenRun& run, OpenVisit& sequence) {
+  if (PastLimit(run, sequence)) return StopAtLimit(turn, run, sequence);
+  if (IsLast(sequence)) return End(sequence, false);
+  const auto& approve = run.SpecOf(sequence).between_approve;
+  if (!approve) return NextSequenceBatch(turn, run, sequence);
+  sequence.record.phase = VisitPhase::kApprove;
+  AskPerson(turn, run, sequence, *approve);
+}
+
+void EnterCheck(Turn& turn, OpenRun& run, OpenVisit& sequence) {
+  const auto check = CheckOf(run.run.spec, sequence.record.stage);
+  const Ordinals hosts = HostsLeft(sequence);
+  sequence.record.phase = VisitPhase::kCheck;
+  if (check && !hosts.Empty() &&
+      OpenStage(turn, run, *check, {.hosts = hosts, .parent = sequence.record.visit}))
+    return KeepVisit(turn, run, sequence);
+  AfterCheck(turn, run, sequence);
+}
+
+// The inner stages are through with the batch.
+void AfterBatch(Turn& turn, OpenRun& run, OpenVisit& sequence) {
+  const Duration wait = run.SpecOf(sequence).between_wait;
+  if (IsLast(sequence) || wait <= Duration::zero()) return EnterCheck(turn, run, sequence);
+  sequence.record.phase = VisitPhase::kWait;
+  sequence.record.until = turn.now.wall + wait;
+  KeepVisit(turn, run, sequence);
+  ArmVisit(turn, run, sequence, turn.now.mono + wait);
+}
+
+void EnterInner(Turn& turn, OpenRun& run, OpenVisit& sequence) {
+  const auto inner = InnerOf(run.run.spec, sequence.record.stage);
+  for (; sequence.record.inner < inner.size(); ++sequence.record.inner) {
+    const std::uint32_t stage = inner[sequence.record.inner];
+    const Ordinals hosts = HostsFor(sequence, sequence.record.inner);
+    if (hosts.Empty()) continue;
+    if (OpenStage(turn, run, stage, {.hosts = hosts, .parent = sequence.record.visit}))
+      return KeepVisit(turn, run, sequence);
+  }
+  AfterBatch(turn, run, sequence);
+}
+
+void StartBatch(Turn& turn, OpenRun& run, OpenVisit& sequence) {
+  StageVisit& record = sequence.record;
+  record.phase = VisitPhase::kWork;
+  record.inner = 0;
+  record.batch_dropped = {};
+  record.batch_failures = 0;
+  TellBatch(turn, run, sequence);
+  EnterInner(turn, run, sequence);
+}
+
+}  // namespace
+
+bool IsIdle(const OpenRun& run, const OpenVisit& sequence) {
+  return std::ranges::none_of(run.visits, [&](const auto& item) {
+    return item.second.record.parent == sequence.record.visit;
+  });
+}
+
+void OpenSequence(Turn& turn, OpenRun& run, OpenVisit& sequence, const Entry& entry) {
+  StageVisit& record = sequence.record;
+  const auto hosts = static_cast<std::uint32_t>(sequence.hosts.size());
+  const BatchPlan& plan = run.SpecOf(sequence).batches;
+  const std::uint32_t size = entry.batch_hosts > 0 ? entry.batch_hosts
+                             : plan.Empty()        ? hosts
+                                                   : plan.Size(entry.batch, run.run.hosts);
+  record.batch = entry.batch;
+  record.batch_begin = 0;
+  record.batch_end = std::min(hosts, size);
+  record.begins = entry.begins;
+  StartBatch(turn, run, sequence);
+}
+
+void OnInnerEnd(Turn& turn, OpenRun& run, const StageVisit& inner) {
+  OpenVisit& sequence = run.visits.at(inner.parent);
+  StageVisit& record = sequence.record;
+  record.touched = Union(record.touched, inner.touched);
+  record.batch_dropped = Union(record.batch_dropped, inner.dropped);
+  record.batch_failures += inner.counts.Failures();
+  if (run.Stopping()) {
+    sequence.ends_as = StageState::kCancelled;
+    return;
+  }
+  if (record.phase == VisitPhase::kCheck) return AfterCheck(turn, run, sequence);
+  // What is no work on hosts (a rejected approval, a failed request) stops all of them.
+  const bool failed = inner.state != StageState::kSucceeded && inner.state != StageState::kSkipped;
+  if (failed && !WorksOnHosts(run.run.spec.stages[inner.stage]) && inner.counts.Total() == 0) {
+    record.reason = fmt::format("stage {}: {}", inner.name, inner.reason);
+    sequence.ends_as = inner.state;
+    return;
+  }
+  if (PastLimit(run, sequence)) return StopAtLimit(turn, run, sequence);
+  ++record.inner;
+  EnterInner(turn, run, sequence);
+}
+
+void GoOn(Turn& turn, OpenRun& run, OpenVisit& sequence) {
+  if (sequence.record.phase == VisitPhase::kWait) return EnterCheck(turn, run, sequence);
+  if (sequence.record.phase == VisitPhase::kApprove) NextSequenceBatch(turn, run, sequence);
+}
+
+void TakeFailures(Turn& turn, OpenRun& run, OpenVisit& sequence) {
+  if (!IsIdle(run, sequence) || sequence.ends_as) return;
+  sequence.record.batch_failures = 0;
+  if (sequence.record.phase == VisitPhase::kCheck) return AfterCheck(turn, run, sequence);
+  if (sequence.record.phase != VisitPhase::kWork) return;
+  ++sequence.record.inner;
+  EnterInner(turn, run, sequence);
+}
+
+}  // namespace muster::engine

@@ -1,0 +1,205 @@
+#include "engine/runs/server_work.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "engine/runs/entering.hpp"
+#include "engine/runs/flow.hpp"
+#include "engine/runs/render.hpp"
+#include "engine/runs/start.hpp"
+
+namespace muster::engine {
+namespace {
+
+constexpr int kDeepest = 8;  // children of children
+
+void FailNow(OpenVisit& visit, StageState state, std::string reason) {
+  visit.record.reason = std::move(reason);
+  visit.ends_as = state;
+}
+
+Result<HttpAction> Rendered(const OpenRun& run, HttpAction http) {
+  for (std::string* text : {&http.url, &http.body}) {
+    auto rendered = RenderText(run, *text);
+    if (!rendered) return Fail(rendered.error());
+    *text = std::move(*rendered);
+  }
+  for (auto& [name, value] : http.headers) {
+    auto rendered = RenderText(run, value);
+    if (!rendered) return Fail(rendered.error());
+    value = std::move(*rendered);
+  }
+  return http;
+}
+
+Result<NotifyAction> Rendered(const OpenRun& run, NotifyAction notify) {
+  auto rendered = RenderText(run, notify.message);
+  if (!rendered) return Fail(rendered.error());
+  notify.message = std::move(*rendered);
+  return notify;
+}
+
+template <typename What>
+void Order(Turn& turn, OpenRun& run, OpenVisit& visit, const What& action) {
+  auto what = Rendered(run, action);
+  if (!what) return FailNow(visit, StageState::kFailed, what.error().message);
+  TaskRecord record;
+  record.key = {run.run.id, visit.record.visit, 0, HostId(), Attempt(++visit.server_attempts)};
+  record.state = TaskState::kSent;
+  record.sent = turn.now.wall;
+  record.sent_commit = turn.commit;
+  record.sent_term = turn.state.term;
+  turn.Put(PutTask{record});
+  turn.effects.server_orders.push_back({record.key, std::move(*what)});
+  visit.attempts[0] = std::move(record);
+}
+
+int DepthOf(const State& state, const OpenRun& run) {
+  int depth = 0;
+  for (const OpenRun* at = &run; at->run.parent; ++depth) {
+    const auto parent = state.runs.find(at->run.parent);
+    if (parent == state.runs.end()) break;
+    at = &parent->second;
+  }
+  return depth;
+}
+
+Result<RunSpec> ChildSpec(const OpenRun& run, const JobAction& job) {
+  const auto found = run.run.spec.jobs.find(job.job);
+  if (found == run.run.spec.jobs.end() || !found->second)
+    return Fail(ErrorCode::kNotFound, "there was no job '{}' when the run started", job.job);
+  RunSpec spec = *found->second;
+  spec.targets = fmt::format("stage of {}", FormatRunId(run.run.id));
+  for (const auto& [name, text] : job.params) {
+    auto value = RenderText(run, text);
+    if (!value) return Fail(value.error());
+    const auto param = std::ranges::find(spec.params, name, &Param::name);
+    if (param != spec.params.end() && !param->secret)
+      param->value = std::move(*value);
+    else if (param == spec.params.end())
+      spec.params.push_back({name, std::move(*value), false});
+  }
+  return spec;
+}
+
+void StartChild(Turn& turn, OpenRun& run, OpenVisit& visit, const JobAction& job) {
+  if (DepthOf(turn.state, run) >= kDeepest)
+    return FailNow(visit, StageState::kFailed, "jobs that start jobs are nested too deeply");
+  auto spec = ChildSpec(run, job);
+  if (!spec) return FailNow(visit, StageState::kFailed, spec.error().message);
+  auto targets = std::make_shared<Targets>();
+  for (const std::uint32_t ordinal : visit.hosts) targets->push_back((*run.targets)[ordinal]);
+  const OpenRun& child = CreateRun(turn, {.by = run.run.by,
+                                          .spec = std::move(*spec),
+                                          .targets = std::move(targets),
+                                          .parent = run.run.id,
+                                          .parent_visit = visit.record.visit});
+  visit.record.child = child.run.id;
+  visit.record.touched = visit.record.hosts;
+  if (!job.wait) visit.ends_as = StageState::kSucceeded;
+  KeepVisit(turn, run, visit);
+}
+
+StageState StateFrom(RunState state) {
+  switch (state) {
+    case RunState::kSucceeded:
+      return StageState::kSucceeded;
+    case RunState::kTimedOut:
+      return StageState::kTimedOut;
+    case RunState::kCancelled:
+      return StageState::kCancelled;
+    default:
+      return StageState::kFailed;
+  }
+}
+
+// Notifications may be repeated; a request only when its stage says so.
+bool MayRepeat(const StageSpec& spec, TaskState ended) {
+  if (ended != TaskState::kLost) return true;
+  return spec.repeat == Repeat::kSafe || std::holds_alternative<NotifyAction>(spec.action);
+}
+
+void EndServerAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, const TaskEnd& end) {
+  const StageSpec& spec = run.SpecOf(visit);
+  TaskRecord record = std::move(visit.attempts.at(0));
+  visit.attempts.clear();
+  record.state = end.state;
+  record.end = end;
+  record.end->log.reset();
+  record.ended = turn.now.wall;
+  record.ended_commit = turn.commit;
+  record.ended_term = turn.state.term;
+  record.log.state = LogState::kComplete;
+  record.log.stdout_sha256 = record.log.stderr_sha256 = kEmptySha256;
+  turn.Put(PutTask{record});
+  turn.Wake(run);
+  turn.TellRun(run);
+  if (end.state == TaskState::kSucceeded) {
+    if (!end.outputs.empty()) run.reported[visit.record.name].stage = end.outputs;
+    visit.ends_as = StageState::kSucceeded;
+    return;
+  }
+  const bool lost_once = end.state == TaskState::kLost && visit.server_attempts == 1;
+  const bool again = MayRepeat(spec, end.state) && !run.Stopping() &&
+                     (visit.server_attempts <= spec.retries.max || lost_once);
+  if (again) return ArmVisit(turn, run, visit, turn.now.mono + spec.retries.backoff);
+  FailNow(visit, end.state == TaskState::kTimedOut ? StageState::kTimedOut : StageState::kFailed,
+          end.reason);
+}
+
+}  // namespace
+
+bool HasServerWork(const OpenVisit& visit) {
+  return !visit.attempts.empty() || (visit.record.child && !visit.ends_as);
+}
+
+void StartServerWork(Turn& turn, OpenRun& run, OpenVisit& visit) {
+  if (visit.ends_as || visit.due) return;
+  if (std::exchange(visit.server_lost, false)) {
+    TaskEnd end;
+    end.state = TaskState::kLost;
+    end.reason = "the server was restarted while it did this";
+    return EndServerAttempt(turn, run, visit, end);
+  }
+  if (HasServerWork(visit)) return;
+  const Action& action = run.SpecOf(visit).action;
+  if (const auto* http = std::get_if<HttpAction>(&action)) return Order(turn, run, visit, *http);
+  if (const auto* notify = std::get_if<NotifyAction>(&action))
+    return Order(turn, run, visit, *notify);
+  if (const auto* job = std::get_if<JobAction>(&action)) StartChild(turn, run, visit, *job);
+}
+
+void Decide(Turn& turn, const ServerReport& command) {
+  const auto run = turn.state.runs.find(command.task.run);
+  if (run == turn.state.runs.end()) return;
+  const auto visit = run->second.visits.find(command.task.visit);
+  if (visit == run->second.visits.end()) return;
+  const auto attempt = visit->second.attempts.find(0);
+  if (attempt == visit->second.attempts.end() || attempt->second.key != command.task) return;
+  EndServerAttempt(turn, run->second, visit->second, command.end);
+}
+
+void OnRunEnd(Turn& turn, OpenRun& child) {
+  if (!child.run.parent) return;
+  const auto parent = turn.state.runs.find(child.run.parent);
+  if (parent == turn.state.runs.end()) return;
+  const auto found = parent->second.visits.find(child.run.parent_visit);
+  if (found == parent->second.visits.end() || found->second.record.child != child.run.id) return;
+  OpenVisit& visit = found->second;
+  StageVisit& record = visit.record;
+  // The child's hosts are the visit's, in the same order.
+  for (std::size_t i = 0; i < visit.hosts.size() && i < child.hosts.size(); ++i) {
+    if (!child.hosts[i].Ok()) record.dropped.Insert(visit.hosts[i]);
+    const TaskState last = child.hosts[i].last;
+    ++record.counts[child.hosts[i].Ok()                              ? TaskState::kSucceeded
+                    : IsFinal(last) && last != TaskState::kSucceeded ? last
+                                                                     : TaskState::kSkipped];
+  }
+  visit.ends_as = StateFrom(child.run.state);
+  if (*visit.ends_as != StageState::kSucceeded)
+    record.reason =
+        fmt::format("run {} ended as {}", FormatRunId(child.run.id), Name(child.run.state));
+  turn.Wake(parent->second);
+}
+
+}  // namespace muster::engine

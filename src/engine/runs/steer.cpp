@@ -1,0 +1,282 @@
+#include "engine/runs/steer.hpp"
+
+#include <algorithm>
+
+#include "domain/no_such_run.hpp"
+#include "engine/runs/budget.hpp"
+#include "engine/runs/dispatch.hpp"
+#include "engine/runs/entering.hpp"
+#include "engine/runs/flow.hpp"
+#include "engine/runs/sequence.hpp"
+
+namespace muster::engine {
+namespace {
+
+// The run a command names, or its answer is given.
+OpenRun* Find(Turn& turn, const Caller& caller, RunId id) {
+  const auto found = turn.state.runs.find(id);
+  if (found != turn.state.runs.end()) return &found->second;
+  turn.Answer(caller, Fail(ErrorCode::kConflict,
+                           "run {} is not open: it has ended, or there is none; 'muster retry' "
+                           "opens an ended one again",
+                           FormatRunId(id)));
+  return nullptr;
+}
+
+void Steered(Turn& turn, const Caller& caller, OpenRun& run, std::string act, std::string detail,
+             const std::string& reason) {
+  AuditEntry entry;
+  entry.act = std::move(act);
+  entry.object = FormatRunId(run.run.id);
+  entry.detail = std::move(detail);
+  entry.reason = reason;
+  entry.run = run.run.id;
+  turn.Audit(caller, std::move(entry));
+  KeepRun(turn, run);
+  turn.Wake(run);
+  turn.Answer(caller, RunSteered{run.run.id, run.run.state, run.run.pass});
+}
+
+template <typename Do>
+void EachChild(Turn& turn, OpenRun& run, Do act) {
+  for (auto& [id, visit] : run.visits)
+    if (const auto child = turn.state.runs.find(visit.record.child); child != turn.state.runs.end())
+      act(child->second);
+}
+
+bool WaitsForTime(const OpenRun& run, const OpenVisit& visit) {
+  return std::holds_alternative<WaitAction>(run.SpecOf(visit).action) ||
+         visit.record.phase == VisitPhase::kWait;
+}
+
+void PauseTree(Turn& turn, OpenRun& run, const Pause& pause) {
+  if (run.run.pause || run.Stopping()) return;
+  run.run.pause = pause;
+  run.run.state = RunState::kPaused;
+  for (auto& [id, visit] : run.visits)
+    if (WaitsForTime(run, visit)) visit.due.reset();
+  StopTicking(turn, run);
+  KeepRun(turn, run);
+  EachChild(turn, run, [&](OpenRun& child) { PauseTree(turn, child, pause); });
+}
+
+// What waited for a host waits from now on.
+void ArmQueued(Turn& turn, OpenRun& run, OpenVisit& visit) {
+  for (std::size_t i = 0; i < visit.slots.size(); ++i) {
+    Slot& slot = visit.slots[i];
+    if (slot.state != TaskState::kQueued) continue;
+    slot.wait_until = std::max(turn.now.mono, slot.retry_at) + run.SpecOf(visit).wait_offline;
+    ArmWait(turn, run, visit, visit.hosts[i]);
+    MakeReady(turn, run, visit, visit.hosts[i]);
+  }
+}
+
+void ResumeTree(Turn& turn, OpenRun& run) {
+  if (!run.run.pause) return;
+  const Pause pause = *std::exchange(run.run.pause, std::nullopt);
+  run.run.state = RunState::kRunning;
+  const Duration stood = std::max(Duration::zero(), turn.now.wall - pause.at);
+  std::vector<Visit> ids;
+  for (const auto& [id, visit] : run.visits) ids.push_back(id);
+  for (const Visit id : ids) {
+    OpenVisit& visit = run.visits.at(id);
+    if (WaitsForTime(run, visit) && visit.record.until) {
+      visit.record.until = visit.record.until + stood;
+      KeepVisit(turn, run, visit);
+      ArmVisit(turn, run, visit,
+               turn.now.mono + std::max(Duration::zero(), visit.record.until - turn.now.wall));
+    }
+    ArmQueued(turn, run, visit);
+    if (!pause.by.empty()) continue;
+    if (std::holds_alternative<SequenceAction>(run.SpecOf(visit).action))
+      TakeFailures(turn, run, visit);
+    else if (!visit.slots.empty() && visit.batch_left == 0 &&
+             visit.record.batch_end < visit.hosts.size())
+      NextBatch(turn, run, visit);
+  }
+  KeepRun(turn, run);
+  turn.Wake(run);
+  EachChild(turn, run, [&](OpenRun& child) { ResumeTree(turn, child); });
+}
+
+std::optional<std::uint32_t> StageNamed(const Run& run, const std::string& name) {
+  const auto found = std::ranges::find(run.spec.stages, name, &StageSpec::name);
+  if (found == run.spec.stages.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - run.spec.stages.begin());
+}
+
+std::unexpected<Error> NoSuchStage(const Run& run, const std::string& name) {
+  std::string names;
+  for (const auto& stage : run.spec.stages) names += (names.empty() ? "" : ", ") + stage.name;
+  return Fail(ErrorCode::kNotFound, "run {} has no stage '{}'; it has {}", FormatRunId(run.id),
+              name, names);
+}
+
+// Whether something below the visit is on a host.
+bool IsBusy(const OpenRun& run, const OpenVisit& visit) {
+  if (!visit.attempts.empty()) return true;
+  return std::ranges::any_of(run.visits, [&](const auto& item) {
+    return item.second.record.parent == visit.record.visit && IsBusy(run, item.second);
+  });
+}
+
+// Inner visits that have done nothing yet end with the stage that holds them.
+void DropInner(Turn& turn, OpenRun& run, Visit parent) {
+  for (auto& [id, visit] : run.visits) {
+    if (visit.record.parent != parent) continue;
+    visit.record.state = StageState::kCancelled;
+    visit.record.ended = turn.now.wall;
+    KeepVisit(turn, run, visit);
+    for (std::size_t i = 0; i < visit.slots.size(); ++i)
+      if (const auto host = turn.state.hosts.find((*run.targets)[visit.hosts[i]].host);
+          host != turn.state.hosts.end())
+        host->second.queued.erase({run.run.id, id, visit.hosts[i]});
+  }
+  std::erase_if(run.visits, [&](const auto& item) { return item.second.record.parent == parent; });
+}
+
+Result<> Skip(Turn& turn, OpenRun& run, std::uint32_t stage) {
+  for (auto& [id, visit] : run.visits) {
+    if (visit.record.stage != stage) continue;
+    if (IsBusy(run, visit))
+      return Fail(ErrorCode::kConflict,
+                  "stage {} is at work; pause the run and let its tasks end, or stop the run",
+                  visit.record.name);
+    DropInner(turn, run, id);
+    visit.record.reason = "an operator skipped it";
+    visit.ends_as = StageState::kSkipped;
+    return {};
+  }
+  const StageState state = run.run.stages[stage].state;
+  if (IsFinal(state) && run.run.stages[stage].visits > 0)
+    return Fail(ErrorCode::kConflict, "stage {} already ended ({})", run.run.stages[stage].name,
+                Name(state));
+  if (std::ranges::find(run.run.skips, stage) == run.run.skips.end())
+    run.run.skips.push_back(stage);
+  return {};
+}
+
+const ApproveAction* WantedBy(const OpenRun& run, const OpenVisit& visit) {
+  const StageSpec& spec = run.SpecOf(visit);
+  if (const auto* approve = std::get_if<ApproveAction>(&spec.action)) return approve;
+  return spec.between_approve ? &*spec.between_approve : nullptr;
+}
+
+Result<OpenVisit*> FindAsking(OpenRun& run, const std::string& stage) {
+  std::vector<OpenVisit*> asking;
+  for (auto& [id, visit] : run.visits)
+    if (visit.record.state == StageState::kAwaitingApproval && !visit.ends_as &&
+        (stage.empty() || visit.record.name == stage))
+      asking.push_back(&visit);
+  if (asking.size() == 1) return asking.front();
+  if (asking.empty())
+    return Fail(ErrorCode::kConflict, "nothing{} in run {} waits for an approval",
+                stage.empty() ? "" : " named '" + stage + "'", FormatRunId(run.run.id));
+  std::string names;
+  for (const auto* visit : asking) names += (names.empty() ? "" : ", ") + visit->record.name;
+  return Fail(ErrorCode::kConflict, "several stages wait for an approval ({}); name one", names);
+}
+
+Result<> CheckApprover(const State& state, const OpenRun& run, const ApproveAction& wanted,
+                       const Caller& caller) {
+  if (wanted.not_starter && caller.name == run.run.by)
+    return Fail(ErrorCode::kDenied, "'{}' started this run, so somebody else must answer",
+                caller.name);
+  if (wanted.by.empty()) return {};
+  const auto token = state.tokens.find(caller.name);
+  std::string wanted_names;
+  for (const auto& name : wanted.by) {
+    if (name == caller.name) return {};
+    const auto role = ParseRole(name);
+    if (role && token != state.tokens.end() && token->second.role >= *role) return {};
+    wanted_names += (wanted_names.empty() ? "" : ", ") + name;
+  }
+  return Fail(ErrorCode::kDenied, "only {} may answer this", wanted_names);
+}
+
+void TakeAnswer(Turn& turn, OpenRun& run, OpenVisit& visit, const AnswerApproval& command) {
+  visit.record.decision = Decision{.approved = command.approved,
+                                   .by = command.caller.name,
+                                   .at = turn.now.wall,
+                                   .comment = command.comment};
+  visit.record.state = StageState::kRunning;
+  visit.due.reset();
+  run.run.stages[visit.record.stage].state = StageState::kRunning;
+  if (!command.approved) {
+    visit.record.reason = fmt::format("rejected by {}{}{}", command.caller.name,
+                                      command.comment.empty() ? "" : ": ", command.comment);
+    visit.ends_as = StageState::kFailed;
+  } else if (std::holds_alternative<SequenceAction>(run.SpecOf(visit).action)) {
+    GoOn(turn, run, visit);
+  } else {
+    visit.ends_as = StageState::kSucceeded;
+  }
+  KeepVisit(turn, run, visit);
+}
+
+}  // namespace
+
+void Decide(Turn& turn, const PauseRun& command) {
+  OpenRun* run = Find(turn, command.caller, command.run);
+  if (run == nullptr) return;
+  if (run->Stopping())
+    return turn.Answer(command.caller, Fail(ErrorCode::kConflict, "run {} is being stopped",
+                                            FormatRunId(command.run)));
+  PauseTree(turn, *run, {command.caller.name, turn.now.wall, command.reason, command.release});
+  Steered(turn, command.caller, *run, "run.pause", command.release ? "keys released" : "",
+          command.reason);
+}
+
+void Decide(Turn& turn, const ResumeRun& command) {
+  OpenRun* run = Find(turn, command.caller, command.run);
+  if (run == nullptr) return;
+  if (!run->run.pause)
+    return turn.Answer(command.caller, Fail(ErrorCode::kConflict, "run {} is not paused",
+                                            FormatRunId(command.run)));
+  const std::string was = run->run.pause->reason;
+  ResumeTree(turn, *run);
+  Steered(turn, command.caller, *run, "run.resume", was.empty() ? "" : "was paused: " + was, "");
+}
+
+void Decide(Turn& turn, const SkipStage& command) {
+  OpenRun* run = Find(turn, command.caller, command.run);
+  if (run == nullptr) return;
+  const auto stage = StageNamed(run->run, command.stage);
+  if (!stage) return turn.Answer(command.caller, NoSuchStage(run->run, command.stage));
+  if (auto skipped = Skip(turn, *run, *stage); !skipped)
+    return turn.Answer(command.caller, Fail(skipped.error()));
+  Steered(turn, command.caller, *run, "run.skip", "stage " + command.stage, command.reason);
+}
+
+void Decide(Turn& turn, const AnswerApproval& command) {
+  OpenRun* run = Find(turn, command.caller, command.run);
+  if (run == nullptr) return;
+  const auto visit = FindAsking(*run, command.stage);
+  if (!visit) return turn.Answer(command.caller, Fail(visit.error()));
+  const auto* wanted = WantedBy(*run, **visit);
+  if (wanted != nullptr)
+    if (auto may = CheckApprover(turn.state, *run, *wanted, command.caller); !may)
+      return turn.Answer(command.caller, Fail(may.error()));
+  const std::string stage = (*visit)->record.name;
+  TakeAnswer(turn, *run, **visit, command);
+  Steered(turn, command.caller, *run, command.approved ? "run.approve" : "run.reject",
+          "stage " + stage, command.comment);
+}
+
+void Decide(Turn& turn, const SetRun& command) {
+  OpenRun* run = Find(turn, command.caller, command.run);
+  if (run == nullptr) return;
+  Override set{
+      .stage = {}, .concurrency = command.concurrency, .max_failures = command.max_failures};
+  if (!command.stage.empty()) {
+    set.stage = StageNamed(run->run, command.stage);
+    if (!set.stage) return turn.Answer(command.caller, NoSuchStage(run->run, command.stage));
+  }
+  std::string detail = command.stage.empty() ? "" : "stage " + command.stage + ": ";
+  if (set.concurrency) detail += fmt::format("concurrency={} ", *set.concurrency);
+  if (set.max_failures) detail += "max_failures=" + FormatHostShare(*set.max_failures);
+  run->run.overrides.push_back(std::move(set));
+  Steered(turn, command.caller, *run, "run.set", std::move(detail), "");
+}
+
+}  // namespace muster::engine

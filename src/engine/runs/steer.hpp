@@ -1,0 +1,15 @@
+#pragma once
+
+#include "engine/turn.hpp"
+
+// What an operator does with a run that is under way, or with one that has ended.
+namespace muster::engine {
+
+void Decide(Turn& turn, const PauseRun& command);
+void Decide(Turn& turn, const ResumeRun& command);
+void Decide(Turn& turn, const SkipStage& command);
+void Decide(Turn& turn, const AnswerApproval& command);
+void Decide(Turn& turn, const SetRun& command);
+void Decide(Turn& turn, const RetryRun& command);
+
+}  // namespace muster::engine
