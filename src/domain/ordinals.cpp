@@ -17,6 +17,19 @@ Ordinals Ordinals::Of(const std::vector<std::uint32_t>& sorted) {
   return set;
 }
 
+Result<Ordinals> Ordinals::OfRanges(std::vector<Range> ranges) {
+  Ordinals set;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const auto [first, last] = ranges[i];
+    if (first >= last || (i > 0 && first <= ranges[i - 1].second))
+      return Fail(ErrorCode::kInvalid, "[{}, {}) is no range of ordinals that can follow", first,
+                  last);
+    set.count_ += last - first;
+  }
+  set.ranges_ = std::move(ranges);
+  return set;
+}
+
 void Ordinals::Insert(std::uint32_t ordinal) {
   // The first range that ends at or behind it: the only one that can hold it or grow upwards to it.
   auto at = ranges_.empty() || ranges_.back().second < ordinal

@@ -19,6 +19,8 @@ class Ordinals {
   Ordinals() = default;
   static Ordinals All(std::uint32_t count);  // 0 to count - 1
   static Ordinals Of(const std::vector<std::uint32_t>& sorted);
+  // kInvalid unless they are as Ranges() gives them.
+  static Result<Ordinals> OfRanges(std::vector<Range> ranges);
 
   // Cheap when `ordinal` is above all others, as when a set is gathered in order.
   void Insert(std::uint32_t ordinal);
@@ -26,12 +28,13 @@ class Ordinals {
   std::uint32_t Count() const noexcept { return count_; }
   bool Empty() const noexcept { return count_ == 0; }
   std::vector<std::uint32_t> List() const;  // ascending
+  // Ascending, none empty, neither overlapping nor touching.
   const std::vector<Range>& Ranges() const noexcept { return ranges_; }
 
   friend bool operator==(const Ordinals&, const Ordinals&) = default;
 
  private:
-  std::vector<Range> ranges_;  // ascending, neither overlapping nor touching
+  std::vector<Range> ranges_;
   std::uint32_t count_ = 0;
 };
 

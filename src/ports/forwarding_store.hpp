@@ -21,6 +21,12 @@ class ForwardingStore : public Store {
   Result<Snapshot> Load(Term term) override { return next_.Load(term); }
   Result<Fence> ReadFence() override { return next_.ReadFence(); }
   Result<ReadAt<std::optional<Run>>> FindRun(RunId id) override { return next_.FindRun(id); }
+  Result<ReadAt<std::optional<Snapshot::OpenRun>>> ReadWholeRun(RunId id) override {
+    return next_.ReadWholeRun(id);
+  }
+  Result<std::vector<StageVisit>> ListVisits(RunId run, Visit after, std::size_t limit) override {
+    return next_.ListVisits(run, after, limit);
+  }
   Result<std::shared_ptr<const Targets>> FindTargets(RunId id) override {
     return next_.FindTargets(id);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "adapters/memory/memory_store.hpp"
+#include "domain/run_row.hpp"
 
 namespace muster {
 namespace {
@@ -32,6 +33,9 @@ std::shared_ptr<MemoryDisk> CopyOf(MemoryDisk& disk, std::optional<Snapshot::Res
   copy->hosts = disk.hosts;
   copy->invites = disk.invites;
   copy->runs = disk.runs;
+  copy->plans = disk.plans;
+  copy->visits = disk.visits;
+  copy->holds = disk.holds;
   copy->targets = disk.targets;
   copy->tasks = disk.tasks;
   copy->keys = disk.keys;
@@ -63,11 +67,16 @@ void MemoryDisk::Put(const PutHost& put) {
 void MemoryDisk::Put(const PutInvite& put) { invites[put.invite.id] = put.invite; }
 
 void MemoryDisk::Put(const PutRun& put) {
-  runs[put.run.id] = put.run;
+  Run& row = runs[put.run.id] = put.run;
+  row.spec = RowSpecOf(put.run.spec);
   const std::uint64_t value = put.run.id.value;
   if (value >> kRunNumberBits == id_space)
     next_run = std::max<std::uint64_t>(next_run, (value & ((1ULL << kRunNumberBits) - 1)) + 1);
 }
+
+void MemoryDisk::Put(const PutPlan& put) { plans[put.run] = put.plan; }
+
+void MemoryDisk::Put(const PutVisit& put) { visits[{put.run, put.visit.visit}] = put.visit; }
 
 void MemoryDisk::Put(const PutTargets& put) { targets[put.run] = put.targets; }
 
@@ -106,6 +115,9 @@ void MemoryDisk::Put(const DropRun& drop) {
   tasks.erase(first, end);
   if (count >= drop.most) return;  // there may be more
   std::erase_if(wishes, [&](const auto& item) { return item.first.run == drop.run; });
+  std::erase_if(visits, [&](const auto& item) { return item.first.first == drop.run; });
+  std::erase_if(holds, [&](const auto& item) { return item.first.run == drop.run; });
+  plans.erase(drop.run);
   targets.erase(drop.run);
   runs.erase(drop.run);
 }
@@ -116,5 +128,9 @@ void MemoryDisk::Put(const DropAudit& drop) {
   audit.erase(audit.begin(), audit.lower_bound(drop.below));
   std::erase_if(audit_hosts, [&](const auto& item) { return item.second < drop.below; });
 }
+
+void MemoryDisk::Put(const PutHold& put) { holds.emplace(put.hold.task, put.hold.key); }
+
+void MemoryDisk::Put(const DropHold& drop) { holds.erase({drop.hold.task, drop.hold.key}); }
 
 }  // namespace muster

@@ -39,7 +39,9 @@ class MemoryDisk {
   std::optional<Snapshot::Restored> restored GUARDED_BY(mutex);
   std::map<HostId, Host> hosts GUARDED_BY(mutex);
   std::map<std::string, Invite> invites GUARDED_BY(mutex);
-  std::map<RunId, Run> runs GUARDED_BY(mutex);
+  std::map<RunId, Run> runs GUARDED_BY(mutex);  // without their plans
+  std::map<RunId, std::shared_ptr<const RunSpec>> plans GUARDED_BY(mutex);
+  std::map<std::pair<RunId, Visit>, StageVisit> visits GUARDED_BY(mutex);
   std::map<RunId, std::shared_ptr<const Targets>> targets GUARDED_BY(mutex);
   std::map<TaskPlace, TaskRecord> tasks GUARDED_BY(mutex);
   std::map<std::pair<std::string, std::string>, IdempotencyKey> keys GUARDED_BY(mutex);
@@ -48,11 +50,14 @@ class MemoryDisk {
   std::set<std::pair<HostId, std::uint64_t>> audit_hosts GUARDED_BY(mutex);
   std::map<std::string, Token> tokens GUARDED_BY(mutex);
   std::map<std::string, PendingJoin> pending GUARDED_BY(mutex);
+  std::set<std::pair<TaskKey, std::string>> holds GUARDED_BY(mutex);  // who holds which key
 
  private:
   void Put(const PutHost& put) REQUIRES(mutex);
   void Put(const PutInvite& put) REQUIRES(mutex);
   void Put(const PutRun& put) REQUIRES(mutex);
+  void Put(const PutPlan& put) REQUIRES(mutex);
+  void Put(const PutVisit& put) REQUIRES(mutex);
   void Put(const PutTargets& put) REQUIRES(mutex);
   void Put(const PutTask& put) REQUIRES(mutex);
   void Put(const PutKey& put) REQUIRES(mutex);
@@ -67,6 +72,8 @@ class MemoryDisk {
   void Put(const DropRun& drop) REQUIRES(mutex);
   void Put(const DropInvite& drop) REQUIRES(mutex);
   void Put(const DropAudit& drop) REQUIRES(mutex);
+  void Put(const PutHold& put) REQUIRES(mutex);
+  void Put(const DropHold& drop) REQUIRES(mutex);
 };
 
 }  // namespace muster

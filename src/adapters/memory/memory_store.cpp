@@ -1,10 +1,12 @@
 #include "adapters/memory/memory_store.hpp"
 
 #include <iterator>
+#include <limits>
 #include <map>
 
 #include "adapters/memory/memory_disk.hpp"
 #include "domain/no_such_run.hpp"
+#include "domain/run_row.hpp"
 
 namespace muster {
 namespace {
@@ -24,6 +26,36 @@ bool HasTaskOn(const MemoryDisk& disk, RunId run, HostId host) REQUIRES(disk.mut
        at != disk.tasks.end() && at->second.key.run == run; ++at)
     if (at->second.key.host == host) return true;
   return false;
+}
+
+Run WithPlan(const MemoryDisk& disk, const Run& row) REQUIRES(disk.mutex) {
+  Run run = row;
+  const auto plan = disk.plans.find(row.id);
+  if (plan != disk.plans.end()) run.spec = JoinPlan(row.spec, *plan->second);
+  return run;
+}
+
+std::vector<StageVisit> VisitsOf(const MemoryDisk& disk, RunId run, Visit after, std::size_t limit)
+    REQUIRES(disk.mutex) {
+  std::vector<StageVisit> list;
+  for (auto at = disk.visits.upper_bound({run, after});
+       at != disk.visits.end() && at->first.first == run && list.size() < limit; ++at)
+    list.push_back(at->second);
+  return list;
+}
+
+Snapshot::OpenRun WholeRun(const MemoryDisk& disk, const Run& row) REQUIRES(disk.mutex) {
+  const auto targets = disk.targets.find(row.id);
+  Snapshot::OpenRun whole{
+      .run = WithPlan(disk, row),
+      .targets =
+          targets == disk.targets.end() ? std::make_shared<const Targets>() : targets->second,
+      .tasks = {},
+      .visits = VisitsOf(disk, row.id, Visit(), std::numeric_limits<std::size_t>::max())};
+  for (auto at = disk.tasks.lower_bound(FirstOf(row.id));
+       at != disk.tasks.end() && at->second.key.run == row.id; ++at)
+    whole.tasks.push_back(at->second);
+  return whole;
 }
 
 bool Matches(const AuditEntry& entry, const AuditFilter& filter) {
@@ -90,16 +122,8 @@ Result<Snapshot> MemoryStore::Load(Term term) {
   for (const auto& [id, host] : disk_->hosts) snapshot.hosts.push_back(host);
   for (const auto& [id, invite] : disk_->invites)
     if (invite.uses_left > 0) snapshot.invites.push_back(invite);
-  for (const auto& [id, run] : disk_->runs) {
-    if (IsFinal(run.state)) continue;
-    const auto targets = disk_->targets.find(id);
-    auto none = std::make_shared<const Targets>();
-    snapshot.runs.push_back(
-        {run, targets == disk_->targets.end() ? std::move(none) : targets->second, {}});
-    for (auto at = disk_->tasks.lower_bound(FirstOf(id));
-         at != disk_->tasks.end() && at->second.key.run == id; ++at)
-      snapshot.runs.back().tasks.push_back(at->second);
-  }
+  for (const auto& [id, run] : disk_->runs)
+    if (!IsFinal(run.state)) snapshot.runs.push_back(WholeRun(*disk_, run));
   for (const auto& [place, task] : disk_->tasks) {
     if (!IsFinal(task.state) || task.log.state != LogState::kOpen) continue;
     const auto run = disk_->runs.find(task.key.run);
@@ -107,6 +131,7 @@ Result<Snapshot> MemoryStore::Load(Term term) {
   }
   for (const auto& [task, wish] : disk_->wishes) snapshot.wishes.push_back(wish);
   for (const auto& [name, pending] : disk_->pending) snapshot.pending.push_back(pending);
+  for (const auto& [task, key] : disk_->holds) snapshot.holds.push_back({.key = key, .task = task});
   return snapshot;
 }
 
@@ -119,8 +144,21 @@ Result<ReadAt<std::optional<Run>>> MemoryStore::FindRun(RunId id) {
   base::Lock lock(disk_->mutex);
   ReadAt<std::optional<Run>> answer{.value = {}, .commit = disk_->fence.number};
   const auto found = disk_->runs.find(id);
-  if (found != disk_->runs.end()) answer.value = found->second;
+  if (found != disk_->runs.end()) answer.value = WithPlan(*disk_, found->second);
   return answer;
+}
+
+Result<ReadAt<std::optional<Snapshot::OpenRun>>> MemoryStore::ReadWholeRun(RunId id) {
+  base::Lock lock(disk_->mutex);
+  ReadAt<std::optional<Snapshot::OpenRun>> answer{.value = {}, .commit = disk_->fence.number};
+  const auto found = disk_->runs.find(id);
+  if (found != disk_->runs.end()) answer.value = WholeRun(*disk_, found->second);
+  return answer;
+}
+
+Result<std::vector<StageVisit>> MemoryStore::ListVisits(RunId run, Visit after, std::size_t limit) {
+  base::Lock lock(disk_->mutex);
+  return VisitsOf(*disk_, run, after, limit);
 }
 
 Result<std::shared_ptr<const Targets>> MemoryStore::FindTargets(RunId id) {

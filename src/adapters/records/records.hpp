@@ -20,9 +20,18 @@ Result<Invite> DecodeInvite(std::string_view blob);
 std::string EncodePending(const PendingJoin& pending);
 Result<PendingJoin> DecodePending(std::string_view blob);
 
-// Compressed: a run carries its scripts.
+// A run without its plan, as PutRun says (domain/run_row.hpp). Rows made before plans had rows of
+// their own hold the stages of theirs: decoding puts them into `spec.stages`, which is empty for
+// every other row.
 std::string EncodeRun(const Run& run);
 Result<Run> DecodeRun(std::string_view blob);
+
+// Compressed: a plan carries its scripts.
+std::string EncodePlan(const RunSpec& plan);
+Result<RunSpec> DecodePlan(std::string_view blob);
+
+std::string EncodeVisit(const StageVisit& visit);
+Result<StageVisit> DecodeVisit(std::string_view blob);
 
 // Compressed: a run on 10,000 hosts repeats their names.
 std::string EncodeTargets(const Targets& targets);

@@ -1,12 +1,10 @@
 #include "adapters/sqlite/record_reader.hpp"
 
-#include <limits>
-
 #include "adapters/records/records.hpp"
 #include "adapters/sqlite/audit_reader.hpp"
 #include "adapters/sqlite/record_writer.hpp"
 #include "adapters/sqlite/rows.hpp"
-#include "domain/no_such_run.hpp"
+#include "adapters/sqlite/run_reader.hpp"
 
 namespace muster::sqlite {
 namespace {
@@ -26,24 +24,6 @@ Result<std::uint64_t> Counter(Database& database, const char* name) {
   });
   if (!ended) return Fail(ended.error());
   return value;
-}
-
-Result<> ReadOpenRuns(Database& database, Snapshot& snapshot) {
-  auto runs = ReadAll<Run>(
-      database, "SELECT record FROM run INDEXED BY run_state WHERE state < 4 ORDER BY id",
-      [](const Statement& row) { return records::DecodeRun(row.ColumnBytes(0)); });
-  if (!runs) return Fail(runs.error());
-  for (auto& run : *runs) {
-    auto targets = ReadTargets(database, run.id);
-    if (!targets && targets.error().code == ErrorCode::kNotFound)
-      targets = std::make_shared<const Targets>();
-    if (!targets) return Fail(targets.error());
-    auto tasks = ReadTasks(database, run.id, {.state = {}, .host = {}, .last_attempt_only = false},
-                           std::nullopt, std::numeric_limits<std::int64_t>::max());
-    if (!tasks) return Fail(tasks.error());
-    snapshot.runs.push_back({std::move(run), std::move(*targets), std::move(*tasks)});
-  }
-  return {};
 }
 
 Result<> ReadRest(Database& database, Snapshot& snapshot) {
@@ -88,6 +68,12 @@ Result<> ReadRest(Database& database, Snapshot& snapshot) {
       [](const auto& row) { return records::DecodePending(row.ColumnBytes(0)); });
   if (!pending) return Fail(pending.error());
   snapshot.pending = std::move(*pending);
+  auto holds = ReadAll<KeyHold>(database,
+                                "SELECT run, visit, ordinal, host, attempt, key FROM hold"
+                                " ORDER BY run, visit, ordinal, host, attempt, key",
+                                HoldOf);
+  if (!holds) return Fail(holds.error());
+  snapshot.holds = std::move(*holds);
   return {};
 }
 
@@ -129,6 +115,12 @@ bool Matches(const Run& run, const RunFilter& filter) {
          (!filter.until || run.created < filter.until);
 }
 
+// A row of old carries its plan, which lists go without.
+Run ListedRun(Run row) {
+  row.spec.stages.clear();
+  return row;
+}
+
 // Walks one host's runs from the newest, one look into the index each, and stops when it has
 // enough: asking for them in one query would sort all the host ever ran.
 Result<std::vector<Run>> ReadRunsOf(Database& database, HostId host, const RunFilter& filter,
@@ -145,11 +137,11 @@ Result<std::vector<Run>> ReadRunsOf(Database& database, HostId host, const RunFi
     if (!next) return Fail(next.error());
     if (!*next) break;
     below = **next;
-    auto run = ReadRun(database, RunId(static_cast<std::uint64_t>(below)));
+    auto run = ReadRunRow(database, RunId(static_cast<std::uint64_t>(below)));
     if (!run) return Fail(run.error());
     if (!*run) continue;
     if (filter.since && (*run)->created + kClockSetBack < filter.since) break;
-    if (Matches(**run, filter)) runs.push_back(std::move(**run));
+    if (Matches(**run, filter)) runs.push_back(ListedRun(std::move(**run)));
   }
   return runs;
 }
@@ -182,26 +174,11 @@ Result<Snapshot> ReadSnapshot(Database& database) {
     snapshot.restored = Snapshot::Restored{.taken = {static_cast<std::int64_t>(*taken)},
                                            .at = {static_cast<std::int64_t>(*at)},
                                            .logs = *logs != 0};
-  if (auto read = ReadOpenRuns(database, snapshot); !read) return Fail(read.error());
+  auto runs = ReadOpenRuns(database);
+  if (!runs) return Fail(runs.error());
+  snapshot.runs = std::move(*runs);
   if (auto read = ReadRest(database, snapshot); !read) return Fail(read.error());
   return snapshot;
-}
-
-Result<std::optional<Run>> ReadRun(Database& database, RunId id) {
-  return ReadOne<Run>(
-      database, "SELECT record FROM run WHERE id = ?",
-      [&](Statement& statement) { statement.Id(id.value); },
-      [](const Statement& row) { return records::DecodeRun(row.ColumnBytes(0)); });
-}
-
-Result<std::shared_ptr<const Targets>> ReadTargets(Database& database, RunId id) {
-  auto found = ReadOne<std::shared_ptr<const Targets>>(
-      database, "SELECT record FROM targets WHERE run = ?",
-      [&](Statement& statement) { statement.Id(id.value); },
-      [](const Statement& row) { return records::DecodeTargets(row.ColumnBytes(0)); });
-  if (!found) return Fail(found.error());
-  if (!*found) return Fail(NoSuchRun(id));
-  return std::move(**found);
 }
 
 Result<std::vector<Run>> ReadRuns(Database& database, const RunFilter& filter, RunId before,
@@ -217,7 +194,7 @@ Result<std::vector<Run>> ReadRuns(Database& database, const RunFilter& filter, R
   auto ended = EachRow(**statement, [&](const Statement& row) -> Result<> {
     auto run = records::DecodeRun(row.ColumnBytes(0));
     if (!run) return Fail(run.error());
-    runs.push_back(std::move(*run));
+    runs.push_back(ListedRun(std::move(*run)));
     return {};
   });
   if (!ended) return Fail(ended.error());

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -13,8 +12,6 @@
 namespace muster::sqlite {
 
 Result<Snapshot> ReadSnapshot(Database& database);
-Result<std::optional<Run>> ReadRun(Database& database, RunId id);
-Result<std::shared_ptr<const Targets>> ReadTargets(Database& database, RunId id);
 Result<std::vector<Run>> ReadRuns(Database& database, const RunFilter& filter, RunId before,
                                   std::size_t limit);
 Result<std::vector<TaskRecord>> ReadTasks(Database& database, RunId run, const TaskFilter& filter,

@@ -24,9 +24,9 @@ constexpr const char* kPutTask = R"(
   WHERE host = excluded.host)";
 
 constexpr const char* kPutRun = R"(
-  INSERT INTO run (id, state, by, created, record) VALUES (?, ?, ?, ?, ?)
+  INSERT INTO run (id, state, by, created, record, whole) VALUES (?, ?, ?, ?, ?, 0)
   ON CONFLICT DO UPDATE SET state = excluded.state, by = excluded.by, created = excluded.created,
-                            record = excluded.record)";
+                            record = excluded.record, whole = 0)";
 
 constexpr const char* kAddAudit = R"(
   INSERT OR REPLACE INTO audit (number, at, actor, address, act, object, detail, client, reason,
@@ -78,6 +78,9 @@ Result<> RecordWriter::PrepareAll() {
       {&put_host_, "INSERT OR REPLACE INTO host VALUES (?, ?)"},
       {&put_invite_, "INSERT OR REPLACE INTO invite VALUES (?, ?, ?)"},
       {&put_run_, kPutRun},
+      {&find_old_run_, "SELECT record FROM run WHERE id = ? AND whole = 1"},
+      {&put_plan_, "INSERT OR REPLACE INTO plan VALUES (?, ?)"},
+      {&put_visit_, "INSERT OR REPLACE INTO visit VALUES (?, ?, ?, ?)"},
       {&put_targets_, "INSERT OR REPLACE INTO targets VALUES (?, ?)"},
       {&put_task_, kPutTask},
       {&put_key_, "INSERT OR REPLACE INTO idempotency_key VALUES (?, ?, ?, ?, ?)"},
@@ -94,6 +97,9 @@ Result<> RecordWriter::PrepareAll() {
       {&drop_token_, "DELETE FROM token WHERE name = ?"},
       {&drop_tasks_, kDropTasks},
       {&drop_run_, "DELETE FROM run WHERE id = ?"},
+      {&drop_plan_, "DELETE FROM plan WHERE run = ?"},
+      {&drop_visits_, "DELETE FROM visit WHERE run = ?"},
+      {&drop_holds_, "DELETE FROM hold WHERE run = ?"},
       {&drop_targets_, "DELETE FROM targets WHERE run = ?"},
       {&drop_wishes_, "DELETE FROM wish WHERE run = ?"},
       {&drop_invite_, "DELETE FROM invite WHERE id = ?"},
@@ -105,6 +111,10 @@ Result<> RecordWriter::PrepareAll() {
       {&drop_host_, "DELETE FROM host WHERE id = ?"},
       {&put_pending_, "INSERT OR REPLACE INTO pending_join VALUES (?, ?)"},
       {&drop_pending_, "DELETE FROM pending_join WHERE name = ?"},
+      {&put_hold_, "INSERT OR IGNORE INTO hold VALUES (?, ?, ?, ?, ?, ?)"},
+      {&drop_hold_,
+       "DELETE FROM hold WHERE run = ? AND visit = ? AND ordinal = ? AND host = ? AND attempt = ?"
+       " AND key = ?"},
   };
   for (const auto& [place, sql] : all) {
     auto prepared = database_.Prepare(sql);
@@ -226,15 +236,6 @@ Result<> RecordWriter::Put(const PutInvite& put, Seen&) {
   return put_invite_->Text(put.invite.id).Int(put.invite.uses_left).Blob(record).Run();
 }
 
-Result<> RecordWriter::Put(const PutRun& put, Seen& seen) {
-  const Run& run = put.run;
-  if (run.id.value >> kRunNumberBits == id_space_)
-    seen.run = std::max<std::uint64_t>(seen.run, run.id.value & ((1ULL << kRunNumberBits) - 1));
-  const std::string record = records::EncodeRun(run);
-  put_run_->Id(run.id.value).Int(static_cast<std::int64_t>(run.state)).Text(run.by);
-  return put_run_->Int(run.created.ms).Blob(record).Run();
-}
-
 Result<> RecordWriter::Put(const PutTargets& put, Seen&) {
   const std::string record = records::EncodeTargets(*put.targets);
   return put_targets_->Id(put.run.value).Blob(record).Run();
@@ -316,15 +317,6 @@ Result<> RecordWriter::Put(const PutPending& put, Seen&) {
 
 Result<> RecordWriter::Put(const DropPending& drop, Seen&) {
   return drop_pending_->Text(drop.name).Run();
-}
-
-Result<> RecordWriter::Put(const DropRun& drop, Seen&) {
-  const std::uint64_t run = drop.run.value;
-  if (auto dropped = drop_tasks_->Id(run).Int(drop.most).Run(); !dropped) return dropped;
-  if (database_.Changes() >= drop.most) return {};  // there may be more
-  if (auto dropped = drop_wishes_->Id(run).Run(); !dropped) return dropped;
-  if (auto dropped = drop_targets_->Id(run).Run(); !dropped) return dropped;
-  return drop_run_->Id(run).Run();
 }
 
 Result<> RecordWriter::Put(const DropInvite& drop, Seen&) {

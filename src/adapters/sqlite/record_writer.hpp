@@ -36,11 +36,18 @@ class RecordWriter {
   Result<> WriteSeen(const Seen& seen);
   Result<> RaiseCounter(const char* name, std::uint64_t next);
   Result<> End();  // COMMIT
+  // Before anything of a run is written: a row that still holds its plan is split.
+  Result<> SplitOldRow(RunId run);
+  Result<> WriteRun(const Run& run);
+  Result<> WritePlan(RunId run, const RunSpec& plan);
+  Result<> WriteVisit(RunId run, const StageVisit& visit);
   Result<std::int64_t> NodeId(const std::string& store, const std::string& boot);
 
   Result<> Put(const PutHost& put, Seen& seen);
   Result<> Put(const PutInvite& put, Seen& seen);
   Result<> Put(const PutRun& put, Seen& seen);
+  Result<> Put(const PutPlan& put, Seen& seen);
+  Result<> Put(const PutVisit& put, Seen& seen);
   Result<> Put(const PutTargets& put, Seen& seen);
   Result<> Put(const PutTask& put, Seen& seen);
   Result<> Put(const PutKey& put, Seen& seen);
@@ -55,6 +62,8 @@ class RecordWriter {
   Result<> Put(const DropRun& drop, Seen& seen);
   Result<> Put(const DropInvite& drop, Seen& seen);
   Result<> Put(const DropAudit& drop, Seen& seen);
+  Result<> Put(const PutHold& put, Seen& seen);
+  Result<> Put(const DropHold& drop, Seen& seen);
 
   Database& database_;
   std::uint64_t id_space_ = 0;
@@ -65,6 +74,9 @@ class RecordWriter {
   Statement* put_host_ = nullptr;
   Statement* put_invite_ = nullptr;
   Statement* put_run_ = nullptr;
+  Statement* find_old_run_ = nullptr;
+  Statement* put_plan_ = nullptr;
+  Statement* put_visit_ = nullptr;
   Statement* put_targets_ = nullptr;
   Statement* put_task_ = nullptr;
   Statement* put_key_ = nullptr;
@@ -78,6 +90,9 @@ class RecordWriter {
   Statement* drop_token_ = nullptr;
   Statement* drop_tasks_ = nullptr;
   Statement* drop_run_ = nullptr;
+  Statement* drop_plan_ = nullptr;
+  Statement* drop_visits_ = nullptr;
+  Statement* drop_holds_ = nullptr;
   Statement* drop_targets_ = nullptr;
   Statement* drop_wishes_ = nullptr;
   Statement* drop_invite_ = nullptr;
@@ -89,6 +104,8 @@ class RecordWriter {
   Statement* drop_host_ = nullptr;
   Statement* put_pending_ = nullptr;
   Statement* drop_pending_ = nullptr;
+  Statement* put_hold_ = nullptr;
+  Statement* drop_hold_ = nullptr;
 };
 
 // Reads the fence row.

@@ -6,6 +6,18 @@
 #include "adapters/records/records.hpp"
 
 namespace muster::sqlite {
+namespace {
+
+// Of rows that begin with run, visit, ordinal, host, attempt.
+TaskKey TaskKeyOf(const Statement& row) {
+  return {.run = RunId(row.ColumnId(0)),
+          .visit = Visit(static_cast<std::uint32_t>(row.ColumnInt(1))),
+          .ordinal = static_cast<std::uint32_t>(row.ColumnInt(2)),
+          .host = HostId(row.ColumnId(3)),
+          .attempt = Attempt(static_cast<std::uint32_t>(row.ColumnInt(4)))};
+}
+
+}  // namespace
 
 Result<TaskRecord> TaskOf(const Statement& row) {
   const std::int64_t state = row.ColumnInt(5);
@@ -39,12 +51,11 @@ Result<TaskRecord> TaskOf(const Statement& row) {
 Result<OpenWish> WishOf(const Statement& row) {
   auto wish = records::DecodeWish(row.ColumnBytes(5));
   if (!wish) return Fail(wish.error());
-  return OpenWish{.task = {.run = RunId(row.ColumnId(0)),
-                           .visit = Visit(static_cast<std::uint32_t>(row.ColumnInt(1))),
-                           .ordinal = static_cast<std::uint32_t>(row.ColumnInt(2)),
-                           .host = HostId(row.ColumnId(3)),
-                           .attempt = Attempt(static_cast<std::uint32_t>(row.ColumnInt(4)))},
-                  .wish = std::move(*wish)};
+  return OpenWish{.task = TaskKeyOf(row), .wish = std::move(*wish)};
+}
+
+Result<KeyHold> HoldOf(const Statement& row) {
+  return KeyHold{.key = row.ColumnText(5), .task = TaskKeyOf(row)};
 }
 
 Result<IdempotencyKey> KeyOf(const Statement& row) {

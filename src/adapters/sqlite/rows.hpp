@@ -21,6 +21,7 @@ constexpr std::string_view kSelectTask =
 
 Result<TaskRecord> TaskOf(const Statement& row);
 Result<OpenWish> WishOf(const Statement& row);
+Result<KeyHold> HoldOf(const Statement& row);
 Result<IdempotencyKey> KeyOf(const Statement& row);
 Result<Token> TokenOf(const Statement& row);
 

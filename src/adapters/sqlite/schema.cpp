@@ -75,6 +75,20 @@ constexpr const char* kPeople = R"(
   CREATE INDEX audit_host_number ON audit_host (number);
 )";
 
+// A run's plan and visits apart from its row, which changes often; and who holds a place under a
+// limit. Rows from before are `whole` until they are written again (old_runs.hpp).
+constexpr const char* kFlow = R"(
+  ALTER TABLE run ADD COLUMN whole INTEGER NOT NULL DEFAULT 1;
+  CREATE TABLE plan (run INTEGER PRIMARY KEY, record BLOB NOT NULL);
+  CREATE TABLE visit (run INTEGER NOT NULL, visit INTEGER NOT NULL, open INTEGER NOT NULL,
+                      record BLOB NOT NULL, PRIMARY KEY (run, visit)) WITHOUT ROWID;
+  CREATE INDEX visit_open ON visit (run) WHERE open = 1;
+  CREATE TABLE hold (
+    run INTEGER NOT NULL, visit INTEGER NOT NULL, ordinal INTEGER NOT NULL, host INTEGER NOT NULL,
+    attempt INTEGER NOT NULL, key TEXT NOT NULL,
+    PRIMARY KEY (run, visit, ordinal, host, attempt, key)) WITHOUT ROWID;
+)";
+
 constexpr const char* kLogTables = R"(
   CREATE TABLE chunk (
     run INTEGER NOT NULL, visit INTEGER NOT NULL, ordinal INTEGER NOT NULL, host INTEGER NOT NULL,
@@ -89,6 +103,7 @@ constexpr std::array kRecordSteps = {
     "CREATE TABLE pending_join (name TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID",
     // Retention finds invites that are used up.
     "CREATE INDEX invite_used ON invite (id) WHERE uses_left = 0",
+    kFlow,
 };
 
 }  // namespace

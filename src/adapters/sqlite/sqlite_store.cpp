@@ -11,6 +11,7 @@
 #include "adapters/sqlite/folder_lock.hpp"
 #include "adapters/sqlite/record_reader.hpp"
 #include "adapters/sqlite/record_writer.hpp"
+#include "adapters/sqlite/run_reader.hpp"
 #include "adapters/sqlite/schema.hpp"
 
 namespace muster {
@@ -200,6 +201,19 @@ Result<Fence> SqliteStore::ReadFence() {
 Result<ReadAt<std::optional<Run>>> SqliteStore::FindRun(RunId id) {
   return AtOneMoment<ReadAt<std::optional<Run>>>("find run", [&](sqlite::Database& database) {
     return WithCommit(database, sqlite::ReadRun(database, id));
+  });
+}
+
+Result<ReadAt<std::optional<Snapshot::OpenRun>>> SqliteStore::ReadWholeRun(RunId id) {
+  return AtOneMoment<ReadAt<std::optional<Snapshot::OpenRun>>>(
+      "read whole run", [&](sqlite::Database& database) {
+        return WithCommit(database, sqlite::ReadWholeRun(database, id));
+      });
+}
+
+Result<std::vector<StageVisit>> SqliteStore::ListVisits(RunId run, Visit after, std::size_t limit) {
+  return AtOneMoment<std::vector<StageVisit>>("list visits", [&](sqlite::Database& database) {
+    return sqlite::ReadVisits(database, run, after, limit);
   });
 }
 

@@ -49,6 +49,8 @@ class SqliteStore final : public Store {
   Result<Snapshot> Load(Term term) override;
   Result<Fence> ReadFence() override;
   Result<ReadAt<std::optional<Run>>> FindRun(RunId id) override;
+  Result<ReadAt<std::optional<Snapshot::OpenRun>>> ReadWholeRun(RunId id) override;
+  Result<std::vector<StageVisit>> ListVisits(RunId run, Visit after, std::size_t limit) override;
   Result<std::shared_ptr<const Targets>> FindTargets(RunId id) override;
   Result<std::vector<Run>> ListRuns(const RunFilter& filter, RunId before,
                                     std::size_t limit) override;
