@@ -6,6 +6,7 @@
 
 #include <sqlite3.h>
 
+#include "contract/old_schema.hpp"
 #include "contract/store_fixture.hpp"
 
 namespace muster {
@@ -40,31 +41,17 @@ TEST(SqliteStore, NewerSchemaIsRefused) {
   EXPECT_EQ(store.error().code, ErrorCode::kInvalid);
 }
 
-// What a musterd of schema 1 left behind, as far as later versions changed it.
-constexpr const char* kBackToSchema1 = R"(
+constexpr const char* kOldAudit = R"(
   INSERT INTO audit (number, at, actor, address, act, object, detail)
     VALUES (1, 10, 'admin', '10.0.0.1', 'runs.start', 'r1', 'true'),
            (2, 20, 'admin', '10.0.0.1', 'runs.stop', 'r1', 'oops');
   UPDATE meta SET value = 3 WHERE name = 'next_audit';
-  DELETE FROM meta WHERE name = 'audit_hash';
-  DROP TABLE token; DROP TABLE audit_host; DROP TABLE pending_join; DROP INDEX invite_used;
-  DROP INDEX audit_actor; DROP INDEX audit_act; DROP INDEX audit_at; DROP INDEX audit_run;
-  ALTER TABLE audit DROP COLUMN client; ALTER TABLE audit DROP COLUMN reason;
-  ALTER TABLE audit DROP COLUMN run; ALTER TABLE audit DROP COLUMN hosts;
-  ALTER TABLE audit DROP COLUMN names; ALTER TABLE audit DROP COLUMN command;
-  ALTER TABLE audit DROP COLUMN command_sha256; ALTER TABLE audit DROP COLUMN previous;
-  ALTER TABLE audit DROP COLUMN hash;
-  PRAGMA user_version = 1;
 )";
 
 TEST(SqliteStore, SchemaOfTheFirstVersionIsBroughtUpToDate) {
   TempFolder folder;
   OpenAt(folder).reset();
-  sqlite3* raw = nullptr;
-  ASSERT_EQ(sqlite3_open((folder.Path() / "muster.db").c_str(), &raw), SQLITE_OK);
-  char* problem = nullptr;
-  ASSERT_EQ(sqlite3_exec(raw, kBackToSchema1, nullptr, nullptr, &problem), SQLITE_OK) << problem;
-  sqlite3_close(raw);
+  BackToSchema1(folder.Path(), kOldAudit);
   for (int opened = 0; opened < 2; ++opened) {
     auto store = OpenAt(folder);
     ASSERT_TRUE(store);

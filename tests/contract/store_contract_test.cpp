@@ -254,6 +254,8 @@ TEST_P(StoreContract, LoadGivesBackWhateverWasPut) {
     std::map<TaskKey, TaskRecord> tasks;
     std::map<TaskKey, OpenWish> wishes;
     std::map<std::string, PendingJoin> pending;
+    std::map<RunId, std::map<Visit, StageVisit>> visits;
+    std::map<std::pair<TaskKey, std::string>, KeyHold> holds;
     for (int batch = 0; batch < 5; ++batch) {
       std::vector<Change> changes;
       for (int i = 0; i < 20; ++i) {
@@ -273,8 +275,14 @@ TEST_P(StoreContract, LoadGivesBackWhateverWasPut) {
         wishes[wish.task] = wish;
         const PendingJoin join = random.SomePending();
         pending[join.name] = join;
-        changes.insert(changes.end(), {PutHost{host}, PutInvite{invite}, PutRun{run}, PutTask{task},
-                                       PutWish{wish}, PutPending{join}});
+        const StageVisit visit = random.SomeVisit();
+        visits[run.id][visit.visit] = visit;
+        const KeyHold hold = random.Hold();
+        holds[{hold.task, hold.key}] = hold;
+        changes.insert(changes.end(),
+                       {PutHost{host}, PutInvite{invite}, PutRun{run}, PutTask{task}, PutWish{wish},
+                        PutPending{join}, PutVisit{run.id, visit}, PutHold{hold}});
+        changes.emplace_back(PutPlan{run.id, std::make_shared<const RunSpec>(run.spec)});
       }
       Commit(std::move(changes));
     }
@@ -288,6 +296,9 @@ TEST_P(StoreContract, LoadGivesBackWhateverWasPut) {
     std::vector<PendingJoin> want_pending;
     for (const auto& [name, join] : pending) want_pending.push_back(join);
     EXPECT_EQ(snapshot.pending, want_pending);
+    std::vector<KeyHold> want_holds;
+    for (const auto& [key, hold] : holds) want_holds.push_back(hold);
+    EXPECT_EQ(snapshot.holds, want_holds);
     std::vector<Invite> want_invites;
     for (const auto& [id, invite] : invites)
       if (invite.uses_left > 0) want_invites.push_back(invite);
@@ -299,7 +310,10 @@ TEST_P(StoreContract, LoadGivesBackWhateverWasPut) {
       EXPECT_TRUE(SameRun(*found->value, run));
       if (IsFinal(run.state)) continue;
       ASSERT_LT(open, snapshot.runs.size());
-      EXPECT_TRUE(SameRun(snapshot.runs[open++].run, run));
+      EXPECT_TRUE(SameRun(snapshot.runs[open].run, run));
+      std::vector<StageVisit> want_visits;
+      for (const auto& [number, visit] : visits[id]) want_visits.push_back(visit);
+      EXPECT_EQ(snapshot.runs[open++].visits, want_visits);
     }
     EXPECT_EQ(open, snapshot.runs.size());
     std::vector<TaskKey> keys;

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "domain/records.hpp"
+#include "domain/run_row.hpp"
 
 namespace muster {
 
@@ -94,7 +98,8 @@ class RandomRecords {
     task.log = {.state = static_cast<LogState>(Number(5)),
                 .bytes = Number(1 << 30),
                 .stdout_sha256 = Coin() ? "" : Hash(),
-                .stderr_sha256 = Coin() ? "" : Hash()};
+                .stderr_sha256 = Coin() ? "" : Hash(),
+                .masked_sha256 = Coin() ? "" : Hash()};
     task.stop_wished = Coin();
     if (Coin()) task.late = End();
     task.sent_commit = CommitNumber(Number(1ULL << 40));
@@ -127,43 +132,191 @@ class RandomRecords {
   HostShare Share() {
     return {.number = static_cast<std::uint32_t>(Number(100)), .percent = Coin()};
   }
+  std::uint32_t Small(std::uint32_t below = 20) {
+    return static_cast<std::uint32_t>(Number(below));
+  }
+  std::map<std::string, std::string> Pairs() {
+    std::map<std::string, std::string> pairs;
+    for (const auto& key : Texts()) pairs.emplace(key, Text());
+    return pairs;
+  }
+  ApproveAction Approve() {
+    return {.message = Text(), .by = Texts(), .not_starter = Coin(), .timeout = Span()};
+  }
+  HttpAction Http() {
+    HttpAction http{.method = Text(),
+                    .url = Text(),
+                    .headers = {},
+                    .body = Bytes(50),
+                    .expect = {},
+                    .outputs = Pairs(),
+                    .timeout = Span()};
+    for (const auto& name : Texts()) http.headers.emplace_back(name, Text());
+    for (std::size_t left = Number(3); left > 0; --left)
+      http.expect.push_back(static_cast<std::uint16_t>(Number(1 << 16)));
+    return http;
+  }
+  Action SomeAction() {
+    switch (Number(std::variant_size_v<Action>)) {
+      case 1:
+        return SequenceAction();
+      case 2:
+        return Approve();
+      case 3:
+        return WaitAction{.time = Span(), .until = Text()};
+      case 4:
+        return Http();
+      case 5:
+        return NotifyAction{.channel = Text(), .message = Text()};
+      case 6:
+        return JobAction{.job = Text(), .params = Pairs(), .wait = Coin()};
+      default:
+        return std::make_shared<const Command>(SomeCommand());
+    }
+  }
+  std::vector<KeyLimit> Limits() {
+    std::vector<KeyLimit> limits(Number(3));
+    for (auto& limit : limits) limit = {.key = Text(), .max = Small()};
+    return limits;
+  }
   StageSpec Spec() {
     StageSpec spec;
     spec.name = Text();
-    spec.command = std::make_shared<const Command>(SomeCommand());
-    spec.concurrency = static_cast<std::uint32_t>(Number(100));
+    spec.section = static_cast<Section>(Number(4));
+    if (Coin()) spec.parent = Small();
+    spec.action = SomeAction();
+    spec.hosts = static_cast<HostChoice>(Number(4));
+    spec.when = Text();
+    if (Coin()) spec.needs.emplace(Number(3), Small());
+    for (const auto& on : Texts()) spec.next[on] = Coin() ? StageSpec::kEnd : Small();
+    spec.max_visits = Small();
+    spec.recovers = Coin();
+    spec.retries = {.max = Small(), .backoff = Span()};
+    spec.repeat = static_cast<Repeat>(Number(2));
+    spec.concurrency = Small(100);
     for (std::size_t left = Number(4); left > 0; --left) spec.batches.sizes.push_back(Share());
     spec.batches.add = Share();
-    spec.batches.factor = static_cast<std::uint32_t>(Number(4));
+    spec.batches.factor = Small(4);
+    spec.between_wait = Span();
+    if (Coin()) spec.between_approve = Approve();
     spec.max_failures = Share();
+    spec.on_limit = static_cast<OnLimit>(Number(2));
+    spec.spread = Span();
     spec.wait_offline = Span();
+    spec.limits = Limits();
     return spec;
   }
-  muster::Stage SomeStage() {
-    muster::Stage stage{.visit = Visit(Number(9)),
-                        .index = static_cast<std::uint32_t>(Number(9)),
-                        .state = static_cast<StageState>(Number(7)),
-                        .started = Time(),
-                        .ended = Time(),
-                        .counts = {}};
-    for (auto& count : stage.counts.by_state) count = static_cast<std::uint32_t>(Number(20'000));
-    return stage;
+  // With jobs that start jobs; two of them may start the same.
+  RunSpec SomePlan(int levels = 2) {
+    RunSpec plan;
+    plan.title = Text(60);
+    plan.targets = Text(60);
+    for (std::size_t left = Number(3); left > 0; --left) plan.stages.push_back(Spec());
+    plan.job = Text();
+    plan.version = Small();
+    for (const auto& name : Texts())
+      plan.params.push_back({.name = name, .value = Text(), .secret = Coin()});
+    plan.timeout = Span();
+    plan.priority = static_cast<Priority>(Number(3));
+    plan.limits = Limits();
+    for (const auto& channel : Texts()) plan.notices.push_back({.on = Texts(), .channel = channel});
+    std::shared_ptr<const RunSpec> job;
+    for (std::size_t left = levels > 0 ? Number(3) : 0; left > 0; --left) {
+      if (!job || Coin()) job = std::make_shared<const RunSpec>(SomePlan(levels - 1));
+      plan.jobs[Text()] = job;
+    }
+    return plan;
   }
+  Ordinals SomeOrdinals() {
+    if (Coin()) return Ordinals::All(Small(1000));
+    Ordinals set;
+    for (std::size_t left = Number(30); left > 0; --left) set.Insert(Small(Coin() ? 40 : 20'000));
+    return set;
+  }
+  TaskCounts Counts() {
+    TaskCounts counts;
+    if (Coin()) return counts;
+    for (auto& count : counts.by_state) count = Small(20'000);
+    return counts;
+  }
+  StageVisit SomeVisit() {
+    StageVisit visit;
+    visit.visit = Visit(1 + Small());
+    visit.stage = Small();
+    visit.name = Text();
+    visit.pass = Small();
+    visit.parent = Visit(Small());
+    visit.from = Visit(Small());
+    visit.state = static_cast<StageState>(Number(9));
+    visit.started = Time();
+    visit.ended = Time();
+    visit.hosts = SomeOrdinals();
+    visit.dropped = SomeOrdinals();
+    visit.touched = SomeOrdinals();
+    visit.counts = Counts();
+    visit.status = Text();
+    visit.reason = Text();
+    visit.phase = static_cast<VisitPhase>(Number(4));
+    visit.batch = Small();
+    visit.batch_begin = Small(20'000);
+    visit.batch_end = Small(20'000);
+    visit.inner = Small();
+    visit.batch_dropped = SomeOrdinals();
+    visit.batch_failures = Small();
+    for (std::size_t left = Number(3); left > 0; --left) visit.begins.push_back(SomeOrdinals());
+    visit.until = Time();
+    visit.message = Text();
+    if (Coin())
+      visit.decision = {.approved = Coin(), .by = Text(), .at = Time(), .comment = Text()};
+    visit.child = RunId(Number(1000));
+    return visit;
+  }
+  KeyHold Hold() { return {.key = Text(3), .task = Key()}; }
+  StageProgress Progress() {
+    return {.name = Text(),
+            .state = static_cast<StageState>(Number(9)),
+            .visit = Visit(Small()),
+            .visits = Small(),
+            .started = Time(),
+            .ended = Time(),
+            .hosts = Small(20'000),
+            .counts = Counts(),
+            .batch = Small(),
+            .batches = Small(),
+            .reason = Text()};
+  }
+  Override SomeOverride() {
+    Override change;
+    if (Coin()) change.stage = Small();
+    if (Coin()) change.concurrency = Small();
+    if (Coin()) change.max_failures = Share();
+    return change;
+  }
+  // Its spec is a whole plan, of which a row keeps a part.
   muster::Run SomeRun() {
     muster::Run run;
     run.id = RunId(1 + Number(1000));
     run.state = static_cast<RunState>(Number(8));
-    run.pass = static_cast<std::uint32_t>(Number(5));
+    run.pass = Small(5);
     run.by = Text();
-    run.spec.title = Text(60);
-    run.spec.targets = Text(60);
-    for (std::size_t left = Number(3); left > 0; --left) run.spec.stages.push_back(Spec());
-    run.hosts = static_cast<std::uint32_t>(Number(20'000));
+    run.spec = SomePlan();
+    run.hosts = Small(20'000);
     run.created = Time();
     run.ended = Time();
     if (Coin()) run.stop = Wish();
     run.reason = Text();
-    for (std::size_t left = Number(3); left > 0; --left) run.stages.push_back(SomeStage());
+    for (std::size_t left = Number(3); left > 0; --left) run.stages.push_back(Progress());
+    run.counts = Counts();
+    run.next_visit = Small();
+    if (Coin()) run.pause = {.by = Text(), .at = Time(), .reason = Text(), .release = Coin()};
+    run.outcome = static_cast<StageState>(Number(9));
+    run.closing = Coin();
+    run.used = Span();
+    run.ticking = Time();
+    for (std::size_t left = Number(3); left > 0; --left) run.overrides.push_back(SomeOverride());
+    for (std::size_t left = Number(3); left > 0; --left) run.skips.push_back(Small());
+    run.parent = RunId(Number(1000));
+    run.parent_visit = Visit(Small());
     return run;
   }
   Targets SomeTargets() {
@@ -228,23 +381,30 @@ class RandomRecords {
   std::mt19937_64 engine_;
 };
 
-// Runs and their parts have no comparison of their own, as they hold their commands by pointer.
-inline bool SameRun(const Run& a, const Run& b) {
-  const auto same_spec = [](const StageSpec& x, const StageSpec& y) {
-    return x.name == y.name && *x.command == *y.command && x.concurrency == y.concurrency &&
-           x.batches == y.batches && x.max_failures == y.max_failures &&
-           x.wait_offline == y.wait_offline;
+// Plans have no comparison of their own, as they hold their jobs by pointer.
+inline bool SamePlan(const RunSpec& a, const RunSpec& b) {
+  const auto same_job = [](const auto& x, const auto& y) {
+    return x.first == y.first && SamePlan(*x.second, *y.second);
   };
-  const auto same_stage = [](const muster::Stage& x, const muster::Stage& y) {
-    return x.visit == y.visit && x.index == y.index && x.state == y.state &&
-           x.started == y.started && x.ended == y.ended && x.counts == y.counts;
-  };
+  return a.title == b.title && a.targets == b.targets && a.stages == b.stages && a.job == b.job &&
+         a.version == b.version && a.params == b.params && a.timeout == b.timeout &&
+         a.priority == b.priority && a.limits == b.limits && a.notices == b.notices &&
+         std::equal(a.jobs.begin(), a.jobs.end(), b.jobs.begin(), b.jobs.end(), same_job);
+}
+
+// But for their plans.
+inline bool SameRow(const Run& a, const Run& b) {
   return a.id == b.id && a.state == b.state && a.pass == b.pass && a.by == b.by &&
-         a.spec.title == b.spec.title && a.spec.targets == b.spec.targets && a.hosts == b.hosts &&
+         SamePlan(RowSpecOf(a.spec), RowSpecOf(b.spec)) && a.hosts == b.hosts &&
          a.created == b.created && a.ended == b.ended && a.stop == b.stop && a.reason == b.reason &&
-         std::equal(a.spec.stages.begin(), a.spec.stages.end(), b.spec.stages.begin(),
-                    b.spec.stages.end(), same_spec) &&
-         std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), b.stages.end(), same_stage);
+         a.stages == b.stages && a.counts == b.counts && a.next_visit == b.next_visit &&
+         a.pause == b.pause && a.outcome == b.outcome && a.closing == b.closing &&
+         a.used == b.used && a.ticking == b.ticking && a.overrides == b.overrides &&
+         a.skips == b.skips && a.parent == b.parent && a.parent_visit == b.parent_visit;
+}
+
+inline bool SameRun(const Run& a, const Run& b) {
+  return SameRow(a, b) && SamePlan(a.spec, b.spec);
 }
 
 }  // namespace muster

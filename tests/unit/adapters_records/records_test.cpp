@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "adapters/records/compress.hpp"
+#include "support/old_runs.hpp"
 #include "support/random_records.hpp"
 
 namespace muster::records {
@@ -25,7 +26,13 @@ TEST(Records, RoundTripWhateverIsInside) {
     const muster::Run run = random.SomeRun();
     const auto again = DecodeRun(EncodeRun(run));
     ASSERT_TRUE(again);
-    EXPECT_TRUE(SameRun(*again, run));
+    EXPECT_TRUE(SameRow(*again, run));
+    EXPECT_TRUE(SamePlan(again->spec, RowSpecOf(run.spec)));
+    const auto plan = DecodePlan(EncodePlan(run.spec));
+    ASSERT_TRUE(plan) << plan.error().message;
+    EXPECT_TRUE(SamePlan(*plan, run.spec));
+    const StageVisit visit = random.SomeVisit();
+    EXPECT_EQ(DecodeVisit(EncodeVisit(visit)), visit);
   }
 }
 
@@ -41,6 +48,7 @@ TEST(Records, TaskRestRoundTripsAndLeavesTheColumns) {
     again.stop_wished = false;
     again.log.stdout_sha256.clear();
     again.log.stderr_sha256.clear();
+    again.log.masked_sha256.clear();
     ASSERT_TRUE(DecodeTaskRest(EncodeTaskRest(task), &again));
     EXPECT_EQ(again, task);
   }
@@ -53,15 +61,83 @@ TEST(Records, TaskJustSentHasNoRest) {
   EXPECT_EQ(EncodeTaskRest(task), "");
 }
 
+TEST(Records, PlanKeepsAJobThatManyStartOnce) {
+  // Each level starts the one below it twice: 2^20 jobs if they were written one by one.
+  auto job = std::make_shared<const RunSpec>(RunSpec{.title = "leaf", .stages = {StageSpec()}});
+  for (int level = 0; level < 20; ++level) {
+    auto next = std::make_shared<RunSpec>();
+    next->jobs = {{"left", job}, {"right", job}};
+    job = next;
+  }
+  const std::string blob = EncodePlan(*job);
+  EXPECT_LT(blob.size(), 2000U);
+  const auto plan = DecodePlan(blob);
+  ASSERT_TRUE(plan) << plan.error().message;
+  const RunSpec* at = &*plan;
+  for (int level = 0; level < 20; ++level) {
+    EXPECT_EQ(at->jobs.at("left"), at->jobs.at("right"));
+    at = at->jobs.at("left").get();
+  }
+  EXPECT_EQ(at->title, "leaf");
+  EXPECT_EQ(at->stages, std::vector<StageSpec>(1));
+}
+
+TEST(Records, VisitOfAllHostsIsNoLargerThanOfOne) {
+  StageVisit visit;
+  visit.hosts = Ordinals::All(1);
+  const auto one = EncodeVisit(visit).size();
+  visit.hosts = Ordinals::All(100'000);
+  EXPECT_LE(EncodeVisit(visit).size(), one + 2);
+}
+
+TEST(Records, RowFromBeforeJobsGivesItsPlanAndProgress) {
+  const auto run = DecodeRun(OldOpenRun());
+  ASSERT_TRUE(run) << run.error().message;
+  EXPECT_EQ(run->spec.title, "systemctl restart nginx");
+  EXPECT_EQ(run->spec.priority, Priority::kNormal);
+  EXPECT_EQ(run->next_visit, 2U);
+  ASSERT_EQ(run->spec.stages.size(), 1U);
+  const StageSpec& stage = run->spec.stages.front();
+  ASSERT_NE(CommandOf(stage), nullptr);
+  EXPECT_EQ(CommandOf(stage)->argv, (std::vector<std::string>{"systemctl", "restart", "nginx"}));
+  // What it did not say is as in a stage that says nothing.
+  StageSpec want;
+  want.action = stage.action;
+  want.concurrency = 2;
+  want.batches = *ParseBatchPlan("1,100%");
+  want.max_failures = {.number = 1};
+  EXPECT_EQ(stage, want);
+  StageProgress progress;
+  progress.name = "command";
+  progress.state = StageState::kRunning;
+  progress.visit = Visit(1);
+  progress.visits = 1;
+  progress.started = {1'700'000'000'000};
+  progress.hosts = 3;
+  EXPECT_EQ(run->stages, std::vector{progress});
+  const auto ended = DecodeRun(OldEndedRun());
+  ASSERT_TRUE(ended) << ended.error().message;
+  EXPECT_EQ(ended->outcome, StageState::kFailed);
+  EXPECT_EQ(ended->counts[TaskState::kSkipped], 1U);
+  EXPECT_EQ(ended->counts.Total(), 3U);
+}
+
 TEST(Records, DamagedBlobsAreOurFaultAndHarmNothing) {
   RandomRecords random(7);
-  for (int i = 0; i < 2000; ++i) {
-    std::string blob = EncodeRun(random.SomeRun());
+  const auto damage = [&](std::string blob) {
     blob[random.Number(blob.size())] ^= static_cast<char>(1 + random.Number(255));
     blob.resize(random.Number(blob.size() + 1));
-    const auto run = DecodeRun(blob);
+    return blob;
+  };
+  for (int i = 0; i < 2000; ++i) {
+    const auto run = DecodeRun(damage(EncodeRun(random.SomeRun())));
     if (!run) EXPECT_EQ(run.error().code, ErrorCode::kInternal);
+    const auto plan = DecodePlan(damage(EncodePlan(random.SomePlan(1))));
+    if (!plan) EXPECT_EQ(plan.error().code, ErrorCode::kInternal);
+    const auto visit = DecodeVisit(damage(EncodeVisit(random.SomeVisit())));
+    if (!visit) EXPECT_EQ(visit.error().code, ErrorCode::kInternal);
   }
+  EXPECT_EQ(DecodePlan(Pack("")).error().code, ErrorCode::kInternal);
   EXPECT_EQ(DecodeHost("\xff").error().code, ErrorCode::kInternal);
 }
 
