@@ -24,8 +24,10 @@ struct RunNews {
   std::uint32_t logs_open = 0;
   CommitNumber commit;
   bool is_new = false;
-  std::shared_ptr<const Run> whole;        // with is_new and at the end
+  std::shared_ptr<const Run> whole;        // with is_new, when its row changed, and at the end
   std::shared_ptr<const Targets> targets;  // with is_new
+  // Of the stages that work on hosts now, on top of what `whole` says of their earlier visits.
+  std::vector<std::pair<std::uint32_t, TaskCounts>> stages = {};
 };
 struct TaskNews {
   TaskKey task;

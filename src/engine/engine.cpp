@@ -27,6 +27,13 @@ std::uint32_t LogsOpen(const State& state, RunId run) {
   return found == state.logs_open.end() ? 0 : found->second;
 }
 
+std::vector<std::pair<std::uint32_t, TaskCounts>> OpenStages(const OpenRun& run) {
+  std::vector<std::pair<std::uint32_t, TaskCounts>> stages;
+  for (const auto& [id, visit] : run.visits)
+    if (!visit.slots.empty()) stages.emplace_back(visit.record.stage, visit.counts);
+  return stages;
+}
+
 }  // namespace
 
 Engine::Engine(Snapshot snapshot, Options options, Now now)
@@ -47,7 +54,8 @@ Effects Engine::Announce() const {
                                    .commit = state_.loaded_at,
                                    .is_new = true,
                                    .whole = std::make_shared<const Run>(open.run),
-                                   .targets = open.targets});
+                                   .targets = open.targets,
+                                   .stages = OpenStages(open)});
     for (const auto& [number, visit] : open.visits)
       for (std::size_t i = 0; i < visit.slots.size(); ++i) {
         const Slot& slot = visit.slots[i];
@@ -104,6 +112,7 @@ void Engine::Summarise(CommitNumber batch, Effects& effects) {
     if (found != state_.runs.end()) {
       news.state = found->second.run.state;
       news.counts = found->second.counts;
+      news.stages = OpenStages(found->second);
       if (state_.changed_runs.erase(id) > 0)
         news.whole = std::make_shared<const Run>(found->second.run);
     }  // else: it has ended, and only its output was still coming; kCreated stands for "as before"

@@ -130,7 +130,7 @@ void History::PlanRuns() {
       command.timeout = Duration(world_.Between(2'000, 40'000));
       command.grace = Duration(1000);
       StageSpec stage;
-      stage.command = std::make_shared<const Command>(command);
+      stage.action = std::make_shared<const Command>(command);
       stage.wait_offline = Duration(world_.Between(0, 15'000));
       if (world_.Chance(0.4)) stage.concurrency = static_cast<std::uint32_t>(world_.Between(1, 4));
       if (world_.Chance(0.4))

@@ -78,6 +78,7 @@ OpenRun& CreateRun(Turn& turn, NewRun made) {
                     .is_new = true,
                     .whole = std::make_shared<const Run>(run),
                     .targets = open.targets});
+  turn.TellRun(open);
   return open;
 }
 

@@ -93,8 +93,10 @@ void ShowAudit(Services& services, const CallPtr& call) {
     const auto run = services.store.FindRun(entry.run);
     if (!run) return call->Fail(run.error());
     // What the run holds now is shown only if it is what was audited then.
-    if (run->value && !run->value->spec.stages.empty() &&
-        CommandHash(*run->value->spec.stages.front().command) == entry.command_sha256)
+    const Command* command = run->value && !run->value->spec.stages.empty()
+                                 ? CommandOf(run->value->spec.stages.front())
+                                 : nullptr;
+    if (command != nullptr && CommandHash(*command) == entry.command_sha256)
       view["spec"] = SpecView(run->value->spec);
   }
   call->Json(200, view);

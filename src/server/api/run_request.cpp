@@ -230,7 +230,7 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
                 FormatSize(kMaxCommandBytes));
   }
   if (request.spec.title.empty()) request.spec.title = TitleOf(command);
-  stage.command = std::make_shared<const Command>(std::move(command));
+  stage.action = std::make_shared<const Command>(std::move(command));
   request.spec.stages.push_back(std::move(stage));
   return request;
 }

@@ -126,7 +126,8 @@ json::object SpecView(const RunSpec& spec) {
   json::object view{{"targets", spec.targets}};
   if (spec.stages.empty()) return view;
   const StageSpec& stage = spec.stages.front();
-  const Command& command = *stage.command;
+  const Command none;
+  const Command& command = CommandOf(stage) ? *CommandOf(stage) : none;
   json::object what;
   if (!command.argv.empty()) {
     json::array words;
@@ -158,24 +159,56 @@ json::object SpecView(const RunSpec& spec) {
   return view;
 }
 
+namespace {
+
+// A stage that goes on while its run is paused is shown as paused too.
+StageState ShownState(const StageProgress& progress, RunState run) {
+  if (run == RunState::kPaused && progress.state == StageState::kRunning)
+    return StageState::kPaused;
+  return progress.state;
+}
+
+json::object StageView(const Run& run, std::uint32_t index,
+                       const std::optional<LiveView::RunView>& live, RunState state) {
+  const StageProgress& progress = run.stages[index];
+  TaskCounts counts = progress.counts;
+  if (live)
+    for (const auto& [stage, open] : live->stages)
+      if (stage == index)
+        for (std::size_t i = 0; i < kTaskStates; ++i) counts.by_state[i] += open.by_state[i];
+  json::object view{{"name", progress.name},
+                    {"state", Name(ShownState(progress, state))},
+                    {"visit", progress.visit.value},
+                    {"visits", progress.visits},
+                    {"started", TimeView(progress.started)},
+                    {"ended", TimeView(progress.ended)},
+                    {"hosts", progress.hosts},
+                    {"batch", progress.batch},
+                    {"reason", progress.reason},
+                    {"counts", CountsView(counts)}};
+  if (index < run.spec.stages.size()) {
+    const StageSpec& spec = run.spec.stages[index];
+    view["action"] = ActionName(spec);
+    if (spec.parent && *spec.parent < run.stages.size())
+      view["parent"] = run.stages[*spec.parent].name;
+  }
+  return view;
+}
+
+json::value PauseView(const std::optional<Pause>& pause) {
+  if (!pause) return nullptr;
+  return json::object{{"by", pause->by}, {"at", TimeView(pause->at)}, {"reason", pause->reason}};
+}
+
+}  // namespace
+
 json::object RunView(const Run& run, const std::optional<LiveView::RunView>& live,
                      std::uint32_t logs_open, CommitNumber commit, bool with_spec) {
   const RunState state = live ? live->state : run.state;
-  const TaskCounts counts = live                 ? live->counts
-                            : run.stages.empty() ? TaskCounts{}
-                                                 : run.stages.back().counts;
+  const TaskCounts counts = live ? live->counts : run.counts;
   json::array stages;
-  for (const auto& stage : run.stages) {
-    const bool current = &stage == &run.stages.back();
-    const std::string name =
-        stage.index < run.spec.stages.size() ? run.spec.stages[stage.index].name : "";
-    stages.push_back(json::object{{"name", name},
-                                  {"state", Name(stage.state)},
-                                  {"visit", stage.visit.value},
-                                  {"started", TimeView(stage.started)},
-                                  {"ended", TimeView(stage.ended)},
-                                  {"counts", CountsView(current ? counts : stage.counts)}});
-  }
+  for (std::uint32_t i = 0; i < run.stages.size(); ++i)
+    stages.push_back(StageView(run, i, live, state));
   json::value stop = nullptr;
   if (run.stop)
     stop = json::object{
@@ -191,6 +224,11 @@ json::object RunView(const Run& run, const std::optional<LiveView::RunView>& liv
                     {"counts", CountsView(counts)},
                     {"reason", run.reason},
                     {"stop", std::move(stop)},
+                    {"pause", PauseView(run.pause)},
+                    {"pass", run.pass},
+                    {"job", run.spec.job},
+                    {"version", run.spec.version},
+                    {"parent", run.parent ? json::value(FormatRunId(run.parent)) : json::value()},
                     {"stages", std::move(stages)},
                     {"logs_open", logs_open},
                     {"exit_code", ExitCodeOf(counts)},

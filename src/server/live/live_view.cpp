@@ -37,6 +37,7 @@ void LiveView::TakeOne(const engine::RunNews& news) {
   if (news.state != RunState::kCreated) {
     view.state = news.state;
     view.counts = news.counts;
+    view.stages = news.stages;
   }
   view.logs_open = news.logs_open;
   view.commit = news.commit;
@@ -114,6 +115,7 @@ std::optional<LiveView::RunView> LiveView::FindRun(RunId id, bool with_states) c
   view.targets = found->second.targets;
   view.state = found->second.state;
   view.counts = found->second.counts;
+  view.stages = found->second.stages;
   view.logs_open = found->second.logs_open;
   view.commit = found->second.commit;
   if (with_states) view.states = found->second.states;

@@ -32,6 +32,7 @@ class LiveView {
     std::shared_ptr<const Targets> targets;
     RunState state = RunState::kRunning;
     TaskCounts counts;
+    std::vector<std::pair<std::uint32_t, TaskCounts>> stages;  // that work on hosts now
     std::uint32_t logs_open = 0;
     CommitNumber commit;
     std::vector<std::uint8_t> states;  // TaskState by ordinal; only when asked for

@@ -229,7 +229,7 @@ TEST_F(Joining, RemovedHostEndsWhatItHeldAndItsIdIsNotGivenAgain) {
   StageSpec stage;
   auto command = std::make_shared<muster::Command>();
   command->timeout = std::chrono::hours(24 * 30);
-  stage.command = command;
+  stage.action = command;
   const RunId run = Start(1, stage);
   Cut(1);
   Advance(std::chrono::hours(24 * 8));

@@ -10,7 +10,7 @@ class Needs : public EngineFixture {
     command->argv = {"true"};
     command->resources = resources;
     StageSpec stage;
-    stage.command = std::move(command);
+    stage.action = std::move(command);
     return stage;
   }
 };

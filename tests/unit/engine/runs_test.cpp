@@ -31,12 +31,12 @@ TEST_F(Runs, GivesEachHostItsShareOfTheRunsOutput) {
   muster::Command command;
   command.max_output = muster::Command::kShareOfRun;
   StageSpec stage;
-  stage.command = std::make_shared<const muster::Command>(command);
-  EXPECT_EQ(Find(Start(2, stage)).spec.stages[0].command->max_output, 16ULL << 20);
-  EXPECT_EQ(Find(Start(100, stage)).spec.stages[0].command->max_output, (1ULL << 30) / 100);
+  stage.action = std::make_shared<const muster::Command>(command);
+  EXPECT_EQ(CommandOf(Find(Start(2, stage)).spec.stages[0])->max_output, 16ULL << 20);
+  EXPECT_EQ(CommandOf(Find(Start(100, stage)).spec.stages[0])->max_output, (1ULL << 30) / 100);
   command.max_output = 200ULL << 20;
-  stage.command = std::make_shared<const muster::Command>(command);
-  EXPECT_EQ(Find(Start(100, stage)).spec.stages[0].command->max_output, 200ULL << 20);
+  stage.action = std::make_shared<const muster::Command>(command);
+  EXPECT_EQ(CommandOf(Find(Start(100, stage)).spec.stages[0])->max_output, 200ULL << 20);
 }
 
 TEST_F(Runs, FailsWhenAHostFailedAndNoneIsTolerated) {
@@ -198,7 +198,7 @@ TEST_F(Runs, FiresNoDeadlineAfterATakeOverBeforeTheGraceIsOver) {
   muster::Command command;
   command.timeout = std::chrono::seconds(5);
   StageSpec stage;
-  stage.command = std::make_shared<const muster::Command>(command);
+  stage.action = std::make_shared<const muster::Command>(command);
   const RunId run = Start(1, stage);
   now_.wall = now_.wall + std::chrono::hours(5);  // the server was down, or its clock jumped
   Lead();
