@@ -131,7 +131,7 @@ struct DropHold {
 
 // Retention. Each is one slice, small enough not to hold up the commits behind it.
 struct DropRun {
-  RunId run;  // with its targets, tasks and wishes
+  RunId run;  // with its plan, targets, visits, tasks, holds and wishes
   std::uint32_t most = 2000;
 };  // takes at most so many task rows; the run's own row goes with the last of them
 struct DropInvite {

@@ -106,13 +106,12 @@ Result<RunSpec> DecodePlan(std::string_view blob) {
   if (auto parsed = Parse(*raw, &in); !parsed) return Fail(parsed.error());
   if (in.specs().empty()) return Fail(ErrorCode::kInternal, "record: an empty plan");
   Specs specs;
-  for (const auto& item : in.specs()) {
-    auto spec = TakeSpec(item, specs);
+  for (int i = 0; i + 1 < in.specs_size(); ++i) {
+    auto spec = TakeSpec(in.specs(i), specs);
     if (!spec) return Fail(spec.error());
-    if (&item == &*in.specs().rbegin()) return spec;
     specs.push_back(std::make_shared<const RunSpec>(std::move(*spec)));
   }
-  return Fail(ErrorCode::kInternal, "record: an empty plan");
+  return TakeSpec(in.specs(in.specs_size() - 1), specs);
 }
 
 }  // namespace muster::records

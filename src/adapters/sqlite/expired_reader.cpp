@@ -15,7 +15,7 @@ Result<> ReadRuns(Database& database, WallTime before, std::size_t most, Expired
   if (!statement) return Fail(statement.error());
   (*statement)->Int(before.ms);
   Result<> read;
-  // No more than one slice drops: records hold whole scripts.
+  // No more than one slice drops.
   for (std::size_t rows = 0; expired.runs.size() < most && rows < most;) {
     auto row = (*statement)->Step();
     if (!row) read = Fail(row.error());
