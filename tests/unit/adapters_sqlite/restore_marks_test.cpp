@@ -1,5 +1,7 @@
 #include "adapters/sqlite/restore_marks.hpp"
 
+#include <future>
+
 #include <gtest/gtest.h>
 
 #include "adapters/sqlite/sqlite_store.hpp"
@@ -48,6 +50,36 @@ TEST(RestoreMarks, LieAboveTheStoreTheyReplace) {
   EXPECT_GT(marks->number, above.number);
   EXPECT_EQ(marks->id_space, 8U);
   EXPECT_EQ(ReadMarks(folder.Path() / "muster.db")->id_space, 8U);
+}
+
+TEST(RestoreMarks, RestoredStoreKeepsPlansVisitsAndHolds) {
+  TempFolder folder;
+  muster::Run run;
+  run.id = RunId(1);
+  run.state = RunState::kRunning;
+  auto plan = std::make_shared<RunSpec>();
+  plan->stages.emplace_back().name = "drain";
+  StageVisit visit;
+  visit.visit = Visit(1);
+  const KeyHold hold{.key = "db", .task = {.run = RunId(1)}};
+  {
+    auto store = SqliteStore::Open(folder.Path());
+    ASSERT_TRUE(store) << store.error().message;
+    const Fence fence = *(*store)->TakeTerm();
+    auto batch = std::make_shared<const Batch>(
+        Batch{{PutRun{run}, PutPlan{run.id, plan}, PutVisit{run.id, visit}, PutHold{hold}}});
+    std::promise<Result<>> done;
+    (*store)->Commit(batch, fence.term, CommitNumber(1),
+                     [&](Result<> result) { done.set_value(std::move(result)); });
+    ASSERT_TRUE(done.get_future().get());
+  }
+  ASSERT_TRUE(MarkRestored(folder.Path() / "muster.db", kNow, {}));
+  auto store = SqliteStore::Open(folder.Path());
+  const auto snapshot = *(*store)->Load((*store)->TakeTerm()->term);
+  ASSERT_EQ(snapshot.runs.size(), 1U);
+  EXPECT_EQ(snapshot.runs[0].run.spec.stages, plan->stages);
+  EXPECT_EQ(snapshot.runs[0].visits, std::vector{visit});
+  EXPECT_EQ(snapshot.holds, std::vector{hold});
 }
 
 }  // namespace
