@@ -95,6 +95,10 @@ struct Target {
 };
 using Targets = std::vector<Target>;
 
+// Who stops or pauses a run when no person does; no token has such a name.
+inline constexpr std::string_view kByBudget = "(budget)";
+inline constexpr std::string_view kByLimit = "(limit)";
+
 // Somebody's wish that nothing more of a run (or of one task) be started and that what runs be
 // ended.
 struct StopWish {
@@ -178,7 +182,7 @@ struct StageVisit {
 
 // Why a run stands still.
 struct Pause {
-  std::string by;  // "" when a limit did it
+  std::string by;  // or kByLimit
   WallTime at;
   std::string reason;
   bool release = false;  // gives its keys back meanwhile

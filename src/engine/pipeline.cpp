@@ -116,6 +116,8 @@ void Pipeline::Release(Effects effects) {
   if (!effects.news.empty()) listener_.news(std::move(effects.news));
   if (!effects.frames.empty()) links_.Send(std::move(effects.frames));
   for (const auto link : effects.closes) links_.Close(link);
+  if (!effects.server_orders.empty() && listener_.server_orders)
+    listener_.server_orders(std::move(effects.server_orders));
   for (auto& reply : effects.replies) listener_.reply(std::move(reply));
 }
 

@@ -35,6 +35,9 @@ class Pipeline {
     // Carries a commit's result back to the pipeline's own thread: must arrange for Committed to be
     // called there with the same arguments. May be called from any thread.
     std::function<void(CommitTicket, Result<>)> committed;
+    // Carries out what the server does itself; each end comes back as a ServerReport. Without one,
+    // such tasks wait for ever.
+    std::function<void(std::vector<ServerOrder>)> server_orders = {};
   };
   struct Settings {
     Options engine;

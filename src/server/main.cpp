@@ -220,7 +220,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
       .keeper = data_keeper};
   api::Router router(authenticator, refusals, workers, clock);
   for (auto* routes :
-       {api::RunRoutes, api::TaskRoutes, api::HostRoutes, api::AgentRoutes, api::FleetRoutes,
+       {api::RunRoutes, api::SteeringRoutes, api::TaskRoutes, api::HostRoutes, api::AgentRoutes, api::FleetRoutes,
         api::SystemRoutes, api::TokenRoutes, api::AuditRoutes, api::DebugRoutes})
     router.Add(routes(services));
 

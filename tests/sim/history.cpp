@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "sim/sim_host.hpp"
+#include "sim/sim_jobs.hpp"
+#include "sim/sim_operator.hpp"
 #include "sim/sim_server.hpp"
 #include "sim/truth.hpp"
 #include "sim/world.hpp"
@@ -18,7 +20,10 @@ constexpr std::int64_t kQuiet = 420'000;
 class History {
  public:
   History(std::uint64_t seed, bool trace)
-      : world_(seed, trace), truth_(world_), server_(world_, truth_, disk_) {}
+      : world_(seed, trace),
+        truth_(world_),
+        server_(world_, truth_, disk_),
+        operator_(world_, server_) {}
 
   Summary Play();
 
@@ -44,6 +49,7 @@ class History {
   DiskMood disk_;
   NetMood net_;
   SimServer server_;
+  SimOperator operator_;
   std::vector<std::unique_ptr<SimHost>> hosts_;
   std::vector<std::unique_ptr<SimHost>> clones_;
 };
@@ -125,23 +131,10 @@ void History::PlanRuns() {
       for (std::size_t h = 0; h < hosts_.size(); ++h)
         if (world_.Chance(0.7)) targets->push_back({HostId(h + 1), fmt::format("h{}", h + 1)});
       if (targets->empty()) targets->push_back({HostId(1), "h1"});
-      Command command;
-      command.argv = {"true"};
-      command.timeout = Duration(world_.Between(2'000, 40'000));
-      command.grace = Duration(1000);
-      StageSpec stage;
-      stage.action = std::make_shared<const Command>(command);
-      stage.wait_offline = Duration(world_.Between(0, 15'000));
-      if (world_.Chance(0.4)) stage.concurrency = static_cast<std::uint32_t>(world_.Between(1, 4));
-      if (world_.Chance(0.4))
-        stage.batches = *ParseBatchPlan(world_.Chance(0.5) ? "1,50%" : "1 *2");
-      if (world_.Chance(0.5))
-        stage.max_failures = {static_cast<std::uint32_t>(world_.Between(0, 60)), true};
       engine::StartRun request;
       request.key = fmt::format("key-{}", i);
       request.body_sha256 = "body";
-      request.spec.title = "sim";
-      request.spec.stages = {stage};
+      request.spec = SomeSpec(world_);
       request.targets = targets;
       StartRun(request.key, request, world_.Chance(0.3));
     });
@@ -260,10 +253,16 @@ Summary History::Play() {
   PlanRuns();
   PlanFaults();
   Operate();
+  operator_.Work();
   world_.RunUntil(world_.Now() + kTrouble + 45'000);
+  operator_.OnlyFinish();
   Mend();
   world_.RunUntil(world_.Now() + 60'000);
   Mend();  // copies that were refused only after the first mending
+  world_.RunUntil(world_.Now() + kQuiet);
+  // Jobs of many stages take longer than a command; but not for ever.
+  for (int hours = 0; hours < 12 && !operator_.AllOver(); ++hours)
+    world_.RunUntil(world_.Now() + 3'600'000);
   world_.RunUntil(world_.Now() + kQuiet);
   truth_.CheckEnd(server_.store(), server_.log_disk());
   CheckHosts();

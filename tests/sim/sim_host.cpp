@@ -209,7 +209,7 @@ void SimHost::StartTask(const link::Order& order) {
     return;
   }
   disk_.tasks[order.task].started = true;
-  truth_.ProcessStarts(order.task, server_.TrueTimeOf(order.term, order.start_by));
+  truth_.ProcessStarts(order, server_.TrueTimeOf(order.term, order.start_by));
   world_.Trace("{} runs {}", name_, FormatTaskKey(order.task));
   alive_[order.task] = boot_;
   node_->Started(order.task);
@@ -253,6 +253,7 @@ void SimHost::EndProcess(const TaskKey& task, TaskState state, int exit_code) {
   end.state = state;
   end.exit_code = exit_code;
   end.log = TotalsOf(kept.output);
+  if (world_.Chance(0.7)) end.outputs = {{"v", FormatTaskKey(task)}};
   kept.end = end;
   kept.written = world_.Now();
   world_.Trace("{} {} ends {}", name_, FormatTaskKey(task), Name(state));

@@ -57,9 +57,25 @@ void SimServer::Start() {
                 if (!alive()) return;
                 process_->pipeline->Committed(ticket, std::move(result), ReadClock());
                 Drive();
+              },
+          .server_orders =
+              [this, alive](std::vector<engine::ServerOrder> orders) {
+                for (const auto& order : orders) CarryOut(order, alive);
               }},
       engine::Pipeline::Settings{});
   TryToLead();
+}
+
+// A request takes its time, and dies with the server that makes it.
+void SimServer::CarryOut(const engine::ServerOrder& order, std::function<bool()> alive) {
+  truth_.RequestMade(order.task);
+  world_.After(world_.Delay(300, 20'000), [this, alive = std::move(alive), task = order.task] {
+    if (!alive()) return;
+    engine::ServerReport report{.task = task, .end = {}};
+    report.end.state = world_.Chance(0.8) ? TaskState::kSucceeded : TaskState::kFailed;
+    report.end.reason = "sim";
+    Submit(std::move(report));
+  });
 }
 
 void SimServer::TryToLead() {

@@ -87,6 +87,7 @@ class SimServer final : public Links {
   void Submit(engine::Command command);
   void Drive();
   void TryToLead();
+  void CarryOut(const engine::ServerOrder& order, std::function<bool()> alive);
   void SendFrame(LinkId link, link::ServerFrame frame);
 
   World& world_;

@@ -2,16 +2,66 @@
 
 namespace muster::sim {
 
-void Truth::ProcessStarts(const TaskKey& task, std::int64_t start_by_true_time) {
+namespace {
+
+bool MayBeRepeated(TaskState state) {
+  return state == TaskState::kFailed || state == TaskState::kTimedOut ||
+         VerdictOf(state) == Verdict::kDidNotRun;
+}
+
+}  // namespace
+
+void Truth::ProcessStarts(const link::Order& order, std::int64_t start_by_true_time) {
+  const TaskKey& task = order.task;
   if (processes_.contains(task)) throw Violation("attempt " + FormatTaskKey(task) + " ran twice");
-  const auto [first, fresh] = started_.try_emplace({task.run, task.ordinal}, task);
-  if (!fresh)
-    throw Violation("task ran twice: as " + FormatTaskKey(first->second) + " and as " +
-                    FormatTaskKey(task));
+  const auto [first, fresh] = started_.try_emplace({task.run, task.visit, task.ordinal}, task);
+  if (!fresh) {
+    // Only an attempt that is on record as failed may be followed by another.
+    const auto before = tasks_.find(MemoryDisk::PlaceOf(first->second));
+    if (before == tasks_.end() || !MayBeRepeated(before->second.state))
+      throw Violation("task ran twice: as " + FormatTaskKey(first->second) + " and as " +
+                      FormatTaskKey(task));
+    first->second = task;
+  }
   if (world_.Now() > start_by_true_time)
     throw Violation(fmt::format("attempt {} started {} ms after its start_by", FormatTaskKey(task),
                                 world_.Now() - start_by_true_time));
   processes_[task].task = task;
+  CheckContext(order);
+}
+
+void Truth::RequestMade(const TaskKey& task) {
+  if (!requests_.insert(task).second)
+    throw Violation("request " + FormatTaskKey(task) + " was made twice");
+}
+
+// Promise 5: what a stage is told of an earlier one is what that one's last visit has on record.
+// Such a stage says so in its first argument: "NAME=VALUE", of the stage NAME on the same host.
+void Truth::CheckContext(const link::Order& order) const {
+  if (order.command->args.empty()) return;
+  const std::string& told = order.command->args.front();
+  const auto equals = told.find('=');
+  if (equals == std::string::npos) return;
+  const std::string stage = told.substr(0, equals);
+  std::string value = "none";
+  for (const auto& [key, visit] : visits_) {
+    if (key.first != order.task.run || visit.name != stage || key.second > order.task.visit ||
+        !visit.hosts.Contains(order.task.ordinal))
+      continue;
+    value = "none";  // a new visit begins with nothing
+    for (auto at = tasks_.lower_bound(
+             MemoryDisk::PlaceOf({key.first, key.second, order.task.ordinal, {}, Attempt(0)}));
+         at != tasks_.end() && at->second.key.run == key.first &&
+         at->second.key.visit == key.second && at->second.key.ordinal == order.task.ordinal;
+         ++at) {
+      value = "none";
+      if (at->second.end && !at->second.end->outputs.empty())
+        value = at->second.end->outputs.front().second;
+    }
+  }
+  if (told.substr(equals + 1) != value)
+    throw Violation(fmt::format("{} was told '{}', but stage {} reported '{}'",
+                                FormatTaskKey(order.task), told, stage, value));
 }
 
 void Truth::StartAnswered(const std::string& key, RunId run, const Store& store) {
@@ -25,6 +75,59 @@ void Truth::StartAnswered(const std::string& key, RunId run, const Store& store)
     throw Violation("run " + FormatRunId(run) + " was answered but is not on disk");
 }
 
+// Legal beginnings of a row.
+void Truth::TaskBorn(const TaskRecord& task, Term term) {
+  const bool born = task.state == TaskState::kSent ||
+                    VerdictOf(task.state) == Verdict::kDidNotRun ||
+                    (task.state == TaskState::kLost && open_in_backup_.contains(task.key.run));
+  if (!born)
+    throw Violation("task " + FormatTaskKey(task.key) + " appeared as " +
+                    std::string(Name(task.state)));
+  const auto visit = visits_.find({task.key.run, task.key.visit});
+  if (visit == visits_.end() || IsFinal(visit->second.state))
+    throw Violation("task " + FormatTaskKey(task.key) + " belongs to no open visit");
+  if (task.key.host && !visit->second.hosts.Contains(task.key.ordinal))
+    throw Violation("task " + FormatTaskKey(task.key) + " is not of its visit's hosts");
+  if (task.state != TaskState::kSent) return;
+  if (stop_committed_.contains(task.key.run))
+    throw Violation("task " + FormatTaskKey(task.key) +
+                    " was dispatched after the stop of its run was committed");
+  if (const auto run = runs_.find(task.key.run);
+      run != runs_.end() && run->second.pause && task.key.attempt.value > 0)
+    throw Violation("task " + FormatTaskKey(task.key) + " was dispatched while its run is paused");
+  if (task.sent_term != term) throw Violation("row of another term");
+}
+
+void Truth::VisitWritten(const PutVisit& put) {
+  const auto before = visits_.find({put.run, put.visit.visit});
+  if (before != visits_.end() && IsFinal(before->second.state))
+    throw Violation(fmt::format("visit {} of {} was written after its end", put.visit.visit.value,
+                                FormatRunId(put.run)));
+  if (before == visits_.end()) {
+    // Stages of a list follow one another: the one before is on record as ended.
+    for (const auto& [key, other] : visits_)
+      if (key.first == put.run && other.pass == put.visit.pass && !IsFinal(other.state) &&
+          other.parent == put.visit.parent && other.visit != put.visit.parent)
+        throw Violation(fmt::format("visit {} of {} began before visit {} had ended",
+                                    put.visit.visit.value, FormatRunId(put.run),
+                                    other.visit.value));
+  }
+  visits_[{put.run, put.visit.visit}] = put.visit;
+}
+
+void Truth::RunWritten(const Run& run) {
+  const auto before = runs_.find(run.id);
+  const bool next_pass = before != runs_.end() && run.pass == before->second.pass + 1;
+  if (before != runs_.end() && IsFinal(before->second.state) && !next_pass)
+    throw Violation("run " + FormatRunId(run.id) + " was written after its end");
+  if (next_pass) {
+    stop_committed_.erase(run.id);
+    stopped_.erase(run.id);
+  }
+  runs_[run.id] = run;
+  if (run.stop) stop_committed_.insert(run.id);
+}
+
 void Truth::BatchWritten(const Batch& batch, Term term) {
   for (const auto& change : batch.changes) {
     if (const auto* put = std::get_if<PutTask>(&change)) {
@@ -32,17 +135,7 @@ void Truth::BatchWritten(const Batch& batch, Term term) {
       const auto place = MemoryDisk::PlaceOf(next.key);
       const auto before = tasks_.find(place);
       if (before == tasks_.end()) {
-        const bool born =
-            next.state == TaskState::kSent || VerdictOf(next.state) == Verdict::kDidNotRun ||
-            (next.state == TaskState::kLost && open_in_backup_.contains(next.key.run));
-        if (!born)
-          throw Violation("task " + FormatTaskKey(next.key) + " appeared as " +
-                          std::string(Name(next.state)));
-        if (next.state == TaskState::kSent && stop_committed_.contains(next.key.run))
-          throw Violation("task " + FormatTaskKey(next.key) +
-                          " was dispatched after the stop of its run was committed");
-        if (next.state == TaskState::kSent && next.sent_term != term)
-          throw Violation("row of another term");
+        TaskBorn(next, term);
       } else {
         const TaskState from = before->second.state;
         if (IsFinal(from) && from != next.state)
@@ -54,12 +147,10 @@ void Truth::BatchWritten(const Batch& batch, Term term) {
           throw Violation("the final mark of " + FormatTaskKey(next.key) + " changed");
       }
       tasks_[place] = next;
+    } else if (const auto* visit = std::get_if<PutVisit>(&change)) {
+      VisitWritten(*visit);
     } else if (const auto* run = std::get_if<PutRun>(&change)) {
-      const auto before = runs_.find(run->run.id);
-      if (before != runs_.end() && IsFinal(before->second))
-        throw Violation("run " + FormatRunId(run->run.id) + " was written after its end");
-      runs_[run->run.id] = run->run.state;
-      if (run->run.stop) stop_committed_.insert(run->run.id);
+      RunWritten(run->run);
     }
   }
 }
@@ -68,11 +159,14 @@ void Truth::Restored(Store& store) {
   ++life_;
   tasks_.clear();
   runs_.clear();
+  visits_.clear();
   stop_committed_.clear();
   std::erase_if(answered_, [&](const auto& item) { return !store.FindRun(item.second)->value; });
   const auto runs = *store.ListRuns({}, {}, 1'000'000);
   for (const auto& run : runs) {
-    runs_[run.id] = run.state;
+    runs_[run.id] = run;
+    for (const auto& visit : *store.ListVisits(run.id, {}, 1'000'000))
+      visits_[{run.id, visit.visit}] = visit;
     if (run.stop) stop_committed_.insert(run.id);
     if (!IsFinal(run.state)) open_in_backup_.insert(run.id);
     TaskFilter every;
@@ -128,30 +222,59 @@ void Truth::CheckTask(const TaskRecord& record, LogStore& logs) {
   CheckLog(record, logs);
 }
 
+// The three levels agree: tasks make up the counts of their visits, visits those of their stages,
+// and the last task of each host those of the run.
+void Truth::CheckVisits(const Run& run, Store& store, const std::vector<TaskRecord>& rows) const {
+  std::map<Visit, std::map<std::uint32_t, TaskState>> last;
+  std::map<std::uint32_t, TaskState> of_host;
+  for (const auto& row : rows) {
+    if (!row.key.host) continue;
+    last[row.key.visit][row.key.ordinal] = row.state;
+    of_host[row.key.ordinal] = row.state;
+  }
+  std::map<std::uint32_t, TaskCounts> of_stage;
+  const auto visits = *store.ListVisits(run.id, {}, 1'000'000);
+  for (const auto& visit : visits) {
+    const std::string name = fmt::format("visit {} of {}", visit.visit.value, FormatRunId(run.id));
+    if (!IsFinal(visit.state)) throw Violation(name + " never ended");
+    TaskCounts counts;
+    for (const auto& [ordinal, state] : last[visit.visit]) ++counts[state];
+    const bool has_tasks = counts.Total() > 0;
+    if (has_tasks && !(counts == visit.counts))
+      throw Violation("the counts of " + name + " are not those of its tasks");
+    if (has_tasks && visit.state != StageState::kCancelled && counts.Total() != visit.hosts.Count())
+      throw Violation(name + " ended without a word about some hosts");
+    if (visit.pass != run.pass || visit.stage >= run.stages.size()) continue;
+    for (std::size_t i = 0; i < kTaskStates; ++i)
+      of_stage[visit.stage].by_state[i] += visit.counts.by_state[i];
+  }
+  for (const auto& [stage, counts] : of_stage)
+    if (!(run.stages[stage].counts == counts))
+      throw Violation(fmt::format("the counts of stage {} of {} are not those of its visits",
+                                  run.stages[stage].name, FormatRunId(run.id)));
+  TaskCounts counts;
+  for (std::uint32_t i = 0; i < run.hosts; ++i)
+    ++counts[of_host.contains(i) ? of_host[i] : TaskState::kWaiting];
+  if (!(counts == run.counts))
+    throw Violation("the counts of run " + FormatRunId(run.id) + " are not those of its hosts");
+}
+
 void Truth::CheckEnd(Store& store, LogStore& logs) {
   for (const auto& [key, id] : answered_) {
     const auto run = store.FindRun(id);
     if (!run || !run->value)
       throw Violation("run " + FormatRunId(id) + " was answered and is gone");
     if (!IsFinal(run->value->state)) throw Violation("run " + FormatRunId(id) + " never ended");
-    if (stopped_.contains(id) && run->value->state != RunState::kCancelled)
+    if (stopped_.contains(id) && run->value->state != RunState::kCancelled &&
+        run->value->state != RunState::kTimedOut)
       throw Violation("run " + FormatRunId(id) + " was stopped and ended as " +
                       std::string(Name(run->value->state)));
-    TaskCounts counts;
-    std::optional<TaskKey> after;
     TaskFilter filter;
     filter.last_attempt_only = false;
-    const auto rows = store.ListTasks(id, filter, after, 1'000'000);
-    std::map<std::uint32_t, TaskState> last;
-    for (const auto& row : *rows) {
-      CheckTask(row, logs);
-      last[row.key.ordinal] = row.state;
-    }
-    for (const auto& [ordinal, state] : last) ++counts[state];
-    if (!(counts == run->value->stages.back().counts))
-      throw Violation("the counts of run " + FormatRunId(id) + " are not those of its tasks");
-    if (last.size() != run->value->hosts)
-      throw Violation("run " + FormatRunId(id) + " ended without a word about some hosts");
+    const auto rows = *store.ListTasks(id, filter, std::nullopt, 1'000'000);
+    for (const auto& row : rows)
+      if (row.key.host) CheckTask(row, logs);
+    CheckVisits(*run->value, store, rows);
   }
   AuditWalk trail;
   const auto entries = store.ReadAudit(1, 1'000'000);

@@ -6,12 +6,14 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "adapters/memory/memory_disk.hpp"
 #include "adapters/memory/memory_log_store.hpp"
 #include "adapters/memory/memory_store.hpp"
 #include "domain/records.hpp"
+#include "link/messages.hpp"
 #include "sim/world.hpp"
 
 namespace muster::sim {
@@ -32,7 +34,9 @@ class Truth {
 
   // Promise 2 and the ledger: an attempt starts at most once, and of a task's attempts only one.
   // Promise 11: never past start_by, which is compared with the clock of the server that set it.
-  void ProcessStarts(const TaskKey& task, std::int64_t start_by_true_time);
+  void ProcessStarts(const link::Order& order, std::int64_t start_by_true_time);
+  // The same for what the server does itself.
+  void RequestMade(const TaskKey& task);
 
   Process& At(const TaskKey& task) { return processes_.at(task); }
   const std::map<TaskKey, Process>& processes() const { return processes_; }
@@ -62,12 +66,21 @@ class Truth {
 
   World& world_;
   std::map<TaskKey, Process> processes_;
-  std::map<std::pair<RunId, std::uint32_t>, TaskKey> started_;
+  void CheckVisits(const Run& run, Store& store, const std::vector<TaskRecord>& rows) const;
+  void CheckContext(const link::Order& order) const;
+  void VisitWritten(const PutVisit& put);
+  void RunWritten(const Run& run);
+  void TaskBorn(const TaskRecord& task, Term term);
+
+  // Last attempt that ran, of each task.
+  std::map<std::tuple<RunId, Visit, std::uint32_t>, TaskKey> started_;
+  std::map<std::pair<RunId, Visit>, StageVisit> visits_;
+  std::set<TaskKey> requests_;
   std::map<std::string, RunId> answered_;
   std::set<RunId> stopped_;
   std::set<RunId> stop_committed_;
   std::map<MemoryDisk::TaskPlace, TaskRecord> tasks_;
-  std::map<RunId, RunState> runs_;
+  std::map<RunId, Run> runs_;
   std::set<RunId> open_in_backup_;
   std::uint64_t life_ = 0;
 };

@@ -201,7 +201,8 @@ void DropUnfinished(OpenRun& run, OpenVisit& sequence) {
     std::size_t next = record.inner + std::size_t{1};
     for (std::size_t k = 0; k < record.begins.size(); ++k)
       if (record.begins[k].Contains(ordinal)) next = std::max(next, k + 1);
-    if (next < inner.size()) run.hosts[ordinal].dropped_at = inner[next];
+    if (next >= inner.size()) continue;  // it is through
+    run.hosts[ordinal].dropped_at = inner[next];
     record.batch_dropped.Insert(ordinal);
   }
 }
@@ -246,7 +247,7 @@ std::string ReasonOf(const OpenRun& run, const OpenVisit& visit) {
 
 RunState EndOf(const OpenRun& open) {
   if (open.Stopping())
-    return open.run.stop->by.empty() ? RunState::kTimedOut : RunState::kCancelled;
+    return open.run.stop->by == kByBudget ? RunState::kTimedOut : RunState::kCancelled;
   return RunEnd(open.run.outcome);
 }
 
@@ -259,7 +260,7 @@ void EndRun(Turn& turn, OpenRun& open) {
   StopTicking(turn, open);
   if (open.restored && !run.stop)
     run.reason = "it was open in the backup this server was restored from";
-  if (run.stop && run.stop->by.empty() && run.reason.empty()) run.reason = run.stop->reason;
+  if (run.stop && run.stop->by == kByBudget && run.reason.empty()) run.reason = run.stop->reason;
   turn.Put(PutRun{run});
   const RunId id = run.id;
   const auto logs = turn.state.logs_open.find(id);
@@ -365,7 +366,8 @@ void EndCancelled(Turn& turn, OpenRun& run, Visit id) {
 }
 
 void PauseAtLimit(Turn& turn, OpenRun& run, OpenVisit& visit, std::string reason) {
-  run.run.pause = Pause{.by = {}, .at = turn.now.wall, .reason = std::move(reason)};
+  run.run.pause =
+      Pause{.by = std::string(kByLimit), .at = turn.now.wall, .reason = std::move(reason)};
   run.run.state = RunState::kPaused;
   run.run.stages[visit.record.stage].reason = run.run.pause->reason;
   KeepVisit(turn, run, visit);

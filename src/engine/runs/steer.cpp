@@ -87,7 +87,7 @@ void ResumeTree(Turn& turn, OpenRun& run) {
                turn.now.mono + std::max(Duration::zero(), visit.record.until - turn.now.wall));
     }
     ArmQueued(turn, run, visit);
-    if (!pause.by.empty()) continue;
+    if (pause.by != kByLimit) continue;
     if (std::holds_alternative<SequenceAction>(run.SpecOf(visit).action))
       TakeFailures(turn, run, visit);
     else if (!visit.slots.empty() && visit.batch_left == 0 &&

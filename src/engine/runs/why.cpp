@@ -27,8 +27,9 @@ std::string InWords(Duration left) {
 std::string WhyPaused(const OpenRun& run) {
   const Pause& pause = *run.run.pause;
   const std::string why = pause.reason.empty() ? "" : ": " + pause.reason;
-  return pause.by.empty() ? fmt::format("the run paused itself{}; resume, retry or stop it", why)
-                          : fmt::format("{} paused the run{}", pause.by, why);
+  return pause.by == kByLimit
+             ? fmt::format("the run paused itself{}; resume, retry or stop it", why)
+             : fmt::format("{} paused the run{}", pause.by, why);
 }
 
 // What a stage without tasks of its own waits for; "" when one of its stages says it.

@@ -9,6 +9,7 @@ namespace muster::server::api {
 
 // The routes of each subject. `services` must outlive them.
 std::vector<Route> RunRoutes(Services& services);
+std::vector<Route> SteeringRoutes(Services& services);  // of runs under way, or ended
 std::vector<Route> TaskRoutes(Services& services);
 std::vector<Route> HostRoutes(Services& services);
 std::vector<Route> AgentRoutes(Services& services);

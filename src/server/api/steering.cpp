@@ -1,0 +1,186 @@
+#include <boost/json.hpp>
+
+#include "domain/no_such_run.hpp"
+#include "server/api/caller.hpp"
+#include "server/api/fields.hpp"
+#include "server/api/plans.hpp"
+#include "server/api/routes.hpp"
+#include "server/api/views.hpp"
+
+// What an operator does with a run that is under way, or with one that has ended.
+namespace muster::server::api {
+namespace {
+
+namespace json = boost::json;
+
+void AnswerSteered(const CallPtr& call, const Result<engine::Answer>& answer) {
+  if (!answer) return call->Fail(answer.error());
+  const auto& steered = std::get<engine::RunSteered>(*answer);
+  call->Json(
+      202,
+      {{"id", FormatRunId(steered.run)}, {"state", Name(steered.state)}, {"pass", steered.pass}});
+}
+
+// Fills a command from the call and asks the engine. `read` takes the fields of the body.
+template <typename Command, typename Read>
+void Steer(Services& services, const CallPtr& call, Command command, Read read) {
+  const auto id = ParseRunId(call->Part("id"));
+  if (!id) return call->Fail(id.error());
+  const auto known = services.store.FindRun(*id);
+  if (!known) return call->Fail(known.error());
+  if (!known->value) return call->Fail(NoSuchRun(*id));
+  command.caller = CallerOf(*call);
+  command.run = *id;
+  auto fields = Fields::Of(*call);
+  if (!fields) return call->Fail(fields.error());
+  if (Result<> taken = read(*fields, command); !taken) return call->Fail(taken.error());
+  if (auto rest = fields->Rest(); !rest) return call->Fail(rest.error());
+  services.engine.Ask(std::move(command), [call](const Result<engine::Answer>& answer) {
+    AnswerSteered(call, answer);
+  });
+}
+
+void Pause(Services& services, const CallPtr& call) {
+  Steer(services, call, engine::PauseRun{}, [](Fields& fields, engine::PauseRun& command) {
+    return fields.Bool("release", command.release).Reason("reason", command.reason).Done();
+  });
+}
+
+void Resume(Services& services, const CallPtr& call) {
+  Steer(services, call, engine::ResumeRun{},
+        [](Fields& fields, engine::ResumeRun&) { return fields.Done(); });
+}
+
+void Skip(Services& services, const CallPtr& call) {
+  Steer(services, call, engine::SkipStage{},
+        [](Fields& fields, engine::SkipStage& command) -> Result<> {
+          auto done = fields.Text("stage", command.stage).Reason("reason", command.reason).Done();
+          if (done && command.stage.empty())
+            return Fail(ErrorCode::kInvalid, "stage: say which one to skip");
+          return done;
+        });
+}
+
+void Answer(Services& services, const CallPtr& call, bool approved) {
+  Steer(services, call, engine::AnswerApproval{},
+        [approved](Fields& fields, engine::AnswerApproval& command) {
+          command.approved = approved;
+          return fields.Text("stage", command.stage).Reason("comment", command.comment).Done();
+        });
+}
+
+void Set(Services& services, const CallPtr& call) {
+  Steer(services, call, engine::SetRun{}, [](Fields& fields, engine::SetRun& command) -> Result<> {
+    std::string max_failures;
+    auto done = fields.Text("stage", command.stage)
+                    .Number("concurrency", command.concurrency, 0, 1'000'000)
+                    .Text("max_failures", max_failures)
+                    .Done();
+    if (!done) return done;
+    if (!max_failures.empty()) {
+      auto share = ParseHostShare(max_failures);
+      if (!share) return Fail(ErrorCode::kInvalid, "max_failures: {}", share.error().message);
+      command.max_failures = *share;
+    }
+    if (!command.concurrency && !command.max_failures)
+      return Fail(ErrorCode::kInvalid, "set concurrency, max_failures, or both");
+    return {};
+  });
+}
+
+void Retry(Services& services, const CallPtr& call) {
+  const auto id = ParseRunId(call->Part("id"));
+  if (!id) return call->Fail(id.error());
+  auto known = services.store.ReadWholeRun(*id);
+  if (!known) return call->Fail(known.error());
+  if (!known->value) return call->Fail(NoSuchRun(*id));
+  engine::RetryRun retry;
+  retry.known = std::move(*known);
+  const Run run = retry.known.value->run;
+  Steer(services, call, std::move(retry),
+        [&](Fields& fields, engine::RetryRun& command) -> Result<> {
+          std::string version;
+          auto done = fields.Text("from", command.from)
+                          .Bool("from_start", command.from_start)
+                          .Bool("all_hosts", command.all_hosts)
+                          .Text("version", version)
+                          .Reason("reason", command.reason)
+                          .Done();
+          if (!done || version.empty()) return done;
+          if (version != "latest") return Fail(ErrorCode::kInvalid, "version: expected 'latest'");
+          auto plan = CorrectedPlan(services, run);
+          if (!plan) return Fail(plan.error());
+          command.plan = std::move(*plan);
+          return {};
+        });
+}
+
+json::object VisitView(const StageVisit& visit) {
+  json::value decision = nullptr;
+  if (visit.decision)
+    decision = json::object{{"approved", visit.decision->approved},
+                            {"by", visit.decision->by},
+                            {"at", TimeView(visit.decision->at)},
+                            {"comment", visit.decision->comment}};
+  return {{"visit", visit.visit.value},
+          {"stage", visit.name},
+          {"pass", visit.pass},
+          {"parent", visit.parent.value},
+          {"state", Name(visit.state)},
+          {"started", TimeView(visit.started)},
+          {"ended", TimeView(visit.ended)},
+          {"hosts", visit.hosts.Count()},
+          {"dropped", visit.dropped.Count()},
+          {"batch", visit.batch + 1},
+          {"status", visit.status},
+          {"reason", visit.reason},
+          {"message", visit.message},
+          {"until", TimeView(visit.until)},
+          {"decision", std::move(decision)},
+          {"child", visit.child ? json::value(FormatRunId(visit.child)) : json::value()},
+          {"counts", CountsView(visit.counts)}};
+}
+
+void ListVisits(Services& services, const CallPtr& call) {
+  const auto id = ParseRunId(call->Part("id"));
+  if (!id) return call->Fail(id.error());
+  const auto limit = call->QueryNumber("limit", 200, 1, 1000);
+  if (!limit) return call->Fail(limit.error());
+  const auto after = call->QueryNumber("cursor", 0, 0, UINT32_MAX);
+  if (!after) return call->Fail(after.error());
+  const auto run = services.store.FindRun(*id);
+  if (!run) return call->Fail(run.error());
+  if (!run->value) return call->Fail(NoSuchRun(*id));
+  const auto visits =
+      services.store.ListVisits(*id, Visit(static_cast<std::uint32_t>(*after)), *limit);
+  if (!visits) return call->Fail(visits.error());
+  json::array list;
+  for (const auto& visit : *visits) list.push_back(VisitView(visit));
+  json::value next = nullptr;
+  if (visits->size() == *limit) next = std::to_string(visits->back().visit.value);
+  call->Json(200, {{"visits", std::move(list)}, {"next", std::move(next)}});
+}
+
+}  // namespace
+
+std::vector<Route> SteeringRoutes(Services& services) {
+  const auto route = [&](std::string verb, void (*handler)(Services&, const CallPtr&)) {
+    return Route{"POST", "/api/v1/runs/{id}/" + verb, Privilege::kOperate,
+                 [&services, handler](const CallPtr& call) { handler(services, call); }};
+  };
+  return {
+      route("pause", Pause),
+      route("resume", Resume),
+      route("retry", Retry),
+      route("skip", Skip),
+      route("set", Set),
+      {"POST", "/api/v1/runs/{id}/approve", Privilege::kOperate,
+       [&services](const CallPtr& call) { Answer(services, call, true); }},
+      {"POST", "/api/v1/runs/{id}/reject", Privilege::kOperate,
+       [&services](const CallPtr& call) { Answer(services, call, false); }},
+      {"GET", "/api/v1/runs/{id}/visits", Privilege::kView,
+       [&services](const CallPtr& call) { ListVisits(services, call); }},
+  };
+}
+
+}  // namespace muster::server::api

@@ -1,0 +1,273 @@
+#include "flow_fixture.hpp"
+
+namespace muster::engine {
+namespace {
+
+class Steer : public FlowFixture {
+ protected:
+  Result<Answer> Pause(RunId run) {
+    return Do(PauseRun{.caller = {}, .run = run, .release = false, .reason = "look"});
+  }
+  Result<Answer> Resume(RunId run) { return Do(ResumeRun{.caller = {}, .run = run}); }
+  Result<Answer> Retry(RunId run, RetryRun retry = {}) {
+    retry.run = run;
+    retry.known = *store_.ReadWholeRun(run);
+    return Do(std::move(retry));
+  }
+  static RetryRun From(std::string stage) {
+    RetryRun retry;
+    retry.from = std::move(stage);
+    return retry;
+  }
+  std::vector<StageSpec> RollOfTwo(OnLimit on_limit = OnLimit::kPause) {
+    return {Named("precheck"), Rolling("roll", "1,2", on_limit), In(1, "upgrade"), In(1, "verify")};
+  }
+};
+
+TEST_F(Steer, APausedRunStartsNothingAndGoesOnWhereItStood) {
+  AddHosts(2);
+  const RunId run = StartJob(2, {Named("a"), Named("b")});
+  Sent();
+  EXPECT_TRUE(Pause(run));
+  EndAll();
+  EXPECT_EQ(Sent(), Hosts{});
+  EXPECT_EQ(Find(run).state, RunState::kPaused);
+  Crash();
+  EXPECT_EQ(Sent(), Hosts{});
+  EXPECT_TRUE(Resume(run));
+  EXPECT_EQ(Sent(), (Hosts{1, 2}));
+  EXPECT_EQ(StageNow(), "b");
+  EXPECT_FALSE(Resume(run));
+}
+
+TEST_F(Steer, AWaitStandsStillWhileTheRunIsPaused) {
+  AddHosts(1);
+  const RunId run = StartJob(
+      1, {With("sleep", WaitAction{.time = std::chrono::minutes(10), .until = {}}), Named("go")});
+  Advance(std::chrono::minutes(4));
+  EXPECT_TRUE(Pause(run));
+  Advance(std::chrono::hours(24));
+  EXPECT_TRUE(Resume(run));
+  Advance(std::chrono::minutes(5));
+  EXPECT_EQ(Sent(), Hosts{});
+  Advance(std::chrono::minutes(1));
+  EXPECT_EQ(Sent(), (Hosts{1}));
+}
+
+TEST_F(Steer, PastItsLimitARollPausesAndResumingTakesTheFailures) {
+  AddHosts(4);
+  const RunId run = StartJob(4, RollOfTwo());
+  Sent();
+  EndAll();
+  Sent();
+  EndAll();
+  Sent();
+  EndAll();  // h1 through
+  EXPECT_EQ(Sent(), (Hosts{2, 3}));
+  EndAll({2});
+  EXPECT_EQ(Sent(), Hosts{});
+  EXPECT_EQ(Find(run).state, RunState::kPaused);
+  EXPECT_NE(Find(run).pause->reason.find("batch 2"), std::string::npos);
+  Crash();
+  EXPECT_EQ(Sent(), Hosts{});
+  EXPECT_TRUE(Resume(run));
+  EXPECT_EQ(Sent(), (Hosts{3})) << "verify of those that are left";
+  EXPECT_EQ(StageNow(), "verify");
+  EndAll();
+  EXPECT_EQ(Sent(), (Hosts{4}));
+}
+
+TEST_F(Steer, ABatchedStageOfTasksPausesToo) {
+  AddHosts(3);
+  StageSpec stage = Named("go");
+  stage.batches = *ParseBatchPlan("1");
+  stage.on_limit = OnLimit::kPause;
+  const RunId run = StartJob(3, {stage});
+  Sent();
+  EndAll({1});
+  EXPECT_EQ(Find(run).state, RunState::kPaused);
+  Crash();
+  EXPECT_EQ(Sent(), Hosts{});
+  EXPECT_TRUE(Resume(run));
+  EXPECT_EQ(Sent(), (Hosts{2}));
+  Crash();
+  EndAll();
+  EXPECT_EQ(Sent(), (Hosts{3}));
+  EndAll();
+  EXPECT_EQ(Find(run).state, RunState::kSucceeded);
+}
+
+TEST_F(Steer, RetryOfAPausedRollGoesOnWithItsBatchWhereEachHostFailed) {
+  AddHosts(4);
+  const RunId run = StartJob(4, RollOfTwo());
+  for (int i = 0; i < 3; ++i) {
+    Sent();
+    EndAll();
+  }
+  EXPECT_EQ(Sent(), (Hosts{2, 3}));
+  EndAll();
+  EXPECT_EQ(Sent(), (Hosts{2, 3}));
+  EXPECT_EQ(StageNow(), "verify");
+  EndAll({3});
+  EXPECT_EQ(Find(run).state, RunState::kPaused);
+  EXPECT_TRUE(Retry(run));
+  EXPECT_EQ(Find(run).pass, 2U);
+  EXPECT_EQ(Sent(), (Hosts{3})) << "h2 came through, h3 goes on with verify";
+  EXPECT_EQ(StageNow(), "verify");
+  EXPECT_EQ(Find(run).stages[1].batch, 2U);
+  Crash();
+  EndAll();
+  EXPECT_EQ(Sent(), (Hosts{4}));
+  EXPECT_EQ(StageNow(), "upgrade");
+  EndAll();
+  Sent();
+  EndAll();
+  EXPECT_EQ(Find(run).state, RunState::kSucceeded);
+  EXPECT_EQ(Find(run).counts[TaskState::kSucceeded], 4U);
+}
+
+TEST_F(Steer, RetryOfAnEndedRunTakesTheFailedHostsFromTheFailedStage) {
+  AddHosts(3);
+  const RunId run = StartJob(3, {Named("a"), Named("b"), Named("c")});
+  Sent();
+  EndAll();
+  Sent();
+  EndAll({2});
+  EXPECT_EQ(Find(run).state, RunState::kFailed);
+  EXPECT_TRUE(Retry(run));
+  EXPECT_EQ(Sent(), (Hosts{2}));
+  EXPECT_EQ(StageNow(), "b");
+  EndAll();
+  EXPECT_EQ(Sent(), (Hosts{1, 2, 3})) << "c is for all that came through b, in either pass";
+  EXPECT_EQ(StageNow(), "c");
+  EndAll();
+  EXPECT_EQ(Find(run).state, RunState::kSucceeded);
+  EXPECT_FALSE(Retry(run)) << "nothing failed";
+  EXPECT_TRUE(Retry(run, From("b")));
+  EXPECT_EQ(Sent(), (Hosts{1, 2, 3}));
+  EXPECT_EQ(StageNow(), "b");
+}
+
+TEST_F(Steer, RetryWithTheCorrectedJobGoesOnInItsStage) {
+  AddHosts(2);
+  const RunId run = StartJob(2, RollOfTwo());
+  Sent();
+  EndAll();
+  Sent();
+  EndAll();
+  Sent();
+  EndAll();
+  EXPECT_EQ(Sent(), (Hosts{2}));
+  EndAll({2});
+  EXPECT_EQ(Find(run).state, RunState::kFailed) << "the last batch";
+  RunSpec corrected;
+  corrected.job = "job";
+  corrected.version = 2;
+  corrected.stages = RollOfTwo();
+  muster::Command fixed;
+  fixed.script = "fixed";
+  corrected.stages[2].action = std::make_shared<const muster::Command>(fixed);
+  RetryRun retry;
+  retry.plan = std::make_shared<const RunSpec>(corrected);
+  EXPECT_TRUE(Retry(run, retry));
+  ASSERT_EQ(Sent(), (Hosts{2}));
+  EXPECT_EQ(orders_.front().command->script, "fixed");
+  Crash();
+  EndAll();
+  Sent();
+  EXPECT_EQ(StageNow(), "verify");
+  EndAll();
+  EXPECT_EQ(Find(run).state, RunState::kSucceeded);
+  EXPECT_EQ(Find(run).spec.version, 2U);
+  corrected.stages.erase(corrected.stages.begin() + 1, corrected.stages.end());
+  RetryRun gone = From("roll");
+  gone.plan = std::make_shared<const RunSpec>(corrected);
+  EXPECT_FALSE(Retry(run, gone));
+}
+
+TEST_F(Steer, ARunUnderWayIsNotRetried) {
+  AddHosts(1);
+  const RunId run = StartJob(1, {Named("a")});
+  Sent();
+  EXPECT_EQ(Retry(run).error().code, ErrorCode::kConflict);
+  EXPECT_TRUE(Pause(run));
+  EXPECT_EQ(Retry(run).error().code, ErrorCode::kConflict) << "its task still runs";
+}
+
+TEST_F(Steer, ASkippedStageIsLeftOut) {
+  AddHosts(2);
+  const RunId run = StartJob(2, {Named("a"), Named("b"), Named("c")});
+  const auto skip = [&](std::string stage) {
+    return Do(SkipStage{.caller = {}, .run = run, .stage = std::move(stage), .reason = {}});
+  };
+  Sent();
+  EXPECT_TRUE(skip("b"));
+  EXPECT_EQ(skip("a").error().code, ErrorCode::kConflict) << "it is at work";
+  EXPECT_EQ(skip("x").error().code, ErrorCode::kNotFound);
+  Crash();
+  EndAll();
+  EXPECT_EQ(Sent(), (Hosts{1, 2}));
+  EXPECT_EQ(StageNow(), "c");
+  EXPECT_EQ(StageOf(run, "b"), StageState::kSkipped);
+}
+
+TEST_F(Steer, ConcurrencyCanBeChangedWhileItRuns) {
+  AddHosts(4);
+  StageSpec stage = Named("go");
+  stage.concurrency = 1;
+  const RunId run = StartJob(4, {stage});
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  EXPECT_TRUE(
+      Do(SetRun{.caller = {}, .run = run, .stage = {}, .concurrency = 3, .max_failures = {}}));
+  EXPECT_EQ(Sent(), (Hosts{2, 3}));
+}
+
+TEST_F(Steer, AStopEndsWhatWaitsAndReachesChildren) {
+  AddHosts(2);
+  RunSpec child;
+  child.job = "child";
+  child.stages = {Named("work")};
+  RunSpec spec;
+  spec.job = "parent";
+  spec.jobs["child"] = std::make_shared<const RunSpec>(child);
+  spec.stages = {With("sub", JobAction{.job = "child", .params = {}}), Named("after")};
+  const RunId run = StartSpec(2, spec);
+  Sent();
+  const auto out = orders_;
+  EXPECT_TRUE(Do(StopRun{.caller = {}, .run = run, .host = {}, .reason = "enough", .known = {}}));
+  EXPECT_EQ(TakeKills().size(), 2U);
+  for (const auto& order : out) End(order.task, TaskState::kKilled);
+  EXPECT_EQ(Find(out.front().task.run).state, RunState::kCancelled);
+  EXPECT_EQ(Find(run).state, RunState::kCancelled);
+  EXPECT_EQ(Sent(), Hosts{});
+}
+
+// The same job with the server killed before each step ends as without.
+TEST_F(Steer, ACrashAtAnyStepChangesNothing) {
+  AddHosts(4);
+  for (int crash_at = -1; crash_at < 12; ++crash_at) {
+    const RunId run = StartJob(4, {Named("precheck"), Rolling("roll", "1,2", OnLimit::kFail),
+                                   In(1, "upgrade"), In(1, "verify"), Named("report")});
+    std::vector<std::pair<std::string, Hosts>> seen;
+    for (int step = 0; step < 8; ++step) {
+      if (step == crash_at) Crash();
+      const Hosts hosts = Sent();
+      seen.emplace_back(StageNow(), hosts);
+      if (step + 20 == crash_at + 12) Crash();
+      EndAll();
+    }
+    EXPECT_EQ(seen, (std::vector<std::pair<std::string, Hosts>>{{"precheck", {1, 2, 3, 4}},
+                                                                {"upgrade", {1}},
+                                                                {"verify", {1}},
+                                                                {"upgrade", {2, 3}},
+                                                                {"verify", {2, 3}},
+                                                                {"upgrade", {4}},
+                                                                {"verify", {4}},
+                                                                {"report", {1, 2, 3, 4}}}))
+        << "crash at " << crash_at;
+    EXPECT_EQ(Find(run).state, RunState::kSucceeded) << "crash at " << crash_at;
+  }
+}
+
+}  // namespace
+}  // namespace muster::engine
