@@ -84,6 +84,7 @@ void Engine::Decide(const Command& command, Now now, CommitNumber batch,
                     std::vector<Change>& changes, Effects& effects) {
   Turn turn(state_, now, batch, changes, effects);
   std::visit([&turn](const auto& one) { engine::Decide(turn, one); }, command);
+  WriteRuns(turn);
 }
 
 bool Engine::Continue(Now now, CommitNumber batch, std::vector<Change>& changes, Effects& effects) {
@@ -97,6 +98,7 @@ bool Engine::Continue(Now now, CommitNumber batch, std::vector<Change>& changes,
     if (const auto found = state_.runs.find(id); found != state_.runs.end())
       Advance(turn, found->second);
   }
+  WriteRuns(turn);
   return !state_.work.empty() || (!state_.timers.empty() && state_.timers.top().at <= now.mono);
 }
 

@@ -184,6 +184,7 @@ struct State {
   std::map<RunId, OpenRun> runs;
   std::deque<RunId> work;        // runs with something to do now
   std::set<RunId> untold;        // runs whose counts changed since the last news
+  std::set<RunId> dirty_runs;    // whose row is to be written at the end of this turn
   std::set<RunId> changed_runs;  // of those, whose own row did
   // Runs that ended in this term, and when: a look-up from before that is no longer true.
   std::unordered_map<RunId, CommitNumber> ended_at;

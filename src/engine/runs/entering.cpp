@@ -143,6 +143,7 @@ bool OpenStage(Turn& turn, OpenRun& run, std::uint32_t stage, const Opening& ope
   OpenVisit& visit = run.visits[id];
   visit.record = std::move(record);
   visit.hosts = visit.record.hosts.List();
+  KeepRun(turn, run);
   turn.Wake(run);
   if (!skipped) {
     FailAtOnce(visit, skipped.error().message);

@@ -253,11 +253,11 @@ RunState EndOf(const OpenRun& open) {
 
 void EndRun(Turn& turn, OpenRun& open) {
   Run& run = open.run;
+  StopTicking(turn, open);
   run.state = EndOf(open);
   run.ended = turn.now.wall;
   run.counts = open.counts;
   run.pause.reset();
-  StopTicking(turn, open);
   if (open.restored && !run.stop)
     run.reason = "it was open in the backup this server was restored from";
   if (run.stop && run.stop->by == kByBudget && run.reason.empty()) run.reason = run.stop->reason;
@@ -273,6 +273,7 @@ void EndRun(Turn& turn, OpenRun& open) {
                     .whole = std::make_shared<const Run>(run),
                     .targets = {}});
   turn.state.untold.erase(id);
+  turn.state.dirty_runs.erase(id);
   turn.state.ended_at[id] = turn.commit;
   OnRunEnd(turn, open);
   turn.state.runs.erase(id);
@@ -295,9 +296,15 @@ std::optional<std::uint32_t> CheckOf(const RunSpec& spec, std::uint32_t stage) {
 }
 
 void KeepRun(Turn& turn, OpenRun& run) {
-  turn.Put(PutRun{run.run});
-  turn.TellRun(run);
+  turn.state.dirty_runs.insert(run.run.id);
   turn.state.changed_runs.insert(run.run.id);
+  turn.TellRun(run);
+}
+
+void WriteRuns(Turn& turn) {
+  for (const RunId id : std::exchange(turn.state.dirty_runs, {}))
+    if (const auto run = turn.state.runs.find(id); run != turn.state.runs.end())
+      turn.Put(PutRun{run->second.run});
 }
 
 void Begin(Turn& turn, OpenRun& run) {

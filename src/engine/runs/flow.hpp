@@ -44,8 +44,9 @@ void ArmVisit(Turn& turn, OpenRun& run, OpenVisit& visit, MonoTime at);
 // That moment has come.
 void OnVisitDue(Turn& turn, OpenRun& run, OpenVisit& visit);
 
-// Writes the run's row and tells of it.
+// The run's row has changed: it is written, once, at the end of the turn, and told of.
 void KeepRun(Turn& turn, OpenRun& run);
+void WriteRuns(Turn& turn);
 
 // The stages that `stage` holds, in order.
 std::vector<std::uint32_t> InnerOf(const RunSpec& spec, std::uint32_t stage);

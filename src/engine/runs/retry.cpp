@@ -159,8 +159,16 @@ void EndPass(Turn& turn, OpenRun& run) {
   }
 }
 
+// A store that came from a backup does not know which visits were used after it.
+void LeapVisits(const State& state, Run& run) {
+  if (!state.FromBackup(run.id)) return;
+  const auto space = static_cast<std::uint32_t>(state.id_space % 2048);
+  run.next_visit = std::max(run.next_visit, (space << 20) + 1);
+}
+
 void OpenPass(Turn& turn, OpenRun& run, const Beginning& beginning) {
   Run& record = run.run;
+  LeapVisits(turn.state, record);
   ++record.pass;
   record.state = RunState::kRunning;
   record.ended = {};
@@ -220,6 +228,10 @@ void ForgetQueued(Turn& turn, const OpenRun& run) {
 }
 
 Result<> CheckOpen(const OpenRun& run) {
+  if (run.restored)
+    return Fail(ErrorCode::kConflict,
+                "run {} was open in the backup this server was restored from, and ends by itself",
+                FormatRunId(run.run.id));
   if (!run.run.pause)
     return Fail(ErrorCode::kConflict, "run {} is under way; pause or stop it first",
                 FormatRunId(run.run.id));

@@ -69,7 +69,7 @@ OpenRun& CreateRun(Turn& turn, NewRun made) {
   turn.Put(PutPlan{id, std::make_shared<const RunSpec>(run.spec)});
   turn.Put(PutTargets{id, open.targets});
   Begin(turn, open);
-  turn.Put(PutRun{run});
+  KeepRun(turn, open);
   turn.Tell(RunNews{.run = id,
                     .state = run.state,
                     .counts = open.counts,
