@@ -5,6 +5,7 @@
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
 #include "engine/runs/replay.hpp"
+#include "engine/runs/sequence.hpp"
 
 namespace muster::engine {
 namespace {
@@ -45,9 +46,13 @@ void ArmDue(State& state, const OpenRun& open, OpenVisit& visit, Now now) {
 // hosts to say so. Nothing more is begun.
 void AwaitWord(State& state, OpenRun& open, Now now) {
   open.restored = true;
+  if (open.run.pause) open.run.state = RunState::kRunning;
+  open.run.pause.reset();
   for (auto& [id, visit] : open.visits) {
     visit.winding_up = true;
-    if (visit.slots.empty() && !std::holds_alternative<SequenceAction>(open.SpecOf(visit).action))
+    const bool holds_others =
+        std::holds_alternative<SequenceAction>(open.SpecOf(visit).action) && !IsIdle(open, visit);
+    if (visit.slots.empty() && !holds_others && !visit.server_lost)
       visit.ends_as = StageState::kFailed;
     for (std::size_t i = 0; i < visit.slots.size(); ++i) {
       const std::uint32_t ordinal = visit.hosts[i];
@@ -87,7 +92,8 @@ void LoadRun(State& state, Snapshot::OpenRun&& loaded, Now now) {
     ArmAttempts(state, open, visit, now);
     ArmDue(state, open, visit, now);
   }
-  if (state.FromBackup(id)) AwaitWord(state, open, now);
+  if (state.FromBackup(id) && open.run.next_visit <= FirstVisitOf(state.id_space))
+    AwaitWord(state, open, now);
   ArmBudget(state, open, now);
   open.working = true;
   state.work.push_back(id);

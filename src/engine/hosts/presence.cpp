@@ -116,6 +116,8 @@ void Adopt(Turn& turn, HostEntry& entry, const link::Hello& hello, const TaskKey
   OpenVisit& visit = at->second;
   Slot& slot = visit.At(key.ordinal);
   if (IsFinal(slot.state) || key.attempt.value <= slot.attempt) return;
+  // Where a failed attempt is followed by another, the one before it may have run.
+  if (slot.state != TaskState::kQueued && run.SpecOf(visit).retries.max > 0) return;
   if (slot.state != TaskState::kQueued)
     ReturnToQueue(turn, run, visit, key.ordinal, TaskEvent::kRefusedLate,
                   "the host never started this attempt");

@@ -226,6 +226,7 @@ void CountEnded(Turn& turn, OpenRun& run, const StageVisit& record) {
 void AdvanceVisit(Turn& turn, OpenRun& run, OpenVisit& visit) {
   if (visit.ends_as) return;
   if (!visit.slots.empty()) return AdvanceTasks(turn, run, visit);
+  if (visit.server_lost) return LoseServerWork(turn, run, visit);
   const bool idle =
       !std::holds_alternative<SequenceAction>(run.SpecOf(visit).action) || IsIdle(run, visit);
   if (run.Stopping() && idle && !HasServerWork(visit)) {

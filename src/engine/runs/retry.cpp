@@ -162,8 +162,7 @@ void EndPass(Turn& turn, OpenRun& run) {
 // A store that came from a backup does not know which visits were used after it.
 void LeapVisits(const State& state, Run& run) {
   if (!state.FromBackup(run.id)) return;
-  const auto space = static_cast<std::uint32_t>(state.id_space % 2048);
-  run.next_visit = std::max(run.next_visit, (space << 20) + 1);
+  run.next_visit = std::max(run.next_visit, FirstVisitOf(state.id_space) + 1);
 }
 
 void OpenPass(Turn& turn, OpenRun& run, const Beginning& beginning) {

@@ -145,8 +145,8 @@ void OnInnerEnd(Turn& turn, OpenRun& run, const StageVisit& inner) {
   record.touched = Union(record.touched, inner.touched);
   record.batch_dropped = Union(record.batch_dropped, inner.dropped);
   record.batch_failures += inner.counts.Failures();
-  if (run.Stopping()) {
-    sequence.ends_as = StageState::kCancelled;
+  if (run.Stopping() || run.restored) {
+    sequence.ends_as = run.Stopping() ? StageState::kCancelled : StageState::kFailed;
     return;
   }
   if (record.phase == VisitPhase::kCheck) return AfterCheck(turn, run, sequence);

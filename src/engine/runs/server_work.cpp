@@ -139,8 +139,9 @@ void EndServerAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, const TaskEnd&
     visit.ends_as = StageState::kSucceeded;
     return;
   }
+  if (run.Stopping()) return FailNow(visit, StageState::kCancelled, end.reason);
   const bool lost_once = end.state == TaskState::kLost && visit.server_attempts == 1;
-  const bool again = MayRepeat(spec, end.state) && !run.Stopping() &&
+  const bool again = MayRepeat(spec, end.state) && !run.restored &&
                      (visit.server_attempts <= spec.retries.max || lost_once);
   if (again) return ArmVisit(turn, run, visit, turn.now.mono + spec.retries.backoff);
   FailNow(visit, end.state == TaskState::kTimedOut ? StageState::kTimedOut : StageState::kFailed,
@@ -155,18 +156,20 @@ bool HasServerWork(const OpenVisit& visit) {
 
 void StartServerWork(Turn& turn, OpenRun& run, OpenVisit& visit) {
   if (visit.ends_as || visit.due) return;
-  if (std::exchange(visit.server_lost, false)) {
-    TaskEnd end;
-    end.state = TaskState::kLost;
-    end.reason = "the server was restarted while it did this";
-    return EndServerAttempt(turn, run, visit, end);
-  }
   if (HasServerWork(visit)) return;
   const Action& action = run.SpecOf(visit).action;
   if (const auto* http = std::get_if<HttpAction>(&action)) return Order(turn, run, visit, *http);
   if (const auto* notify = std::get_if<NotifyAction>(&action))
     return Order(turn, run, visit, *notify);
   if (const auto* job = std::get_if<JobAction>(&action)) StartChild(turn, run, visit, *job);
+}
+
+void LoseServerWork(Turn& turn, OpenRun& run, OpenVisit& visit) {
+  visit.server_lost = false;
+  TaskEnd end;
+  end.state = TaskState::kLost;
+  end.reason = "the server was restarted while it did this";
+  EndServerAttempt(turn, run, visit, end);
 }
 
 void Decide(Turn& turn, const ServerReport& command) {

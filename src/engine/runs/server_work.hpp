@@ -8,6 +8,9 @@ namespace muster::engine {
 // Begins what a visit is for, unless it has begun.
 void StartServerWork(Turn& turn, OpenRun& run, OpenVisit& visit);
 
+// What an earlier leadership had begun is lost with it.
+void LoseServerWork(Turn& turn, OpenRun& run, OpenVisit& visit);
+
 // Tells how a task of the server's own ended.
 void Decide(Turn& turn, const ServerReport& command);
 

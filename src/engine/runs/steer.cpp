@@ -15,6 +15,14 @@ namespace {
 // The run a command names, or its answer is given.
 OpenRun* Find(Turn& turn, const Caller& caller, RunId id) {
   const auto found = turn.state.runs.find(id);
+  if (found != turn.state.runs.end() && found->second.restored) {
+    turn.Answer(caller,
+                Fail(ErrorCode::kConflict,
+                     "run {} was open in the backup this server was restored from, and ends by "
+                     "itself; retry it then",
+                     FormatRunId(id)));
+    return nullptr;
+  }
   if (found != turn.state.runs.end()) return &found->second;
   turn.Answer(caller, Fail(ErrorCode::kConflict,
                            "run {} is not open: it has ended, or there is none; 'muster retry' "
