@@ -1,0 +1,237 @@
+#include "documents/keys.hpp"
+
+// The table of keys. A key that is added here is known to the check, the schema and the reference;
+// the builders take its value.
+namespace muster::documents {
+namespace {
+
+using namespace table;  // NOLINT(google-build-using-namespace): its words
+
+const Shape& BatchCheckShape() {
+  static const Shape shape{
+      "check",
+      "a check",
+      {{"script", Script(), "What is run on the hosts of the batch just done.", true},
+       {"timeout", TimeAboveZero(), "Of each attempt. Default `1h`."},
+       {"retries", RetryCount(), "As of a stage."},
+       {"concurrency", Integer(1, kManyHosts), "Hosts at once; else all."},
+       {"resources", MapOf(ResourcesShape()), "As of a stage."}},
+      true};
+  return shape;
+}
+
+const Shape& BetweenShape() {
+  static const Shape shape{
+      "between",
+      "between two batches",
+      {{"check", MapOf(BatchCheckShape()),
+        "A script on the batch's hosts; its failures count as the batch's."},
+       {"approve", OrNothing(OrOne(MapOf(ApproveShape()), Template(Place::kStage))),
+        "Then a person."},
+       {"wait", Time(), "Then a wait."}}};
+  return shape;
+}
+
+constexpr std::uint32_t kServerWork = kHttpAction | kNotifyAction;
+constexpr std::uint32_t kBatched = kHostActions | kStagesAction | kJobAction;
+
+// What inner stages have as well.
+std::vector<Key> CommonKeys() {
+  return {
+      {"timeout", TimeAboveZero(),
+       "Bounds each attempt of a task (of an approval: until it counts as rejected). Default `1h`.",
+       false, kHostActions | kApproveAction | kHttpAction},
+      {"retries", RetryCount(), "Attempts after one that failed or timed out: a number, or a map.",
+       false, kHostActions | kServerWork},
+      {"repeat", Choice({"never", "safe"}),
+       "`safe`: an attempt that was lost may be repeated. Default `never`.", false,
+       kHostActions | kServerWork},
+      {"hosts", Choice({"ok", "failed", "touched", "all"}),
+       "Which of the run's hosts: that came through so far (default), that dropped out, that were "
+       "sent a task, or all. In a stage entered by `switch`, failed and touched are those of the "
+       "stage that switched.",
+       false, kBatched},
+      {"when", One({.form = Form::kCondition, .place = Place::kStage}),
+       "The stage is skipped when this is false. A template, `${{ }}` may be left out."},
+      {"switch", Pairs(Form::kStatus, Text(Form::kStage)),
+       "Which stage follows, by outcome (`succeeded`, `failed`, `timed_out`, `default`) or by the "
+       "status it reported; `end` ends its list."},
+      {"max_visits", Integer(1, 10'000), "How often it may be entered in one pass. Default 10."},
+      {"recovers", Flag(), "A run that came here by a failure may still succeed. Default `false`."},
+      {"concurrency", Integer(1, kManyHosts), "Hosts at once; else all.", false, kHostActions},
+      {"spread", Time(), "Each host starts at its own moment within this time.", false,
+       kHostActions},
+      {"wait_offline", Time(), "For hosts that are not there when their turn comes. Default `15s`.",
+       false, kHostActions},
+      {"limit", OneOrList(MapOf(LimitShape())), "Concurrency keys: one or several.", false,
+       kHostActions | kStagesAction},
+      {"resources", MapOf(ResourcesShape()), "What a task may use of its host.", false,
+       kScriptAction},
+  };
+}
+
+void Append(std::vector<Key>& keys, std::vector<Key> more) {
+  for (auto& key : more) keys.push_back(std::move(key));
+}
+
+Key Refused(std::string_view name, std::string_view why) {
+  Key key{name, {}, ""};
+  key.refused = why;
+  return key;
+}
+
+Key StageName() {
+  return {"name", Text(Form::kStage), "Unique in the job: `[a-z][a-z0-9_-]*`.", true};
+}
+
+const Shape& InnerStageShape() {
+  static const Shape shape = [] {
+    Shape inner{"inner stage", "a stage inside a stage", {StageName()}, true};
+    Append(inner.keys, ActionKeys());
+    Append(inner.keys, CommonKeys());
+    inner.keys.push_back(Refused("stages", "stages go one level deep only"));
+    inner.keys.push_back(
+        Refused("needs", "inner stages run one after the other; 'needs' is for the outer ones"));
+    for (const auto* name : {"batches", "between", "max_failures", "on_limit"})
+      inner.keys.push_back(Refused(name, "it belongs to the stage that holds this one"));
+    return inner;
+  }();
+  return shape;
+}
+
+const Shape& StageShape() {
+  static const Shape shape = [] {
+    Shape stage{"stage", "a stage", {StageName()}, true};
+    Append(stage.keys, ActionKeys());
+    stage.keys.push_back(
+        {"stages", ListOf(MapOf(InnerStageShape())),
+         "Stages of its own, which run one after the other on each of its batches."});
+    stage.keys.push_back({"needs", PossiblyEmpty(OneOrList(Text(Form::kStage))),
+                          "Which stages of its list it waits for; else the one before it. `[]` "
+                          "starts at once."});
+    stage.keys.push_back({"batches", OneOrList(Text(Form::kBatches)),
+                          "Sizes of batches, `[1, 10%, 100%]`, `20 +10` or `1 *2`; percent of the "
+                          "stage's hosts; the "
+                          "last repeats.",
+                          false, kBatched});
+    stage.keys.push_back({"between", MapOf(BetweenShape()),
+                          "What happens after each batch but the last.", false, kBatched});
+    stage.keys.push_back({"max_failures", Text(Form::kShare),
+                          "Tolerated: a number of hosts, or percent of the batch (of the stage "
+                          "without batches), rounded down. Default 0.",
+                          false, kBatched});
+    stage.keys.push_back({"on_limit", Choice({"fail", "pause"}),
+                          "What happens past `max_failures`. Default `pause` with `batches`, else "
+                          "`fail`.",
+                          false, kBatched});
+    Append(stage.keys, CommonKeys());
+    return stage;
+  }();
+  return shape;
+}
+
+const Shape& NoticeShape() {
+  static const Shape shape{"notice",
+                           "a notice",
+                           {{"on",
+                             OneOrList(Choice({"succeeded", "failed", "timed_out", "cancelled",
+                                               "paused", "awaiting_approval"})),
+                             "The states of the run that are told.", true},
+                            {"to", Text(Form::kName), "A channel (`kind: channel`).", true}}};
+  return shape;
+}
+
+std::vector<Key> HeadKeys(std::string_view kind, Form name, std::string_view name_help) {
+  return {{"apiVersion", Choice({"muster/v1"}), "Always `muster/v1`.", true},
+          {"kind", Choice({kind}), "What the document is.", true},
+          {"name", Text(name), name_help, true}};
+}
+
+const Shape& JobShape() {
+  static const Shape shape = [] {
+    Shape job{"job", "a job", HeadKeys("job", Form::kName, "What it is started by.")};
+    Append(
+        job.keys,
+        {{"description", Text(Form::kProse), "For people."},
+         {"owner", Text(Form::kProse), "Whom to ask about it."},
+         {"params", Pairs(Form::kParam, OrNothing(MapOf(ParamShape()))),
+          "What a start may or must say, by name. A script finds each in `$MUSTER_PARAM_NAME`."},
+         {"targets", Text(Form::kTargets),
+          "The hosts, as everywhere; else whoever starts it says which."},
+         {"max_hosts", OneOrList(Text(Form::kShare)),
+          "A start on more hosts is refused: a number, a percentage of all hosts, or both as a "
+          "list."},
+         {"timeout", TimeAboveZero(),
+          "A budget for the whole run, which waits, pauses and approvals do not use."},
+         {"priority", Choice({"high", "normal", "low"}), "Default `normal`."},
+         {"limit", OneOrList(MapOf(LimitShape())), "Concurrency keys: one or several."},
+         {"notify", OneOrList(MapOf(NoticeShape())), "Who is told of what: one or several."},
+         {"stages", ListOf(MapOf(StageShape())), "What it does.", true},
+         {"branches", ListOf(MapOf(StageShape())), "Stages that are entered only by `switch`."},
+         {"finally", ListOf(MapOf(StageShape())), "Stages that run at the end, however it went."}});
+    return job;
+  }();
+  return shape;
+}
+
+const Shape& HostShape() {
+  static const Shape shape = [] {
+    Shape host{"host", "a host", HeadKeys("host", Form::kHost, "The host's name.")};
+    Append(host.keys, {{"labels", Pairs(Form::kLabel, Text(Form::kText)), "Its labels.", true}});
+    return host;
+  }();
+  return shape;
+}
+
+const Shape& GroupShape() {
+  static const Shape shape = [] {
+    Shape group{"group", "a group", HeadKeys("group", Form::kName, "Used as `@NAME` in targets.")};
+    Append(group.keys, {{"description", Text(Form::kProse), "For people."},
+                        {"targets", Text(Form::kTargets), "Its hosts by an expression."},
+                        {"hosts", ListOf(Text(Form::kHosts)),
+                         "Its hosts by name; `web[01-20]` stands for several."}});
+    group.one_of = {{"targets", "hosts"}};
+    return group;
+  }();
+  return shape;
+}
+
+const Shape& ChannelShape() {
+  static const Shape shape = [] {
+    Shape channel{"channel", "a channel",
+                  HeadKeys("channel", Form::kName, "Used as `to` in a `notify`.")};
+    Append(channel.keys,
+           {{"description", Text(Form::kProse), "For people."},
+            {"type", Choice({"webhook", "chat", "smtp"}),
+             "`webhook` posts a JSON object, `chat` posts `{\"text\": …}`, `smtp` sends a mail.",
+             true},
+            {"url", Text(Form::kAddress), "Of a webhook or chat. May be `secret:NAME`."},
+            {"headers", Pairs(Form::kHeader, Text(Form::kText)),
+             "Of a webhook or chat. Values may be `secret:NAME`."},
+            {"server", Text(Form::kText), "Of smtp: `HOST` or `HOST:PORT`."},
+            {"from", Text(Form::kText), "Of smtp: the sender's address."},
+            {"to", OneOrList(Text(Form::kText)), "Of smtp: one address or several."},
+            {"user", Text(Form::kText), "Of smtp: who logs in."},
+            {"password", Text(Form::kSecret), "Of smtp: always `secret:NAME`."}});
+    return channel;
+  }();
+  return shape;
+}
+
+}  // namespace
+
+const Shape& ShapeOf(Kind kind) {
+  switch (kind) {
+    case Kind::kJob:
+      return JobShape();
+    case Kind::kHost:
+      return HostShape();
+    case Kind::kGroup:
+      return GroupShape();
+    case Kind::kChannel:
+      return ChannelShape();
+  }
+  return JobShape();
+}
+
+}  // namespace muster::documents

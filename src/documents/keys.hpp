@@ -1,0 +1,73 @@
+#pragma once
+
+#include <utility>
+
+#include "documents/shape.hpp"
+
+// The words the table of keys is written in, and the parts of it that meet: action_keys.cpp has
+// what stands inside an action, keys.cpp has stages and documents.
+namespace muster::documents::table {
+
+inline Type One(Value value) { return {.value = std::move(value)}; }
+inline Type Text(Form form) { return One({.form = form}); }
+inline Type Template(Place place, Form form = Form::kTemplate) {
+  return One({.form = form, .place = place});
+}
+inline Type Integer(std::int64_t least, std::int64_t most) {
+  return One({.form = Form::kInteger, .place = Place::kNowhere, .least = least, .most = most});
+}
+inline Type Flag() { return Text(Form::kFlag); }
+inline Type Time() { return Text(Form::kDuration); }
+// A timeout of nothing would end everything before it began.
+inline Type TimeAboveZero() {
+  return One({.form = Form::kDuration, .place = Place::kNowhere, .least = 1});
+}
+inline Type Choice(std::vector<std::string_view> choices) {
+  Value value{.form = Form::kChoice};
+  value.choices = std::move(choices);
+  return One(std::move(value));
+}
+inline Type ListOf(Type item) {
+  return {.item = std::make_shared<const Type>(std::move(item)), .must_hold_something = true};
+}
+inline Type PossiblyEmpty(Type list) {
+  list.must_hold_something = false;
+  return list;
+}
+inline Type MapOf(const Shape& shape) { return {.map = &shape}; }
+inline Type Pairs(Form name, Type item) {
+  return {.pairs = std::make_shared<const Type>(std::move(item)),
+          .pair_name = Value{.form = name},
+          .must_hold_something = true};
+}
+inline Type OrNothing(Type type) {
+  type.nothing = true;
+  return type;
+}
+// `type`, also as a single value.
+inline Type OrOne(Type type, const Type& single) {
+  type.value = single.value;
+  return type;
+}
+inline Type OrMap(Type type, const Shape& shape) {
+  type.map = &shape;
+  return type;
+}
+inline Type OneOrList(const Type& type) {
+  Type both = ListOf(type);
+  both.value = type.value;
+  both.map = type.map;
+  return both;
+}
+
+inline constexpr std::int64_t kManyHosts = 1'000'000;
+
+const Shape& ParamShape();
+const Shape& ApproveShape();
+const Shape& LimitShape();
+const Shape& ResourcesShape();
+Type Script();
+Type RetryCount();
+std::vector<Key> ActionKeys();  // one for each action but `stages`
+
+}  // namespace muster::documents::table

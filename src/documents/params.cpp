@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include <fmt/ranges.h>
+#include <re2/re2.h>
+
+#include "base/text.hpp"
+#include "documents/job_builder.hpp"
+#include "documents/values.hpp"
+
+namespace muster::documents {
+namespace {
+
+constexpr std::string_view kTypes[] = {"string",  "integer", "number",
+                                       "boolean", "choice",  "secret"};
+
+bool IsNumber(std::string_view text) {
+  double number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return problem == std::errc{} && end == text.data() + text.size() && std::isfinite(number);
+}
+
+Result<> CheckType(const ParamSpec& param, const std::string& value) {
+  const auto wrong = [&](std::string_view expected) {
+    return Fail(ErrorCode::kInvalid, "parameter '{}': '{}' is not {}", param.name, Shortened(value),
+                expected);
+  };
+  switch (param.type) {
+    case ParamType::kString:
+      return {};
+    case ParamType::kInteger:
+      if (!ParseInteger(value)) return wrong("a whole number");
+      return {};
+    case ParamType::kNumber:
+      if (!IsNumber(value)) return wrong("a number");
+      return {};
+    case ParamType::kBoolean:
+      if (value != "true" && value != "false") return wrong("true or false");
+      return {};
+    case ParamType::kChoice:
+      if (std::ranges::find(param.choices, value) == param.choices.end())
+        return wrong(fmt::format("one of {}", fmt::join(param.choices, ", ")));
+      return {};
+    case ParamType::kSecret:
+      // Not a word of it: it may be the secret itself.
+      if (!IsSecretReference(value))
+        return Fail(ErrorCode::kInvalid,
+                    "parameter '{}' is a secret: keep it with 'muster secrets set NAME' and say "
+                    "secret:NAME here",
+                    param.name);
+      return {};
+  }
+  return {};
+}
+
+void CheckSpec(const Context& context, const Node& map, const ParamSpec& param) {
+  const auto at = [&](std::string_view key) { return map.FindKey(key)->at; };
+  if (map.Find("pattern") != nullptr &&
+      (param.type == ParamType::kBoolean || param.type == ParamType::kSecret ||
+       param.type == ParamType::kChoice))
+    context.problems.Add(at("pattern"), "'pattern' says nothing for type {}", Name(param.type));
+  if (map.Find("choices") != nullptr && param.type != ParamType::kChoice)
+    context.problems.Add(at("choices"), "'choices' is for type choice, and this is type {}",
+                         Name(param.type));
+  if (map.Find("choices") == nullptr && param.type == ParamType::kChoice)
+    context.problems.Add(map.at, "parameter '{}' of type choice needs 'choices'", param.name);
+  if (!param.fallback) return;
+  if (param.required)
+    context.problems.Add(at("default"), "parameter '{}' is required, so its default is never used",
+                         param.name);
+  if (const auto good = CheckParam(param, *param.fallback); !good)
+    context.problems.Add(map.Find("default")->at, "default: {}", good.error().message);
+}
+
+ParamSpec BuildParam(const std::string& name, const Node& map) {
+  ParamSpec param{.name = name};
+  const auto type = std::ranges::find(kTypes, TextOf(map, "type", "string"));
+  if (type != std::end(kTypes)) param.type = static_cast<ParamType>(type - std::begin(kTypes));
+  param.required = FlagOf(map, "required", false);
+  param.pattern = TextOf(map, "pattern");
+  param.choices = TextsOf(map.Find("choices"));
+  param.description = TextOf(map, "description");
+  if (const Node* fallback = map.Find("default"); fallback != nullptr && fallback->IsText())
+    param.fallback = fallback->text;
+  return param;
+}
+
+}  // namespace
+
+std::string_view Name(ParamType type) noexcept { return kTypes[static_cast<std::size_t>(type)]; }
+
+std::string ParamVariable(std::string_view name) {
+  std::string variable = "MUSTER_PARAM_";
+  for (const char c : name)
+    variable += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return variable;
+}
+
+Result<> CheckParam(const ParamSpec& param, const std::string& value) {
+  if (auto good = CheckType(param, value); !good) return good;
+  if (param.pattern.empty() || param.type == ParamType::kSecret) return {};
+  const RE2 pattern(param.pattern, RE2::Quiet);
+  if (!pattern.ok() || RE2::PartialMatch(value, pattern)) return {};
+  return Fail(ErrorCode::kInvalid, "parameter '{}': '{}' does not match {}", param.name,
+              Shortened(value), param.pattern);
+}
+
+std::vector<ParamSpec> BuildParams(const Context& context, const Node* params) {
+  std::vector<ParamSpec> specs;
+  if (params == nullptr || !params->IsMap()) return specs;
+  std::map<std::string, std::string> variables;
+  for (std::size_t i = 0; i < params->keys.size(); ++i) {
+    const Node& key = params->keys[i];
+    if (params->FindKey(key.text) != &key) continue;
+    specs.push_back(BuildParam(key.text, params->items[i]));
+    if (params->items[i].IsMap()) CheckSpec(context, params->items[i], specs.back());
+    const auto [other, fresh] = variables.emplace(ParamVariable(key.text), key.text);
+    if (!fresh)
+      context.problems.Add(key.at, "parameters '{}' and '{}' would both be ${}", other->second,
+                           key.text, other->first);
+  }
+  return specs;
+}
+
+Result<std::vector<Param>> ResolveParams(
+    const JobDocument& job, const std::vector<std::pair<std::string, std::string>>& given) {
+  std::vector<std::string> problems;
+  std::map<std::string_view, const std::string*> values;
+  std::vector<std::string_view> known;
+  for (const auto& spec : job.params) known.push_back(spec.name);
+  for (const auto& [name, value] : given) {
+    if (std::ranges::find(known, name) == known.end())
+      problems.push_back(fmt::format("job '{}' has no parameter '{}'{}", job.name, Shortened(name),
+                                     Suggestion(name, known)));
+    else if (!values.emplace(name, &value).second)
+      problems.push_back(fmt::format("parameter '{}' is given twice", name));
+  }
+  std::vector<Param> params;
+  for (const auto& spec : job.params) {
+    const auto found = values.find(spec.name);
+    const std::string* value = found != values.end() ? found->second
+                               : spec.fallback       ? &*spec.fallback
+                                                     : nullptr;
+    if (value == nullptr) {
+      if (spec.required)
+        problems.push_back(fmt::format("job '{}' needs parameter '{}'; say -p {}=…", job.name,
+                                       spec.name, spec.name));
+      continue;
+    }
+    const bool secret = spec.type == ParamType::kSecret;
+    if (const auto good = CheckParam(spec, *value); !good)
+      problems.push_back(good.error().message);
+    else
+      params.push_back({spec.name, secret ? value->substr(7) : *value, secret});
+  }
+  if (!problems.empty()) return Fail(ErrorCode::kInvalid, "{}", fmt::join(problems, "\n"));
+  return params;
+}
+
+}  // namespace muster::documents

@@ -1,0 +1,88 @@
+#include "documents/problems.hpp"
+
+#include <algorithm>
+
+#include <fmt/ranges.h>
+
+namespace muster::documents {
+namespace {
+
+// Letters added, lost, changed or swapped with their neighbour.
+std::size_t Distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before_last(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t k = 0; k <= b.size(); ++k) last[k] = k;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t k = 1; k <= b.size(); ++k) {
+      row[k] =
+          std::min({last[k] + 1, row[k - 1] + 1, last[k - 1] + (a[i - 1] == b[k - 1] ? 0U : 1U)});
+      if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
+        row[k] = std::min(row[k], before_last[k - 2] + 1);
+    }
+    std::swap(before_last, last);
+    std::swap(last, row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::vector<Problem> Problems::Take(const std::string& file) && {
+  std::ranges::sort(list_);
+  const auto repeated = std::ranges::unique(list_);
+  list_.erase(repeated.begin(), repeated.end());
+  std::vector<Problem> problems;
+  for (auto& [at, sentence] : list_) {
+    if (problems.size() == kMaxProblems) {
+      problems.push_back({file, at, fmt::format("and {} more", list_.size() - kMaxProblems)});
+      break;
+    }
+    problems.push_back({file, at, std::move(sentence)});
+  }
+  return problems;
+}
+
+std::string_view Nearest(std::string_view word, const std::vector<std::string_view>& known) {
+  constexpr std::size_t kLongest = 64;
+  if (word.size() > kLongest) return {};
+  std::string_view best;
+  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const auto candidate : known) {
+    const std::size_t distance = Distance(word, candidate);
+    if (distance >= least || distance >= candidate.size()) continue;
+    best = candidate;
+    least = distance;
+  }
+  return best;
+}
+
+std::string Suggestion(std::string_view word, const std::vector<std::string_view>& known) {
+  if (known.empty()) return "";
+  if (const auto nearest = Nearest(word, known); !nearest.empty())
+    return fmt::format("; did you mean '{}'?", nearest);
+  return fmt::format("; known are {}", fmt::join(known, ", "));
+}
+
+std::string Either(const std::vector<std::string_view>& words) {
+  std::string out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) out += i + 1 == words.size() ? " or " : ", ";
+    out += words[i];
+  }
+  return out;
+}
+
+std::string Shortened(std::string_view text) {
+  constexpr std::size_t kMost = 40;
+  std::string out(text.substr(0, text.find_first_of("\r\n")));
+  if (out.size() > kMost) {
+    out.resize(kMost);
+    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80) out.pop_back();
+    if (!out.empty() && (static_cast<unsigned char>(out.back()) & 0x80) != 0) out.pop_back();
+  }
+  return out.size() < text.size() ? out + "…" : out;
+}
+
+}  // namespace muster::documents

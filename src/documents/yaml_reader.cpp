@@ -1,0 +1,268 @@
+#include "documents/yaml_reader.hpp"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include "base/text.hpp"
+
+namespace muster::documents {
+namespace {
+
+constexpr std::size_t kMaxDepth = 32;
+constexpr std::size_t kMaxNodes = 100'000;
+
+bool StartsCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
+
+std::string_view Line(std::string_view text, std::size_t number) {
+  for (std::size_t i = 0; i < number; ++i) {
+    const auto end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  return text.substr(0, text.find('\n'));
+}
+
+// The library throws through its caller anyway; this leaves a document the same way.
+struct Refused {
+  Position at;
+  std::string sentence;
+};
+
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  explicit TreeBuilder(const Piece& piece) {
+    std::string_view rest = piece.text;
+    while (true) {
+      const auto end = rest.find('\n');
+      lines_.push_back(rest.substr(0, end));
+      if (end == std::string_view::npos) break;
+      rest.remove_prefix(end + 1);
+    }
+    first_line_ = piece.first_line;
+  }
+
+  Node Take() && { return std::move(root_); }
+
+  // The library counts bytes from 0.
+  Position At(const YAML::Mark& mark) const {
+    const auto line = static_cast<std::size_t>(std::max(mark.line, 0));
+    const std::string_view text = line < lines_.size() ? lines_[line] : std::string_view();
+    const auto bytes = std::min(static_cast<std::size_t>(std::max(mark.column, 0)), text.size());
+    const auto characters = std::ranges::count_if(text.substr(0, bytes), StartsCharacter);
+    return {first_line_ + static_cast<std::uint32_t>(line),
+            1 + static_cast<std::uint32_t>(characters)};
+  }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnAnchor(const YAML::Mark& mark, const std::string&) override {
+    throw Refused{At(mark), "anchors (&) are not used here; write the value where it is needed"};
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    throw Refused{At(mark),
+                  "aliases (*) are not used here; a text that begins with * needs quotes"};
+  }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    Put(mark, anchor, {.kind = Node::Kind::kNothing});
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    CheckTag(mark, tag);
+    const bool quoted = tag == "!";
+    if (!quoted && (value == "~" || value == "null"))
+      return Put(mark, anchor, {.kind = Node::Kind::kNothing});
+    Put(mark, anchor, {.kind = Node::Kind::kText, .at = {}, .text = value, .quoted = quoted});
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    CheckTag(mark, tag);
+    Open(mark, anchor, Node::Kind::kList);
+  }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    CheckTag(mark, tag);
+    Open(mark, anchor, Node::Kind::kMap);
+  }
+  void OnSequenceEnd() override { Close(); }
+  void OnMapEnd() override { Close(); }
+
+ private:
+  void CheckTag(const YAML::Mark& mark, const std::string& tag) const {
+    if (!tag.empty() && tag != "?" && tag != "!")
+      throw Refused{At(mark), "tags (!) are not used here; a text that begins with ! needs quotes"};
+  }
+
+  void Open(const YAML::Mark& mark, YAML::anchor_t anchor, Node::Kind kind) {
+    if (open_.size() == kMaxDepth)
+      throw Refused{At(mark), fmt::format("more than {} levels inside each other", kMaxDepth)};
+    CheckAnchor(mark, anchor);
+    Node node{.kind = kind};
+    node.at = At(mark);
+    open_.push_back(std::move(node));
+  }
+
+  void Close() {
+    Node node = std::move(open_.back());
+    open_.pop_back();
+    Place(std::move(node));
+  }
+
+  void Put(const YAML::Mark& mark, YAML::anchor_t anchor, Node node) {
+    CheckAnchor(mark, anchor);
+    node.at = At(mark);
+    Place(std::move(node));
+  }
+
+  void CheckAnchor(const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (anchor != 0) OnAnchor(mark, "");
+  }
+
+  void Place(Node node) {
+    if (++nodes_ > kMaxNodes)
+      throw Refused{node.at, fmt::format("more than {} values in one document", kMaxNodes)};
+    if (open_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Node& holder = open_.back();
+    if (holder.IsMap() && holder.keys.size() == holder.items.size()) {
+      if (!node.IsText())
+        throw Refused{node.at, fmt::format("expected a key, found {}", Found(node))};
+      holder.keys.push_back(std::move(node));
+      return;
+    }
+    // Where nothing stands, the library names whatever comes next.
+    if (holder.IsMap() && node.kind == Node::Kind::kNothing) node.at = holder.keys.back().at;
+    holder.items.push_back(std::move(node));
+  }
+
+  std::vector<std::string_view> lines_;
+  std::uint32_t first_line_ = 1;
+  std::vector<Node> open_;
+  Node root_;
+  std::size_t nodes_ = 0;
+};
+
+void Blame(Problems& problems, const TreeBuilder& tree, const YAML::Exception& problem) {
+  problems.Add(tree.At(problem.mark), "this is not YAML: {}", problem.msg);
+}
+
+// The library reads other encodings and swallows what it cannot show; neither is for documents.
+bool IsPlainText(const Piece& piece, Problems& problems) {
+  if (piece.text.size() > kMaxDocumentBytes) {
+    problems.Add({piece.first_line, 1}, "a document is at most {}", FormatSize(kMaxDocumentBytes));
+    return false;
+  }
+  std::uint32_t line = piece.first_line;
+  for (const auto text : Split(piece.text, '\n')) {
+    const auto odd = std::ranges::find_if(text, [](char c) {
+      return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F;
+    });
+    if (odd != text.end() || !IsUtf8(text)) {
+      problems.Add({line, 1}, "this line {}",
+                   odd != text.end() ? "has a control character" : "is not UTF-8 text");
+      return false;
+    }
+    ++line;
+  }
+  return true;
+}
+
+bool IsBlank(std::string_view text) {
+  return std::ranges::all_of(Split(text, '\n'), [](std::string_view line) {
+    line = Trim(line);
+    return line.empty() || line.starts_with('#');
+  });
+}
+
+bool IsMarker(std::string_view line, std::string_view marker) {
+  return line.starts_with(marker) && (line.size() == 3 || line[3] == ' ' || line[3] == '\t');
+}
+
+}  // namespace
+
+const Node* Node::FindKey(std::string_view key) const {
+  const auto found = std::ranges::find(keys, key, &Node::text);
+  return found == keys.end() ? nullptr : &*found;
+}
+
+const Node* Node::Find(std::string_view key) const {
+  const Node* found = FindKey(key);
+  return found == nullptr ? nullptr : &items[static_cast<std::size_t>(found - keys.data())];
+}
+
+std::string Found(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::kNothing:
+      return "nothing";
+    case Node::Kind::kText:
+      return fmt::format("'{}'", Shortened(node.text));
+    case Node::Kind::kList:
+      return "a list";
+    case Node::Kind::kMap:
+      return "a map (key: value)";
+  }
+  return "";
+}
+
+std::vector<Piece> CutDocuments(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  std::vector<Piece> pieces(1);
+  std::uint32_t number = 1;
+  for (auto line : Split(text, '\n')) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const bool begins = IsMarker(line, "---");
+    if (begins || IsMarker(line, "...")) {
+      pieces.push_back({"", number});
+      // Spaces in its place keep the columns of what stands behind it.
+      pieces.back().text = "   " + std::string(line.substr(3)) + "\n";
+    } else {
+      pieces.back().text += std::string(line) + "\n";
+    }
+    ++number;
+  }
+  std::erase_if(pieces, [](const Piece& piece) { return IsBlank(piece.text); });
+  return pieces;
+}
+
+std::optional<Node> ReadYaml(const Piece& piece, Problems& problems) {
+  if (!IsPlainText(piece, problems)) return std::nullopt;
+  TreeBuilder tree(piece);
+  try {
+    std::istringstream stream(piece.text);
+    YAML::Parser parser(stream);
+    parser.HandleNextDocument(tree);
+    Node root = std::move(tree).Take();
+    TreeBuilder rest(piece);
+    if (parser.HandleNextDocument(rest)) {
+      problems.Add(std::move(rest).Take().at, "expected the end of the document or '---'");
+      return std::nullopt;
+    }
+    return root;
+  } catch (const YAML::Exception& problem) {
+    Blame(problems, tree, problem);
+  } catch (const Refused& refused) {
+    problems.Add(refused.at, "{}", refused.sentence);
+  }
+  return std::nullopt;
+}
+
+Position Inside(const Piece& piece, const Node& node, std::size_t offset) {
+  const std::string_view line = Line(piece.text, node.at.line - piece.first_line);
+  std::size_t start = 0;
+  for (std::uint32_t column = 1; start < line.size(); ++start)
+    if (StartsCharacter(line[start]) && column++ == node.at.column) break;
+  if (start < line.size() && (line[start] == '\'' || line[start] == '"')) ++start;
+  const auto before = std::string_view(node.text).substr(0, offset);
+  if (!line.substr(std::min(start, line.size())).starts_with(before)) return node.at;
+  const auto characters = std::ranges::count_if(line.substr(0, start + offset), StartsCharacter);
+  return {node.at.line, 1 + static_cast<std::uint32_t>(characters)};
+}
+
+}  // namespace muster::documents
