@@ -46,9 +46,16 @@ class Checker {
                   Suggestion(key.text, shape.Names()));
   }
 
+  // It was told as an unknown key already.
+  static bool IsMisspelt(const Node& node, const Shape& shape, std::string_view wanted) {
+    return std::ranges::any_of(node.keys, [&](const Node& key) {
+      return shape.Find(key.text) == nullptr && Nearest(key.text, shape.Names()) == wanted;
+    });
+  }
+
   void Required(const Node& node, const Shape& shape) {
     for (const auto& key : shape.keys)
-      if (key.required && node.FindKey(key.name) == nullptr)
+      if (key.required && node.FindKey(key.name) == nullptr && !IsMisspelt(node, shape, key.name))
         problems_.Add(node.at, "{} needs '{}', which is {}", shape.title, key.name,
                       Describe(key.type));
     for (const auto& group : shape.one_of) {
@@ -112,7 +119,11 @@ class Checker {
       return;
     }
     if (const auto good = CheckValue(value, node.text); !good) {
-      problems_.Add(node.at, "{}: {}", key, good.error().message);
+      const std::string& message = good.error().message;
+      if (message.starts_with(key))
+        problems_.Add(node.at, "{}", message);
+      else
+        problems_.Add(node.at, "{}: {}", key, message);
       return;
     }
     if (value.place != Place::kNowhere) Keep(node, value);

@@ -68,8 +68,6 @@ class Builder {
       const auto share = ParseHostShare(cap->text);
       if (!share) continue;
       auto& slot = share->percent ? draft_.job.max_percent : draft_.job.max_hosts;
-      if (share->number == 0)
-        context_.problems.Add(cap->at, "max_hosts of 0 would refuse every start");
       if (slot)
         context_.problems.Add(cap->at,
                               "max_hosts has two {}; it takes a number, a percentage, or both",
@@ -153,10 +151,7 @@ class Builder {
     const Node* batches = map.Find("batches");
     if (batches != nullptr) {
       const std::string plan = fmt::format("{}", fmt::join(TextsOf(batches), ","));
-      if (auto parsed = ParseBatchPlan(plan))
-        stage.batches = std::move(*parsed);
-      else if (batches->IsList() && batches->items.size() > 1)
-        context_.problems.Add(batches->at, "batches: {}", parsed.error().message);
+      if (auto parsed = ParseBatchPlan(plan)) stage.batches = std::move(*parsed);
     }
     if (const auto share = ParseHostShare(TextOf(map, "max_failures", "0")))
       stage.max_failures = *share;

@@ -109,7 +109,7 @@ const Shape& StageShape() {
     stage.keys.push_back({"needs", PossiblyEmpty(OneOrList(Text(Form::kStage))),
                           "Which stages of its list it waits for; else the one before it. `[]` "
                           "starts at once."});
-    stage.keys.push_back({"batches", OneOrList(Text(Form::kBatches)),
+    stage.keys.push_back({"batches", OrOne(ListOf(Share(1)), Text(Form::kBatches)),
                           "Sizes of batches, `[1, 10%, 100%]`, `20 +10` or `1 *2`; percent of the "
                           "stage's hosts; the "
                           "last repeats.",
@@ -158,7 +158,7 @@ const Shape& JobShape() {
           "What a start may or must say, by name. A script finds each in `$MUSTER_PARAM_NAME`."},
          {"targets", Text(Form::kTargets),
           "The hosts, as everywhere; else whoever starts it says which."},
-         {"max_hosts", OneOrList(Text(Form::kShare)),
+         {"max_hosts", OneOrList(Share(1)),
           "A start on more hosts is refused: a number, a percentage of all hosts, or both as a "
           "list."},
          {"timeout", TimeAboveZero(),

@@ -16,6 +16,9 @@ inline Type Template(Place place, Form form = Form::kTemplate) {
 inline Type Integer(std::int64_t least, std::int64_t most) {
   return One({.form = Form::kInteger, .place = Place::kNowhere, .least = least, .most = most});
 }
+inline Type Share(std::int64_t least) {
+  return One({.form = Form::kShare, .place = Place::kNowhere, .least = least});
+}
 inline Type Flag() { return Text(Form::kFlag); }
 inline Type Time() { return Text(Form::kDuration); }
 // A timeout of nothing would end everything before it began.

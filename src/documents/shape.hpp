@@ -32,7 +32,7 @@ enum class Form : std::uint8_t {
   kDuration,   // at least `least` ms
   kSize,       // bytes
   kRate,       // bytes a second
-  kShare,      // 5 or 10%
+  kShare,      // 5 or 10%, the number at least `least`
   kBatches,    // a plan on one line
   kCpu,        // processors
   kMode,       // of a file, octal

@@ -64,6 +64,14 @@ Result<> CheckDuration(const Value& value, std::string_view text) {
   return {};
 }
 
+Result<> CheckShare(const Value& value, std::string_view text) {
+  const auto share = ParseHostShare(text);
+  if (!share) return Fail(share.error());
+  if (share->number < value.least)
+    return Fail(ErrorCode::kInvalid, "'{}': the smallest is {}", text, value.least);
+  return {};
+}
+
 Result<> CheckPattern(const std::string& text) {
   const RE2 pattern(text, RE2::Quiet);
   if (pattern.ok()) return {};
@@ -226,7 +234,7 @@ Result<> CheckValue(const Value& value, const std::string& text) {
     case Form::kRate:
       return Only(ParseRate(text));
     case Form::kShare:
-      return Only(ParseHostShare(text));
+      return CheckShare(value, text);
     case Form::kBatches:
       if (Trim(text).empty()) return Unless(false, text, "a plan of batches");
       return Only(ParseBatchPlan(text));

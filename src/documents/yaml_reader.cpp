@@ -49,6 +49,11 @@ class TreeBuilder final : public YAML::EventHandler {
 
   Node Take() && { return std::move(root_); }
 
+  // Where the innermost list or map begins that has not ended.
+  std::optional<Position> LastOpen() const {
+    return open_.empty() ? std::nullopt : std::optional(open_.back().at);
+  }
+
   // The library counts bytes from 0.
   Position At(const YAML::Mark& mark) const {
     const auto line = static_cast<std::size_t>(std::max(mark.line, 0));
@@ -149,8 +154,45 @@ class TreeBuilder final : public YAML::EventHandler {
   std::size_t nodes_ = 0;
 };
 
-void Blame(Problems& problems, const TreeBuilder& tree, const YAML::Exception& problem) {
-  problems.Add(tree.At(problem.mark), "this is not YAML: {}", problem.msg);
+// The library's words are for people who know its parser.
+std::string_view Explained(std::string_view message) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"illegal map value", "': ' stands where no value can; a text with ': ' in it needs quotes"},
+      {"illegal block entry", "'- ' stands where no list can; is the line indented too far?"},
+      {"illegal map key", "a key stands where none can; is the line indented too far?"},
+      {"end of map not found",
+       "this does not go on with the keys before it; is it indented otherwise, or does a text need "
+       "quotes?"},
+      {"end of sequence not found",
+       "this does not go on with the list before it; is it indented otherwise?"},
+      {"end of map flow not found", "expected ',' or '}' for the map that was opened before"},
+      {"end of sequence flow not found", "expected ',' or ']' for the list that was opened before"},
+      {"illegal flow end", "this bracket closes nothing"},
+      {"illegal EOF in scalar", "the quote that was opened is never closed"},
+      {"unknown token", "this character begins nothing; a text that begins with it needs quotes"},
+  };
+  for (const auto& [theirs, ours] : kWords)
+    if (message == theirs) return ours;
+  return message;
+}
+
+bool AtEnd(const Piece& piece, Position at) {
+  const auto lines = static_cast<std::size_t>(std::ranges::count(piece.text, '\n'));
+  return at.line >= piece.first_line + lines;
+}
+
+void Blame(Problems& problems, const TreeBuilder& tree, const Piece& piece,
+           const YAML::Exception& problem) {
+  const Position at = tree.At(problem.mark);
+  const auto line = Line(piece.text, at.line - piece.first_line);
+  const auto indent = line.substr(0, line.find_first_not_of(" \t"));
+  if (const auto tab = indent.find('\t'); tab != std::string_view::npos)
+    problems.Add({at.line, static_cast<std::uint32_t>(tab) + 1},
+                 "this is not YAML: the line is indented with a tab; use spaces");
+  else if (const auto open = tree.LastOpen(); open && AtEnd(piece, at))
+    problems.Add(*open, "this is not YAML: what begins here is never closed");
+  else
+    problems.Add(at, "this is not YAML: {}", Explained(problem.msg));
 }
 
 // The library reads other encodings and swallows what it cannot show; neither is for documents.
@@ -213,6 +255,7 @@ std::string Found(const Node& node) {
 
 std::vector<Piece> CutDocuments(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  if (text.ends_with('\n')) text.remove_suffix(1);
   std::vector<Piece> pieces(1);
   std::uint32_t number = 1;
   for (auto line : Split(text, '\n')) {
@@ -246,7 +289,7 @@ std::optional<Node> ReadYaml(const Piece& piece, Problems& problems) {
     }
     return root;
   } catch (const YAML::Exception& problem) {
-    Blame(problems, tree, problem);
+    Blame(problems, tree, piece, problem);
   } catch (const Refused& refused) {
     problems.Add(refused.at, "{}", refused.sentence);
   }

@@ -1,0 +1,81 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support.hpp"
+
+namespace muster::documents {
+namespace {
+
+using Given = std::vector<std::pair<std::string, std::string>>;
+using testing::HasSubstr;
+using testing::Not;
+
+const JobDocument& Job() {
+  static const JobDocument job =
+      JobOf(JobWith("params:\n"
+                    "  version: {required: true, pattern: '^[0-9.]+$'}\n"
+                    "  count: {type: integer, default: 3}\n"
+                    "  ratio: {type: number}\n"
+                    "  force: {type: boolean}\n"
+                    "  colour: {type: choice, choices: [red, green]}\n"
+                    "  token: {type: secret}\n"
+                    "  db-pass: {type: secret, default: secret:db}\n"
+                    "stages: [{name: a, script: x}]\n"));
+  return job;
+}
+
+std::string Mistake(const Given& given) {
+  const auto params = ResolveParams(Job(), given);
+  if (params) return "";
+  EXPECT_EQ(params.error().code, ErrorCode::kInvalid);
+  return params.error().message;
+}
+
+TEST(ResolveParams, TakesWhatIsGivenAndTheDefaultsOfTheRest) {
+  const auto params = ResolveParams(Job(), {{"token", "secret:api"}, {"version", "6.1"}});
+  ASSERT_TRUE(params) << params.error().message;
+  const std::vector<Param> expected = {{"version", "6.1", false},
+                                       {"count", "3", false},
+                                       {"token", "api", true},
+                                       {"db-pass", "db", true}};
+  EXPECT_EQ(*params, expected);
+}
+
+TEST(ResolveParams, EveryTypeTakesItsOwn) {
+  EXPECT_EQ(Mistake({{"version", "1"}, {"count", "-7"}, {"ratio", "1e3"}, {"force", "true"}}), "");
+  EXPECT_EQ(Mistake({{"version", "1"}, {"ratio", "-0.5"}, {"colour", "green"}}), "");
+  EXPECT_THAT(Mistake({{"version", "1"}, {"count", "7x"}}), HasSubstr("not a whole number"));
+  EXPECT_THAT(Mistake({{"version", "1"}, {"count", ""}}), HasSubstr("not a whole number"));
+  EXPECT_THAT(Mistake({{"version", "1"}, {"ratio", "nan"}}), HasSubstr("not a number"));
+  EXPECT_THAT(Mistake({{"version", "1"}, {"force", "yes"}}), HasSubstr("true or false"));
+  EXPECT_THAT(Mistake({{"version", "1"}, {"colour", "blue"}}), HasSubstr("one of red, green"));
+}
+
+TEST(ResolveParams, ALiteralSecretIsRefusedWithoutRepeatingIt) {
+  const auto mistake = Mistake({{"version", "1"}, {"token", "hunter2"}});
+  EXPECT_THAT(mistake, HasSubstr("secret:NAME"));
+  EXPECT_THAT(mistake, Not(HasSubstr("hunter2")));
+  EXPECT_NE(Mistake({{"version", "1"}, {"token", "secret:"}}), "");
+}
+
+TEST(ResolveParams, EveryMistakeIsToldAtOnce) {
+  const auto mistake =
+      Mistake({{"versoin", "1"}, {"count", "x"}, {"force", "true"}, {"force", "false"}});
+  EXPECT_THAT(mistake, HasSubstr("no parameter 'versoin'; did you mean 'version'?"));
+  EXPECT_THAT(mistake, HasSubstr("needs parameter 'version'"));
+  EXPECT_THAT(mistake, HasSubstr("'count'"));
+  EXPECT_THAT(mistake, HasSubstr("'force' is given twice"));
+}
+
+TEST(ResolveParams, APatternIsHeldAgainstTheValue) {
+  EXPECT_THAT(Mistake({{"version", "6.1; reboot"}}), HasSubstr("does not match ^[0-9.]+$"));
+}
+
+TEST(Params, NamesThatMeetInOneVariableAreRefused) {
+  EXPECT_EQ(ParamVariable("db-pass"), "MUSTER_PARAM_DB_PASS");
+  EXPECT_THAT(ProblemsOf(JobWith("params: {a-b: {}, a_b: {}}\nstages: [{name: a, script: x}]\n")),
+              HasSubstr("would both be $MUSTER_PARAM_A_B"));
+}
+
+}  // namespace
+}  // namespace muster::documents
