@@ -146,6 +146,8 @@ class ActionBuilder {
   }
 
   std::string ReadScript(const Node& file) {
+    // A path that is refused is not even looked at.
+    if (!CheckValue({.form = Form::kFile}, file.text)) return "";
     job_.files.push_back({FileReference::Use::kScript, stage_, file.text, file.at});
     auto script = context_.scripts(context_.file, file.text);
     if (!script) {

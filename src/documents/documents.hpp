@@ -135,7 +135,8 @@ struct Source {
   std::string text;
 };
 
-// Gives the content of a script file. `document` is Source::file, `path` is relative to it.
+// Gives the content of a script file. `document` is Source::file, `path` is relative to it; it may
+// hold "..", which is for the reader to allow or not.
 using ScriptReader =
     std::function<Result<std::string>(const std::string& document, const std::string& path)>;
 

@@ -122,8 +122,10 @@ class Builder {
       action = bit;
     }
     // A misspelt one was told already.
-    const bool unknown = std::ranges::any_of(map.keys, [](const Node& key) {
-      return ShapeOf(Kind::kJob).Find("stages")->type.item->map->Find(key.text) == nullptr;
+    const Shape& shape = *ShapeOf(Kind::kJob).Find("stages")->type.item->map;
+    const bool unknown = std::ranges::any_of(map.keys, [&](const Node& given) {
+      const Key* key = shape.Find(given.text);
+      return key == nullptr || !key->refused.empty();
     });
     if (action == 0 && !unknown)
       context_.problems.Add(map.at, "this stage does nothing; it needs one of {}",

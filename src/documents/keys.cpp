@@ -35,6 +35,12 @@ const Shape& BetweenShape() {
 constexpr std::uint32_t kServerWork = kHttpAction | kNotifyAction;
 constexpr std::uint32_t kBatched = kHostActions | kStagesAction | kJobAction;
 
+Key Refused(std::string_view name, std::string_view why) {
+  Key key{name, {}, ""};
+  key.refused = why;
+  return key;
+}
+
 // What inner stages have as well.
 std::vector<Key> CommonKeys() {
   return {
@@ -67,17 +73,13 @@ std::vector<Key> CommonKeys() {
        kHostActions | kStagesAction},
       {"resources", MapOf(ResourcesShape()), "What a task may use of its host.", false,
        kScriptAction},
+      Refused("command", "a command is a 'script' of one line"),
+      Refused("run", "write 'script'"),
   };
 }
 
 void Append(std::vector<Key>& keys, std::vector<Key> more) {
   for (auto& key : more) keys.push_back(std::move(key));
-}
-
-Key Refused(std::string_view name, std::string_view why) {
-  Key key{name, {}, ""};
-  key.refused = why;
-  return key;
 }
 
 Key StageName() {
