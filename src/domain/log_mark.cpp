@@ -28,7 +28,8 @@ Result<LogMark> MarkOf(const LogTotals& totals, std::uint64_t durable_end,
   return LogMark{.state = state,
                  .bytes = totals.bytes,
                  .stdout_sha256 = stdout_sha256,
-                 .stderr_sha256 = stderr_sha256};
+                 .stderr_sha256 = stderr_sha256,
+                 .masked_sha256 = totals.masked_sha256};
 }
 
 }  // namespace muster

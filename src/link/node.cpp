@@ -41,14 +41,30 @@ Hello Node::MakeHello(std::int64_t now) {
               .highest_term = highest_term_,
               .tasks = {},
               .sent_at = now};
+  std::size_t room = options_.frame_bytes;
   for (auto& [key, entry] : tasks_) {
-    hello.tasks.push_back({key, entry.state, entry.end});
+    const bool ended = entry.state == HeldState::kEnded;
     entry.start_told = true;
-    entry.end_told = entry.state == HeldState::kEnded;
+    // An end for which there is no room follows in a report, as if it came after this.
+    entry.end_told = ended && TakeRoom(*entry.end, room);
+    if (ended && !entry.end_told)
+      hello.tasks.push_back({key, HeldState::kRunning, {}});
+    else
+      hello.tasks.push_back({key, entry.state, entry.end});
     entry.log_told = false;
     entry.answered = false;
   }
   return hello;
+}
+
+// Whether the outputs of `end` fit what is left in a frame, which shrinks by them: a frame is
+// bounded, and a host may hold many ends at once. In an empty frame any end fits.
+bool Node::TakeRoom(const TaskEnd& end, std::size_t& room) const {
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : end.outputs) bytes += name.size() + value.size();
+  if (bytes > room && room < options_.frame_bytes) return false;
+  room -= std::min(room, bytes);
+  return true;
 }
 
 void Node::SayHello(std::uint64_t session, std::int64_t now) {
@@ -216,10 +232,11 @@ std::optional<NodeFrame> Node::NextFrame(const ReadOutput& read) {
   if (dirty_) {
     dirty_ = false;
     frame.reports = std::exchange(refused_, {});
+    std::size_t room = options_.frame_bytes;
     for (auto& [key, entry] : tasks_) {
       if (!entry.answered) continue;
       if (entry.sent < entry.spooled) AddOutput(key, entry, read, frame);
-      AddReports(key, entry, frame);
+      AddReports(key, entry, room, frame);
     }
   }
   if (frame.Empty()) return std::nullopt;
@@ -246,8 +263,12 @@ void Node::AddOutput(const TaskKey& task, Entry& entry, const ReadOutput& read, 
   if (entry.sent < entry.spooled && !chunks->empty()) dirty_ = true;
 }
 
-void Node::AddReports(const TaskKey& task, Entry& entry, NodeFrame& frame) {
+void Node::AddReports(const TaskKey& task, Entry& entry, std::size_t& room, NodeFrame& frame) {
   if (entry.state == HeldState::kEnded && !entry.end_told) {
+    if (!TakeRoom(*entry.end, room)) {
+      dirty_ = true;  // another frame follows
+      return;
+    }
     Report report{.task = task, .kind = ReportKind::kEnded, .end = entry.end, .log = {}};
     entry.end_told = entry.start_told = true;
     if (entry.OutputSent())

@@ -31,7 +31,7 @@ class Node {
     std::string store;
     std::string boot;
     std::size_t window = 1 << 20;         // bytes of output sent and not yet durable
-    std::size_t frame_bytes = 192 << 10;  // of output in one frame
+    std::size_t frame_bytes = 192 << 10;  // of output in one frame; of outputs (TaskEnd) as well
   };
 
   // Reads kept output of a task: chunks that overlap [from, from + limit), in order.
@@ -96,8 +96,9 @@ class Node {
   void TakeOrder(const Order& order, std::int64_t now, Actions& actions);
   void Drop(const TaskKey& task, Actions& actions);
   void AddOutput(const TaskKey& task, Entry& entry, const ReadOutput& read, NodeFrame& frame);
-  void AddReports(const TaskKey& task, Entry& entry, NodeFrame& frame);
+  void AddReports(const TaskKey& task, Entry& entry, std::size_t& room, NodeFrame& frame);
   Hello MakeHello(std::int64_t now);
+  bool TakeRoom(const TaskEnd& end, std::size_t& room) const;
   std::size_t Unacknowledged() const { return unacknowledged_; }
 
   Options options_;

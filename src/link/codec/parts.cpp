@@ -1,6 +1,7 @@
 #include "link/codec/parts.hpp"
 
 #include "base/text.hpp"
+#include "domain/outputs.hpp"
 #include "link/codec/codec.hpp"
 
 namespace muster::link::codec {
@@ -19,6 +20,33 @@ Result<std::string> TakeHash(const std::string& in) {
   if (in.size() != kSha256Bytes)
     return Fail(ErrorCode::kInvalid, "link: a SHA-256 of {} bytes; it has 32", in.size());
   return in;
+}
+
+// Unlike the others it may be unknown, which is not silence.
+Result<std::string> TakeMaskedHash(const std::string& in) {
+  return in.empty() ? Result<std::string>(in) : TakeHash(in);
+}
+
+using Outputs = std::vector<std::pair<std::string, std::string>>;
+
+template <typename Pairs>
+Result<Outputs> TakeOutputs(const Pairs& in) {
+  if (static_cast<std::size_t>(in.size()) > kMaxOutputs)
+    return Fail(ErrorCode::kInvalid, "link: {} outputs of a task; at most {} are taken", in.size(),
+                kMaxOutputs);
+  Outputs outputs;
+  std::size_t bytes = 0;
+  for (const auto& pair : in) {
+    if (!IsOutputName(pair.key()))
+      return Fail(ErrorCode::kInvalid, "link: an output of {} bytes with no proper name",
+                  pair.value().size());
+    bytes += pair.key().size() + pair.value().size();
+    outputs.emplace_back(pair.key(), pair.value());
+  }
+  if (bytes > kMaxOutputBytes)
+    return Fail(ErrorCode::kInvalid, "link: {} bytes of outputs; at most {} are taken", bytes,
+                kMaxOutputBytes);
+  return outputs;
 }
 
 bool IsEndState(std::uint32_t state) {
@@ -76,6 +104,7 @@ void Put(const LogTotals& totals, wire::LogTotals* out) {
   out->set_gap(totals.gap);
   PutHash(totals.stdout_sha256, out->mutable_stdout_sha256());
   PutHash(totals.stderr_sha256, out->mutable_stderr_sha256());
+  out->set_masked_sha256(totals.masked_sha256);
 }
 
 void Put(const TaskEnd& end, wire::TaskEnd* out) {
@@ -88,6 +117,11 @@ void Put(const TaskEnd& end, wire::TaskEnd* out) {
   out->set_ended_ms(end.ended.ms);
   if (end.log) Put(*end.log, out->mutable_log());
   out->set_peak_memory(end.peak_memory);
+  for (const auto& [key, value] : end.outputs) {
+    auto* pair = out->add_outputs();
+    pair->set_key(key);
+    pair->set_value(Clean(value));
+  }
 }
 
 void Put(const Command& command, wire::Command* out) {
@@ -108,6 +142,9 @@ void Put(const Command& command, wire::Command* out) {
   out->set_grace_ms(command.grace.count());
   out->set_max_output(command.max_output);
   out->set_kill_leftovers(command.kill_leftovers);
+  if (command.reboot)
+    out->mutable_reboot()->mutable_argv()->Assign(command.reboot->argv.begin(),
+                                                  command.reboot->argv.end());
   if (!command.resources.Any()) return;
   out->mutable_resources()->set_memory(command.resources.memory);
   out->mutable_resources()->set_cpu(command.resources.cpu);
@@ -130,11 +167,14 @@ Result<LogTotals> Take(const wire::LogTotals& in) {
   if (!out_hash) return Fail(out_hash.error());
   auto err_hash = TakeHash(in.stderr_sha256());
   if (!err_hash) return Fail(err_hash.error());
+  auto masked_hash = TakeMaskedHash(in.masked_sha256());
+  if (!masked_hash) return Fail(masked_hash.error());
   return LogTotals{.bytes = in.bytes(),
                    .dropped = in.dropped(),
                    .gap = in.gap(),
                    .stdout_sha256 = std::move(*out_hash),
-                   .stderr_sha256 = std::move(*err_hash)};
+                   .stderr_sha256 = std::move(*err_hash),
+                   .masked_sha256 = std::move(*masked_hash)};
 }
 
 Result<TaskEnd> Take(const wire::TaskEnd& in) {
@@ -158,6 +198,9 @@ Result<TaskEnd> Take(const wire::TaskEnd& in) {
     if (!log) return Fail(log.error());
     end.log = std::move(*log);
   }
+  auto outputs = TakeOutputs(in.outputs());
+  if (!outputs) return Fail(outputs.error());
+  end.outputs = std::move(*outputs);
   return end;
 }
 
@@ -183,6 +226,9 @@ Result<Command> Take(const wire::Command& in) {
                                 .cpu = in.resources().cpu(),
                                 .processes = in.resources().processes()}};
   for (const auto& var : in.env()) command.env.emplace_back(var.key(), var.value());
+  if (in.has_reboot())
+    command.reboot = std::make_shared<const Reboot>(
+        Reboot{.argv = {in.reboot().argv().begin(), in.reboot().argv().end()}});
   return command;
 }
 

@@ -210,5 +210,47 @@ TEST_F(NodeTest, BeginsAnewWhenAsked) {
   EXPECT_TRUE(Send(MakeOrder(5)).start.empty());
 }
 
+TEST_F(NodeTest, ManyLargeOutputsAreSpreadOverFrames) {
+  constexpr std::size_t kTasks = 20;
+  constexpr std::size_t kMost = 200 << 10;
+  const auto bytes_of = [](const TaskEnd& end) {
+    std::size_t bytes = 0;
+    for (const auto& [name, value] : end.outputs) bytes += name.size() + value.size();
+    return bytes;
+  };
+  TaskEnd end = Ended(0);
+  end.outputs = {{"a", std::string(60 << 10, 'x')}};
+  std::vector<TaskAnswer> answers;
+  for (std::uint32_t i = 0; i < kTasks; ++i) {
+    TaskKey task = kTask;
+    task.ordinal = i;
+    node_.Restore({.task = task, .state = HeldState::kEnded, .end = end}, 0);
+    answers.push_back({.task = task, .verb = Verb::kGoOn, .durable_offset = 0, .grace = {}});
+  }
+  Connect(1, answers);
+  ASSERT_EQ(hello_->tasks.size(), kTasks);
+  std::size_t told = 0;
+  std::size_t in_hello = 0;
+  for (const auto& held : hello_->tasks) {
+    ASSERT_EQ(held.end.has_value(), held.state == HeldState::kEnded);
+    if (!held.end) continue;
+    ++told;
+    in_hello += bytes_of(*held.end);
+  }
+  EXPECT_EQ(told, 3U);
+  EXPECT_LE(in_hello, kMost);
+  while (const auto frame = Next()) {
+    std::size_t in_frame = 0;
+    for (const auto& report : frame->reports)
+      if (report.kind == ReportKind::kEnded) {
+        ++told;
+        EXPECT_EQ(report.end, end);
+        in_frame += bytes_of(*report.end);
+      }
+    EXPECT_LE(in_frame, kMost);
+  }
+  EXPECT_EQ(told, kTasks);
+}
+
 }  // namespace
 }  // namespace muster::link

@@ -3,7 +3,7 @@
 #include "link.pb.h"
 #include <gtest/gtest.h>
 
-#include "support/random_records.hpp"
+#include "support/random_values.hpp"
 
 namespace muster::link {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 namespace wire = muster::link::v1;
 constexpr std::uint64_t kSeeds = 300;
 
-NodeFrame RandomNodeFrame(RandomRecords& random) {
+NodeFrame RandomNodeFrame(RandomValues& random) {
   NodeFrame frame;
   frame.session = random.Number(1ULL << 60);
   if (random.Coin()) {
@@ -51,7 +51,7 @@ NodeFrame RandomNodeFrame(RandomRecords& random) {
   return frame;
 }
 
-ServerFrame RandomServerFrame(RandomRecords& random) {
+ServerFrame RandomServerFrame(RandomValues& random) {
   ServerFrame frame;
   frame.say_hello = random.Coin();
   if (random.Coin()) {
@@ -109,7 +109,7 @@ void ExpectSame(const Order& a, const Order& b) {
 TEST(Codec, NodeFramesRoundTrip) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(seed);
-    RandomRecords random(seed);
+    RandomValues random(seed);
     const NodeFrame frame = RandomNodeFrame(random);
     const auto again = DecodeNodeFrame(Encode(frame));
     ASSERT_TRUE(again) << again.error().message;
@@ -121,7 +121,7 @@ TEST(Codec, ServerFramesRoundTripThroughOneEncoder) {
   ServerFrameEncoder encoder;
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(seed);
-    RandomRecords random(seed);
+    RandomValues random(seed);
     const ServerFrame frame = RandomServerFrame(random);
     const auto again = DecodeServerFrame(encoder.Encode(frame));
     ASSERT_TRUE(again) << again.error().message;
@@ -142,7 +142,7 @@ TEST(Codec, ServerFramesRoundTripThroughOneEncoder) {
 TEST(Codec, OrdersCommandsAndEndsRoundTripAlone) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(seed);
-    RandomRecords random(seed);
+    RandomValues random(seed);
     const Command command = random.SomeCommand();
     EXPECT_EQ(DecodeCommand(EncodeCommand(command)), command);
     const TaskEnd end = random.End();
@@ -290,7 +290,7 @@ TEST(CodecDecode, RefusesFramesThatAreTooLong) {
 TEST(CodecDecode, SurvivesDamagedFrames) {
   ServerFrameEncoder encoder;
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
-    RandomRecords random(seed);
+    RandomValues random(seed);
     std::string node = Encode(RandomNodeFrame(random));
     std::string server = encoder.Encode(RandomServerFrame(random));
     for (std::string* bytes : {&node, &server}) {
@@ -303,6 +303,45 @@ TEST(CodecDecode, SurvivesDamagedFrames) {
     if (const auto frame = DecodeServerFrame(server); frame) encoder.Encode(*frame);
     (void)DecodeOrder(server);
   }
+}
+
+wire::TaskEnd WireEnd() {
+  wire::TaskEnd end;
+  end.set_state(4);
+  return end;
+}
+
+Result<TaskEnd> Again(const wire::TaskEnd& end) { return DecodeTaskEnd(end.SerializeAsString()); }
+
+TEST(Codec, OutputsAreBounded) {
+  const auto add = [](wire::TaskEnd& end, const std::string& key, const std::string& value) {
+    auto* pair = end.add_outputs();
+    pair->set_key(key);
+    pair->set_value(value);
+  };
+  auto end = WireEnd();
+  for (int i = 0; i < 256; ++i) add(end, "n" + std::to_string(i), "v");
+  EXPECT_TRUE(Again(end));
+  add(end, "one_more", "v");
+  EXPECT_FALSE(Again(end));
+  end = WireEnd();
+  add(end, "a", std::string((64 << 10) - 1, 'x'));
+  EXPECT_TRUE(Again(end));
+  add(end, "b", "");
+  EXPECT_FALSE(Again(end));
+  end = WireEnd();
+  add(end, "not a name", "v");
+  EXPECT_FALSE(Again(end));
+}
+
+TEST(Codec, MaskedHashIsWholeOrUnknown) {
+  auto end = WireEnd();
+  end.mutable_log();
+  EXPECT_EQ(Again(end)->log->masked_sha256, "");
+  end.mutable_log()->set_masked_sha256(std::string(32, 'm'));
+  EXPECT_EQ(Again(end)->log->masked_sha256, std::string(32, 'm'));
+  end.mutable_log()->set_masked_sha256("short");
+  EXPECT_FALSE(Again(end));
 }
 
 }  // namespace
