@@ -9,6 +9,8 @@ namespace muster::agent {
 
 OutputHash::OutputHash() : state_(std::make_unique<SHA256_CTX>()) { SHA256_Init(state_.get()); }
 OutputHash::~OutputHash() = default;
+OutputHash::OutputHash(const OutputHash& other)
+    : state_(std::make_unique<SHA256_CTX>(*other.state_)) {}
 OutputHash::OutputHash(OutputHash&&) noexcept = default;
 
 void OutputHash::Add(std::string_view data) {

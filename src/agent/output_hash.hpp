@@ -15,6 +15,7 @@ class OutputHash {
  public:
   OutputHash();
   ~OutputHash();
+  OutputHash(const OutputHash&);
   OutputHash(OutputHash&&) noexcept;
 
   void Add(std::string_view data);

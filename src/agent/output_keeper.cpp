@@ -38,11 +38,12 @@ bool WriteAllParts(int fd, std::vector<iovec> parts) {
 }  // namespace
 
 OutputKeeper::OutputKeeper(std::string spool, const std::vector<std::string>& masks,
-                           OutputLimits limits)
+                           OutputLimits limits, const LineMask::Words& words)
     : path_(std::move(spool)),
       limits_(limits),
-      stdout_{Masker(masks), {}},
-      stderr_{Masker(masks), {}} {}
+      line_mask_(words),
+      stdout_{Masker(masks), {}, MaskedHash(line_mask_)},
+      stderr_{Masker(masks), {}, MaskedHash(line_mask_)} {}
 
 void OutputKeeper::Take(Stream stream, std::string_view bytes, WallTime now) {
   auto& masker = Of(stream).masker;
@@ -69,6 +70,7 @@ void OutputKeeper::Keep(Stream stream, std::string_view bytes, WallTime now) {
     return;
   }
   Of(stream).hash.Add(kept);
+  Of(stream).masked_hash.Add(kept);
   kept_ += kept.size();
 }
 
@@ -112,7 +114,8 @@ LogTotals OutputKeeper::Totals() const {
           .dropped = dropped_,
           .gap = disk_full_,
           .stdout_sha256 = stdout_.hash.Digest(),
-          .stderr_sha256 = stderr_.hash.Digest()};
+          .stderr_sha256 = stderr_.hash.Digest(),
+          .masked_sha256 = JoinMasked(stdout_.masked_hash, stderr_.masked_hash)};
 }
 
 }  // namespace muster::agent

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "agent/files.hpp"
+#include "agent/line_mask.hpp"
+#include "agent/masked_hash.hpp"
 #include "agent/masker.hpp"
 #include "agent/output_hash.hpp"
 #include "domain/log.hpp"
@@ -25,7 +27,11 @@ class OutputKeeper {
  public:
   // The spool is made with the first byte that is kept: most tasks say nothing, and on a busy host
   // each file costs.
-  OutputKeeper(std::string spool, const std::vector<std::string>& masks, OutputLimits limits);
+  // `words` are what the masked digest leaves out.
+  OutputKeeper(std::string spool, const std::vector<std::string>& masks, OutputLimits limits,
+               const LineMask::Words& words = {});
+  OutputKeeper(const OutputKeeper&) = delete;
+  OutputKeeper& operator=(const OutputKeeper&) = delete;
 
   void Take(Stream stream, std::string_view bytes, WallTime now);
 
@@ -38,6 +44,7 @@ class OutputKeeper {
   struct Side {
     Masker masker;
     OutputHash hash;
+    MaskedHash masked_hash;
   };
   Side& Of(Stream stream) { return stream == Stream::kStdout ? stdout_ : stderr_; }
   void Keep(Stream stream, std::string_view bytes, WallTime now);
@@ -47,6 +54,7 @@ class OutputKeeper {
   std::string path_;
   Fd spool_;
   OutputLimits limits_;
+  LineMask line_mask_;
   Side stdout_;
   Side stderr_;
   std::string masked_;

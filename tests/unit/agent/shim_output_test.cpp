@@ -15,7 +15,7 @@ TEST_F(ShimOutput, StreamsKeepTheirOrder) {
   command.env = {{"GO", go}};
   const auto task = Start(command);
   ASSERT_TRUE(WaitForOutput(task, "one"));
-  EXPECT_EQ(spooled_[task], 4U);
+  EXPECT_TRUE(WaitFor([&] { return spooled_[task] == 4; }));
   ASSERT_TRUE(WriteFile(go, ""));
   const auto outcome = Await(task);
   ASSERT_EQ(outcome.chunks.size(), 2U);

@@ -105,7 +105,9 @@ RC_GTEST_PROP(SpoolProperty, WindowsTileTheOutput, ()) {
       text += data;
     }
     SpoolReader reader(path);
-    RC_ASSERT(reader.Measure().value() == keeper.Totals());
+    auto kept = keeper.Totals();
+    kept.masked_sha256.clear();  // a reader does not know it
+    RC_ASSERT(reader.Measure().value() == kept);
   }
   SpoolReader reader(path);
   const auto windows = *rc::gen::container<std::vector<std::pair<std::size_t, std::size_t>>>(
