@@ -22,10 +22,7 @@ bool IsLow(const struct statvfs& disk, unsigned percent) noexcept {
 
 Result<> SyncFolderOf(const std::string& path) {
   const auto folder = std::filesystem::path(path).parent_path().string();
-  auto fd = OpenFile(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
-  if (!fd) return Fail(fd.error());
-  if (::fsync(fd->Get()) != 0) return FailErrno("sync", folder, errno);
-  return {};
+  return Sync(folder.empty() ? "." : folder);
 }
 
 }  // namespace
@@ -82,6 +79,13 @@ Result<> ReplaceFile(const std::string& path, std::string_view data, mode_t mode
     return FailErrno("sync", fresh, errno);
   if (::rename(fresh.c_str(), path.c_str()) != 0) return FailErrno("rename", fresh, errno);
   if (durability == Durability::kSynced) return SyncFolderOf(path);
+  return {};
+}
+
+Result<> Sync(const std::string& path) {
+  auto fd = OpenFile(path, O_RDONLY);
+  if (!fd) return Fail(fd.error());
+  if (::fsync(fd->Get()) != 0) return FailErrno("sync", path, errno);
   return {};
 }
 

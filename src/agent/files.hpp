@@ -53,6 +53,9 @@ enum class Durability { kWritten, kSynced };
 Result<> ReplaceFile(const std::string& path, std::string_view data, mode_t mode = 0600,
                      Durability durability = Durability::kWritten);
 
+// What was written to this file, or which names this folder holds, survives a power loss.
+Result<> Sync(const std::string& path);
+
 // Creates the folder and its parents; harmless when it is there.
 Result<> MakeFolders(const std::string& path, mode_t mode);
 

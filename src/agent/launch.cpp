@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/files.hpp"
+#include "agent/reboot.hpp"
 #include "base/text.hpp"
 
 namespace muster::agent {
@@ -20,12 +21,16 @@ namespace {
 constexpr std::string_view kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 constexpr int kScriptFd = 3;
 constexpr const char* kScriptFdPath = "/dev/fd/3";
+constexpr int kOutputFd = 4;
+constexpr int kFirstFreeFd = 5;
+constexpr std::string_view kOutputVariable = "MUSTER_OUTPUT=";
 
 using Step = LaunchFailure::Step;
 
 bool HasNul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 
-std::vector<std::string> MakeEnv(const link::Order& order, const Account& account) {
+std::vector<std::string> MakeEnv(const link::Order& order, const Account& account,
+                                 const std::string& output_path) {
   std::vector<std::pair<std::string, std::string>> pairs = {
       {"PATH", std::string(kPath)},
       {"HOME", account.home},
@@ -37,6 +42,7 @@ std::vector<std::string> MakeEnv(const link::Order& order, const Account& accoun
       {"MUSTER_STAGE", order.stage},
       {"MUSTER_HOST", order.host_name},
   };
+  if (!output_path.empty()) pairs.emplace_back("MUSTER_OUTPUT", output_path);
   for (const auto& [name, value] : order.command->env) {
     const auto same = std::find_if(pairs.begin(), pairs.end(),
                                    [&](const auto& pair) { return pair.first == name; });
@@ -109,12 +115,22 @@ void MakeScriptReachable(Launch& launch, int script_fd) {
   if (!launch.script) return;
   auto& path = launch.argv[*launch.script];
   if (::access(path.c_str(), R_OK) == 0) return;
-  if (script_fd == kScriptFd)
-    ::fcntl(script_fd, F_SETFD, 0);
-  else
-    ::dup2(script_fd, kScriptFd);
+  ::dup2(script_fd, kScriptFd);
   path = kScriptFdPath;
 }
+
+// Likewise. Named by this process's number, so that it is reached from every process of the task,
+// also from one whose parent closed all descriptors but the streams.
+void MakeOutputReachable(Launch& launch, int output_fd) {
+  if (!launch.output) return;
+  auto& variable = launch.env[*launch.output];
+  if (::access(variable.c_str() + kOutputVariable.size(), W_OK) == 0) return;
+  ::dup2(output_fd, kOutputFd);
+  variable = fmt::format("{}/proc/{}/fd/{}", kOutputVariable, ::getpid(), kOutputFd);
+}
+
+// Away from the numbers that the files above may get.
+int Raise(int fd) { return fd < 0 ? fd : ::fcntl(fd, F_DUPFD_CLOEXEC, kFirstFreeFd); }
 
 // Returns the errno that tells most.
 int Exec(Launch& launch) {
@@ -143,8 +159,14 @@ int Exec(Launch& launch) {
 }  // namespace
 
 Result<> CheckCommand(const Command& command) {
-  if (command.argv.empty() == command.script.empty())
+  const int actions = static_cast<int>(!command.argv.empty()) +
+                      static_cast<int>(!command.script.empty()) +
+                      static_cast<int>(command.reboot != nullptr);
+  if (actions != 1)
     return Fail(ErrorCode::kInvalid, "a command has either words to execute or a script");
+  if (command.reboot)
+    for (const auto& word : command.reboot->argv)
+      if (HasNul(word)) return Fail(ErrorCode::kInvalid, "an argument contains a NUL byte");
   if (!command.argv.empty() && command.argv[0].empty())
     return Fail(ErrorCode::kInvalid, "the command to execute has an empty name");
   for (const auto* words : {&command.argv, &command.args})
@@ -167,20 +189,23 @@ std::vector<std::string> ParseShebang(std::string_view script) {
   return {std::string(line.substr(0, space)), std::string(Trim(line.substr(space)))};
 }
 
-Launch PlanLaunch(const link::Order& order, Account account, const std::string& script_path) {
+Launch PlanLaunch(const link::Order& order, Account account, const LaunchPaths& paths) {
   const Command& command = *order.command;
   Launch launch;
-  launch.env = MakeEnv(order, account);
+  launch.env = MakeEnv(order, account, paths.output);
+  if (const auto variable =
+          std::ranges::find(launch.env, fmt::format("{}{}", kOutputVariable, paths.output));
+      variable != launch.env.end())
+    launch.output = static_cast<std::size_t>(variable - launch.env.begin());
   launch.folder_given = !command.folder.empty();
   launch.folder = launch.folder_given ? command.folder : account.home;
   launch.account = std::move(account);
-  if (!command.argv.empty()) {
-    launch.argv = command.argv;
-    return launch;
-  }
+  if (!command.argv.empty()) launch.argv = command.argv;
+  if (command.reboot) launch.argv = RebootWords(*command.reboot, SystemdRuns());
+  if (!launch.argv.empty()) return launch;
   launch.argv = InterpreterOf(command);
   launch.script = launch.argv.size();
-  launch.argv.push_back(script_path);
+  launch.argv.push_back(paths.script);
   launch.argv.insert(launch.argv.end(), command.args.begin(), command.args.end());
   return launch;
 }
@@ -201,10 +226,11 @@ void Become(const Launch& launch, const LaunchFiles& files, int failure_pipe) {
   if (!EnterFolder(mine)) fail(Step::kFolder);
   // Ours are all close-on-exec; this is for descriptors that name service modules left open.
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
-  if (failure_pipe == kScriptFd) {
-    failure_pipe = ::fcntl(failure_pipe, F_DUPFD_CLOEXEC, kScriptFd + 1);
-  }
-  MakeScriptReachable(mine, files.script);
+  failure_pipe = Raise(failure_pipe);
+  const int script = Raise(files.script);
+  const int output = Raise(files.output);
+  MakeScriptReachable(mine, script);
+  MakeOutputReachable(mine, output);
   errno = Exec(mine);
   fail(Step::kExec);
   ::_exit(127);

@@ -19,25 +19,31 @@ struct Launch {
   Account account;
   std::vector<std::string> argv;      // argv[0] without '/' is searched in the task's PATH
   std::optional<std::size_t> script;  // which of argv is the path of the script
+  std::optional<std::size_t> output;  // which of env names the file for outputs
   std::vector<std::string> env;       // "NAME=value"
   std::string folder;
   bool folder_given = false;  // else HOME, and / when that is missing
   TaskGroup group;            // of a task with limits
 };
 
-// The descriptors its standard streams become, and the script as an open file (or -1).
+// The descriptors its standard streams become; script and file for outputs as open files (or -1).
 struct LaunchFiles {
   int in = -1;
   int out = -1;
   int err = -1;
   int script = -1;
+  int output = -1;
 };
 
-// An order no host could ever run: neither or both of argv and script, NUL bytes, names with '='.
+// An order no host could ever run: not one of argv, script and reboot, NUL bytes, names with '='.
 Result<> CheckCommand(const Command& command);
 
-// `script_path` is where the script lies, when there is one.
-Launch PlanLaunch(const link::Order& order, Account account, const std::string& script_path);
+// Where a task's own files lie.
+struct LaunchPaths {
+  std::string script;  // when it has one
+  std::string output;  // what becomes MUSTER_OUTPUT; "" for none
+};
+Launch PlanLaunch(const link::Order& order, Account account, const LaunchPaths& paths);
 
 // The words of a script's #! line as the kernel reads them: the interpreter, and everything behind
 // it as one argument. Empty when there is no such line.

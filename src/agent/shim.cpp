@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
-#include <fcntl.h>
 #include <memory>
 #include <optional>
 #include <poll.h>
@@ -16,9 +16,13 @@
 #include <unistd.h>
 
 #include "agent/clocks.hpp"
+#include "agent/exit_file.hpp"
 #include "agent/files.hpp"
 #include "agent/launch.hpp"
 #include "agent/output_keeper.hpp"
+#include "agent/outputs.hpp"
+#include "agent/reboot.hpp"
+#include "agent/task_files.hpp"
 #include "agent/task_folder.hpp"
 #include "agent/task_process.hpp"
 
@@ -34,17 +38,13 @@ constexpr Duration kSettleWait =
 constexpr Duration kKillAgain = milliseconds(100);  // what was forked while we looked
 constexpr Duration kGiveUp = seconds(5);            // a process the kernel cannot end
 constexpr std::size_t kReadBytes = 256 << 10;
-constexpr off_t kReservedExitBytes = 4096;
+constexpr int kGoesDown = 6;  // what the shim exits with then
 
 enum class StopCause { kTimeout, kKill, kLeftovers };
 
-// Takes the room of the exit record, unless the file has it from an earlier task.
-bool HasRoom(const Fd& exit) {
-  struct stat status{};
-  if (::fstat(exit.Get(), &status) != 0) return false;
-  return status.st_size == kReservedExitBytes ||
-         (WriteAll(exit.Get(), std::string(std::size_t{kReservedExitBytes}, '\0')) == 0 &&
-          ::ftruncate(exit.Get(), kReservedExitBytes) == 0);
+std::string OwnHostName() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
 class Shim {
@@ -56,8 +56,6 @@ class Shim {
   bool Prepare();
   void Refuse(std::string reason);
   bool KilledBeforeStart();
-  Result<Fd> WriteScript(const Account& account) const;
-  Result<Fd> OpenStdin() const;
   Result<TaskGroup> FindGroup() const;
   Result<> Start();
 
@@ -67,13 +65,16 @@ class Shim {
   void Wait(MonoTime deadline);
   void OnSignals();
   void OnTime(MonoTime now);
+  void OnTerm(MonoTime now);
   void ObeyKill(const signalfd_siginfo& signal, MonoTime now);
   void Stop(StopCause cause, Duration grace, MonoTime now);
   void Drain(Stream stream);
   void DrainAll();
 
+  bool AwaitsRestart() const;
+  void KeepRestart() const;
   TaskEnd Conclude() const;
-  void WriteExit(TaskEnd end);
+  void WriteExit(TaskEnd end) const;
   void Linger();
 
   const Command& Cmd() const { return *order_.command; }
@@ -82,7 +83,7 @@ class Shim {
   link::Order order_;
   Fd signals_;
   Fd timer_;
-  Fd exit_;
+  std::optional<ExitFile> exit_;
   std::optional<OutputKeeper> output_;
   std::optional<Launch> launch_;
   std::optional<TaskProcess> process_;
@@ -96,6 +97,7 @@ class Shim {
   std::optional<StopCause> cause_;
   MonoTime kill_at_ = kNever;     // the next KILL
   MonoTime give_up_at_ = kNever;  // after the first one
+  bool goes_down_ = false;        // the machine, as this task asked for
 };
 
 Shim::Shim(TaskFolder folder, link::Order order)
@@ -109,13 +111,13 @@ int Shim::Run() {
     return 0;
   }
   Supervise();
+  if (goes_down_) return kGoesDown;
   WriteExit(Conclude());
   Linger();
   launch_->group.Remove();
   return 0;
 }
 
-// The exit record's room is taken now, so that a disk filled by the task cannot hide its end.
 bool Shim::Prepare() {
   started_ = WallNow();
   sigset_t mine;
@@ -125,18 +127,14 @@ bool Shim::Prepare() {
   signals_ = Fd(::signalfd(-1, &mine, SFD_CLOEXEC | SFD_NONBLOCK));
   timer_ = Fd(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  ::rename(folder_.OldExit().c_str(), folder_.NewExit().c_str());
-  auto exit = OpenFile(folder_.NewExit(), O_WRONLY | O_CREAT);
+  auto exit = ExitFile::Reserve(folder_);
   if (!exit) return false;
-  if (!HasRoom(*exit)) {
-    // Reserved room says that the task may have started, and this one will not.
-    ::unlink(folder_.NewExit().c_str());
-    return false;
-  }
-  exit_ = std::move(*exit);
+  exit_.emplace(std::move(*exit));
   OutputLimits limits;
   limits.max_output = Cmd().max_output;
-  output_.emplace(folder_.Spool(), Cmd().masks, limits);
+  const LineMask::Words words{.hosts = {order_.host_name, OwnHostName()},
+                              .run = FormatRunId(order_.task.run)};
+  output_.emplace(folder_.Spool(), Cmd().masks, limits, words);
   return signals_ && timer_;
 }
 
@@ -158,25 +156,6 @@ bool Shim::KilledBeforeStart() {
   return true;
 }
 
-Result<Fd> Shim::WriteScript(const Account& account) const {
-  if (Cmd().script.empty()) return Fd();
-  auto fd = OpenFile(folder_.Script(), O_RDWR | O_CREAT | O_TRUNC, 0700);
-  if (!fd) return fd;
-  if (const int error = WriteAll(fd->Get(), Cmd().script))
-    return Fail(ErrorCode::kUnavailable, "could not write the script: {}", ErrnoText(error));
-  if (account.switch_to && ::fchown(fd->Get(), account.uid, account.gid) != 0)
-    return Fail(ErrorCode::kUnavailable, "could not give the script to user '{}': {}", account.name,
-                ErrnoText(errno));
-  // Opened anew: a script that is open for writing cannot be executed.
-  return OpenFile(folder_.Script(), O_RDONLY);
-}
-
-Result<Fd> Shim::OpenStdin() const {
-  if (Cmd().stdin_data.empty()) return OpenFile("/dev/null", O_RDONLY);
-  if (auto wrote = WriteFile(folder_.Stdin(), Cmd().stdin_data); !wrote) return Fail(wrote.error());
-  return OpenFile(folder_.Stdin(), O_RDONLY);
-}
-
 Result<TaskGroup> Shim::FindGroup() const {
   if (!Cmd().resources.Any()) return TaskGroup();
   const auto text = ReadFile(folder_.Cgroup());
@@ -187,16 +166,16 @@ Result<TaskGroup> Shim::FindGroup() const {
 Result<> Shim::Start() {
   auto account = FindAccount(Cmd().user);
   if (!account) return Fail(account.error());
-  const auto script = WriteScript(*account);
-  if (!script) return Fail(script.error());
-  const auto in = OpenStdin();
-  if (!in) return Fail(in.error());
+  const auto files = MakeTaskFiles(folder_, Cmd(), *account);
+  if (!files) return Fail(files.error());
   auto group = FindGroup();
   if (!group) return Fail(group.error());
-  launch_ = PlanLaunch(order_, std::move(*account), folder_.Script());
+  const LaunchPaths paths{.script = folder_.Script(),
+                          .output = files->output ? folder_.Output() : ""};
+  launch_ = PlanLaunch(order_, std::move(*account), paths);
   launch_->group = std::move(*group);
   started_ = WallNow();
-  auto process = TaskProcess::Start(*launch_, *in, *script);
+  auto process = TaskProcess::Start(*launch_, *files);
   if (!process) return Fail(process.error());
   process_ = std::move(*process);
   if (Cmd().timeout > Duration::zero()) timeout_at_ = BootNow() + Cmd().timeout;
@@ -217,9 +196,11 @@ void Shim::Supervise() {
 }
 
 bool Shim::Done(MonoTime now) {
+  if (goes_down_) return true;
   if (!process_->Status()) return false;
   if (now >= give_up_at_) return true;
   if (cause_) return !process_->AnyLeft();
+  if (AwaitsRestart()) return false;
   const bool pipes_over = pipes_closed_at_ <= now || now >= first_ended_at_ + kPipeWait;
   if (!pipes_over) return false;
   if (!process_->AnyLeft()) return true;
@@ -234,6 +215,7 @@ MonoTime Shim::NextDeadline(MonoTime now) const {
   MonoTime next = std::min(kill_at_, give_up_at_);
   if (!process_->Status()) return cause_ ? next : std::min(next, timeout_at_);
   if (cause_) return next;
+  if (AwaitsRestart()) return std::min(next, timeout_at_);
   next = std::min(next, first_ended_at_ + kPipeWait);
   if (pipes_closed_at_ <= now)
     next = std::min(next, std::max(pipes_closed_at_, first_ended_at_) + kSettleWait);
@@ -260,17 +242,31 @@ void Shim::OnSignals() {
   while (::read(signals_.Get(), &signal, sizeof signal) == sizeof signal) {
     const MonoTime now = BootNow();
     if (signal.ssi_signo == SIGUSR1) ObeyKill(signal, now);
-    if (signal.ssi_signo == SIGTERM) Stop(StopCause::kKill, Cmd().grace, now);
+    if (signal.ssi_signo == SIGTERM) OnTerm(now);
     if (signal.ssi_signo == SIGCHLD) process_->Reap();
   }
   if (process_->Status() && first_ended_at_ == kNever) {
     first_ended_at_ = BootNow();
     ended_ = WallNow();
+    if (AwaitsRestart()) {
+      DrainAll();
+      KeepRestart();
+    }
   }
 }
 
+// To the task that restarts the machine it means that this is under way: whatever it wrote as its
+// end now would be wrong.
+void Shim::OnTerm(MonoTime now) {
+  if (!Cmd().reboot || cause_) return Stop(StopCause::kKill, Cmd().grace, now);
+  DrainAll();
+  KeepRestart();
+  goes_down_ = true;
+}
+
 void Shim::OnTime(MonoTime now) {
-  if (now >= timeout_at_ && !process_->Status()) Stop(StopCause::kTimeout, Cmd().grace, now);
+  if (now >= timeout_at_ && (!process_->Status() || AwaitsRestart()))
+    Stop(StopCause::kTimeout, Cmd().grace, now);
   if (now < kill_at_) return;
   process_->Signal(SIGKILL);
   launch_->group.Kill();
@@ -289,7 +285,7 @@ void Shim::ObeyKill(const signalfd_siginfo& signal, MonoTime now) {
 // The first cause stands; a later wish can only shorten the grace.
 void Shim::Stop(StopCause cause, Duration grace, MonoTime now) {
   const bool first = !cause_.has_value();
-  if (first) cause_ = process_->Status() ? StopCause::kLeftovers : cause;
+  if (first) cause_ = process_->Status() && !AwaitsRestart() ? StopCause::kLeftovers : cause;
   if (give_up_at_ == kNever) kill_at_ = std::min(kill_at_, now + grace);
   if (first && grace > Duration::zero()) {
     process_->Signal(SIGTERM);
@@ -324,6 +320,23 @@ void Shim::DrainAll() {
   }
 }
 
+bool Shim::AwaitsRestart() const {
+  return Cmd().reboot && !cause_ && process_->Status() && MayRestart(*process_->Status());
+}
+
+// How the task ends if the next agent finds another boot. Nothing else of it survives surely.
+void Shim::KeepRestart() const {
+  TaskEnd end;
+  end.state = TaskState::kSucceeded;
+  end.reason = kBackAfterRestart;
+  end.started = started_;
+  end.ended = WallNow();
+  end.log = output_->Totals();
+  static_cast<void>(Sync(folder_.Spool()));
+  static_cast<void>(
+      ReplaceFile(folder_.Restart(), EncodeExitRecord(end), 0600, Durability::kSynced));
+}
+
 TaskEnd Shim::Conclude() const {
   TaskEnd end;
   if (const auto failure = process_->Failure()) {
@@ -340,7 +353,8 @@ TaskEnd Shim::Conclude() const {
   end.peak_memory = usage.peak_memory;
   if (cause_ == StopCause::kTimeout) {
     end.state = TaskState::kTimedOut;
-    end.reason = fmt::format("timed out after {}", FormatDuration(Cmd().timeout));
+    end.reason = Cmd().reboot ? NoRestartWithin(Cmd().timeout)
+                              : fmt::format("timed out after {}", FormatDuration(Cmd().timeout));
   } else if (cause_ == StopCause::kKill) {
     end.state = TaskState::kKilled;
   } else if (usage.oom_kills > 0) {
@@ -348,18 +362,17 @@ TaskEnd Shim::Conclude() const {
     end.state = TaskState::kFailed;
     end.reason = fmt::format("out of memory: limit {}", FormatMemory(Cmd().resources.memory));
   }
+  auto outputs = ReadOutputs(folder_.Output(), Cmd().masks);
+  end.outputs = std::move(outputs.pairs);
+  end.reason = JoinReasons(std::move(end.reason), outputs.problem);
   return end;
 }
 
-void Shim::WriteExit(TaskEnd end) {
+void Shim::WriteExit(TaskEnd end) const {
   end.started = started_;
   end.ended = ended_;
   end.log = output_->Totals();
-  std::string record = EncodeExitRecord(end);
-  record.resize(std::max<std::size_t>(record.size(), kReservedExitBytes));
-  if (::pwrite(exit_.Get(), record.data(), record.size(), 0) != static_cast<ssize_t>(record.size()))
-    return;
-  ::rename(folder_.NewExit().c_str(), folder_.Exit().c_str());
+  exit_->Write(std::move(end));
 }
 
 // What the task left behind lives on, and would be ended by its next line of output if nobody held

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <set>
-#include <spawn.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,7 +16,9 @@
 #include <utility>
 
 #include "agent/clocks.hpp"
+#include "agent/exec_shim.hpp"
 #include "agent/launch.hpp"
+#include "agent/reboot.hpp"
 #include "base/text.hpp"
 
 namespace muster::agent {
@@ -25,49 +26,12 @@ namespace {
 
 constexpr Duration kSweepEvery = std::chrono::seconds(1);
 constexpr Duration kTidyEvery = std::chrono::minutes(10);
+constexpr Duration kRestartSlack = std::chrono::seconds(10);  // a shim ends its task first
 
 constexpr const char* kRebooted = "the host rebooted";
 constexpr const char* kShimKilled = "the shim was killed";
 constexpr const char* kShimFailed = "the shim ended before the task started; is the disk full?";
 constexpr const char* kNeverStarted = "the agent stopped before the task started";
-
-// Started with the signals blocked that a shim takes through a descriptor, so that none can end it
-// before it is ready; in a session of its own, so that none reaches it by our group.
-class SpawnSettings {
- public:
-  SpawnSettings() {
-    ::posix_spawnattr_init(&attributes_);
-    ::posix_spawn_file_actions_init(&actions_);
-    sigset_t taken;
-    sigemptyset(&taken);
-    for (const int number : {SIGUSR1, SIGTERM, SIGCHLD}) sigaddset(&taken, number);
-    ::posix_spawnattr_setsigmask(&attributes_, &taken);
-    ::posix_spawnattr_setsigdefault(&attributes_, &taken);
-    ::posix_spawnattr_setflags(&attributes_,
-                               POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-      ::posix_spawn_file_actions_addopen(&actions_, fd, "/dev/null", O_RDWR, 0);
-  }
-  ~SpawnSettings() {
-    ::posix_spawn_file_actions_destroy(&actions_);
-    ::posix_spawnattr_destroy(&attributes_);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-
-  int Spawn(pid_t& pid, const std::string& executable, std::string folder) const {
-    std::string name = "muster-agent";
-    std::string verb = "shim";
-    std::array<char*, 4> argv = {name.data(), verb.data(), folder.data(), nullptr};
-    // Nothing of our environment: it may hold a join token, and a task can read its shim's.
-    char* no_env = nullptr;
-    return ::posix_spawn(&pid, executable.c_str(), &actions_, &attributes_, argv.data(), &no_env);
-  }
-
- private:
-  posix_spawnattr_t attributes_;
-  posix_spawn_file_actions_t actions_;
-};
 
 WallTime ModifiedAt(const std::string& path) {
   struct stat status{};
@@ -75,10 +39,26 @@ WallTime ModifiedAt(const std::string& path) {
   return WallTime{status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1'000'000};
 }
 
-Result<TaskEnd> ReadExit(const TaskFolder& folder) {
-  const auto bytes = ReadFile(folder.Exit());
+Result<TaskEnd> ReadEnd(const std::string& path) {
+  const auto bytes = ReadFile(path);
   if (!bytes) return Fail(bytes.error());
   return ParseExitRecord(*bytes);
+}
+
+Result<TaskEnd> ReadExit(const TaskFolder& folder) { return ReadEnd(folder.Exit()); }
+
+// A restart by the system's own way is the agent's doing and not a process of anybody's: it needs
+// no user that tasks may run as.
+Result<std::string> UserFor(const RunAsPolicy& policy, const Command& command) {
+  if (command.reboot && command.reboot->argv.empty() && command.user.empty()) return "";
+  return ChooseUser(policy, command.user);
+}
+
+MonoTime RestartBy(const Command& command, Duration since_start) {
+  if (command.timeout == Duration::zero()) return kNever;
+  const Duration left =
+      command.timeout - std::clamp(since_start, Duration::zero(), command.timeout);
+  return BootNow() + left + command.grace + kRestartSlack;
 }
 
 }  // namespace
@@ -123,6 +103,14 @@ ProcessRunner::Held ShimRunner::RecoverTask(const TaskKey& task, Entry& entry) {
   const auto order = order_bytes ? ParseOrderRecord(*order_bytes) : Fail(order_bytes.error());
   entry.order_bytes = order_bytes ? order_bytes->size() : 0;
   const bool same_boot = order && order->boot == boot_;
+  const bool restarts = order && order->order.command->reboot;
+  const bool restarted = restarts && KernelBoot(order->boot) != KernelBoot(boot_);
+  if (restarts && same_boot) {
+    const Command& command = *order->order.command;
+    entry.restart_within = command.timeout;
+    entry.restart_by =
+        RestartBy(command, Duration(WallNow().ms - ModifiedAt(entry.folder.Order()).ms));
+  }
   // Watched first: what happens from here on is news.
   Watch(task, entry);
   Held held;
@@ -130,6 +118,14 @@ ProcessRunner::Held ShimRunner::RecoverTask(const TaskKey& task, Entry& entry) {
   held.task.state = link::HeldState::kEnded;
   if (auto end = ReadExit(entry.folder)) {
     held.task.end = CheckedEnd(entry, std::move(*end), same_boot);
+  } else if (MayYetRestart(entry)) {
+    held.task.state = link::HeldState::kRunning;
+  } else if (restarted) {
+    // If it fails, nothing of the machine's life before can end it: the next start tries again.
+    if (auto settled = Settle(entry, kBackAfterRestart, TaskState::kSucceeded))
+      held.task.end = CheckedEnd(entry, std::move(*settled), same_boot);
+    else
+      held.task.state = link::HeldState::kRunning;
   } else {
     const bool may_have_started = Exists(entry.folder.NewExit());
     const char* reason = !same_boot && order ? kRebooted
@@ -190,7 +186,7 @@ Result<> ShimRunner::Start(const link::Order& order) {
     return Fail(ErrorCode::kConflict, "task {} is known already", FormatTaskKey(order.task));
   if (!order.command) return Fail(ErrorCode::kInvalid, "the order has no command");
   if (auto checked = CheckCommand(*order.command); !checked) return checked;
-  auto user = ChooseUser(options_.run_as, order.command->user);
+  auto user = UserFor(options_.run_as, *order.command);
   if (!user) return Fail(user.error());
   if (auto room = CheckRoom(); !room) return room;
   const Resources& limits = order.command->resources;
@@ -207,7 +203,12 @@ Result<> ShimRunner::Start(const link::Order& order) {
   Result<> started = spares_.Make(path, record);
   if (!started) return started;
   Entry& entry = Add(order.task, path);
-  if (limits.Any()) started = Limit(entry, order.task, limits);
+  if (order.command->reboot) {
+    entry.restart_within = order.command->timeout;
+    entry.restart_by = RestartBy(*order.command, Duration::zero());
+    started = MakeDurable(entry);
+  }
+  if (started && limits.Any()) started = Limit(entry, order.task, limits);
   if (started) {
     Watch(order.task, entry);
     started = Spawn(entry);
@@ -221,6 +222,13 @@ Result<> ShimRunner::Start(const link::Order& order) {
   }
   entry.order_bytes = record.size();
   Count(entry);
+  return {};
+}
+
+// The order of a task that restarts the machine must be there afterwards.
+Result<> ShimRunner::MakeDurable(const Entry& entry) const {
+  for (const auto& path : {entry.folder.Order(), entry.folder.path, tasks_folder_, options_.data})
+    if (auto synced = Sync(path); !synced) return synced;
   return {};
 }
 
@@ -250,8 +258,7 @@ Result<> ShimRunner::Spawn(Entry& entry) const {
     }
     may_live = pid.error().code == ErrorCode::kTimeout;
   }
-  const SpawnSettings settings;
-  const int error = settings.Spawn(entry.child, options_.executable, entry.folder.path);
+  const int error = ExecShim(entry.child, options_.executable, entry.folder.path);
   // When one may live all the same, the sweep finds out by its lock.
   if (error != 0 && !may_live)
     return Fail(ErrorCode::kUnavailable, "start {}: {}", options_.executable, ErrnoText(error));
@@ -379,11 +386,8 @@ void ShimRunner::Sweep() {
   for (const auto& task : running) {
     Entry* entry = Find(task);
     if (entry == nullptr || entry->ended) continue;
-    if (ShimIsGone(*entry)) {
-      const bool started = Exists(entry->folder.NewExit());
-      // If it fails, the next sweep tries again.
-      static_cast<void>(Settle(*entry, started ? kShimKilled : kShimFailed));
-    }
+    // If it fails, the next sweep tries again.
+    if (ShimIsGone(*entry) && !MayYetRestart(*entry)) static_cast<void>(SettleGone(*entry));
     Check(task);
   }
 }
@@ -395,9 +399,27 @@ bool ShimRunner::ShimIsGone(Entry& entry) {
   return true;
 }
 
-// Ends a task in the place of its shim: kLost, with what the spool holds. Fails when a shim lives,
-// and from then on none can start. When a shim wrote its own end meanwhile, that one is returned.
-Result<TaskEnd> ShimRunner::Settle(Entry& entry, std::string reason) {
+// A machine that goes down ends our shims, and perhaps before us: while a restart may come, a task
+// that asked for it is not lost.
+bool ShimRunner::MayYetRestart(const Entry& entry) const {
+  return entry.restart_by.ms != 0 && BootNow() < entry.restart_by &&
+         Exists(entry.folder.NewExit()) && !Exists(entry.folder.Kill());
+}
+
+Result<TaskEnd> ShimRunner::SettleGone(Entry& entry) {
+  const bool started = Exists(entry.folder.NewExit());
+  if (!started || entry.restart_by.ms == 0)
+    return Settle(entry, started ? kShimKilled : kShimFailed);
+  if (Exists(entry.folder.Kill()))
+    return Settle(entry, "stopped after it asked for a restart", TaskState::kKilled);
+  return Settle(entry, NoRestartWithin(entry.restart_within), TaskState::kTimedOut);
+}
+
+// Ends a task in the place of its shim: kLost unless `state` says otherwise, with what the spool
+// holds. Fails when a shim lives, and from then on none can start. When a shim wrote its own end
+// meanwhile, that one is returned.
+Result<TaskEnd> ShimRunner::Settle(Entry& entry, std::string reason,
+                                   std::optional<TaskState> state) {
   const auto lock = TakeLock(entry.folder);
   if (!lock) return Fail(lock.error());
   if (auto end = ReadExit(entry.folder)) return end;
@@ -409,11 +431,15 @@ Result<TaskEnd> ShimRunner::Settle(Entry& entry, std::string reason) {
   auto totals = entry.spool.Measure();
   if (!totals) return Fail(totals.error());
   totals->gap = started;
+  // A shim that was to see the restart left proof of the output.
+  if (auto kept = ReadEnd(entry.folder.Restart()); kept && kept->log->bytes == totals->bytes)
+    totals = std::move(*kept->log);
   TaskEnd end;
   // With the lock in hand and the end written, no shim can start any more; and none has.
-  end.state = started || reason == kRebooted ? TaskState::kLost
-              : reason == kShimFailed        ? TaskState::kRefused
-                                             : TaskState::kSkipped;
+  end.state = state                            ? *state
+              : started || reason == kRebooted ? TaskState::kLost
+              : reason == kShimFailed          ? TaskState::kRefused
+                                               : TaskState::kSkipped;
   end.reason = std::move(reason);
   end.started = ModifiedAt(entry.folder.Order());
   end.ended = WallNow();

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -70,11 +71,14 @@ class ShimRunner final : public ProcessRunner {
     pid_t child = 0;            // the shim, when it is a child of ours that was not waited for
     int watch = -1;
     bool ended = false;
-    TaskGroup group;  // of a task with limits
+    TaskGroup group;            // of a task with limits
+    Duration restart_within{};  // of a task that restarts the host: its timeout, and until when
+    MonoTime restart_by;        // the agent waits for that when its shim is gone
   };
 
   Entry* Find(const TaskKey& task);
   Entry& Add(const TaskKey& task, std::string path);
+  Result<> MakeDurable(const Entry& entry) const;
   Held RecoverTask(const TaskKey& task, Entry& entry);
   TaskEnd CheckedEnd(Entry& entry, TaskEnd end, bool same_boot) const;
 
@@ -89,7 +93,9 @@ class ShimRunner final : public ProcessRunner {
   void Check(const TaskKey& task);
   void Sweep();
   bool ShimIsGone(Entry& entry);
-  Result<TaskEnd> Settle(Entry& entry, std::string reason);
+  Result<TaskEnd> Settle(Entry& entry, std::string reason, std::optional<TaskState> state = {});
+  bool MayYetRestart(const Entry& entry) const;
+  Result<TaskEnd> SettleGone(Entry& entry);
   void Remember(Entry& entry, bool ended);
   void Count(Entry& entry);
 

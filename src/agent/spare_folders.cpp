@@ -33,7 +33,7 @@ bool Overwrite(const std::string& path, std::string_view data) {
 // Leaves `order` and a file for the next exit record, neither of which means anything there.
 bool Empty(const TaskFolder& folder) {
   for (const auto& file : {folder.Script(), folder.Stdin(), folder.Spool(), folder.Kill(),
-                           folder.Cgroup(), folder.NewExit()})
+                           folder.Cgroup(), folder.NewExit(), folder.Output(), folder.Restart()})
     if (::unlink(file.c_str()) != 0 && errno != ENOENT) return false;
   return ::rename(folder.Exit().c_str(), folder.OldExit().c_str()) == 0 || errno == ENOENT;
 }

@@ -115,7 +115,7 @@ std::optional<std::string> AwaitTask(WaitingShims& waiting) {
   return std::string(buffer.data(), static_cast<std::size_t>(got));
 }
 
-// As a shim started by the agent itself begins: see SpawnSettings in shim_runner.cpp.
+// As a shim started by the agent itself begins: see exec_shim.cpp.
 [[noreturn]] void BecomeShim(const TitleArea& area, std::string folder, WaitingShims& waiting) {
   ::setsid();
   sigset_t taken;

@@ -11,18 +11,21 @@
 #include "link/messages.hpp"
 
 // A task on the agent's disk: one folder, DATA/tasks/r12-1-0-h7-1, through which agent and shim
-// talk. Nothing in it is synced: the boot id in `order` tells a restarted agent that the machine
-// was down.
+// talk. Hardly anything in it is synced: the boot id in `order` tells a restarted agent that the
+// machine was down.
 //
 //   order   what to do, and under which boot; written before the shim starts, which holds a write
 //           lock on it as long as it lives
 //   script  the script, owned by the task's user
+//   output  what the script writes to $MUSTER_OUTPUT, owned by its user; read when it has ended
 //   stdin   what the task reads, when given
 //   cgroup  its control groups (cgroups.hpp), when it has limits; written before the shim starts
 //   out     the spool (spool.hpp); made with the first byte
 //   kill    the agent's wish, in milliseconds of grace; SIGUSR1 tells the shim to look
 //   exit    how it ended; appears whole, and from then on nothing in the folder changes. The shim
 //           makes it as `exit.new` before anything can run
+//   restart   of a task that restarts the host: how it ends if the host does restart; synced, as is
+//           the order of such a task
 //   exit.old  a file to make `exit.new` of; its content means nothing
 //
 // Whoever writes `exit` holds the lock and has seen that there is none yet. So an agent that takes
@@ -34,6 +37,8 @@ struct TaskFolder {
 
   std::string Order() const { return path + "/order"; }
   std::string Script() const { return path + "/script"; }
+  std::string Output() const { return path + "/output"; }
+  std::string Restart() const { return path + "/restart"; }
   std::string Stdin() const { return path + "/stdin"; }
   std::string Cgroup() const { return path + "/cgroup"; }
   std::string Spool() const { return path + "/out"; }

@@ -30,7 +30,7 @@ Result<Pipe> MakePipe() {
 
 }  // namespace
 
-Result<TaskProcess> TaskProcess::Start(const Launch& launch, const Fd& in, const Fd& script) {
+Result<TaskProcess> TaskProcess::Start(const Launch& launch, const Files& own) {
   auto out = MakePipe();
   auto err = MakePipe();
   auto failure = MakePipe();
@@ -43,7 +43,8 @@ Result<TaskProcess> TaskProcess::Start(const Launch& launch, const Fd& in, const
   if (process.pid_ < 0)
     return Fail(ErrorCode::kUnavailable, "could not start a process: {}", ErrnoText(errno));
   if (process.pid_ == 0) {
-    const LaunchFiles files{in.Get(), out->write.Get(), err->write.Get(), script.Get()};
+    const LaunchFiles files{own.in.Get(), out->write.Get(), err->write.Get(), own.script.Get(),
+                            own.output.Get()};
     Become(launch, files, failure->write.Get());
   }
   process.out_ = std::move(out->read);

@@ -15,8 +15,14 @@ namespace muster::agent {
 // left" means that nothing of the task is left, whatever groups and sessions it opened.
 class TaskProcess {
  public:
-  // Forks; the child becomes the task. `in` and `script` are used by the child only.
-  static Result<TaskProcess> Start(const Launch& launch, const Fd& in, const Fd& script);
+  // What only the child uses; script and output may be none.
+  struct Files {
+    Fd in;
+    Fd script;
+    Fd output;
+  };
+  // Forks; the child becomes the task.
+  static Result<TaskProcess> Start(const Launch& launch, const Files& own);
 
   const Fd& Out() const noexcept { return out_; }  // non-blocking, as Err
   const Fd& Err() const noexcept { return err_; }

@@ -5,7 +5,10 @@
 #include <ctime>
 
 #include "adapters/crypto/digest.hpp"
+#include "agent/masked_hash.hpp"
+#include "agent/reboot.hpp"
 #include "base/version.hpp"
+#include "domain/features.hpp"
 #include "link/codec/codec.hpp"
 
 namespace muster::fleet {
@@ -38,13 +41,27 @@ bool Fails(const TaskKey& task, double share) {
   return static_cast<double>(std::hash<TaskKey>{}(task) % 10'000) < share * 10'000;
 }
 
-LogTotals TotalsOf(std::uint64_t bytes) {
-  LogTotals totals{.bytes = bytes, .stdout_sha256 = kEmptySha256, .stderr_sha256 = kEmptySha256};
-  if (bytes > 0) totals.stdout_sha256 = crypto::Sha256(Piece(0, bytes));
-  return totals;
+std::string WithName(std::string text, const std::string& host) {
+  constexpr std::string_view kPlace = "{host}";
+  for (auto at = text.find(kPlace); at != text.npos; at = text.find(kPlace, at + host.size()))
+    text.replace(at, kPlace.size(), host);
+  return text;
 }
 
 }  // namespace
+
+LogTotals PretendedTotals(std::uint64_t bytes) {
+  const std::string text = Piece(0, bytes);
+  const agent::LineMask mask({});
+  agent::MaskedHash masked(mask);
+  masked.Add(text);
+  return {.bytes = bytes,
+          .dropped = 0,
+          .gap = false,
+          .stdout_sha256 = crypto::Sha256(text),
+          .stderr_sha256 = kEmptySha256,
+          .masked_sha256 = JoinMasked(masked, agent::MaskedHash(mask))};
+}
 
 EmulatedHost::EmulatedHost(net::EventLoop& loop, net::Endpoint server, Identity identity,
                            const Pretence& pretence, std::string boot, Notice notice)
@@ -53,16 +70,22 @@ EmulatedHost::EmulatedHost(net::EventLoop& loop, net::Endpoint server, Identity 
       identity_(std::move(identity)),
       pretence_(pretence),
       notice_(std::move(notice)),
-      node_(
-          link::Node::Options{.version = pretence.version,
-                              // Nothing runs here, so every limit is kept.
-                              .features = {Feature(Resource::kMemory), Feature(Resource::kCpu),
-                                           Feature(Resource::kProcesses)},
-                              .facts = {{"os", "emulated"}, {"agent", "fleet-" + pretence.version}},
-                              .store = identity_.store,
-                              .boot = std::move(boot)}),
+      boot_(std::move(boot)),
+      node_(MakeNode({})),
       // Grows with the wall clock, so that a fleet with kept keys goes on above its last session.
       session_(static_cast<std::uint64_t>(ReadClock(CLOCK_REALTIME))) {}
+
+link::Node EmulatedHost::MakeNode(Term highest_term) const {
+  link::Node::Options options{
+      .version = pretence_.version,
+      // Nothing runs here, so every limit is kept.
+      .features = {Feature(Resource::kMemory), Feature(Resource::kCpu),
+                   Feature(Resource::kProcesses), kFeatureReboot},
+      .facts = {{"os", "emulated"}, {"agent", "fleet-" + pretence_.version}},
+      .store = identity_.store,
+      .boot = restarts_ == 0 ? boot_ : fmt::format("{}-{}", boot_, restarts_)};
+  return link::Node(std::move(options), highest_term);
+}
 
 void EmulatedHost::Connect() {
   const net::TlsIdentity identity{.ca_pem = identity_.ca_pem,
@@ -108,8 +131,13 @@ void EmulatedHost::OnFrame(const std::string& bytes) {
 }
 
 void EmulatedHost::StartTask(const link::Order& order) {
-  tasks_[order.task] = {};
+  tasks_[order.task] = {.ended = false, .timer = 0, .command = order.command, .end = {}};
   node_.Started(order.task);
+  if (order.command->reboot) {
+    Flush();
+    tasks_[order.task].timer = loop_.After(pretence_.duration, [this] { Restart(); });
+    return;
+  }
   if (pretence_.duration == Duration::zero()) return EndTask(order.task, false);
   tasks_[order.task].timer = loop_.After(pretence_.duration, [this, task = order.task] {
     EndTask(task, false);
@@ -121,14 +149,48 @@ void EmulatedHost::EndTask(const TaskKey& task, bool killed) {
   const auto found = tasks_.find(task);
   if (found == tasks_.end() || found->second.ended) return;
   found->second.ended = true;
-  TaskEnd end;
-  const bool fails = Fails(task, pretence_.fail_share);
-  end.state = killed ? TaskState::kKilled : fails ? TaskState::kFailed : TaskState::kSucceeded;
-  end.exit_code = !killed && fails ? 1 : 0;
-  end.started = end.ended = WallTime{ReadClock(CLOCK_REALTIME)};
-  end.log = TotalsOf(pretence_.output_bytes);
-  node_.Ended(task, end);
+  loop_.Cancel(found->second.timer);
+  found->second.end = Ended(task, *found->second.command, killed);
+  node_.Ended(task, found->second.end);
   notice_.task_ended();
+}
+
+TaskEnd EmulatedHost::Ended(const TaskKey& task, const Command& command, bool killed) const {
+  TaskEnd end;
+  end.state = killed ? TaskState::kKilled : TaskState::kSucceeded;
+  end.started = end.ended = WallTime{ReadClock(CLOCK_REALTIME)};
+  end.log = PretendedTotals(0);
+  if (!command.IsProcess()) return end;
+  const bool fails = !killed && Fails(task, pretence_.fail_share);
+  if (fails) end.state = TaskState::kFailed;
+  end.exit_code = fails ? 1 : 0;
+  end.log = pretence_.totals;
+  for (const auto& [name, value] : pretence_.outputs)
+    end.outputs.emplace_back(name, WithName(value, identity_.name));
+  return end;
+}
+
+// The machine is down and up again: its agent finds what it held, and tells it under another boot.
+void EmulatedHost::Restart() {
+  ++restarts_;
+  node_ = MakeNode(node_.HighestTerm());
+  for (auto& [key, task] : tasks_) {
+    if (!task.ended) {
+      task.ended = true;
+      loop_.Cancel(task.timer);
+      task.end = Ended(key, *task.command, false);
+      task.end.state = task.command->reboot ? TaskState::kSucceeded : TaskState::kLost;
+      task.end.reason = task.command->reboot ? agent::kBackAfterRestart : "the host rebooted";
+      notice_.task_ended();
+    }
+    node_.Restore({.task = key, .state = link::HeldState::kEnded, .end = task.end},
+                  task.end.log->bytes);
+  }
+  if (!open_) return;
+  open_ = false;
+  notice_.closed();
+  link_.reset();
+  Connect();
 }
 
 Result<std::vector<LogChunk>> EmulatedHost::Read(const TaskKey& task, std::uint64_t from,

@@ -5,6 +5,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "adapters/net/client.hpp"
 #include "adapters/net/event_loop.hpp"
@@ -20,7 +22,12 @@ struct Pretence {
   std::uint64_t output_bytes = 0;
   double fail_share = 0;           // of tasks, chosen by hash of the task: the same each time
   std::string version = kVersion;  // what the host says of itself
+  std::vector<std::pair<std::string, std::string>> outputs = {};  // "{host}" is the host's name
+  LogTotals totals = {};  // of the output; the same for all, so the fleet fills it in once
 };
+
+// What every pretended process says, as totals.
+LogTotals PretendedTotals(std::uint64_t bytes);
 
 // A host as the server sees one: the real link state machine over a real TLS link, with a process
 // that is only pretended. Memory instead of a disk: what it held is gone with the program. One
@@ -52,12 +59,17 @@ class EmulatedHost {
   struct Pretended {
     bool ended = false;
     net::EventLoop::TimerId timer = 0;
+    std::shared_ptr<const Command> command;
+    TaskEnd end;
   };
 
   void OnFrame(const std::string& bytes);
   void OnClosed();
   void StartTask(const link::Order& order);
   void EndTask(const TaskKey& task, bool killed);
+  TaskEnd Ended(const TaskKey& task, const Command& command, bool killed) const;
+  void Restart();
+  link::Node MakeNode(Term highest_term) const;
   Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from,
                                      std::size_t limit) const;
   void Flush();
@@ -67,6 +79,8 @@ class EmulatedHost {
   Identity identity_;
   const Pretence& pretence_;
   Notice notice_;
+  std::string boot_;
+  std::uint64_t restarts_ = 0;
   link::Node node_;
   link::Backoff backoff_;
   std::unique_ptr<net::LinkClient> link_;

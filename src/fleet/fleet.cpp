@@ -27,7 +27,9 @@ constexpr std::string_view kSeparator = "\n%%\n";
 Fleet::Fleet(net::EventLoop& loop, FleetOptions options)
     : loop_(loop),
       options_(std::move(options)),
-      boot_("emulated-" + ToHex(crypto::RandomBytes(8))) {}
+      boot_("emulated-" + ToHex(crypto::RandomBytes(8))) {
+  options_.pretence.totals = PretendedTotals(options_.pretence.output_bytes);
+}
 
 Result<EmulatedHost::Identity> Fleet::JoinOne(std::uint32_t index) const {
   const std::string name = fmt::format("{}{}", options_.prefix, index + 1);

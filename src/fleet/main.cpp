@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "domain/outputs.hpp"
 #include "fleet/fleet.hpp"
 
 namespace {
@@ -23,6 +24,19 @@ muster::Result<muster::Labels> ReadLabels(const std::vector<std::string>& pairs)
     labels[pair.substr(0, equals)] = pair.substr(equals + 1);
   }
   return labels;
+}
+
+using Outputs = std::vector<std::pair<std::string, std::string>>;
+
+muster::Result<Outputs> ReadOutputs(const std::vector<std::string>& pairs) {
+  Outputs outputs;
+  for (const auto& pair : pairs) {
+    const auto equals = pair.find('=');
+    if (equals == std::string::npos || !muster::IsOutputName(pair.substr(0, equals)))
+      return muster::Fail(muster::ErrorCode::kInvalid, "--outputs {}: write NAME=VALUE", pair);
+    outputs.emplace_back(pair.substr(0, equals), pair.substr(equals + 1));
+  }
+  return outputs;
 }
 
 muster::Result<> Run(muster::fleet::FleetOptions options) {
@@ -61,6 +75,7 @@ int main(int argc, char** argv) {
   std::string duration = "0";
   std::string bytes = "0";
   std::vector<std::string> labels;
+  std::vector<std::string> outputs;
   app.add_option("--server", options.server, "URL of the server")->required();
   app.add_option(
          "--join", options.join,
@@ -78,6 +93,8 @@ int main(int argc, char** argv) {
   app.add_option("--output-bytes", bytes, "How much it says")->capture_default_str();
   app.add_option("--fail", options.pretence.fail_share, "Share of tasks that fail, 0 to 1")
       ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--outputs", outputs,
+                 "NAME=VALUE it writes to $MUSTER_OUTPUT; {host} is the host; may be repeated");
   app.add_option("--agent-version", options.pretence.version, "Version the hosts say they have")
       ->capture_default_str();
   app.add_option("--label", labels, "KEY=VALUE for every host; may be repeated");
@@ -106,6 +123,9 @@ int main(int argc, char** argv) {
   options.pretence.duration = *time;
   options.pretence.output_bytes = *size;
   options.labels = std::move(*parsed);
+  auto pairs = ReadOutputs(outputs);
+  if (!pairs) return fail(pairs.error());
+  options.pretence.outputs = std::move(*pairs);
   if (const auto ran = Run(std::move(options)); !ran) return fail(ran.error());
   return 0;
 }

@@ -8,6 +8,7 @@
 #include "agent/clocks.hpp"
 #include "agent/facts.hpp"
 #include "agent/resident.hpp"
+#include "domain/features.hpp"
 #include "link/codec/codec.hpp"
 
 namespace muster::agent {
@@ -29,7 +30,7 @@ std::uint64_t Random() {
 }
 
 std::vector<std::string> FeaturesOf(const Cgroups& cgroups) {
-  std::vector<std::string> features;
+  std::vector<std::string> features = {kFeatureReboot};
   for (const Resource resource : kResources) {
     if (const auto& why_not = cgroups.WhyNot(resource))
       spdlog::warn("tasks cannot be limited in {}: {}", Name(resource), *why_not);

@@ -71,9 +71,9 @@ TEST_F(ShimStart, EnvironmentIsClean) {
   for (const auto line : Split(Trim(outcome.out), '\n'))
     names.emplace_back(line.substr(0, line.find('=')));
   std::sort(names.begin(), names.end());
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"COLOUR", "HOME", "LANG", "LOGNAME", "MUSTER_HOST",
-                                      "MUSTER_RUN", "MUSTER_STAGE", "PATH", "SHELL", "USER"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"COLOUR", "HOME", "LANG", "LOGNAME", "MUSTER_HOST",
+                                             "MUSTER_OUTPUT", "MUSTER_RUN", "MUSTER_STAGE", "PATH",
+                                             "SHELL", "USER"}));
   EXPECT_NE(outcome.out.find("COLOUR=blue and green\n"), std::string::npos);
   EXPECT_NE(outcome.out.find("LANG=C\n"), std::string::npos);
   EXPECT_NE(outcome.out.find("MUSTER_RUN=r1\n"), std::string::npos);

@@ -37,7 +37,7 @@ TEST_F(SpareFoldersTest, AFolderIsUsedAgainAndHoldsNothingOfTheTaskBefore) {
   runner_->Kill(task, {});
   Await(task);
   EXPECT_EQ(Names(TaskPath(task)),
-            (std::set<std::string>{"order", "script", "stdin", "out", "kill", "exit"}));
+            (std::set<std::string>{"order", "script", "stdin", "out", "output", "kill", "exit"}));
   const ino_t inode = Inode(TaskPath(task));
   Forget(task);
 
@@ -46,7 +46,7 @@ TEST_F(SpareFoldersTest, AFolderIsUsedAgainAndHoldsNothingOfTheTaskBefore) {
   const auto next = Start(second);
   EXPECT_EQ(Inode(TaskPath(next)), inode);
   ASSERT_TRUE(WaitForOutput(next, "second"));
-  EXPECT_EQ(Names(TaskPath(next)), (std::set<std::string>{"order", "out", "exit.new"}));
+  EXPECT_EQ(Names(TaskPath(next)), (std::set<std::string>{"order", "out", "output", "exit.new"}));
   const auto order = ParseOrderRecord(*ReadFile(TaskPath(next) + "/order"));
   ASSERT_TRUE(order) << order.error().message;
   EXPECT_EQ(order->order.task, next);

@@ -56,9 +56,10 @@ TEST_F(SpawnerTest, ATaskStartsAsUnderAnyShim) {
       "ps -o sid=,pgid= -p $$ | tr -s ' ' | grep -qx \" *$$ $$\" && echo own session; umask; ls "
       "/proc/self/fd | tr '\\n' ' '; grep SigBlk /proc/self/status; grep SigIgn "
       "/proc/self/status; env | cut -d= -f1 | sort | tr '\\n' ' '");
-  EXPECT_EQ(outcome.out,
-            "own session\n0022\n0 1 2 3 SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"
-            "HOME LANG LOGNAME MUSTER_HOST MUSTER_RUN MUSTER_STAGE PATH PWD SHELL USER ")
+  EXPECT_EQ(
+      outcome.out,
+      "own session\n0022\n0 1 2 3 SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n"
+      "HOME LANG LOGNAME MUSTER_HOST MUSTER_OUTPUT MUSTER_RUN MUSTER_STAGE PATH PWD SHELL USER ")
       << outcome.err;
 }
 

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "agent/files.hpp"
+#include "agent/task_folder.hpp"
+#include "base/result.hpp"
+#include "domain/task.hpp"
+
+namespace muster::agent {
+
+// The exit record of a task while its shim runs. Room for it is taken before anything starts, so
+// that a disk filled by the task cannot hide its end. Outputs may need more than that; theirs is
+// made of what the task's own file of them gives back, and if even that does not do, the record
+// says that they are lost.
+class ExitFile {
+ public:
+  // Takes the room. kUnavailable: there is none, and nothing says that the task may have started.
+  static Result<ExitFile> Reserve(const TaskFolder& folder);
+
+  // The task ended so; `end.log` is set. From here on there is an `exit`.
+  void Write(TaskEnd end) const;
+
+ private:
+  ExitFile(TaskFolder folder, Fd file) : folder_(std::move(folder)), file_(std::move(file)) {}
+  bool Put(const TaskEnd& end) const;
+
+  TaskFolder folder_;
+  Fd file_;
+};
+
+// Two remarks as one.
+std::string JoinReasons(std::string first, std::string_view second);
+
+}  // namespace muster::agent
