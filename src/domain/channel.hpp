@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.hpp"
+
+// Ways to tell somebody (`kind: channel`). In a channel as it is kept, urls, headers' values and
+// the password may be "secret:NAME", also after a word and a space ("Bearer secret:NAME").
+namespace muster {
+
+// POSTs a JSON document: {"run", "job", "state", "message", "url"}.
+struct WebhookChannel {
+  std::string url;
+  std::vector<std::pair<std::string, std::string>> headers = {};
+
+  friend bool operator==(const WebhookChannel&, const WebhookChannel&) = default;
+};
+
+// POSTs {"text": …}, as Slack, Mattermost and their kin take it. The url is a secret of its own.
+struct ChatChannel {
+  std::string url;
+
+  friend bool operator==(const ChatChannel&, const ChatChannel&) = default;
+};
+
+enum class MailTls : std::uint8_t {
+  kNone = 0,      // in the clear, and so without a password
+  kStartTls = 1,  // plain at first; nothing is sent when the server does not offer it
+  kTls = 2,       // from the first byte
+};
+std::string_view Name(MailTls tls) noexcept;  // "none", "starttls", "tls"
+std::optional<MailTls> ParseMailTls(std::string_view name) noexcept;
+
+struct MailChannel {
+  std::string server;  // "mail.example.com" or with ":port" (else 25, 587 or 465, by `tls`)
+  std::string from;
+  std::vector<std::string> to;
+  std::string subject = {};  // "" is the message's first line
+  MailTls tls = MailTls::kStartTls;
+  std::string user = {};
+  std::string password = {};
+
+  friend bool operator==(const MailChannel&, const MailChannel&) = default;
+};
+
+struct Channel {
+  std::string name;
+  std::variant<WebhookChannel, ChatChannel, MailChannel> way;
+
+  friend bool operator==(const Channel&, const Channel&) = default;
+};
+
+// "webhook", "chat", "mail".
+std::string_view KindOf(const Channel& channel) noexcept;
+
+// Names as CheckTokenName has them; urls are http or https; mail addresses and headers hold nothing
+// that could end their line; a password needs TLS. kInvalid says what to change.
+Result<> CheckChannel(const Channel& channel);
+
+// Gives the value of a secret, or says why not.
+using FindSecret = std::function<Result<std::string>(std::string_view name)>;
+
+// Puts secrets in the place of their names. Every value that was put in is added to `masks`. After
+// a failure (find's own) the text or channel is as it was.
+Result<> FillSecrets(std::string& text, const FindSecret& find, std::vector<std::string>& masks);
+Result<> FillSecrets(Channel& channel, const FindSecret& find, std::vector<std::string>& masks);
+
+// The names of the secrets a channel uses, in the order they stand in it.
+std::vector<std::string> SecretsOf(const Channel& channel);
+
+}  // namespace muster
