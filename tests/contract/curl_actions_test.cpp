@@ -22,13 +22,12 @@ using outside::OutsideSettings;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-// A server with a certificate for 127.0.0.1 and localhost.
+// A server with a certificate for localhost.
 class CurlActionsTest : public testing::Test {
  protected:
   CurlActionsTest() {
     const auto ca = crypto::MakeCa("test", std::chrono::hours(1));
-    const auto cert =
-        crypto::MakeServerCert(*ca, {"127.0.0.1", "localhost"}, std::chrono::hours(1));
+    const auto cert = crypto::MakeServerCert(*ca, {"localhost"}, std::chrono::hours(1));
     Write("ca.pem", ca->cert_pem);
     Write("cert.pem", cert->cert_pem);
     Write("key.pem", cert->key_pem);
@@ -61,7 +60,7 @@ class CurlActionsTest : public testing::Test {
   }
   Channel Mail(const char* port, MailTls tls) {
     return {.name = "ops-mail",
-            .way = MailChannel{.server = "127.0.0.1:" + world_->Port(port),
+            .way = MailChannel{.server = "localhost:" + world_->Port(port),
                                .from = "muster@example.com",
                                .to = {"ops@example.com", "web@example.com"},
                                .tls = tls}};
@@ -145,10 +144,9 @@ TEST_F(CurlActionsTest, TlsIsVerified) {
   EXPECT_EQ(outcome.state, TaskState::kFailed);
   EXPECT_THAT(outcome.reason, HasSubstr("certificate"));
   // The right CA, another name.
-  EXPECT_EQ(Do(Get("https://127.0.0.2:" + world_->Port("https") + "/json"),
-               {.allow = {"127.0.0.0/8"}, .ca_file = File("ca.pem")})
-                .state,
-            TaskState::kFailed);
+  const std::string other = "https://127.0.0.1:" + world_->Port("https") + "/json";
+  EXPECT_THAT(Do(Get(other)).reason, HasSubstr("127.0.0.1"));
+  EXPECT_EQ(Do(Get(other)).state, TaskState::kFailed);
 }
 
 TEST_F(CurlActionsTest, NobodyThereIsAFailure) {
@@ -193,7 +191,7 @@ TEST_F(CurlActionsTest, AMailIsSentOverTlsWithAPassword) {
 
 TEST_F(CurlActionsTest, AMailThatNeedsTlsIsNotSentWithout) {
   EXPECT_EQ(Do(Tell(Mail("plain_mail", MailTls::kStartTls))).state, TaskState::kFailed);
-  EXPECT_EQ(Do(Tell(Mail("mail", MailTls::kStartTls)), {.allow = {"127.0.0.1"}}).state,
+  EXPECT_EQ(Do(Tell(Mail("mail", MailTls::kStartTls)), {.allow = {"127.0.0.1", "::1"}}).state,
             TaskState::kFailed);  // not the system's CA
   EXPECT_THAT(Mails(), SizeIs(0));
 }
