@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "domain/secret.hpp"
 #include "domain/token.hpp"
 
 namespace muster {
 namespace {
 
-constexpr std::array<std::string_view, 3> kKinds = {"webhook", "chat", "mail"};
+constexpr std::array<std::string_view, 3> kKinds = {"webhook", "chat", "smtp"};
 constexpr std::array<std::string_view, 3> kTlsNames = {"none", "starttls", "tls"};
 
 bool HasControl(std::string_view text) noexcept {
@@ -62,13 +61,15 @@ Result<> CheckMailAddress(std::string_view address) {
               HasControl(address) ? "…" : address);
 }
 
-Result<> Check(const WebhookChannel& webhook) {
-  for (const auto& header : webhook.headers)
+Result<> CheckPost(const std::string& url,
+                   const std::vector<std::pair<std::string, std::string>>& headers) {
+  for (const auto& header : headers)
     if (auto checked = CheckHeader(header); !checked) return checked;
-  return CheckUrl(webhook.url);
+  return CheckUrl(url);
 }
 
-Result<> Check(const ChatChannel& chat) { return CheckUrl(chat.url); }
+Result<> Check(const WebhookChannel& webhook) { return CheckPost(webhook.url, webhook.headers); }
+Result<> Check(const ChatChannel& chat) { return CheckPost(chat.url, chat.headers); }
 
 Result<> Check(const MailChannel& mail) {
   if (mail.server.empty() || mail.server.find_first_of("/@ \\?#") != std::string::npos ||
@@ -95,6 +96,7 @@ void VisitTexts(Channel& channel, const Visit& visit) {
     for (auto& [name, value] : webhook->headers) visit(value);
   } else if (auto* chat = std::get_if<ChatChannel>(&channel.way)) {
     visit(chat->url);
+    for (auto& [name, value] : chat->headers) visit(value);
   } else if (auto* mail = std::get_if<MailChannel>(&channel.way)) {
     visit(mail->password);
   }
@@ -125,7 +127,7 @@ Result<> FillSecrets(std::string& text, const FindSecret& find, std::vector<std:
   if (at == std::string::npos) return {};
   auto value = find(*SecretNamed(std::string_view(text).substr(at)));
   if (!value) return Fail(value.error());
-  masks.push_back(*value);
+  for (auto& mask : MasksOf(*value)) masks.push_back(std::move(mask));
   text.replace(at, std::string::npos, *value);
   return {};
 }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "domain/secret.hpp"
 
 // Ways to tell somebody (`kind: channel`). In a channel as it is kept, urls, headers' values and
 // the password may be "secret:NAME", also after a word and a space ("Bearer secret:NAME").
@@ -26,6 +26,7 @@ struct WebhookChannel {
 // POSTs {"text": …}, as Slack, Mattermost and their kin take it. The url is a secret of its own.
 struct ChatChannel {
   std::string url;
+  std::vector<std::pair<std::string, std::string>> headers = {};
 
   friend bool operator==(const ChatChannel&, const ChatChannel&) = default;
 };
@@ -57,17 +58,14 @@ struct Channel {
   friend bool operator==(const Channel&, const Channel&) = default;
 };
 
-// "webhook", "chat", "mail".
+// "webhook", "chat", "smtp".
 std::string_view KindOf(const Channel& channel) noexcept;
 
 // Names as CheckTokenName has them; urls are http or https; mail addresses and headers hold nothing
 // that could end their line; a password needs TLS. kInvalid says what to change.
 Result<> CheckChannel(const Channel& channel);
 
-// Gives the value of a secret, or says why not.
-using FindSecret = std::function<Result<std::string>(std::string_view name)>;
-
-// Puts secrets in the place of their names. Every value that was put in is added to `masks`. After
+// Puts secrets in the place of their names. The masks of each value are added to `masks`. After
 // a failure (find's own) the text or channel is as it was.
 Result<> FillSecrets(std::string& text, const FindSecret& find, std::vector<std::string>& masks);
 Result<> FillSecrets(Channel& channel, const FindSecret& find, std::vector<std::string>& masks);

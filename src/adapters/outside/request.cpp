@@ -124,7 +124,7 @@ Result<Request> Make(const ChannelMessage& message, const ChatChannel& chat) {
   if (!message.url.empty()) text += "\n" + message.url;
   auto request = MakePost(message.channel, chat.url, {{"text", text}});
   if (!request) return request;
-  if (auto added = AddHeaders(*request, {}); !added) return Fail(added.error());
+  if (auto added = AddHeaders(*request, chat.headers); !added) return Fail(added.error());
   return request;
 }
 

@@ -15,7 +15,7 @@ Channel Mail() {
                              .from = "muster@example.com",
                              .to = {"ops@example.com"},
                              .user = "muster",
-                             .password = "secret:mail/password"}};
+                             .password = "secret:mail.password"}};
 }
 Channel Webhook(std::string url) {
   return {.name = "hook",
@@ -32,7 +32,7 @@ Result<std::string> Find(std::string_view name) {
 TEST(CheckChannel, TakesEachKind) {
   EXPECT_TRUE(CheckChannel(Mail()));
   EXPECT_TRUE(CheckChannel(Webhook("https://example.com/hook")));
-  EXPECT_TRUE(CheckChannel({.name = "chat", .way = ChatChannel{.url = "secret:chat/url"}}));
+  EXPECT_TRUE(CheckChannel({.name = "chat", .way = ChatChannel{.url = "secret:chat.url"}}));
 }
 
 TEST(CheckChannel, RefusesOtherSchemesAndNames) {
@@ -93,7 +93,7 @@ TEST(FillSecrets, LeavesEverythingWhenOneIsMissing) {
 }
 
 TEST(SecretsOf, NamesThem) {
-  EXPECT_THAT(SecretsOf(Mail()), ElementsAre("mail/password"));
+  EXPECT_THAT(SecretsOf(Mail()), ElementsAre("mail.password"));
   EXPECT_THAT(SecretsOf(Webhook("secret:url")), ElementsAre("url", "hook"));
   EXPECT_THAT(SecretsOf({.name = "chat", .way = ChatChannel{.url = "https://x"}}), IsEmpty());
 }

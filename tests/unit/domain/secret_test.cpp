@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/secret_text.hpp"
@@ -10,16 +11,19 @@
 namespace muster {
 namespace {
 
+using testing::ElementsAre;
+using testing::Pair;
+
 TEST(SecretName, TakesPathsOfWords) {
   EXPECT_TRUE(CheckSecretName("token"));
-  EXPECT_TRUE(CheckSecretName("db/web.password-2_b"));
-  EXPECT_TRUE(CheckSecretName(std::string(128, 'a')));
+  EXPECT_TRUE(CheckSecretName("web.db-password_2"));
+  EXPECT_TRUE(CheckSecretName(std::string(100, 'a')));
 }
 
 TEST(SecretName, RefusesWhatWouldNeedQuoting) {
-  for (const std::string& name : {std::string(), std::string("/db"), std::string("-x"),
+  for (const std::string& name : {std::string(), std::string("a/b"), std::string("-x"),
                                   std::string("a b"), std::string("a:b"), std::string("a\nb"),
-                                  std::string("p\xc3\xa4ss"), std::string(129, 'a')}) {
+                                  std::string("p\xc3\xa4ss"), std::string(101, 'a')}) {
     const auto checked = CheckSecretName(name);
     ASSERT_FALSE(checked) << name;
     EXPECT_EQ(checked.error().code, ErrorCode::kInvalid);
@@ -41,8 +45,42 @@ TEST(SecretValue, IsNotPartOfARefusal) {
   EXPECT_EQ(checked.error().message.find("hunter2"), std::string::npos);
 }
 
+TEST(MasksOf, CoversWhatAShellOrAFilterPrintsOfIt) {
+  EXPECT_THAT(MasksOf("hunter2"), ElementsAre("hunter2"));
+  EXPECT_THAT(MasksOf("hunter2\n"), ElementsAre("hunter2\n", "hunter2"));
+  EXPECT_THAT(MasksOf("a long first\r\nx\nand a third\n"),
+              ElementsAre("a long first\r\nx\nand a third\n", "a long first\r\nx\nand a third",
+                          "a long first", "and a third"));
+}
+
+Result<std::string> Find(std::string_view name) {
+  if (name == "none") return Fail(ErrorCode::kNotFound, "no secret 'none'");
+  return "value-of-" + std::string(name);
+}
+
+TEST(FillSecrets, PutsThemIntoTheEnvironmentAndTheMasks) {
+  Command command;
+  command.env = {{"A", "1"}, {"DB_PASSWORD", "default"}};
+  command.masks = {"other"};
+  command.secrets = {{"DB_PASSWORD", "db"}, {"KEY", "api"}};
+  ASSERT_TRUE(FillSecrets(command, Find));
+  EXPECT_THAT(command.env, ElementsAre(Pair("A", "1"), Pair("DB_PASSWORD", "value-of-db"),
+                                       Pair("KEY", "value-of-api")));
+  EXPECT_THAT(command.masks, ElementsAre("other", "value-of-db", "value-of-api"));
+}
+
+TEST(FillSecrets, LeavesTheCommandWhenOneIsMissing) {
+  Command command;
+  command.secrets = {{"A", "db"}, {"B", "none"}};
+  const Command before = command;
+  const auto filled = FillSecrets(command, Find);
+  ASSERT_FALSE(filled);
+  EXPECT_EQ(filled.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(command, before);
+}
+
 TEST(SecretNamed, IsWhatFollowsThePrefix) {
-  EXPECT_EQ(SecretNamed("secret:db/web"), "db/web");
+  EXPECT_EQ(SecretNamed("secret:db.web"), "db.web");
   EXPECT_EQ(SecretNamed("secret:"), "");
   EXPECT_EQ(SecretNamed("Secret:db"), std::nullopt);
   EXPECT_EQ(SecretNamed("plain"), std::nullopt);
