@@ -161,6 +161,21 @@ Result<json::value> ApiClient::Post(std::string_view path, const json::value& bo
   return ParseBody(*response);
 }
 
+Result<json::value> ApiClient::Put(std::string_view path, const json::value& body) {
+  auto request = Request("PUT", ApiTarget(path));
+  request.headers.emplace_back("Content-Type", "application/json");
+  request.body = json::serialize(body);
+  const auto response = Call(request);
+  if (!response) return Fail(response.error());
+  return ParseBody(*response);
+}
+
+Result<json::value> ApiClient::Delete(std::string_view path) {
+  const auto response = Call(Request("DELETE", ApiTarget(path)));
+  if (!response) return Fail(response.error());
+  return ParseBody(*response);
+}
+
 Result<ApiClient::RawLog> ApiClient::GetRawLog(std::string_view run, const Query& query) {
   auto request = Request("GET", ApiTarget(fmt::format("/runs/{}/log", Segment(run)), query));
   request.headers.emplace_back("Accept", "application/octet-stream");

@@ -52,6 +52,8 @@ class ApiClient {
   // With a `key` the call carries it as Idempotency-Key.
   Result<boost::json::value> Post(std::string_view path, const boost::json::value& body,
                                   std::string_view key = "", const Query& query = {});
+  Result<boost::json::value> Put(std::string_view path, const boost::json::value& body);
+  Result<boost::json::value> Delete(std::string_view path);
   // Raw bytes of GET /runs/ID/log.
   struct RawLog {
     std::string bytes;

@@ -72,6 +72,7 @@ void AddWhy(CLI::App& app, Context& context);
 void AddStatus(CLI::App& app, Context& context);
 void AddVersion(CLI::App& app, Context& context);
 void AddTokens(CLI::App& app, Context& context);
+void AddSecrets(CLI::App& app, Context& context);
 void AddAudit(CLI::App& app, Context& context);
 void AddWhoAmI(CLI::App& app, Context& context);
 void AddLogin(CLI::App& app, Context& context);     // login, logout

@@ -1,0 +1,158 @@
+#include <array>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "base/secret_text.hpp"
+#include "base/text.hpp"
+#include "cli/api_client.hpp"
+#include "cli/context.hpp"
+#include "cli/question.hpp"
+#include "domain/secret.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kExamples = R"(Examples:
+  muster secrets set web.db-password < password.txt
+  pass show web/db | muster secrets set web.db-password
+  muster secrets set web.db-password --prompt
+  muster secrets list
+  muster secrets rm web.db-password
+
+A value comes from standard input or the keyboard, and is never shown again. Jobs, parameters and
+channels use it as secret:NAME.)";
+
+struct SetFlags {
+  std::string name;
+  std::vector<std::string> rest;  // what somebody may take for the place of the value
+  bool prompt = false;
+  bool raw = false;
+};
+
+Result<SecretText> ReadInput(bool raw) {
+  std::string text;
+  std::array<char, 4096> piece{};
+  // One byte more than the most, and its line end: enough to see that it is too large.
+  while (text.size() <= kMostSecretBytes + 2) {
+    const auto size = read(STDIN_FILENO, piece.data(), piece.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return Fail(ErrorCode::kInvalid, "cannot read the value from standard input");
+    if (size == 0) break;
+    text.append(piece.data(), static_cast<std::size_t>(size));
+  }
+  if (!raw && text.ends_with('\n')) text.pop_back();
+  if (!raw && text.ends_with('\r')) text.pop_back();
+  return SecretText::Take(text);
+}
+
+// Nothing when the person gave up.
+Result<std::optional<SecretText>> AskTwice(const std::string& name) {
+  auto first = AskSecret(fmt::format("Value of {}: ", name));
+  if (!first) return std::optional<SecretText>();
+  auto value = SecretText::Take(*first);
+  auto second = AskSecret("Once more: ");
+  if (!second) return std::optional<SecretText>();
+  const auto again = SecretText::Take(*second);
+  if (!EqualSecrets(value.Reveal(), again.Reveal()))
+    return Fail(ErrorCode::kInvalid, "the two were not the same; nothing was set");
+  return std::optional(std::move(value));
+}
+
+Result<std::optional<SecretText>> ValueFor(const Context& context, const SetFlags& flags) {
+  if (flags.prompt) {
+    if (!context.CanAsk())
+      return Fail(ErrorCode::kInvalid,
+                  "--prompt needs a terminal; without it the value is read "
+                  "from standard input");
+    return AskTwice(flags.name);
+  }
+  if (context.terminal.stdin_tty)
+    return Fail(ErrorCode::kInvalid,
+                "the value comes from standard input: muster secrets set {} < FILE; to type it: "
+                "--prompt",
+                flags.name);
+  auto value = ReadInput(flags.raw);
+  if (!value) return Fail(value.error());
+  return std::optional(std::move(*value));
+}
+
+Result<int> Set(const Context& context, const SetFlags& flags) {
+  if (!flags.rest.empty() || context.has_words)
+    return Fail(ErrorCode::kInvalid,
+                "a value on the command line is seen by everybody on this machine and kept in the "
+                "shell's history; give it on standard input, and choose another value");
+  if (const auto good = CheckSecretName(flags.name); !good) return Fail(good.error());
+  const auto value = ValueFor(context, flags);
+  if (!value) return Fail(value.error());
+  if (!*value) return kExitInterrupted;
+  if (const auto good = CheckSecretValue((*value)->Reveal()); !good) return Fail(good.error());
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto set = api->Put(fmt::format("/secrets/{}", Segment(flags.name)),
+                            json::object{{"value_base64", ToBase64((*value)->Reveal())}});
+  if (!set) return Fail(set.error());
+  if (!context.PrintDocument(*set))
+    context.Say(fmt::format("secret {} is set, version {}", flags.name, NumberOf(*set, "version")));
+  return 0;
+}
+
+Result<int> List(const Context& context) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto secrets = api->Get("/secrets");
+  if (!secrets) return Fail(secrets.error());
+  if (context.PrintDocument(*secrets)) return 0;
+  Table table({"NAME", "VERSION", "SET", "BY"});
+  for (const auto& secret : ListOf(*secrets, "secrets"))
+    table.Add({TextOf(secret, "name"), std::to_string(NumberOf(secret, "version")),
+               Ago(ParseTime(TextOf(secret, "at")), WallNow()), TextOf(secret, "by")});
+  Write(stdout, table.Text(context.terminal.stdout_tty));
+  return 0;
+}
+
+Result<int> Remove(const Context& context, const std::string& name) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto removed = api->Delete(fmt::format("/secrets/{}", Segment(name)));
+  if (!removed) return Fail(removed.error());
+  if (!context.PrintDocument(*removed))
+    context.Say(fmt::format("secret {} is gone; tasks that name it are refused from now on", name));
+  return 0;
+}
+
+}  // namespace
+
+void AddSecrets(CLI::App& app, Context& context) {
+  auto* secrets = app.add_subcommand("secrets", "Values that are used by name and never shown");
+  secrets->require_subcommand(1);
+  secrets->footer(kExamples);
+
+  auto* set = secrets->add_subcommand("set", "Keep a value, from standard input, under a name");
+  const auto flags = std::make_shared<SetFlags>();
+  set->footer(kExamples);
+  set->add_option("name", flags->name, "Its name")->type_name("NAME")->required();
+  set->add_option("value", flags->rest)->group("");
+  set->add_flag("--prompt", flags->prompt, "Type it, twice, at a terminal");
+  set->add_flag("--raw", flags->raw, "Keep the line end after it");
+  set->callback([&context, flags] {
+    context.takes_words = true;
+    context.action = [&context, flags] { return Set(context, *flags); };
+  });
+
+  auto* list = secrets->add_subcommand("list", "List names; values are not told");
+  list->footer(kExamples);
+  list->callback([&context] { context.action = [&context] { return List(context); }; });
+
+  auto* remove = secrets->add_subcommand("rm", "Forget a value");
+  const auto name = std::make_shared<std::string>();
+  remove->footer(kExamples);
+  remove->add_option("name", *name, "Which")->type_name("NAME")->required();
+  remove->callback(
+      [&context, name] { context.action = [&context, name] { return Remove(context, *name); }; });
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""`muster secrets`: where a value may come from, and what is sent. The API is a stand-in."""
+import base64
+import http.server
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "support"))
+from muster_cluster import BIN, DEADLINE  # noqa: E402
+from terminal import AtTerminal  # noqa: E402
+
+
+class Api(http.server.BaseHTTPRequestHandler):
+    calls = []
+
+    def log_message(self, *_):
+        pass
+
+    def serve(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        self.calls.append((self.command, self.path, body))
+        secret = {"name": "db", "version": 2, "by": "alice", "at": "2026-11-15T10:43:19.123Z"}
+        answer = json.dumps({"secrets": [secret]} if self.command == "GET" else secret).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    do_GET = do_PUT = do_DELETE = serve
+
+
+class SecretsCommand(unittest.TestCase):
+    def setUp(self):
+        Api.calls = []
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Api)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(self.server.shutdown)
+        self.environment = dict(os.environ, MUSTER_TOKEN="mst_test",
+                                MUSTER_SERVER=f"http://127.0.0.1:{self.server.server_address[1]}")
+
+    def muster(self, *words, value=b""):
+        return subprocess.run([str(BIN / "muster"), "secrets", *words], input=value, env=self.environment,
+                              capture_output=True, timeout=DEADLINE)
+
+    def sent(self):
+        self.assertEqual(len(Api.calls), 1, Api.calls)
+        method, path, body = Api.calls[0]
+        self.assertEqual((method, path), ("PUT", "/api/v1/secrets/db"))
+        return base64.b64decode(json.loads(body)["value_base64"])
+
+    def test_value_comes_from_stdin_without_its_line_end(self):
+        done = self.muster("set", "db", value=b"hunter2\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.sent(), b"hunter2")
+        self.assertIn(b"version 2", done.stderr)
+        self.assertNotIn(b"hunter2", done.stdout + done.stderr)
+
+    def test_raw_keeps_every_byte(self):
+        self.assertEqual(self.muster("set", "db", "--raw", value=b"\xffkey\r\n\n").returncode, 0)
+        self.assertEqual(self.sent(), b"\xffkey\r\n\n")
+
+    def test_value_on_the_command_line_is_refused_and_not_repeated(self):
+        for words in (["set", "db", "hunter2"], ["set", "db", "--", "hunter2"]):
+            done = self.muster(*words, value=b"hunter2")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertNotIn(b"hunter2", done.stderr)
+        self.assertEqual(Api.calls, [])
+
+    def test_bad_names_and_values_are_not_sent(self):
+        for name, value in (("a b", b"hunter2"), ("db", b""), ("db", b"abc"), ("db", b"ab\0cd"),
+                            ("db", b"x" * 70000)):
+            done = self.muster("set", name, value=value)
+            self.assertEqual(done.returncode, 2, (name, done.stderr))
+        self.assertEqual(Api.calls, [])
+
+    def test_terminal_needs_prompt(self):
+        screen = AtTerminal(["secrets", "set", "db"], self.environment)
+        screen.wait_for("--prompt")
+        self.assertEqual(screen.process.wait(DEADLINE), 2)
+        self.assertEqual(Api.calls, [])
+
+    def test_prompt_asks_twice_without_echo(self):
+        screen = AtTerminal(["secrets", "set", "db", "--prompt"], self.environment)
+        screen.wait_for("Value of db: ")
+        screen.type("hunter2\n")
+        shown = screen.wait_for("(?s).*Once more: ")[0]
+        screen.type("hunter2\n")
+        shown += screen.wait_for("(?s).*version 2")[0]
+        self.assertNotIn("hunter2", shown)
+        self.assertEqual(screen.process.wait(DEADLINE), 0)
+        self.assertEqual(self.sent(), b"hunter2")
+
+    def test_prompt_refuses_two_different_values(self):
+        screen = AtTerminal(["secrets", "set", "db", "--prompt"], self.environment)
+        screen.wait_for("Value of db: ")
+        screen.type("hunter2\n")
+        screen.wait_for("Once more: ")
+        screen.type("hunter3\n")
+        screen.wait_for("not the same")
+        self.assertEqual(screen.process.wait(DEADLINE), 2)
+        self.assertEqual(Api.calls, [])
+
+    def test_prompt_needs_a_terminal(self):
+        self.assertEqual(self.muster("set", "db", "--prompt", value=b"hunter2").returncode, 2)
+        self.assertEqual(Api.calls, [])
+
+    def test_list_and_rm(self):
+        done = self.muster("list")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout.decode(), r"db +2 +.* +alice")
+        self.assertEqual(self.muster("rm", "db").returncode, 0)
+        self.assertEqual([call[:2] for call in Api.calls],
+                         [("GET", "/api/v1/secrets"), ("DELETE", "/api/v1/secrets/db")])
+
+
+if __name__ == "__main__":
+    unittest.main()
