@@ -44,11 +44,12 @@ std::optional<std::string> Ask(std::string_view question) {
 }
 
 std::optional<std::string> AskSecret(std::string_view question) {
-  Write(stderr, question);
   Signals signals;
   std::optional<std::string> answer;
   {
+    // Before the question is seen: whoever answers fast must not see the answer.
     const TerminalMode silent(ECHO);
+    Write(stderr, question);
     answer = ReadLine(signals);
   }
   Write(stderr, "\n");
