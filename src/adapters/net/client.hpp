@@ -42,11 +42,20 @@ class HttpClient {
 
   Result<HttpResponse> Call(const HttpRequest& request);
 
-  // Like Call, but hands over the body of a 200 as it comes, until `on_data` returns false, the
-  // body ends or the connection breaks (kTimeout). `idle` bounds the silence between two pieces.
-  // Any other status comes back whole, as from Call.
+  // Like Call, but hands over the body of a 200 or 206 as it comes, until `on_data` returns false,
+  // the body ends or the connection breaks (kTimeout). `idle` bounds the silence between two
+  // pieces. Any other status comes back whole, as from Call.
   Result<HttpResponse> Stream(const HttpRequest& request, Duration idle,
                               const std::function<bool(std::string_view)>& on_data);
+
+  // Puts up to `room` bytes at `into` and says how many; 0 is the end, a failure ends the call.
+  using Source = std::function<Result<std::size_t>(char* into, std::size_t room)>;
+
+  // Like Call, with a body of `length` bytes that is asked for piece by piece; the request's own is
+  // not looked at. When the server answers before it has all, the rest is not sent. Nothing is
+  // tried twice.
+  Result<HttpResponse> Upload(const HttpRequest& request, std::uint64_t length,
+                              const Source& source);
 
   // The CA certificate at the root of the server's chain, PEM; known after the first TLS call.
   const std::string& PeerRootPem() const;

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kReadSize = 4 * 1024;
 constexpr std::size_t kBodyReadSize = 64 * 1024;
+constexpr std::size_t kBodyPiece = 256 * 1024;
 // What a client may send ahead while it waits for an answer.
 constexpr std::size_t kMaxAhead = 16 * 1024;
 constexpr std::chrono::seconds kLinger(2);
@@ -79,7 +80,12 @@ void Connection::OnShaken() {
 void Connection::Read() {
   if (reading_) return;
   reading_ = true;
-  auto buffer = in_.prepare(in_body_ ? kBodyReadSize : kReadSize);
+  const std::size_t size = in_body_ || body_left_ > 0 ? kBodyReadSize : kReadSize;
+  if (landing_size_ != size) {
+    landing_ = std::make_unique_for_overwrite<char[]>(size);
+    landing_size_ = size;
+  }
+  auto buffer = asio::buffer(landing_.get(), size);
   socket_.async_read_some(buffer, [self = shared_from_this()](error_code error, std::size_t bytes) {
     self->reading_ = false;
     if (self->phase_ != Phase::kClosed) self->OnRead(error, bytes);
@@ -88,11 +94,13 @@ void Connection::Read() {
 
 void Connection::OnRead(error_code error, std::size_t bytes) {
   if (error) return OnGone();
+  asio::buffer_copy(in_.prepare(bytes), asio::buffer(landing_.get(), bytes));
   in_.commit(bytes);
   switch (phase_) {
     case Phase::kReading:
       return Parse();
     case Phase::kAnswering:
+      if (body_left_ > 0) return FillBody();
       if (in_.size() < kMaxAhead) Read();
       return;
     case Phase::kLingering:
@@ -107,7 +115,7 @@ void Connection::OnRead(error_code error, std::size_t bytes) {
 
 void Connection::Parse() {
   if (!reader_) {
-    reader_.emplace(limits());
+    reader_.emplace(limits(), core_->handlers().streams_body);
     SetDeadline(limits().header_timeout);
   }
   switch (reader_->Feed(in_)) {
@@ -118,6 +126,8 @@ void Connection::Parse() {
       break;
     case RequestReader::State::kDone:
       return OnRequest();
+    case RequestReader::State::kStreams:
+      return OnStreamedRequest();
     case RequestReader::State::kRefused:
       return Refuse(reader_->status(), "invalid", reader_->reason());
   }
@@ -126,10 +136,40 @@ void Connection::Parse() {
 
 void Connection::OnBodyAwaited() {
   if (!std::exchange(in_body_, true)) SetDeadline(limits().body_timeout);
-  if (!reader_->WantsContinue()) return;
+  if (reader_->WantsContinue()) SayContinue();
+}
+
+void Connection::SayContinue() {
   Outgoing out;
   out.pieces.emplace_back("HTTP/1.1 100 Continue\r\n\r\n");
   Enqueue(std::move(out));
+}
+
+void Connection::OnStreamedRequest() {
+  body_left_ = reader_->BodyLength();
+  continue_ = reader_->WantsContinue();
+  OnRequest();
+}
+
+void Connection::WantBody() {
+  if (body_left_ > 0) SetDeadline(limits().body_timeout);
+  if (std::exchange(continue_, false)) SayContinue();
+  FillBody();
+}
+
+// Reads only for a piece that somebody waits for.
+void Connection::FillBody() {
+  if (!exchange_ || !exchange_->on_body) return;
+  const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(body_left_, kBodyPiece));
+  if (in_.size() < size) return Read();
+  body_left_ -= size;
+  BodyPiece piece{std::string(static_cast<const char*>(in_.data().data()), size), body_left_ == 0};
+  in_.consume(size);
+  exchange_->body_left = body_left_ > 0;
+  deadline_ = kNever;
+  const auto taken = std::exchange(exchange_->on_body, nullptr);
+  if (piece.last) Read();  // from now on only to notice that the client leaves
+  core_->Guard([&] { taken(std::move(piece)); });
 }
 
 void Connection::OnRequest() {
@@ -171,6 +211,7 @@ void Connection::Serve(Request request, ExchangeState::RequestTraits traits) {
   phase_ = Phase::kAnswering;
   deadline_ = kNever;
   exchange_ = std::make_shared<ExchangeState>(traits);
+  exchange_->body_left = body_left_ > 0;
   auto exchange = std::make_shared<Exchange>(core_->loop(), weak_from_this(), exchange_);
   Read();
   // When the handler throws, the exchange goes unanswered, which answers 500.
@@ -197,6 +238,7 @@ void Connection::BecomeLink(const Request& request, ExchangeState::RequestTraits
 void Connection::Answer(HttpResponse response, ExchangeState::RequestTraits traits) {
   phase_ = Phase::kAnswering;
   exchange_ = std::make_shared<ExchangeState>(traits);
+  exchange_->body_left = body_left_ > 0;
   exchange_->Respond(std::move(response));
   Read();
   Flush(*exchange_);
@@ -257,14 +299,22 @@ void Connection::OnSent(error_code error) {
   in_flight_.clear();
   if (exchange_) exchange_->unsent -= in_flight_streamed_;
   if (phase_ == Phase::kAnswering) deadline_ = kNever;
+  if (exchange_ && exchange_->on_body) SetDeadline(limits().body_timeout);
+  std::function<void()> room;
+  if (exchange_ && exchange_->on_room && exchange_->unsent < exchange_->room_below)
+    room = std::exchange(exchange_->on_room, nullptr);
   Send();
+  if (room) core_->Guard(room);
 }
 
 void Connection::OnAnswered() {
   finished_ = false;
   auto done = std::move(exchange_);
-  done->on_gone = nullptr;
+  done->Forget();
+  // What is left of a body would be taken for the next request.
+  if (std::exchange(body_left_, 0) > 0) return Linger();
   if (!done->keep_alive() || core_->stopping()) return Linger();
+  if (in_.size() == 0) in_ = beast::flat_buffer();
   phase_ = Phase::kReading;
   SetDeadline(limits().idle_timeout);
   if (in_.size() > 0) return Parse();
@@ -290,8 +340,13 @@ void Connection::OnGone() {
 void Connection::Drop() {
   if (phase_ == Phase::kClosed) return;
   phase_ = Phase::kClosed;
-  if (exchange_) exchange_->gone = true;
-  exchange_.reset();
+  // Held to the end: what it lets go of may be its own last owner.
+  const auto exchange = std::move(exchange_);
+  if (exchange) {
+    exchange->gone = true;
+    exchange->on_room = nullptr;
+    exchange->on_body = nullptr;
+  }
   socket_.Close();
   auto self = shared_from_this();
   if (std::exchange(newcomer_, false)) core_->NewcomerLeft();

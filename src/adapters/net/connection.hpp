@@ -28,6 +28,7 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
   // For exchanges, on the loop's thread.
   bool Answers(const ExchangeState& state) const { return exchange_.get() == &state; }
   void Flush(const ExchangeState& state);
+  void WantBody();  // for the exchange's on_body
 
   void Sweep(MonoTime now) override;
   void Drain() override;
@@ -45,6 +46,9 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
   void OnRead(error_code error, std::size_t bytes);
   void Parse();
   void OnBodyAwaited();
+  void OnStreamedRequest();
+  void FillBody();
+  void SayContinue();
   void OnRequest();
   bool Admit();
   void Serve(Request request, ExchangeState::RequestTraits traits);
@@ -67,15 +71,20 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
   const bool over_limit_;
   bool reading_ = false;
   bool sending_ = false;
-  bool finished_ = false;  // the answer is complete once what is queued went out
-  bool newcomer_ = false;  // its first request is still to come
-  bool admitted_ = false;  // counted for its address
-  bool in_body_ = false;   // the deadline is that of the body
+  bool finished_ = false;        // the answer is complete once what is queued went out
+  bool newcomer_ = false;        // its first request is still to come
+  bool admitted_ = false;        // counted for its address
+  bool in_body_ = false;         // the deadline is that of the body
+  bool continue_ = false;        // say "100 Continue" once the streamed body is wanted
+  std::uint64_t body_left_ = 0;  // of a streamed body, what was not handed over
   MonoTime since_;
   MonoTime deadline_ = kNever;
   std::string remote_;
   std::string peer_key_;
   beast::flat_buffer in_;
+  // Where the read in flight lands: not in `in_`, which is worked off meanwhile.
+  std::unique_ptr<char[]> landing_;
+  std::size_t landing_size_ = 0;
   std::optional<RequestReader> reader_;
   std::vector<std::string> queued_;
   std::vector<std::string> in_flight_;

@@ -12,7 +12,7 @@ bool ExchangeState::Respond(HttpResponse response) {
   // These two have no body by definition.
   bool bodiless = response.status == 204 || response.status == 304;
   ResponseShape shape{bodiless ? Framing::kNone : Framing::kLength, response.body.size(),
-                      traits_.keep_alive};
+                      traits_.keep_alive && !body_left};
   head_ = ResponseHead(response.status, response.headers, shape);
   if (!bodiless && !traits_.head_only) body_ = std::move(response.body);
   return Wake();
@@ -29,10 +29,25 @@ bool ExchangeState::BeginStream(int status, const Headers& headers) {
   return Wake();
 }
 
+bool ExchangeState::BeginSized(int status, const Headers& headers, std::uint64_t length) {
+  base::Lock lock(mutex_);
+  if (phase_ != Phase::kOpen) return false;
+  phase_ = Phase::kStreaming;
+  sized_ = true;
+  left_ = traits_.head_only ? 0 : length;
+  head_ =
+      ResponseHead(status, headers, {Framing::kLength, length, traits_.keep_alive && !body_left});
+  return Wake();
+}
+
 bool ExchangeState::Write(std::string data) {
   if (data.empty() || gone || traits_.head_only) return false;
   base::Lock lock(mutex_);
   if (phase_ != Phase::kStreaming) return false;
+  if (sized_) {
+    if (data.size() > left_) data.resize(left_);
+    left_ -= data.size();
+  }
   if (unsent + data.size() > traits_.max_unsent) {
     phase_ = Phase::kBehind;
     body_ = {};
@@ -50,7 +65,7 @@ bool ExchangeState::Write(std::string data) {
 bool ExchangeState::End() {
   base::Lock lock(mutex_);
   if (phase_ != Phase::kStreaming) return false;
-  phase_ = Phase::kFinished;
+  phase_ = left_ > 0 ? Phase::kBroken : Phase::kFinished;
   return Wake();
 }
 
@@ -106,6 +121,29 @@ void Exchange::OnGone(std::function<void()> gone) {
     if (state->gone) return gone();
     auto found = connection.lock();
     if (found && found->Answers(*state)) state->on_gone = std::move(gone);
+  });
+}
+
+void Exchange::BeginSized(int status, Headers headers, std::uint64_t length) {
+  WakeIf(state_->BeginSized(status, headers, length));
+}
+
+void Exchange::OnRoom(std::size_t below, std::function<void()> room) {
+  loop_->Post([state = state_, connection = connection_, below, room = std::move(room)]() mutable {
+    auto found = connection.lock();
+    if (!found || !found->Answers(*state)) return;
+    if (state->unsent < below) return room();
+    state->room_below = below;
+    state->on_room = std::move(room);
+  });
+}
+
+void Exchange::ReadBody(std::function<void(BodyPiece)> taken) {
+  loop_->Post([state = state_, connection = connection_, taken = std::move(taken)]() mutable {
+    auto found = connection.lock();
+    if (!found || !found->Answers(*state)) return;
+    state->on_body = std::move(taken);
+    found->WantBody();
   });
 }
 

@@ -40,6 +40,7 @@ class ExchangeState {
   // The program's side. Each returns true when the connection must be woken.
   bool Respond(HttpResponse response) EXCLUDES(mutex_);
   bool BeginStream(int status, const Headers& headers) EXCLUDES(mutex_);
+  bool BeginSized(int status, const Headers& headers, std::uint64_t length) EXCLUDES(mutex_);
   bool Write(std::string data) EXCLUDES(mutex_);
   bool End() EXCLUDES(mutex_);
   bool Abandon() EXCLUDES(mutex_);  // nobody is left who could answer
@@ -47,10 +48,16 @@ class ExchangeState {
   // The connection's side.
   Outgoing Take() EXCLUDES(mutex_);
   bool keep_alive() const { return traits_.keep_alive; }
+  void Forget() { on_gone = on_room = nullptr, on_body = nullptr; }
 
   std::atomic<bool> gone{false};
   std::atomic<std::size_t> unsent{0};
-  std::function<void()> on_gone;  // the loop's thread only
+  std::atomic<bool> body_left{false};  // a part of the request was not read
+  // The loop's thread only.
+  std::function<void()> on_gone;
+  std::function<void()> on_room;
+  std::size_t room_below = 0;
+  std::function<void(BodyPiece)> on_body;
 
  private:
   enum class Phase { kOpen, kStreaming, kFinished, kBroken, kBehind };
@@ -63,6 +70,8 @@ class ExchangeState {
   bool chunked_ GUARDED_BY(mutex_) = false;
   bool woken_ GUARDED_BY(mutex_) = false;
   bool closed_ GUARDED_BY(mutex_) = false;  // the last chunk was handed out
+  bool sized_ GUARDED_BY(mutex_) = false;
+  std::uint64_t left_ GUARDED_BY(mutex_) = 0;  // of a sized answer
   std::string head_ GUARDED_BY(mutex_);
   std::string body_ GUARDED_BY(mutex_);
 };
@@ -80,6 +89,9 @@ class Exchange final : public HttpExchange {
   bool Gone() const override { return state_->gone; }
   std::size_t Unsent() const override { return state_->unsent; }
   void OnGone(std::function<void()> gone) override;
+  void BeginSized(int status, Headers headers, std::uint64_t length) override;
+  void OnRoom(std::size_t below, std::function<void()> room) override;
+  void ReadBody(std::function<void(BodyPiece)> taken) override;
 
  private:
   void WakeIf(bool needed);

@@ -121,6 +121,8 @@ std::string_view ReasonOf(int status) noexcept {
       return "Conflict";
     case 410:
       return "Gone";
+    case 411:
+      return "Length Required";
     case 412:
       return "Precondition Failed";
     case 413:
@@ -177,10 +179,15 @@ HttpResponse ErrorResponse(int status, std::string_view code, std::string_view m
   return response;
 }
 
-std::string RequestText(const HttpRequest& request, std::string_view host) {
+std::string RequestText(const HttpRequest& request, std::string_view host,
+                        std::optional<std::uint64_t> length) {
   std::string text = fmt::format("{} {} HTTP/1.1\r\n", request.method, request.target);
   if (FindHeader(request.headers, "Host").empty()) text += fmt::format("Host: {}\r\n", host);
   AddHeaders(text, request.headers);
+  if (length) {
+    text += fmt::format("Content-Length: {}\r\n\r\n", *length);
+    return text;
+  }
   if (!request.body.empty() || (request.method != "GET" && request.method != "HEAD")) {
     text += fmt::format("Content-Length: {}\r\n", request.body.size());
   }

@@ -6,15 +6,17 @@
 #include "adapters/net/client.hpp"
 #include "adapters/net/endpoint.hpp"
 #include "adapters/net/http_text.hpp"
+#include "adapters/net/piece_body.hpp"
 
 namespace muster::net {
 namespace {
 
 namespace http = beast::http;
-using Parser = http::response_parser<http::string_body>;
+using Parser = http::response_parser<PieceBody>;
 using OnData = std::function<bool(std::string_view)>;
 
 constexpr std::size_t kReadSize = 64 * 1024;
+constexpr std::size_t kUploadPiece = 256 * 1024;
 constexpr std::uint32_t kMaxHeader = 64 * 1024;
 constexpr std::uint64_t kMaxBody = 1ULL << 30;
 
@@ -22,7 +24,7 @@ bool MayRepeat(std::string_view method) {
   return method == "GET" || method == "HEAD" || method == "PUT" || method == "DELETE";
 }
 
-HttpResponse Plain(http::response<http::string_body> message) {
+HttpResponse Plain(http::response<PieceBody> message) {
   HttpResponse response;
   response.status = static_cast<int>(message.result_int());
   for (const auto& field : message)
@@ -46,6 +48,10 @@ struct HttpClient::Impl {
 
   Result<HttpResponse> Call(const HttpRequest& request, Duration silence, const OnData* on_data);
   Result<HttpResponse> Once(const HttpRequest& request, Duration silence, const OnData* on_data);
+  Result<HttpResponse> Upload(const HttpRequest& request, std::uint64_t length,
+                              const Source& source);
+  Result<> Send(const HttpRequest& request, std::uint64_t length, const Source& source,
+                Result<>& source_ok);
   Result<> Connect();
   Result<HttpResponse> Receive(const HttpRequest& request, Duration silence, const OnData* on_data);
   Result<> ReceiveMessage(Parser& parser, Duration silence, const OnData* on_data);
@@ -93,8 +99,9 @@ Result<> HttpClient::Impl::ReceiveMessage(Parser& parser, Duration silence, cons
     if (error && error != http::error::need_more) {
       return Fail(ErrorCode::kTimeout, "the answer is not HTTP: {}", error.message());
     }
-    bool streaming =
-        on_data != nullptr && parser.is_header_done() && parser.get().result() == http::status::ok;
+    bool streaming = on_data != nullptr && parser.is_header_done() &&
+                     (parser.get().result() == http::status::ok ||
+                      parser.get().result() == http::status::partial_content);
     if (streaming && !parser.get().body().empty()) {
       std::string piece = std::exchange(parser.get().body(), {});
       if (!(*on_data)(piece)) {
@@ -145,6 +152,49 @@ Result<HttpResponse> HttpClient::Impl::Once(const HttpRequest& request, Duration
   return Fail(Explain(!written && !heard ? written.error() : response.error()));
 }
 
+// Fails when the connection does; a failure of the source is told in `source_ok`.
+Result<> HttpClient::Impl::Send(const HttpRequest& request, std::uint64_t length,
+                                const Source& source, Result<>& source_ok) {
+  if (auto head = stream->Write(RequestText(request, AuthorityOf(endpoint), length), timeout);
+      !head) {
+    return head;
+  }
+  const auto piece = std::make_unique_for_overwrite<char[]>(kUploadPiece);
+  // An answer that comes before the end is a refusal: nobody takes the rest.
+  while (length > 0 && stream->Quiet()) {
+    auto got = source(piece.get(), std::min<std::uint64_t>(length, kUploadPiece));
+    if (got && *got == 0) got = Fail(ErrorCode::kInvalid, "there was less to send than promised");
+    if (!got) {
+      source_ok = Fail(got.error());
+      return {};
+    }
+    if (auto sent = stream->Write({piece.get(), *got}, timeout); !sent) return sent;
+    length -= *got;
+  }
+  return {};
+}
+
+Result<HttpResponse> HttpClient::Impl::Upload(const HttpRequest& request, std::uint64_t length,
+                                              const Source& source) {
+  if (stream && !stream->Quiet()) stream.reset();
+  heard = false;
+  stopped = false;
+  if (!stream) {
+    if (auto connected = Connect(); !connected) return Fail(connected.error());
+  }
+  Result<> source_ok;
+  auto sent = Send(request, length, source, source_ok);
+  if (!source_ok) {
+    stream.reset();
+    return Fail(source_ok.error());
+  }
+  auto response = Receive(request, timeout, nullptr);
+  // After a refusal half a body may be on its way, so the connection is of no more use.
+  if (!response || !sent || response->status >= 300) stream.reset();
+  if (response) return response;
+  return Fail(Explain(!sent && !heard ? sent.error() : response.error()));
+}
+
 Error HttpClient::Impl::Explain(Error error) const {
   error.message = fmt::format("{}: {}", UrlOf(endpoint), error.message);
   return error;
@@ -180,6 +230,11 @@ Result<HttpResponse> HttpClient::Call(const HttpRequest& request) {
 Result<HttpResponse> HttpClient::Stream(const HttpRequest& request, Duration idle,
                                         const std::function<bool(std::string_view)>& on_data) {
   return impl_->Call(request, idle, &on_data);
+}
+
+Result<HttpResponse> HttpClient::Upload(const HttpRequest& request, std::uint64_t length,
+                                        const Source& source) {
+  return impl_->Upload(request, length, source);
 }
 
 const std::string& HttpClient::PeerRootPem() const { return impl_->root_pem; }

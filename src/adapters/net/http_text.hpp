@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,7 +17,7 @@ enum class Framing { kLength, kChunked, kUntilClose, kNone };
 
 struct ResponseShape {
   Framing framing = Framing::kLength;
-  std::size_t length = 0;  // for kLength
+  std::uint64_t length = 0;  // for kLength
   bool keep_alive = true;
 };
 
@@ -26,7 +28,8 @@ std::string ResponseHead(int status, const Headers& headers, const ResponseShape
 // The API's error form with its content type.
 HttpResponse ErrorResponse(int status, std::string_view code, std::string_view message);
 
-// A request as it goes out, body included.
-std::string RequestText(const HttpRequest& request, std::string_view host);
+// A request as it goes out, body included; with `length` so many bytes follow instead.
+std::string RequestText(const HttpRequest& request, std::string_view host,
+                        std::optional<std::uint64_t> length = {});
 
 }  // namespace muster::net

@@ -8,10 +8,12 @@ namespace muster::net {
 
 namespace http = beast::http;
 
-RequestReader::RequestReader(const ServerLimits& limits) : limits_(limits) {
-  parser_.eager(true);
+RequestReader::RequestReader(const ServerLimits& limits, Streams streams)
+    : limits_(limits), streams_(std::move(streams)) {
+  // First the head alone: whose body is whose business is seen from it.
+  parser_.eager(false);
   parser_.header_limit(static_cast<std::uint32_t>(limits.max_header));
-  parser_.body_limit(limits.max_body);
+  parser_.body_limit(boost::none);
 }
 
 RequestReader::State RequestReader::Feed(beast::flat_buffer& in) {
@@ -21,6 +23,8 @@ RequestReader::State RequestReader::Feed(beast::flat_buffer& in) {
     std::size_t bytes = parser_.put(in.data(), error);
     in.consume(bytes);
     taken += bytes;
+    if (error || !parser_.is_header_done() || std::exchange(head_checked_, true)) continue;
+    if (const State state = CheckHead(); state != State::kBody) return state;
   }
   if (error && error != http::error::need_more) return Failed(error);
   if (!parser_.is_header_done()) {
@@ -30,8 +34,22 @@ RequestReader::State RequestReader::Feed(beast::flat_buffer& in) {
     if (head_bytes_ + in.size() > limits_.max_header) return Failed(http::error::header_limit);
     return State::kHead;
   }
-  if (!std::exchange(head_checked_, true) && !HeadFits()) return State::kRefused;
   return parser_.is_done() ? State::kDone : State::kBody;
+}
+
+RequestReader::State RequestReader::CheckHead() {
+  if (!HeadFits()) return State::kRefused;
+  const Request& request = parser_.get();
+  const auto length = parser_.content_length();
+  if (!parser_.is_done() && streams_ && streams_(request.method_string(), request.target())) {
+    if (!length) return Refuse(411, "say how long the body is: Content-Length");
+    body_length_ = *length;
+    return State::kStreams;
+  }
+  if (length && *length > limits_.max_body) return Failed(http::error::body_limit);
+  parser_.body_limit(limits_.max_body);
+  parser_.eager(true);
+  return State::kBody;
 }
 
 bool RequestReader::HeadFits() {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -14,9 +16,12 @@ class RequestReader {
  public:
   using Parser = beast::http::request_parser<beast::http::string_body>;
   using Request = Parser::value_type;
-  enum class State { kHead, kBody, kDone, kRefused };
+  enum class State { kHead, kBody, kDone, kStreams, kRefused };
+  using Streams = std::function<bool(std::string_view method, std::string_view target)>;
 
-  explicit RequestReader(const ServerLimits& limits);
+  // `streams` says of which requests the body is not read here: with kStreams it still lies in the
+  // buffer, or is to come.
+  explicit RequestReader(const ServerLimits& limits, Streams streams = {});
 
   // Takes what belongs to this request from the front of `in`.
   State Feed(beast::flat_buffer& in);
@@ -24,7 +29,10 @@ class RequestReader {
   // With kBody: the client waits for "100 Continue". True once.
   bool WantsContinue();
 
-  // With kDone.
+  // With kStreams.
+  std::uint64_t BodyLength() const { return body_length_; }
+
+  // With kDone and kStreams.
   bool KeepAlive() const { return parser_.keep_alive(); }
   Request Release() { return parser_.release(); }
 
@@ -35,13 +43,16 @@ class RequestReader {
  private:
   State Refuse(int status, std::string reason);
   State Failed(error_code error);
+  State CheckHead();
   bool HeadFits();
 
   const ServerLimits& limits_;
+  const Streams streams_;
   Parser parser_;
   std::size_t head_bytes_ = 0;  // taken while the head is not complete
   bool head_checked_ = false;
   bool continued_ = false;
+  std::uint64_t body_length_ = 0;
   int status_ = 0;
   std::string reason_;
 };

@@ -13,6 +13,12 @@
 
 namespace muster::net {
 
+// A part of a request's body that is taken as it comes.
+struct BodyPiece {
+  std::string data;
+  bool last = false;  // the body is complete
+};
+
 // One request waiting for its answer. Safe from any thread; kept alive by whoever will answer. When
 // the last reference goes without an answer the client gets 500.
 class HttpExchange {
@@ -30,6 +36,17 @@ class HttpExchange {
   virtual std::size_t Unsent() const = 0;  // bytes written but not yet taken by the socket
   // Called once, on the loop's thread, when the client goes away before End.
   virtual void OnGone(std::function<void()> gone) = 0;
+
+  // Instead of Respond: an answer of exactly `length` bytes that follow by Write; fewer at its End
+  // break the connection, more are left out. A HEAD is told the length and gets none of them.
+  virtual void BeginSized(int status, Headers headers, std::uint64_t length) = 0;
+  // Calls `room` once, on the loop's thread, as soon as fewer than `below` bytes are unsent: the
+  // pace for whoever reads from a disk. One at a time. Once the client is gone it is dropped.
+  virtual void OnRoom(std::size_t below, std::function<void()> room) = 0;
+  // Calls `taken` once, on the loop's thread, with the next piece of a body that `streams_body`
+  // chose: 256 KB, the last one less. No more is read from the client than was asked for. One at a
+  // time. Once the client is gone, or too slow (body_timeout for each piece), it is dropped.
+  virtual void ReadBody(std::function<void(BodyPiece)> taken) = 0;
 };
 
 // One node's link. Its methods are for the loop's thread only.
@@ -59,6 +76,10 @@ struct ServerOptions {
 struct ServerHandlers {
   // Called on the loop's thread; must not block.
   std::function<void(HttpRequest, std::shared_ptr<HttpExchange>)> on_http;
+  // Whether the body of a request with this method and target is taken piece by piece. Then on_http
+  // comes as soon as the head is there, max_body does not hold, and the body must have a
+  // Content-Length (411). Without it every body comes whole.
+  std::function<bool(std::string_view method, std::string_view target)> streams_body;
   // A WebSocket upgrade on link_path over TLS with an accepted client certificate.
   std::function<void(std::shared_ptr<LinkConnection>)> on_link;
   std::function<void(LinkConnection&, std::string frame)> on_frame;
