@@ -90,6 +90,7 @@ struct Command {
   std::vector<SecretUse> secrets = {};
 
   bool IsProcess() const { return !push && !pull && !reboot; }
+  bool MovesFiles() const { return push || pull; }
   friend bool operator==(const Command& a, const Command& b);
 };
 

@@ -142,9 +142,7 @@ void Put(const Command& command, wire::Command* out) {
   out->set_grace_ms(command.grace.count());
   out->set_max_output(command.max_output);
   out->set_kill_leftovers(command.kill_leftovers);
-  if (command.reboot)
-    out->mutable_reboot()->mutable_argv()->Assign(command.reboot->argv.begin(),
-                                                  command.reboot->argv.end());
+  PutActions(command, out);
   if (!command.resources.Any()) return;
   out->mutable_resources()->set_memory(command.resources.memory);
   out->mutable_resources()->set_cpu(command.resources.cpu);
@@ -226,9 +224,7 @@ Result<Command> Take(const wire::Command& in) {
                                 .cpu = in.resources().cpu(),
                                 .processes = in.resources().processes()}};
   for (const auto& var : in.env()) command.env.emplace_back(var.key(), var.value());
-  if (in.has_reboot())
-    command.reboot = std::make_shared<const Reboot>(
-        Reboot{.argv = {in.reboot().argv().begin(), in.reboot().argv().end()}});
+  if (auto taken = TakeActions(in, &command); !taken) return Fail(taken.error());
   return command;
 }
 

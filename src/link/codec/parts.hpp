@@ -22,6 +22,10 @@ void Put(const LogTotals& totals, wire::LogTotals* out);
 void Put(const TaskEnd& end, wire::TaskEnd* out);
 void Put(const Command& command, wire::Command* out);
 
+// Of a command: push, pull, reboot and secrets (actions.cpp).
+void PutActions(const Command& command, wire::Command* out);
+Result<> TakeActions(const wire::Command& in, Command* out);
+
 TaskKey Take(const wire::TaskKey& in);
 Result<LogTotals> Take(const wire::LogTotals& in);
 Result<TaskEnd> Take(const wire::TaskEnd& in);
