@@ -98,4 +98,14 @@ Result<std::string> ChooseUser(const RunAsPolicy& policy, const std::string& ask
               fmt::join(allowed, ", "));
 }
 
+std::string UserOfOwner(const std::string& owner) { return owner.substr(0, owner.find(':')); }
+
+Result<std::string> ChooseTaskUser(const RunAsPolicy& policy, const Command& command) {
+  const std::string owner = command.push ? UserOfOwner(command.push->owner) : "";
+  if (owner.empty()) return ChooseUser(policy, command.user);
+  if (auto may_own = ChooseUser(policy, owner); !may_own) return may_own;
+  const bool restricted = !policy.default_user.empty() || !policy.allow.empty();
+  return ChooseUser(policy, command.user.empty() && restricted ? owner : command.user);
+}
+
 }  // namespace muster::agent

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "domain/command.hpp"
 
 namespace muster::agent {
 
@@ -33,5 +34,13 @@ struct RunAsPolicy {
 // The user a task runs as that asked for `asked` ("" asks for the default); "" is the agent's own.
 // kDenied when the policy does not allow it.
 Result<std::string> ChooseUser(const RunAsPolicy& policy, const std::string& asked);
+
+// "user", "user:group", ":group": the part before the colon.
+std::string UserOfOwner(const std::string& owner);
+
+// The same for a command. Of a push the owner must be allowed too; and where the policy says who
+// may act at all, files are written with the rights of whoever will own them, unless the command
+// names another user: else whoever may only be `web` could replace what belongs to root.
+Result<std::string> ChooseTaskUser(const RunAsPolicy& policy, const Command& command);
 
 }  // namespace muster::agent

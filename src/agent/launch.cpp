@@ -158,7 +158,17 @@ int Exec(Launch& launch) {
 
 }  // namespace
 
+Result<> CheckTransfer(const Command& command) {
+  if (!command.argv.empty() || !command.script.empty() || (command.push && command.pull))
+    return Fail(ErrorCode::kInvalid, "a command that moves files does nothing else");
+  if (command.push && HasNul(command.push->owner))
+    return Fail(ErrorCode::kInvalid, "the owner contains a NUL byte");
+  if (HasNul(command.user)) return Fail(ErrorCode::kInvalid, "the user contains a NUL byte");
+  return {};
+}
+
 Result<> CheckCommand(const Command& command) {
+  if (command.MovesFiles()) return CheckTransfer(command);
   const int actions = static_cast<int>(!command.argv.empty()) +
                       static_cast<int>(!command.script.empty()) +
                       static_cast<int>(command.reboot != nullptr);
@@ -187,6 +197,17 @@ std::vector<std::string> ParseShebang(std::string_view script) {
   const auto space = line.find_first_of(" \t");
   if (space == std::string_view::npos) return {std::string(line)};
   return {std::string(line.substr(0, space)), std::string(Trim(line.substr(space)))};
+}
+
+Launch PlanTransfer(const link::Order& order, Account account, const std::string& folder) {
+  Launch launch;
+  launch.env = MakeEnv(order, account, "");
+  launch.folder = "/";
+  launch.folder_given = true;
+  launch.account = std::move(account);
+  // The program that the shim is, also when its file was replaced since.
+  launch.argv = {"/proc/self/exe", "transfer", folder};
+  return launch;
 }
 
 Launch PlanLaunch(const link::Order& order, Account account, const LaunchPaths& paths) {

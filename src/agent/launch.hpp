@@ -38,6 +38,10 @@ struct LaunchFiles {
 // An order no host could ever run: not one of argv, script and reboot, NUL bytes, names with '='.
 Result<> CheckCommand(const Command& command);
 
+// Of a command that moves files: this program as `muster-agent transfer FOLDER` (transfer/).
+Result<> CheckTransfer(const Command& command);
+Launch PlanTransfer(const link::Order& order, Account account, const std::string& folder);
+
 // Where a task's own files lie.
 struct LaunchPaths {
   std::string script;  // when it has one

@@ -1,5 +1,5 @@
 // muster-agent: runs tasks on its host. As `muster-agent shim FOLDER` it is the small process
-// beside one task.
+// beside one task, as `muster-agent transfer FOLDER` the task that moves files.
 
 #include <csignal>
 #include <cstdio>
@@ -22,6 +22,7 @@
 #include "agent/daemon/daemon.hpp"
 #include "agent/daemon/join.hpp"
 #include "agent/shim.hpp"
+#include "agent/transfer/transfer.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 
@@ -241,6 +242,8 @@ int main(int argc, char** argv) {
     muster::agent::DetachShim(STDERR_FILENO + 1);
     ::_exit(muster::agent::RunShim(argv[2]));
   }
+  if (argc == 3 && std::string_view(argv[1]) == "transfer")
+    return muster::agent::RunTransfer(argv[2]);
   const bool check = argc >= 2 && std::string_view(argv[1]) == "check-config";
 
   CLI::App app(

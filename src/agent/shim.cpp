@@ -164,7 +164,8 @@ Result<TaskGroup> Shim::FindGroup() const {
 }
 
 Result<> Shim::Start() {
-  auto account = FindAccount(Cmd().user);
+  // Files are moved by our own program, which takes the user's rights itself where they matter.
+  auto account = FindAccount(Cmd().MovesFiles() ? "" : Cmd().user);
   if (!account) return Fail(account.error());
   const auto files = MakeTaskFiles(folder_, Cmd(), *account);
   if (!files) return Fail(files.error());
@@ -172,7 +173,8 @@ Result<> Shim::Start() {
   if (!group) return Fail(group.error());
   const LaunchPaths paths{.script = folder_.Script(),
                           .output = files->output ? folder_.Output() : ""};
-  launch_ = PlanLaunch(order_, std::move(*account), paths);
+  launch_ = Cmd().MovesFiles() ? PlanTransfer(order_, std::move(*account), folder_.path)
+                               : PlanLaunch(order_, std::move(*account), paths);
   launch_->group = std::move(*group);
   started_ = WallNow();
   auto process = TaskProcess::Start(*launch_, *files);

@@ -51,7 +51,7 @@ Result<TaskEnd> ReadExit(const TaskFolder& folder) { return ReadEnd(folder.Exit(
 // no user that tasks may run as.
 Result<std::string> UserFor(const RunAsPolicy& policy, const Command& command) {
   if (command.reboot && command.reboot->argv.empty() && command.user.empty()) return "";
-  return ChooseUser(policy, command.user);
+  return ChooseTaskUser(policy, command);
 }
 
 MonoTime RestartBy(const Command& command, Duration since_start) {

@@ -7,7 +7,8 @@ namespace muster {
 namespace {
 
 constexpr std::array<std::string_view, 3> kRoles{"viewer", "operator", "admin"};
-constexpr std::array<std::string_view, 5> kPrivileges{"public", "join", "view", "operate", "admin"};
+constexpr std::array<std::string_view, 6> kPrivileges{"public",  "join",  "view",
+                                                      "operate", "admin", "transfer"};
 // Whatever acts without a token of its own.
 constexpr std::array<std::string_view, 3> kTaken{kBootstrapAdmin, "join", "muster"};
 constexpr std::size_t kMostName = 64;
@@ -38,6 +39,7 @@ std::optional<Role> RoleFor(Privilege privilege) noexcept {
     case Privilege::kView:
       return Role::kViewer;
     case Privilege::kOperate:
+    case Privilege::kTransfer:
       return Role::kOperator;
     case Privilege::kAdmin:
       return Role::kAdmin;

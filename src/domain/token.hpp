@@ -21,11 +21,12 @@ std::optional<Role> ParseRole(std::string_view name) noexcept;
 
 // What a call needs. Every route declares one; docs/people.md has the table.
 enum class Privilege : std::uint8_t {
-  kPublic = 0,   // nothing
-  kJoin = 1,     // a join token, in its body; no role
-  kView = 2,     // viewer
-  kOperate = 3,  // operator
-  kAdmin = 4,    // admin
+  kPublic = 0,    // nothing
+  kJoin = 1,      // a join token, in its body; no role
+  kView = 2,      // viewer
+  kOperate = 3,   // operator
+  kAdmin = 4,     // admin
+  kTransfer = 5,  // operator; or a host's certificate, for the files of its own tasks
 };
 std::string_view Name(Privilege privilege) noexcept;  // "public", "join", "view", …
 

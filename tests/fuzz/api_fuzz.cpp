@@ -27,6 +27,9 @@ class Listener final : public muster::net::HttpExchange {
   bool Gone() const override { return false; }
   std::size_t Unsent() const override { return 0; }
   void OnGone(std::function<void()>) override {}
+  void BeginSized(int, muster::net::Headers, std::uint64_t) override {}
+  void OnRoom(std::size_t, std::function<void()>) override {}
+  void ReadBody(std::function<void(muster::net::BodyPiece)>) override {}
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ std::uint64_t Random() {
 }
 
 std::vector<std::string> FeaturesOf(const Cgroups& cgroups) {
-  std::vector<std::string> features = {kFeatureReboot};
+  std::vector<std::string> features = {kFeatureReboot, kFeatureFiles};
   for (const Resource resource : kResources) {
     if (const auto& why_not = cgroups.WhyNot(resource))
       spdlog::warn("tasks cannot be limited in {}: {}", Name(resource), *why_not);

@@ -23,6 +23,9 @@ class FakeExchange final : public net::HttpExchange {
   bool Gone() const override { return gone; }
   std::size_t Unsent() const override { return unsent; }
   void OnGone(std::function<void()>) override {}
+  void BeginSized(int, net::Headers, std::uint64_t) override {}
+  void OnRoom(std::size_t, std::function<void()>) override {}
+  void ReadBody(std::function<void(net::BodyPiece)>) override {}
 
   std::string read;
   std::size_t unsent = 0;

@@ -1,0 +1,158 @@
+#include "agent/transfer/pull.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <dirent.h>
+#include <fcntl.h>
+#include <memory>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+#include "agent/account.hpp"
+#include "agent/transfer/part_file.hpp"
+#include "agent/transfer/rights.hpp"
+#include "agent/transfer/wildcards.hpp"
+#include "base/text.hpp"
+#include "domain/pulled_line.hpp"
+
+namespace muster::agent {
+namespace {
+
+constexpr int kTries = 3;  // of a file that changes while it is read
+
+struct CloseDir {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+Result<std::vector<std::string>> NamesIn(int fd, const std::string& path) {
+  const std::unique_ptr<DIR, CloseDir> folder(::fdopendir(::dup(fd)));
+  if (!folder) return Fail(WriteError("read folder", path, errno));
+  std::vector<std::string> names;
+  while (const dirent* item = ::readdir(folder.get())) {
+    const std::string_view name = item->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+class Puller {
+ public:
+  Puller(const FilePull& pull, Account account, Courier& courier, const TransferOutput& output)
+      : pull_(pull), account_(std::move(account)), courier_(courier), output_(output) {}
+
+  Result<> Run() {
+    for (const auto& pattern : pull_.paths) {
+      std::vector<std::string> paths;
+      const auto expanded = [&] {
+        const ActAs rights(account_);
+        return Expand(pattern, [&](const std::string& path) { paths.push_back(path); });
+      }();
+      if (!expanded) Complain(expanded.error().message);
+      for (const auto& path : paths) Take(path);
+    }
+    if (problems_ == 0) return {};
+    return Fail(ErrorCode::kInvalid, "{} of what was asked for did not come", problems_);
+  }
+
+ private:
+  void Complain(const std::string& line) {
+    ++problems_;
+    output_.err(line);
+  }
+
+  Fd Open(int folder, const std::string& name, int flags) const {
+    const ActAs rights(account_);
+    return Fd(::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags));
+  }
+
+  // What was named itself: a link to it counts as it.
+  void Take(const std::string& path) {
+    const Fd file = Open(AT_FDCWD, path, 0);
+    if (!file) return Complain(fmt::format("{}: {}", EscapePath(path), ErrnoText(errno)));
+    TakeOpen(file, path);
+  }
+
+  void TakeOpen(const Fd& file, const std::string& path) {
+    struct stat status{};
+    if (::fstat(file.Get(), &status) != 0)
+      return Complain(fmt::format("{}: {}", EscapePath(path), ErrnoText(errno)));
+    if (S_ISDIR(status.st_mode)) return TakeFolder(file, path);
+    if (!S_ISREG(status.st_mode))
+      return Complain(fmt::format("{}: neither a file nor a folder", EscapePath(path)));
+    if (!taken_.insert(path).second) return;  // named twice
+    if (auto sent = Send(file, path); !sent) Complain(sent.error().message);
+  }
+
+  void TakeFolder(const Fd& folder, const std::string& path) {
+    const auto names = NamesIn(folder.Get(), path);
+    if (!names) return Complain(names.error().message);
+    for (const auto& name : *names) {
+      const std::string inner = path == "/" ? "/" + name : path + "/" + name;
+      const Fd file = Open(folder.Get(), name, O_NOFOLLOW);
+      if (file) {
+        TakeOpen(file, inner);
+      } else if (errno == ELOOP) {
+        output_.err(fmt::format("{}: a symbolic link; not followed", EscapePath(inner)));
+      } else if (errno != ENOENT) {  // gone since
+        Complain(fmt::format("{}: {}", EscapePath(inner), ErrnoText(errno)));
+      }
+    }
+  }
+
+  Result<> Send(const Fd& file, const std::string& path) {
+    for (int attempt = 1;; ++attempt) {
+      const auto sent = SendOnce(file, path);
+      if (sent || sent.error().code != ErrorCode::kInvalid || attempt == kTries) return sent;
+    }
+  }
+
+  // As long as it is now: what is written to its end meanwhile does not disturb.
+  Result<> SendOnce(const Fd& file, const std::string& path) {
+    struct stat status{};
+    if (::fstat(file.Get(), &status) != 0) return Fail(WriteError("look at", path, errno));
+    const auto size = static_cast<std::uint64_t>(status.st_size);
+    if (char byte = 0; size == 0 && ::pread(file.Get(), &byte, 1, 0) == 1)
+      return Fail(ErrorCode::kDenied,
+                  "{}: does not say how long it is, as files of the kernel; read it with a script",
+                  EscapePath(path));
+    if (size > pull_.max_bytes - bytes_)
+      return Fail(ErrorCode::kDenied, "{}: {} would be more than the {} that one host may send",
+                  EscapePath(path), FormatSize(size), FormatSize(pull_.max_bytes));
+    const auto hash = HashOf(file.Get(), size, path);
+    if (!hash) return Fail(hash.error());
+    const auto sent = courier_.Send(
+        *hash, size,
+        [&](std::uint64_t offset, char* into, std::size_t room) -> Result<std::size_t> {
+          const ssize_t got = ::pread(file.Get(), into, room, static_cast<off_t>(offset));
+          if (got > 0) return static_cast<std::size_t>(got);
+          return Fail(got == 0 ? ErrorCode::kInvalid : ErrorCode::kUnavailable, "{}",
+                      got == 0 ? "became shorter" : ErrnoText(errno));
+        });
+    if (!sent) return Fail(sent.error().code, "{}: {}", EscapePath(path), sent.error().message);
+    bytes_ += size;
+    output_.out(FormatPulledLine({path, *hash, size, status.st_mode & 07777}));
+    return {};
+  }
+
+  const FilePull& pull_;
+  const Account account_;
+  Courier& courier_;
+  const TransferOutput& output_;
+  std::set<std::string> taken_;
+  std::uint64_t bytes_ = 0;
+  std::size_t problems_ = 0;
+};
+
+}  // namespace
+
+Result<> Pull(const FilePull& pull, const std::string& user, Courier& courier,
+              const TransferOutput& output) {
+  auto account = FindAccount(user);
+  if (!account) return Fail(account.error());
+  return Puller(pull, std::move(*account), courier, output).Run();
+}
+
+}  // namespace muster::agent

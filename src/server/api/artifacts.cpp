@@ -1,0 +1,205 @@
+#include "server/api/artifacts.hpp"
+
+#include <charconv>
+#include <utility>
+
+#include "base/text.hpp"
+#include "server/api/byte_range.hpp"
+
+namespace muster::server::api {
+namespace {
+
+constexpr std::string_view kPrefix = "/api/v1/artifacts/";
+constexpr std::size_t kPiece = 512 << 10;  // read at once, while as much is still unsent
+constexpr const char* kOffset = "Muster-Upload-Offset";
+
+Result<std::string> HashOf(const Call& call) {
+  auto sha256 = FromHex(call.Part("sha256"));
+  if (sha256 && sha256->size() == 32 && ToHex(*sha256) == call.Part("sha256"))
+    return std::move(*sha256);
+  return Fail(ErrorCode::kInvalid,
+              "an artifact is named by the SHA-256 of its content: 64 digits of 0-9a-f");
+}
+
+// A host that shows its certificate instead of a token.
+bool IsHost(const Call& call) { return call.actor().name.empty(); }
+
+void NotThere(ArtifactServices& services, Call& call, const std::string& sha256) {
+  const auto uploaded = services.store.Uploaded(sha256);
+  if (!uploaded) return call.Fail(uploaded.error());
+  call.Fail(404, "not_found", fmt::format("there is no artifact {}", ToHex(sha256)),
+            {{kOffset, std::to_string(*uploaded)}});
+}
+
+net::Headers HeadersOf(const std::string& sha256) {
+  return {{"Content-Type", "application/octet-stream"},
+          {"Accept-Ranges", "bytes"},
+          {"ETag", fmt::format("\"{}\"", ToHex(sha256))},
+          {"Cache-Control", "private, immutable"}};
+}
+
+// Sends a part of a file, a piece whenever the client has taken the one before.
+class Download : public std::enable_shared_from_this<Download> {
+ public:
+  Download(ArtifactServices& services, std::shared_ptr<net::HttpExchange> exchange,
+           std::unique_ptr<ArtifactReader> reader, ByteRange range)
+      : services_(services),
+        exchange_(std::move(exchange)),
+        reader_(std::move(reader)),
+        range_(range) {}
+
+  // When a piece cannot be read, or no worker is free for it, the exchange goes without its end:
+  // the connection breaks, and the client asks for the rest.
+  void Go() {
+    exchange_->OnRoom(kPiece, [self = shared_from_this()] {
+      self->services_.workers.Post([self] { self->Give(); }, "GET artifact");
+    });
+  }
+
+ private:
+  void Give() {
+    auto piece =
+        reader_->Read(range_.begin, std::min<std::uint64_t>(kPiece, range_.end - range_.begin));
+    if (!piece || exchange_->Gone()) return;
+    range_.begin += piece->size();
+    exchange_->Write(std::move(*piece));
+    if (range_.begin == range_.end) return exchange_->End();
+    Go();
+  }
+
+  ArtifactServices& services_;
+  const std::shared_ptr<net::HttpExchange> exchange_;
+  const std::unique_ptr<ArtifactReader> reader_;
+  ByteRange range_;
+};
+
+void Get(ArtifactServices& services, const CallPtr& call) {
+  const auto sha256 = HashOf(*call);
+  if (!sha256) return call->Fail(sha256.error());
+  const bool head = call->request().method == "HEAD";
+  // Whoever may send a file may ask whether it is needed.
+  const std::string& key = call->request().peer_key;
+  if (IsHost(*call) && !services.hosts.may_get(key, *sha256) &&
+      !(head && services.hosts.may_put(key)))
+    return call->Fail(403, "denied", "this host has no open task that needs this file");
+  auto reader = services.store.Open(*sha256);
+  if (!reader && reader.error().code == ErrorCode::kNotFound)
+    return NotThere(services, *call, *sha256);
+  if (!reader) return call->Fail(reader.error());
+  const std::uint64_t size = (*reader)->Size();
+  const auto asked = ReadRange(net::FindHeader(call->request().headers, "Range"), size);
+  if (asked.kind == RangeAnswer::Kind::kNone)
+    return call->Fail(416, "invalid", fmt::format("the file has {} bytes", size),
+                      {{"Content-Range", fmt::format("bytes */{}", size)}});
+  net::Headers headers = HeadersOf(*sha256);
+  const auto [begin, end] = asked.range;
+  const bool part = asked.kind == RangeAnswer::Kind::kPart;
+  if (part)
+    headers.emplace_back("Content-Range", fmt::format("bytes {}-{}/{}", begin, end - 1, size));
+  call->exchange()->BeginSized(part ? 206 : 200, std::move(headers), end - begin);
+  if (head || begin == end) return call->exchange()->End();
+  std::make_shared<Download>(services, call->exchange(), std::move(*reader), asked.range)->Go();
+}
+
+// Takes the body of an upload, piece by piece. When the client goes, what came stays.
+class Upload : public std::enable_shared_from_this<Upload> {
+ public:
+  Upload(ArtifactServices& services, CallPtr call, std::string sha256, std::uint64_t size,
+         std::unique_ptr<ArtifactUpload> upload)
+      : services_(services),
+        call_(std::move(call)),
+        sha256_(std::move(sha256)),
+        size_(size),
+        upload_(std::move(upload)) {}
+
+  void Go() {
+    call_->exchange()->ReadBody([self = shared_from_this()](net::BodyPiece piece) {
+      auto work = [self, piece = std::move(piece)] { self->Take(piece); };
+      if (!self->services_.workers.Post(std::move(work), "PUT artifact"))
+        self->call_->Fail(503, "unavailable", "the server is too busy; try again shortly");
+    });
+  }
+
+ private:
+  void Take(const net::BodyPiece& piece) {
+    if (auto added = upload_->Append(piece.data); !added) return Failed(added.error());
+    if (!piece.last) return Go();
+    const std::uint64_t offset = upload_->Offset();
+    if (offset < size_) {
+      upload_.reset();
+      return call_->Json(202, {{"sha256", ToHex(sha256_)}, {"offset", offset}, {"size", size_}},
+                         {{kOffset, std::to_string(offset)}});
+    }
+    if (auto finished = upload_->Finish(); !finished) return Failed(finished.error());
+    upload_.reset();
+    call_->Json(201, {{"sha256", ToHex(sha256_)}, {"offset", offset}, {"size", size_}});
+  }
+
+  // Let go of first: whoever hears the answer may try again at once.
+  void Failed(const Error& error) {
+    upload_.reset();
+    call_->Fail(error);
+  }
+
+  ArtifactServices& services_;
+  const CallPtr call_;
+  const std::string sha256_;
+  const std::uint64_t size_;
+  std::unique_ptr<ArtifactUpload> upload_;
+};
+
+Result<UploadRange> RangeOf(const Call& call) {
+  const auto& headers = call.request().headers;
+  const auto text = net::FindHeader(headers, "Content-Length");
+  std::uint64_t length = 0;
+  std::from_chars(text.data(), text.data() + text.size(), length);
+  const auto header = net::FindHeader(headers, "Content-Range");
+  if (header.empty()) return UploadRange{{0, length}, length};
+  const auto range = ReadUploadRange(header);
+  if (range && range->range.end - range->range.begin == length) return *range;
+  return Fail(ErrorCode::kInvalid,
+              "Content-Range: expected 'bytes FIRST-LAST/SIZE' that fits Content-Length");
+}
+
+void Put(ArtifactServices& services, const CallPtr& call) {
+  auto sha256 = HashOf(*call);
+  if (!sha256) return call->Fail(sha256.error());
+  if (IsHost(*call) && !services.hosts.may_put(call->request().peer_key))
+    return call->Fail(403, "denied", "this host has no open task that sends files");
+  const auto range = RangeOf(*call);
+  if (!range) return call->Fail(range.error());
+  const auto there = services.store.Find(*sha256);
+  if (!there) return call->Fail(there.error());
+  if (*there) {
+    const auto size = (*there)->size;
+    return call->Json(200, {{"sha256", ToHex(*sha256)}, {"offset", size}, {"size", size}});
+  }
+  auto upload = services.store.Begin(*sha256, range->size, range->range.begin);
+  if (!upload && upload.error().code == ErrorCode::kConflict) {
+    const auto uploaded = services.store.Uploaded(*sha256);
+    return call->Fail(409, "conflict", upload.error().message,
+                      {{kOffset, std::to_string(uploaded.value_or(0))}, {"Retry-After", "1"}});
+  }
+  if (!upload) return call->Fail(upload.error());
+  std::make_shared<Upload>(services, call, std::move(*sha256), range->size, std::move(*upload))
+      ->Go();
+}
+
+}  // namespace
+
+std::vector<Route> ArtifactRoutes(ArtifactServices& services) {
+  return {
+      {"GET", "/api/v1/artifacts/{sha256}", Privilege::kTransfer,
+       [&services](const CallPtr& call) { Get(services, call); }},
+      {"HEAD", "/api/v1/artifacts/{sha256}", Privilege::kTransfer,
+       [&services](const CallPtr& call) { Get(services, call); }},
+      {"PUT", "/api/v1/artifacts/{sha256}", Privilege::kTransfer,
+       [&services](const CallPtr& call) { Put(services, call); }},
+  };
+}
+
+bool StreamsBody(std::string_view method, std::string_view target) {
+  return method == "PUT" && target.starts_with(kPrefix);
+}
+
+}  // namespace muster::server::api

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <boost/json/object.hpp>
+
+#include "base/result.hpp"
+#include "domain/command.hpp"
+#include "ports/artifacts.hpp"
+
+namespace muster::server::api {
+
+// The `push` and `pull` of POST /runs, read and checked. kInvalid names the field and what was
+// expected; unknown fields are errors.
+Result<FilePush> ReadPush(const boost::json::object& object);
+Result<FilePull> ReadPull(const boost::json::object& object);
+
+// Whether the store has every file of the push, as large as it says; kInvalid names the first that
+// is missing.
+Result<> CheckArtifacts(const FilePush& push, ArtifactStore& store);
+
+// The title of a run that moves files: "push kernel.deb to /var/tmp/", "pull /var/log/syslog".
+std::string TitleOf(const FilePush& push);
+std::string TitleOf(const FilePull& pull);
+
+}  // namespace muster::server::api
