@@ -12,7 +12,7 @@ described = {}
 for path, item in contract["paths"].items():
     prefix = "" if path.startswith(("/healthz", "/readyz", "/metrics", "/api/")) else "/api/v1"
     for method, operation in item.items():
-        if method in ("get", "post", "put", "patch", "delete"):
+        if method in ("get", "head", "post", "put", "patch", "delete"):
             described[(method.upper(), prefix + path)] = operation.get("x-privilege")
 
 served = {}

@@ -1,6 +1,7 @@
 """The HTTP API as it is described: every operation answers as api/openapi.yaml says, and nothing else is
 let in."""
 
+import hashlib
 import http.client
 import re
 import socket
@@ -28,6 +29,7 @@ class Contract(ApiTest):
         "resolveTargets": {"targets": "all"},
         "createInvite": {"uses": 2, "labels": {"zone": "sh1"}},
         "raiseServerLog": {"level": "info", "for_ms": 1000},
+        "writeArtifact": b"hello",
         "join": {"token": "mj1.no.such", "name": "h9", "request_pem": "none"},
     }
     HOSTS = {"revokeHost": "nobody"}  # the others need h1 as it is
@@ -35,7 +37,8 @@ class Contract(ApiTest):
 
     def call(self, method, path, operation, **more):
         host = self.HOSTS.get(operation["operationId"], "h1")
-        for part, value in (("id", self.run_id), ("name", host), ("token", "ci"), ("number", "1")):
+        for part, value in (("id", self.run_id), ("name", host), ("token", "ci"), ("number", "1"),
+                            ("sha256", hashlib.sha256(b"hello").hexdigest())):
             path = path.replace("{" + part + "}", value)
         body = self.BODIES.get(operation["operationId"])
         return self.cluster.http(method, path + self.QUERIES.get(operation["operationId"], ""), body, **more)
@@ -55,7 +58,8 @@ class Contract(ApiTest):
 
     def test_every_operation_answers_as_described(self):
         expected = {"startRun": 201, "createInvite": 201, "createToken": 201, "stopRun": 409, "link": 403,
-                    "acceptJoin": 404, "rejectJoin": 404, "revokeHost": 404, "removeHost": 409}
+                    "acceptJoin": 404, "rejectJoin": 404, "revokeHost": 404, "removeHost": 409,
+                    "readArtifact": 404, "writeArtifact": 201}
         for method, path, operation in operations():
             name = operation["operationId"]
             if name == "stream":
@@ -95,11 +99,11 @@ class Contract(ApiTest):
 
     def test_runs_and_hosts_that_are_not_there(self):
         for method, path, operation in operations():
-            if "{" not in path:
+            if "{" not in path or operation["operationId"] == "writeArtifact":
                 continue
             with self.subTest(operation=operation["operationId"]):
                 gone = path.replace("{id}", "r999999").replace("{name}", "nobody").replace("{token}", "nobody") \
-                    .replace("{number}", "999999")
+                    .replace("{number}", "999999").replace("{sha256}", "0" * 64)
                 answer = self.cluster.http(method, gone + self.QUERIES.get(operation["operationId"], ""))
                 self.assertError(answer, 404, "not_found")
                 if "{id}" in path:

@@ -21,8 +21,26 @@ Result<std::string> HashOf(const Call& call) {
               "an artifact is named by the SHA-256 of its content: 64 digits of 0-9a-f");
 }
 
-// A host that shows its certificate instead of a token.
+// A host shows its certificate instead of a token.
 bool IsHost(const Call& call) { return call.actor().name.empty(); }
+
+// Goes on, on a worker's thread, with who may: operators, and hosts for whom one of `kinds` is
+// granted.
+void WhenAllowed(ArtifactServices& services, const CallPtr& call, const std::string& sha256,
+                 std::vector<FileQuestion::Kind> kinds, std::function<void()> next) {
+  if (!IsHost(*call)) return next();
+  if (kinds.empty())
+    return call->Fail(403, "denied", "this host has no open task that is about this file");
+  const FileQuestion question{kinds.back(), call->request().peer_key, sha256};
+  kinds.pop_back();
+  services.ask(question, [&services, call, sha256, kinds = std::move(kinds),
+                          next = std::move(next)](Result<bool> may) {
+    if (!may) return call->Fail(may.error());
+    if (!*may) return WhenAllowed(services, call, sha256, kinds, next);
+    if (!services.workers.Post(next, "artifact"))
+      call->Fail(503, "unavailable", "the server is too busy; try again shortly");
+  });
+}
 
 void NotThere(ArtifactServices& services, Call& call, const std::string& sha256) {
   const auto uploaded = services.store.Uploaded(sha256);
@@ -73,32 +91,42 @@ class Download : public std::enable_shared_from_this<Download> {
   ByteRange range_;
 };
 
-void Get(ArtifactServices& services, const CallPtr& call) {
-  const auto sha256 = HashOf(*call);
-  if (!sha256) return call->Fail(sha256.error());
-  const bool head = call->request().method == "HEAD";
-  // Whoever may send a file may ask whether it is needed.
-  const std::string& key = call->request().peer_key;
-  if (IsHost(*call) && !services.hosts.may_get(key, *sha256) &&
-      !(head && services.hosts.may_put(key)))
-    return call->Fail(403, "denied", "this host has no open task that needs this file");
-  auto reader = services.store.Open(*sha256);
+void Send(ArtifactServices& services, const CallPtr& call, const std::string& sha256) {
+  auto reader = services.store.Open(sha256);
   if (!reader && reader.error().code == ErrorCode::kNotFound)
-    return NotThere(services, *call, *sha256);
+    return NotThere(services, *call, sha256);
   if (!reader) return call->Fail(reader.error());
   const std::uint64_t size = (*reader)->Size();
   const auto asked = ReadRange(net::FindHeader(call->request().headers, "Range"), size);
   if (asked.kind == RangeAnswer::Kind::kNone)
     return call->Fail(416, "invalid", fmt::format("the file has {} bytes", size),
                       {{"Content-Range", fmt::format("bytes */{}", size)}});
-  net::Headers headers = HeadersOf(*sha256);
+  net::Headers headers = HeadersOf(sha256);
   const auto [begin, end] = asked.range;
   const bool part = asked.kind == RangeAnswer::Kind::kPart;
   if (part)
     headers.emplace_back("Content-Range", fmt::format("bytes {}-{}/{}", begin, end - 1, size));
   call->exchange()->BeginSized(part ? 206 : 200, std::move(headers), end - begin);
-  if (head || begin == end) return call->exchange()->End();
+  if (call->request().method == "HEAD" || begin == end) return call->exchange()->End();
   std::make_shared<Download>(services, call->exchange(), std::move(*reader), asked.range)->Go();
+}
+
+void Get(ArtifactServices& services, const CallPtr& call) {
+  using Kind = FileQuestion::Kind;
+  const auto sha256 = HashOf(*call);
+  if (!sha256) return call->Fail(sha256.error());
+  // Whoever may send a file may ask whether it is needed.
+  std::vector<Kind> kinds = {Kind::kRead};
+  if (call->request().method == "HEAD") kinds.push_back(Kind::kWrite);
+  WhenAllowed(services, call, *sha256, std::move(kinds),
+              [&services, call, sha256 = *sha256] { Send(services, call, sha256); });
+}
+
+// 200: it was there already; 201: it is whole now; 202: more is to come, from `offset` on.
+void Kept(Call& call, int status, const std::string& sha256, std::uint64_t offset,
+          std::uint64_t size) {
+  call.Json(status, {{"sha256", ToHex(sha256)}, {"offset", offset}, {"size", size}},
+            {{kOffset, std::to_string(offset)}});
 }
 
 // Takes the body of an upload, piece by piece. When the client goes, what came stays.
@@ -125,14 +153,11 @@ class Upload : public std::enable_shared_from_this<Upload> {
     if (auto added = upload_->Append(piece.data); !added) return Failed(added.error());
     if (!piece.last) return Go();
     const std::uint64_t offset = upload_->Offset();
-    if (offset < size_) {
-      upload_.reset();
-      return call_->Json(202, {{"sha256", ToHex(sha256_)}, {"offset", offset}, {"size", size_}},
-                         {{kOffset, std::to_string(offset)}});
-    }
-    if (auto finished = upload_->Finish(); !finished) return Failed(finished.error());
+    const bool whole = offset == size_;
+    if (whole)
+      if (auto finished = upload_->Finish(); !finished) return Failed(finished.error());
     upload_.reset();
-    call_->Json(201, {{"sha256", ToHex(sha256_)}, {"offset", offset}, {"size", size_}});
+    Kept(*call_, whole ? 201 : 202, sha256_, offset, size_);
   }
 
   // Let go of first: whoever hears the answer may try again at once.
@@ -161,28 +186,27 @@ Result<UploadRange> RangeOf(const Call& call) {
               "Content-Range: expected 'bytes FIRST-LAST/SIZE' that fits Content-Length");
 }
 
-void Put(ArtifactServices& services, const CallPtr& call) {
-  auto sha256 = HashOf(*call);
-  if (!sha256) return call->Fail(sha256.error());
-  if (IsHost(*call) && !services.hosts.may_put(call->request().peer_key))
-    return call->Fail(403, "denied", "this host has no open task that sends files");
+void Receive(ArtifactServices& services, const CallPtr& call, const std::string& sha256) {
   const auto range = RangeOf(*call);
   if (!range) return call->Fail(range.error());
-  const auto there = services.store.Find(*sha256);
+  const auto there = services.store.Find(sha256);
   if (!there) return call->Fail(there.error());
-  if (*there) {
-    const auto size = (*there)->size;
-    return call->Json(200, {{"sha256", ToHex(*sha256)}, {"offset", size}, {"size", size}});
-  }
-  auto upload = services.store.Begin(*sha256, range->size, range->range.begin);
+  if (*there) return Kept(*call, 200, sha256, (*there)->size, (*there)->size);
+  auto upload = services.store.Begin(sha256, range->size, range->range.begin);
   if (!upload && upload.error().code == ErrorCode::kConflict) {
-    const auto uploaded = services.store.Uploaded(*sha256);
+    const auto uploaded = services.store.Uploaded(sha256);
     return call->Fail(409, "conflict", upload.error().message,
                       {{kOffset, std::to_string(uploaded.value_or(0))}, {"Retry-After", "1"}});
   }
   if (!upload) return call->Fail(upload.error());
-  std::make_shared<Upload>(services, call, std::move(*sha256), range->size, std::move(*upload))
-      ->Go();
+  std::make_shared<Upload>(services, call, sha256, range->size, std::move(*upload))->Go();
+}
+
+void Put(ArtifactServices& services, const CallPtr& call) {
+  const auto sha256 = HashOf(*call);
+  if (!sha256) return call->Fail(sha256.error());
+  WhenAllowed(services, call, *sha256, {FileQuestion::Kind::kWrite},
+              [&services, call, sha256 = *sha256] { Receive(services, call, sha256); });
 }
 
 }  // namespace

@@ -11,20 +11,23 @@
 
 namespace muster::server::api {
 
-// What a host may do with artifacts, by the key of its certificate. Asked on the workers' threads,
-// for each request.
-struct HostFiles {
-  // True while the host has an open order that names this hash.
-  std::function<bool(const std::string& key, const std::string& sha256)> may_get;
-  // True while the host has an open order to pull.
-  std::function<bool(const std::string& key)> may_put;
+// May this host have to do with a file? It may read one that an open task of its names (a push),
+// and write any while it has an open task that sends some (a pull).
+struct FileQuestion {
+  enum class Kind { kRead, kWrite } kind = Kind::kRead;
+  std::string key;     // of the host's certificate
+  std::string sha256;  // 32 bytes
 };
+// Answers on any thread. An error is the caller's answer: kUnavailable while nobody can say, which
+// a host takes as "try again".
+using AskAboutFile =
+    std::function<void(const FileQuestion& question, std::function<void(Result<bool>)> answer)>;
 
 // What the artifact routes work with. Everything here outlives the router.
 struct ArtifactServices {
   ArtifactStore& store;
   WorkerPool& workers;
-  HostFiles hosts;
+  AskAboutFile ask;
 };
 
 // GET, HEAD and PUT of /api/v1/artifacts/{sha256}. Files pass in pieces, whatever their size: about

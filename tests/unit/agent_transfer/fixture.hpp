@@ -38,11 +38,10 @@ class TransferTest : public net::NetTest {
   using Handler = std::function<void(net::HttpRequest, std::shared_ptr<net::HttpExchange>)>;
 
   TransferTest() {
-    services_.hosts.may_get = [this](const std::string& key, const std::string&) {
-      return key == HostKey() && may_get_;
-    };
-    services_.hosts.may_put = [this](const std::string& key) {
-      return key == HostKey() && may_put_;
+    services_.ask = [this](const server::api::FileQuestion& question,
+                           const std::function<void(Result<bool>)>& answer) {
+      const bool reads = question.kind == server::api::FileQuestion::Kind::kRead;
+      answer(question.key == HostKey() && (reads ? may_get_ : may_put_));
     };
     router_.Add(server::api::ArtifactRoutes(services_));
     handlers_.streams_body = server::api::StreamsBody;
