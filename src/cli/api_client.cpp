@@ -208,6 +208,39 @@ Result<LogPart> ApiClient::GetLog(std::string_view run, const Query& query) {
   return part;
 }
 
+Result<ApiClient::ArtifactState> ApiClient::FindArtifact(std::string_view sha256) {
+  const auto response =
+      http_.Call(Request("HEAD", ApiTarget(fmt::format("/artifacts/{}", sha256))));
+  if (!response) return Fail(response.error());
+  if (response->status == 200) return ArtifactState{.there = true};
+  if (response->status == 404)
+    return ArtifactState{.uploaded = HeaderNumber(*response, "Muster-Upload-Offset")};
+  return Fail(ErrorOfAnswer(response->status, response->body));
+}
+
+Result<> ApiClient::PutArtifact(std::string_view sha256, std::uint64_t size, std::uint64_t offset,
+                                const net::HttpClient::Source& source) {
+  auto request = Request("PUT", ApiTarget(fmt::format("/artifacts/{}", sha256)));
+  request.headers.emplace_back("Content-Type", "application/octet-stream");
+  if (size > 0)
+    request.headers.emplace_back("Content-Range",
+                                 fmt::format("bytes {}-{}/{}", offset, size - 1, size));
+  const auto response = http_.Upload(request, size - offset, source);
+  if (!response) return Fail(response.error());
+  if (response->status == 200 || response->status == 201) return {};
+  return Fail(ErrorOfAnswer(response->status, response->body));
+}
+
+Result<> ApiClient::GetArtifact(std::string_view sha256, std::uint64_t offset,
+                                const std::function<bool(std::string_view)>& on_data) {
+  auto request = Request("GET", ApiTarget(fmt::format("/artifacts/{}", sha256)));
+  if (offset > 0) request.headers.emplace_back("Range", fmt::format("bytes={}-", offset));
+  const auto response = http_.Stream(request, kStreamSilence, on_data);
+  if (!response) return Fail(response.error());
+  if (response->status == (offset > 0 ? 206 : 200)) return {};
+  return Fail(ErrorOfAnswer(response->status, response->body));
+}
+
 Result<json::value> ApiClient::Pages(std::string_view path, Query query, std::string_view field,
                                      const std::function<bool(const json::value&)>& on_item) {
   Result<json::value> first;

@@ -63,6 +63,20 @@ class ApiClient {
   Result<RawLog> GetRawLog(std::string_view run, const Query& query);
   Result<LogPart> GetLog(std::string_view run, const Query& query);
 
+  // How much of an artifact (by its SHA-256 in hex) the server has.
+  struct ArtifactState {
+    bool there = false;
+    std::uint64_t uploaded = 0;  // of an upload that was cut
+  };
+  Result<ArtifactState> FindArtifact(std::string_view sha256);
+  // Sends the bytes from `offset` to `size`. kConflict: the server stands elsewhere, or somebody
+  // else sends it; ask FindArtifact.
+  Result<> PutArtifact(std::string_view sha256, std::uint64_t size, std::uint64_t offset,
+                       const net::HttpClient::Source& source);
+  // Hands over the bytes from `offset` on, until `on_data` returns false.
+  Result<> GetArtifact(std::string_view sha256, std::uint64_t offset,
+                       const std::function<bool(std::string_view)>& on_data);
+
   // Calls `on_item` for each item of list `field`, page by page, until it returns false. Gives the
   // first page's answer, for the numbers beside the list.
   Result<boost::json::value> Pages(std::string_view path, Query query, std::string_view field,

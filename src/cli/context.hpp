@@ -60,6 +60,8 @@ int ExitCodeOfError(ErrorCode code) noexcept;
 
 // Each adds its command (and its aliases) to `app`.
 void AddRun(CLI::App& app, Context& context);
+void AddCp(CLI::App& app, Context& context);
+void AddFetch(CLI::App& app, Context& context);
 void AddShow(CLI::App& app, Context& context);
 void AddRuns(CLI::App& app, Context& context);
 void AddLogs(CLI::App& app, Context& context);

@@ -43,10 +43,10 @@ void AddGlobalOptions(CLI::App& app, Context& context) {
 }
 
 void AddCommands(CLI::App& app, Context& context) {
-  for (auto* add :
-       {AddRun,     AddShow,   AddRuns,     AddLogs,       AddStop,   AddSteering, AddWhy,
-        AddHosts,   AddAgents, AddTokens,   AddSecrets,    AddAudit,  AddWhoAmI,   AddStatus,
-        AddVersion, AddLogin,  AddContexts, AddCompletion, AddManual, AddDebug})
+  for (auto* add : {AddRun,      AddCp,         AddFetch,  AddShow,   AddRuns,    AddLogs,
+                    AddStop,     AddSteering,   AddWhy,    AddHosts,  AddAgents,  AddTokens,
+                    AddSecrets,  AddAudit,      AddWhoAmI, AddStatus, AddVersion, AddLogin,
+                    AddContexts, AddCompletion, AddManual, AddDebug})
     add(app, context);
 }
 

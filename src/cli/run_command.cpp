@@ -1,4 +1,3 @@
-#include <charconv>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -9,24 +8,14 @@
 #include "base/text.hpp"
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
-#include "cli/question.hpp"
-#include "cli/report.hpp"
-#include "cli/run_follow.hpp"
 #include "cli/run_request.hpp"
-#include "cli/run_result.hpp"
+#include "cli/run_start.hpp"
 #include "cli/targets_file.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
 
 namespace json = boost::json;
-
-constexpr std::uint64_t kMostLive = 20;     // hosts whose lines are shown as they come
-constexpr std::uint64_t kMostUnasked = 50;  // hosts a person need not confirm
-constexpr Duration kPatience = std::chrono::seconds(30);
-// Once a run has its id, its result is worth more patience.
-constexpr Duration kResultPatience = std::chrono::minutes(15);
 
 constexpr const char* kExamples = R"(Examples:
   muster run -t web1 -- uptime
@@ -44,13 +33,8 @@ largest exit code of the hosts instead of 1.)";
 
 struct RunFlags {
   RunOptions options;
-  bool dry_run = false;
-  bool detach = false;
-  bool live = false;
-  bool grouped = false;
-  bool yes = false;
+  StartOptions start;
   bool become = false;
-  bool largest_code = false;
   std::string targets_file;
 };
 
@@ -70,7 +54,7 @@ Result<std::string> ReadInput(const std::string& path) {
 // What the flags stand for: hosts from a file, root.
 Result<> Spell(RunFlags& flags) {
   RunOptions& options = flags.options;
-  if (flags.live && flags.grouped)
+  if (flags.start.live && flags.start.grouped)
     return Fail(ErrorCode::kInvalid, "--live and --grouped exclude each other");
   if (flags.become && !options.user.empty() && options.user != "root")
     return Fail(ErrorCode::kInvalid, "--become is --user root; it excludes --user {}",
@@ -110,72 +94,6 @@ Result<RunInputs> ReadInputs(const RunOptions& options) {
   return inputs;
 }
 
-int PrintDryRun(const Context& context, const json::value& plan) {
-  if (context.PrintDocument(plan)) return 0;
-  std::string text =
-      fmt::format("{}: {}\n", Hosts(static_cast<std::uint64_t>(NumberOf(plan, "hosts"))),
-                  TextOf(plan, "names"));
-  if (const auto offline = NumberOf(plan, "offline_count"); offline > 0) {
-    std::string names;
-    for (const auto& name : ListOf(plan, "offline"))
-      if (name.is_string())
-        names += fmt::format("{}{}", names.empty() ? "" : ",", std::string_view(name.get_string()));
-    text += fmt::format("offline: {}\n", names);
-  }
-  std::string sizes;
-  for (const auto& size : ListOf(plan, "batches"))
-    sizes += (sizes.empty() ? "" : ", ") + json::serialize(size);
-  if (!sizes.empty()) text += fmt::format("batches: {}\n", sizes);
-  Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
-  return 0;
-}
-
-// True when the person means it. Only asked at a terminal, and only for `all` or many hosts.
-bool Confirmed(const Context& context, const json::value& plan) {
-  const auto hosts = static_cast<std::uint64_t>(NumberOf(plan, "hosts"));
-  if (!FlagOf(plan, "says_all") && hosts <= kMostUnasked) return true;
-  Write(stderr, fmt::format("{}\n", ForTerminal(TextOf(plan, "names"), true)));
-  const auto answer =
-      Ask(fmt::format("Run on {} in {}? Type {} to go on: ", Hosts(hosts), context.Where(), hosts));
-  return answer && Trim(*answer) == std::to_string(hosts);
-}
-
-Result<int> Follow(const Context& context, ApiClient& api, const RunFlags& flags,
-                   const json::value& started) {
-  const bool table = context.OutputFormat() == Format::kTable;
-  FollowOptions follow;
-  follow.run = TextOf(started, "id");
-  follow.hosts = static_cast<std::uint64_t>(NumberOf(started, "hosts"));
-  follow.from = std::to_string(NumberOf(started, "commit"));
-  follow.lines = context.OutputFormat() == Format::kJsonl;
-  follow.live = table && (flags.live || (follow.hosts <= kMostLive && !flags.grouped));
-  const auto left = Follower(context, api, follow).Watch();
-  if (!left) return Fail(left.error());
-  if (*left) return **left;
-
-  const std::string path = "/runs/" + Segment(follow.run);
-  const auto run = Persist(context, kResultPatience, [&] { return api.Get(path); });
-  if (!run) return Fail(run.error());
-  const auto answer = Persist(context, kResultPatience, [&] { return api.Get(path + "/groups"); });
-  if (!answer) return Fail(answer.error());
-  const auto groups = GroupsOf(*answer);
-  if (table && !follow.live) {
-    if (auto ok = PrintGroups(context, api, follow.run, groups); !ok) return Fail(ok.error());
-  } else if (!table && !follow.lines) {
-    const auto document =
-        Persist(context, kResultPatience, [&] { return ResultDocument(api, *run); });
-    if (!document) return Fail(document.error());
-    context.PrintDocument(*document);
-  }
-  const auto summary = SummaryLine(*run, groups);
-  context.Say(context.terminal.stderr_tty
-                  ? Paint(ForTerminal(summary, true), ColourOf(TextOf(*run, "state")),
-                          context.terminal.colour_err)
-                  : summary);
-  const int code = ExitCodeOfRun(*run);
-  return flags.largest_code ? LargestCode(groups, code) : code;
-}
-
 Result<int> Run(const Context& context, RunFlags& flags) {
   flags.options.words = context.words;
   if (auto ok = Spell(flags); !ok) return Fail(ok.error());
@@ -185,28 +103,7 @@ Result<int> Run(const Context& context, RunFlags& flags) {
   if (!body) return Fail(body.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-
-  if (flags.dry_run || (!flags.yes && context.CanAsk())) {
-    const auto plan = Persist(context, kPatience,
-                              [&] { return api->Post("/runs", *body, "", {{"dry_run", "true"}}); });
-    if (!plan) return Fail(plan.error());
-    if (flags.dry_run) return PrintDryRun(context, *plan);
-    if (!Confirmed(context, *plan)) {
-      context.Say("nothing was started");
-      return kExitInterrupted;
-    }
-  }
-  const auto key = NewKey();
-  const auto started = Persist(context, kPatience, [&] { return api->Post("/runs", *body, key); });
-  if (!started) return Fail(started.error());
-  const auto id = TextOf(*started, "id");
-  if (flags.detach) {
-    if (!context.PrintDocument(*started)) Write(stdout, id + "\n");
-    return 0;
-  }
-  context.Say(fmt::format("run {} on {}", id,
-                          Hosts(static_cast<std::uint64_t>(NumberOf(*started, "hosts")))));
-  return Follow(context, *api, flags, *started);
+  return StartAndFollow(context, *api, *body, flags.start);
 }
 
 void AddCommandOptions(CLI::App& command, RunOptions& options) {
@@ -295,13 +192,15 @@ void AddRun(CLI::App& app, Context& context) {
   command->add_flag("-b,--become", flags->become, "Run as root: the same as --user root");
   AddCommandOptions(*command, flags->options);
   AddLimitOptions(*command, flags->options);
-  command->add_flag("--dry-run", flags->dry_run, "Say which hosts and batches, start nothing");
-  command->add_flag("-d,--detach", flags->detach, "Start it, print its id and leave");
-  command->add_flag("--live", flags->live,
+  command->add_flag("--dry-run", flags->start.dry_run,
+                    "Say which hosts and batches, start nothing");
+  command->add_flag("-d,--detach", flags->start.detach, "Start it, print its id and leave");
+  command->add_flag("--live", flags->start.live,
                     "Show every host's lines as they come, however many hosts");
-  command->add_flag("--grouped", flags->grouped, "Show equal outcomes grouped, however few hosts");
-  command->add_flag("-y,--yes", flags->yes, "Ask nothing");
-  command->add_flag("-S,--max-code", flags->largest_code,
+  command->add_flag("--grouped", flags->start.grouped,
+                    "Show equal outcomes grouped, however few hosts");
+  command->add_flag("-y,--yes", flags->start.yes, "Ask nothing");
+  command->add_flag("-S,--max-code", flags->start.largest_code,
                     "Exit with the largest exit code of the hosts");
   command->callback([&context, flags] {
     context.takes_words = true;

@@ -148,9 +148,20 @@ Result<> PutTargets(json::object& body, const RunOptions& options) {
 
 }  // namespace
 
-Result<json::value> RunBody(const RunOptions& options, const RunInputs& inputs) {
+Result<json::object> RunFrame(const RunOptions& options) {
   json::object body;
   if (auto ok = PutTargets(body, options); !ok) return Fail(ok.error());
+  if (auto ok = PutLimits(body, options); !ok) return Fail(ok.error());
+  if (!options.user.empty()) body["user"] = options.user;
+  if (!options.title.empty()) body["title"] = options.title;
+  if (!options.reason.empty()) body["reason"] = options.reason;
+  return body;
+}
+
+Result<json::value> RunBody(const RunOptions& options, const RunInputs& inputs) {
+  auto frame = RunFrame(options);
+  if (!frame) return Fail(frame.error());
+  json::object body = std::move(*frame);
   auto command = CommandOf(options, inputs);
   if (!command) return Fail(command.error());
   body["command"] = std::move(*command);
@@ -162,16 +173,12 @@ Result<json::value> RunBody(const RunOptions& options, const RunInputs& inputs) 
                 FormatSize(kMaxCommandBytes));
   if (!inputs.stdin_data.empty()) body["stdin_base64"] = ToBase64(inputs.stdin_data);
   if (auto ok = PutEnv(body, options.env); !ok) return Fail(ok.error());
-  if (auto ok = PutLimits(body, options); !ok) return Fail(ok.error());
   if (options.leftovers != "keep" && options.leftovers != "kill")
     return Fail(ErrorCode::kInvalid, "--leftovers: expected keep or kill, found '{}'",
                 options.leftovers);
   body["leftovers"] = options.leftovers;
   if (auto ok = PutResources(body, options); !ok) return Fail(ok.error());
-  if (!options.user.empty()) body["user"] = options.user;
   if (!options.folder.empty()) body["folder"] = options.folder;
-  if (!options.title.empty()) body["title"] = options.title;
-  if (!options.reason.empty()) body["reason"] = options.reason;
   return json::value(std::move(body));
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 
 #include "base/result.hpp"
@@ -41,6 +42,9 @@ struct RunInputs {
   std::string script;
   std::string stdin_data;
 };
+
+// Everything of the body but what is done: hosts, limits, user, title, reason.
+Result<boost::json::object> RunFrame(const RunOptions& options);
 
 // The body of POST /runs. One word is a line for /bin/sh, several are executed as they are;
 // kInvalid says what to write instead when that cannot be what is meant.

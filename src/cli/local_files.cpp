@@ -1,0 +1,124 @@
+#include "cli/local_files.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <memory>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "adapters/crypto/digest.hpp"
+#include "base/text.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kReadBytes = 1 << 20;
+
+std::unexpected<Error> Cannot(const std::string& path, std::string_view why) {
+  return Fail(ErrorCode::kInvalid, "cannot send '{}': {}", path, why);
+}
+
+// Its own name, also of "." and "dir/".
+std::string NameOf(const std::string& path) {
+  std::error_code problem;
+  fs::path whole = fs::weakly_canonical(path, problem);
+  return problem ? fs::path(path).filename().string() : whole.filename().string();
+}
+
+class Collector {
+ public:
+  Collector(std::vector<LocalFile>& files, std::vector<std::string>& left_out)
+      : files_(files), left_out_(left_out) {}
+
+  Result<> Add(const std::string& path, const std::string& name) {
+    struct stat status{};
+    if (::stat(path.c_str(), &status) != 0) return Cannot(path, std::strerror(errno));
+    if (!IsUtf8(name)) return Cannot(path, "its name is not UTF-8 text; pack it into an archive");
+    const std::uint32_t mode = status.st_mode & 0777;
+    if (S_ISREG(status.st_mode)) {
+      files_.push_back({path, {.path = name, .size = 0, .mode = mode}});
+      return {};
+    }
+    if (!S_ISDIR(status.st_mode)) return Cannot(path, "it is neither a file nor a folder");
+    files_.push_back({path, {.path = name, .mode = mode, .folder = true}});
+    return AddInside(path, name);
+  }
+
+ private:
+  Result<> AddInside(const std::string& folder, const std::string& name) {
+    std::vector<std::string> names;
+    std::error_code problem;
+    for (auto at = fs::directory_iterator(folder, problem);
+         !problem && at != fs::directory_iterator(); at.increment(problem))
+      names.push_back(at->path().filename().string());
+    if (problem) return Cannot(folder, problem.message());
+    std::ranges::sort(names);
+    for (const auto& inner : names) {
+      const std::string path = (fs::path(folder) / inner).string();
+      if (fs::is_symlink(path, problem) && !fs::is_regular_file(path, problem)) {
+        left_out_.push_back(path);
+        continue;
+      }
+      if (auto added = Add(path, name.empty() ? inner : name + "/" + inner); !added) return added;
+    }
+    return {};
+  }
+
+  std::vector<LocalFile>& files_;
+  std::vector<std::string>& left_out_;
+};
+
+}  // namespace
+
+Result<CopyPlan> PlanCopy(const std::vector<std::string>& sources, const std::string& destination,
+                          std::vector<std::string>& left_out) {
+  CopyPlan plan;
+  plan.to = destination;
+  if (!destination.starts_with('/'))
+    return Fail(ErrorCode::kInvalid,
+                "'{}': expected a whole path on the hosts, which begins with /", destination);
+  Collector collector(plan.files, left_out);
+  if (sources.size() == 1) {
+    plan.name = NameOf(sources[0]);
+    if (auto added = collector.Add(sources[0], ""); !added) return Fail(added.error());
+    plan.tree = plan.files[0].entry.folder;
+    return plan;
+  }
+  plan.tree = true;
+  for (const auto& source : sources)
+    if (auto added = collector.Add(source, NameOf(source)); !added) return Fail(added.error());
+  for (auto at = plan.files.begin(); at != plan.files.end(); ++at)
+    for (auto other = plan.files.begin(); other != at; ++other)
+      if (at->entry.path == other->entry.path)
+        return Fail(ErrorCode::kInvalid, "'{}' and '{}' would become the same file", other->path,
+                    at->path);
+  if (!plan.to.ends_with('/')) plan.to += '/';
+  return plan;
+}
+
+Result<FileHash> HashFile(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return Cannot(path, std::strerror(errno));
+  crypto::Sha256Stream hash;
+  FileHash found;
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kReadBytes);
+  ssize_t got = 0;
+  while ((got = ::read(fd, buffer.get(), kReadBytes)) != 0) {
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) break;
+    hash.Add({buffer.get(), static_cast<std::size_t>(got)});
+    found.size += static_cast<std::uint64_t>(got);
+  }
+  const int error = errno;
+  ::close(fd);
+  if (got < 0) return Cannot(path, std::strerror(error));
+  found.sha256 = hash.Digest();
+  return found;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,121 @@
+#include "cli/run_start.hpp"
+
+#include <boost/json.hpp>
+
+#include "base/text.hpp"
+#include "cli/question.hpp"
+#include "cli/report.hpp"
+#include "cli/run_follow.hpp"
+#include "cli/run_result.hpp"
+#include "cli/terminal_text.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::uint64_t kMostLive = 20;     // hosts whose lines are shown as they come
+constexpr std::uint64_t kMostUnasked = 50;  // hosts a person need not confirm
+constexpr Duration kPatience = std::chrono::seconds(30);
+
+int PrintDryRun(const Context& context, const json::value& plan) {
+  if (context.PrintDocument(plan)) return 0;
+  std::string text =
+      fmt::format("{}: {}\n", Hosts(static_cast<std::uint64_t>(NumberOf(plan, "hosts"))),
+                  TextOf(plan, "names"));
+  if (const auto offline = NumberOf(plan, "offline_count"); offline > 0) {
+    std::string names;
+    for (const auto& name : ListOf(plan, "offline"))
+      if (name.is_string())
+        names += fmt::format("{}{}", names.empty() ? "" : ",", std::string_view(name.get_string()));
+    text += fmt::format("offline: {}\n", names);
+  }
+  std::string sizes;
+  for (const auto& size : ListOf(plan, "batches"))
+    sizes += (sizes.empty() ? "" : ", ") + json::serialize(size);
+  if (!sizes.empty()) text += fmt::format("batches: {}\n", sizes);
+  Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
+  return 0;
+}
+
+// True when the person means it. Only asked at a terminal, and only for `all` or many hosts.
+bool Confirmed(const Context& context, const json::value& plan) {
+  const auto hosts = static_cast<std::uint64_t>(NumberOf(plan, "hosts"));
+  if (!FlagOf(plan, "says_all") && hosts <= kMostUnasked) return true;
+  Write(stderr, fmt::format("{}\n", ForTerminal(TextOf(plan, "names"), true)));
+  const auto answer =
+      Ask(fmt::format("Run on {} in {}? Type {} to go on: ", Hosts(hosts), context.Where(), hosts));
+  return answer && Trim(*answer) == std::to_string(hosts);
+}
+
+Result<int> Follow(const Context& context, ApiClient& api, const StartOptions& options,
+                   const json::value& started) {
+  const bool table = context.OutputFormat() == Format::kTable;
+  FollowOptions follow;
+  follow.run = TextOf(started, "id");
+  follow.hosts = static_cast<std::uint64_t>(NumberOf(started, "hosts"));
+  follow.from = std::to_string(NumberOf(started, "commit"));
+  follow.lines = context.OutputFormat() == Format::kJsonl;
+  follow.live = table && (options.live || (follow.hosts <= kMostLive && !options.grouped));
+  const auto left = Follower(context, api, follow).Watch();
+  if (!left) return Fail(left.error());
+  if (*left) return **left;
+
+  const std::string path = "/runs/" + Segment(follow.run);
+  const auto run = Persist(context, kResultPatience, [&] { return api.Get(path); });
+  if (!run) return Fail(run.error());
+  const auto answer = Persist(context, kResultPatience, [&] { return api.Get(path + "/groups"); });
+  if (!answer) return Fail(answer.error());
+  const auto groups = GroupsOf(*answer);
+  if (table && !follow.live) {
+    if (auto ok = PrintGroups(context, api, follow.run, groups); !ok) return Fail(ok.error());
+  } else if (!table && !follow.lines) {
+    const auto document =
+        Persist(context, kResultPatience, [&] { return ResultDocument(api, *run); });
+    if (!document) return Fail(document.error());
+    context.PrintDocument(*document);
+  }
+  const auto summary = SummaryLine(*run, groups);
+  context.Say(context.terminal.stderr_tty
+                  ? Paint(ForTerminal(summary, true), ColourOf(TextOf(*run, "state")),
+                          context.terminal.colour_err)
+                  : summary);
+  const int code = ExitCodeOfRun(*run);
+  return options.largest_code ? LargestCode(groups, code) : code;
+}
+
+}  // namespace
+
+Result<Started> StartRun(const Context& context, ApiClient& api, const json::value& body,
+                         const StartOptions& options) {
+  if (options.dry_run || (!options.yes && context.CanAsk())) {
+    const auto plan = Persist(context, kPatience,
+                              [&] { return api.Post("/runs", body, "", {{"dry_run", "true"}}); });
+    if (!plan) return Fail(plan.error());
+    if (options.dry_run) return Started{{}, PrintDryRun(context, *plan)};
+    if (!Confirmed(context, *plan)) {
+      context.Say("nothing was started");
+      return Started{{}, kExitInterrupted};
+    }
+  }
+  const auto key = NewKey();
+  auto started = Persist(context, kPatience, [&] { return api.Post("/runs", body, key); });
+  if (!started) return Fail(started.error());
+  const auto id = TextOf(*started, "id");
+  if (options.detach) {
+    if (!context.PrintDocument(*started)) Write(stdout, id + "\n");
+    return Started{std::move(*started), 0};
+  }
+  context.Say(fmt::format("run {} on {}", id,
+                          Hosts(static_cast<std::uint64_t>(NumberOf(*started, "hosts")))));
+  return Started{std::move(*started), {}};
+}
+
+Result<int> StartAndFollow(const Context& context, ApiClient& api, const json::value& body,
+                           const StartOptions& options) {
+  const auto started = StartRun(context, api, body, options);
+  if (!started) return Fail(started.error());
+  return started->code ? *started->code : Follow(context, api, options, started->answer);
+}
+
+}  // namespace muster::cli
