@@ -1,0 +1,210 @@
+"""Files to hosts and back: muster cp and fetch, what survives a crash, and what it costs in memory."""
+
+import hashlib
+import os
+import signal
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from muster_cluster import ClusterTest, processes_of, wait_until  # noqa: E402
+
+MEGABYTE = 1 << 20
+
+
+def make_file(path, megabytes):
+    """A file that no disk can make smaller; gives its SHA-256."""
+    digest = hashlib.sha256()
+    with open(path, "wb") as file:
+        for _ in range(megabytes):
+            block = os.urandom(MEGABYTE)
+            digest.update(block)
+            file.write(block)
+    return digest.hexdigest()
+
+
+def digest_of(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def transfers_of(folder):
+    """The processes of a cluster that move files."""
+    found = []
+    for pid in processes_of(folder):
+        try:
+            if Path(f"/proc/{pid}/comm").read_text().strip() == "muster-transfer":
+                found.append(pid)
+        except OSError:
+            continue
+    return found
+
+
+def most_memory(pid):
+    """The most that a process ever had resident, in MB; 0 when it is gone."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM")), 0)
+
+
+class Copies(ClusterTest):
+    hosts = ("h1", "h2")
+
+    def setUp(self):
+        self.here = self.cluster.folder / f"here-{self._testMethodName}"
+        self.there = self.cluster.folder / f"there-{self._testMethodName}"
+        self.here.mkdir()
+        self.there.mkdir()
+
+    def cp(self, *words, code=0):
+        return self.assertCode(self.cluster.muster("cp", *words), code)
+
+    def test_a_file_arrives_whole_with_its_mode(self):
+        source = self.here / "app.conf"
+        source.write_text("port = 80\n")
+        outcome = self.cp("-t", "h1", source, f"{self.there}/", "--mode", "0640")
+        self.assertEqual(outcome.text, f"{self.there}/app.conf: 10 B, new\n")
+        self.assertIn("1 of 1 file sent", outcome.complaint)
+        self.assertEqual((self.there / "app.conf").read_text(), "port = 80\n")
+        self.assertEqual((self.there / "app.conf").stat().st_mode & 0o7777, 0o640)
+        again = self.cp("-t", "h1", source, f"{self.there}/", "--mode", "0640")
+        self.assertEqual(again.text, f"{self.there}/app.conf: 10 B, unchanged\n")
+        self.assertIn("0 of 1 file sent", again.complaint)
+
+    def test_a_folder_and_several_files_arrive(self):
+        (self.here / "conf/inner").mkdir(parents=True)
+        (self.here / "conf/inner/a").write_text("a")
+        (self.here / "conf/b").write_text("b")
+        self.cp("-t", "h1", self.here / "conf", self.there / "app")
+        self.assertEqual((self.there / "app/inner/a").read_text(), "a")
+        self.cp("-t", "h1", self.here / "conf", f"{self.there}/")
+        self.assertEqual((self.there / "conf/b").read_text(), "b")
+        (self.here / "c").write_text("c")
+        self.cp("-t", "h1", self.here / "c", self.here / "conf", self.there / "app")
+        self.assertEqual((self.there / "app/c").read_text(), "c")
+        self.assertEqual((self.there / "app/conf/inner/a").read_text(), "a")
+
+    def test_mistakes_are_told_in_words(self):
+        source = self.here / "a"
+        source.write_text("a")
+        outcome = self.cp("-t", "h1", source, self.there / "none/a", code=1)
+        self.assertIn(f"folder {self.there}/none does not exist on this host", outcome.complaint)
+        self.assertIn("No such file", self.cp("-t", "h1", self.here / "none", "/tmp/", code=2).complaint)
+        self.assertIn("begins with /", self.cp("-t", "h1", source, "relative", code=2).complaint)
+        self.assertIn("what to copy and where", self.cp("-t", "h1", source, code=2).complaint)
+        self.assertIn("push.mode", self.cp("-t", "h1", source, "/tmp/", "--mode", "abc", code=2).complaint)
+        self.cp("-t", "nobody", source, "/tmp/", code=4)
+
+    def test_a_run_names_only_files_the_server_has(self):
+        body = {"targets": "h1", "push": {"files": [{"sha256": "0" * 64, "size": 5}], "to": "/tmp/x"}}
+        answer = self.cluster.http("POST", "/api/v1/runs", body)
+        self.assertEqual(answer.status, 400, answer)
+        self.assertIn("artifact store", answer.json()["error"]["message"])
+
+    def test_files_come_back_into_one_folder_per_host(self):
+        (self.there / "logs").mkdir()
+        (self.there / "logs/a.log").write_text("a")
+        (self.there / "logs/b.log").write_text("b")
+        (self.there / "logs/link").symlink_to("/etc/passwd")
+        got = self.here / "got"
+        outcome = self.cluster.muster("fetch", "-t", "h1,h2", self.there / "logs", got)
+        self.assertCode(outcome, 0)
+        for host in ("h1", "h2"):
+            place = got / host / str(self.there / "logs").lstrip("/")
+            self.assertEqual((place / "a.log").read_text(), "a")
+            self.assertEqual((place / "b.log").read_text(), "b")
+            self.assertFalse((place / "link").exists())
+            self.assertIn(f"{host}: {self.there}/logs/link: a symbolic link; not followed", outcome.complaint)
+        outcome = self.cluster.muster("fetch", "-t", "h1", self.there / "logs/*.log", self.there / "gone", got, "-o", "json")
+        self.assertCode(outcome, 1)
+        self.assertEqual([Path(file["path"]).name for file in outcome.json()["files"]], ["a.log", "b.log"])
+        self.assertIn("there is no such file", outcome.complaint)
+
+    def test_hosts_get_no_file_without_a_task_that_names_it(self):
+        source = self.here / "secret"
+        source.write_text("secret")
+        self.cp("-t", "h1", source, self.there / "secret")
+        name = hashlib.sha256(b"secret").hexdigest()
+        context = self.cluster.tls()
+        data = self.cluster.agents["h1"].data
+        context.load_cert_chain(data / "agent.crt", data / "agent.key")
+        self.cluster.tls, before = (lambda: context), self.cluster.tls
+        try:
+            for method in ("GET", "PUT"):
+                answer = self.cluster.http(method, f"/api/v1/artifacts/{name}", token=None)
+                self.assertEqual(answer.status, 403, answer)
+        finally:
+            self.cluster.tls = before
+
+
+class Crashes(ClusterTest):
+    """A push of 64 MB at 16 MB a second, and something dies in the middle."""
+
+    def push(self, cluster):
+        source = cluster.folder / "large"
+        self.digest = make_file(source, 64)
+        self.place = cluster.folder / "placed"
+        command = cluster.begin("cp", "-t", "h1", "--rate", "16MB", source, self.place)
+        part = cluster.agents["h1"].data / "files" / f"{self.digest}.part"
+        wait_until("a quarter has come", lambda: part.exists() and part.stat().st_size > 16 * MEGABYTE)
+        return command
+
+    def finish(self, command):
+        self.assertCode(command.finish(), 0)
+        self.assertEqual(digest_of(self.place), self.digest)
+
+    def test_the_agent_dies(self):
+        cluster = self.new_cluster("h1")
+        command = self.push(cluster)
+        cluster.agents["h1"].end(signal.SIGKILL)
+        cluster.agents["h1"].start()
+        self.finish(command)
+
+    def test_the_server_dies(self):
+        cluster = self.new_cluster("h1")
+        command = self.push(cluster)
+        cluster.restart_server()
+        self.finish(command)
+
+    def test_the_transfer_is_killed_and_the_next_one_goes_on(self):
+        cluster = self.new_cluster("h1")
+        command = self.push(cluster)
+        for pid in transfers_of(cluster.folder):
+            os.kill(pid, signal.SIGKILL)
+        self.assertCode(command.finish(), 1)
+        self.assertFalse(self.place.exists())
+        part = cluster.agents["h1"].data / "files" / f"{self.digest}.part"
+        self.assertGreater(part.stat().st_size, 16 * MEGABYTE)
+        self.assertCode(cluster.muster("cp", "-t", "h1", cluster.folder / "large", self.place), 0)
+        self.assertEqual(digest_of(self.place), self.digest)
+
+
+class Memory(ClusterTest):
+    def test_a_large_file_passes_in_small_pieces(self):
+        cluster = self.new_cluster("h1", "h2")
+        source = cluster.folder / "large"
+        digest = make_file(source, 300)
+        places = {host: cluster.folder / f"placed-{host}" for host in ("h1", "h2")}
+        commands = [cluster.begin("cp", "-t", host, source, place) for host, place in places.items()]
+        most = {}
+
+        def ended():
+            for pid in transfers_of(cluster.folder):
+                most[pid] = max(most.get(pid, 0), most_memory(pid))
+            return all(command.process.poll() is not None for command in commands)
+
+        wait_until("both have it", ended)
+        for command in commands:
+            self.assertCode(command.finish(), 0)
+        for place in places.values():
+            self.assertEqual(digest_of(place), digest)
+        self.assertTrue(most)
+        self.assertLess(max(most.values()), 100, most)
+        self.assertLess(most_memory(cluster.server.process.pid), 100)
+
+
+if __name__ == "__main__":
+    unittest.main()
