@@ -107,6 +107,15 @@ struct AskWhy {
   std::optional<HostId> host;
 };
 
+// May a host have to do with a file now: read it, as an open task of its brings it there, or send
+// some, as one takes them from there? Without a key: does any open run name it?
+struct AskFile {
+  Caller caller;
+  std::string key;     // of the host's certificate
+  std::string sha256;  // 32 bytes
+  bool sends = false;
+};
+
 // Steering. Each is durable, and on the audit trail.
 struct PauseRun {
   Caller caller;
@@ -202,7 +211,7 @@ using Command =
     std::variant<StartRun, StopRun, CreateInvite, JoinHost, AskWhy, NodeHello, NodeReports,
                  LinkClosed, CreateToken, RevokeToken, AcceptJoin, RejectJoin, ListPending,
                  RevokeHost, RemoveHost, LabelHosts, SetGate, DropOld, PauseRun, ResumeRun,
-                 RetryRun, SkipStage, AnswerApproval, SetRun, ServerReport>;
+                 RetryRun, SkipStage, AnswerApproval, SetRun, ServerReport, AskFile>;
 
 // --- answers ---
 
@@ -265,9 +274,12 @@ struct GateClosed {
 struct OldDropped {
   std::uint32_t things = 0;
 };
+struct FileAnswer {
+  bool may = false;
+};
 
 using Answer = std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer,
                             TokenAnswer, JoinWaits, HostChanged, JoinRejected, PendingJoins,
-                            HostsLabelled, GateClosed, OldDropped, RunSteered>;
+                            HostsLabelled, GateClosed, OldDropped, RunSteered, FileAnswer>;
 
 }  // namespace muster::engine

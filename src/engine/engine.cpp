@@ -10,6 +10,7 @@
 #include "engine/keeping/retention.hpp"
 #include "engine/load.hpp"
 #include "engine/people/tokens.hpp"
+#include "engine/runs/files.hpp"
 #include "engine/runs/flow.hpp"
 #include "engine/runs/report.hpp"
 #include "engine/runs/server_work.hpp"

@@ -80,7 +80,7 @@ link::Node EmulatedHost::MakeNode(Term highest_term) const {
       .version = pretence_.version,
       // Nothing runs here, so every limit is kept.
       .features = {Feature(Resource::kMemory), Feature(Resource::kCpu),
-                   Feature(Resource::kProcesses), kFeatureReboot},
+                   Feature(Resource::kProcesses), kFeatureReboot, kFeatureFiles},
       .facts = {{"os", "emulated"}, {"agent", "fleet-" + pretence_.version}},
       .store = identity_.store,
       .boot = restarts_ == 0 ? boot_ : fmt::format("{}-{}", boot_, restarts_)};

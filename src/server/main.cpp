@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 #include <spdlog/spdlog.h>
 
+#include "adapters/artifacts/file_artifacts.hpp"
 #include "adapters/crypto/digest.hpp"
 #include "adapters/local/local_coordinator.hpp"
 #include "adapters/net/client.hpp"
@@ -26,6 +27,8 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "link/papers.hpp"
+#include "server/api/artifacts.hpp"
+#include "server/api/ask_engine.hpp"
 #include "server/api/routes.hpp"
 #include "server/ca_command.hpp"
 #include "server/certificate_keeper.hpp"
@@ -46,6 +49,7 @@ namespace {
 
 constexpr std::size_t kWorkers = 4;
 constexpr Duration kSweep = std::chrono::seconds(15);
+constexpr Duration kUploadsKept = std::chrono::hours(7 * 24);  // that nobody goes on with
 
 constexpr const char* kPackagedConfig = "/etc/muster/musterd.yaml";
 
@@ -157,6 +161,10 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   if (!store) return Fail(store.error());
   auto logs = SqliteLogStore::Open(config.data, clock);
   if (!logs) return Fail(logs.error());
+  auto artifacts = FileArtifacts::Open(config.data / "artifacts", clock, {});
+  if (!artifacts) return Fail(artifacts.error());
+  if (const auto dropped = (*artifacts)->DropUploads(clock.Read().wall + -kUploadsKept); !dropped)
+    spdlog::warn("artifacts: {}", dropped.error().message);
 
   LocalCoordinator coordinator;
   net::EventLoop loop;
@@ -217,12 +225,17 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
       .server_cert_ends = [&keeper] { return keeper.ServerEnds(); },
       .log = log,
       .activities = [&] { return ActivitiesOf(network, engine, **store, **logs, workers); },
-      .keeper = data_keeper};
+      .keeper = data_keeper,
+      .artifacts = **artifacts};
+  api::ArtifactServices files{
+      .store = **artifacts, .workers = workers, .ask = api::AskEngine(engine)};
   api::Router router(authenticator, refusals, workers, clock);
   for (auto* routes :
        {api::RunRoutes, api::SteeringRoutes, api::TaskRoutes, api::HostRoutes, api::AgentRoutes, api::FleetRoutes,
         api::SystemRoutes, api::TokenRoutes, api::AuditRoutes, api::DebugRoutes})
     router.Add(routes(services));
+
+  router.Add(api::ArtifactRoutes(files));
 
   auto server = net::Server::Listen(
       loop, NetOptions(config, *listen, *identity),
@@ -231,6 +244,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
              const base::Activity::Work mark(network, "request");
              router.Handle(std::move(request), std::move(exchange));
            },
+       .streams_body = api::StreamsBody,
        .on_link =
            [&](std::shared_ptr<net::LinkConnection> link) {
              const base::Activity::Work mark(network, "new link");

@@ -14,6 +14,7 @@ namespace json = boost::json;
 
 constexpr std::uint64_t kLeastRate = 16 << 10;  // slower readers are cut off (net::ServerLimits)
 constexpr std::size_t kMaxPaths = 1000;
+constexpr std::size_t kMostTitle = 120;
 
 // Walks an object's fields; each is known or an error.
 class Fields {
@@ -156,6 +157,19 @@ Result<> CheckPush(const FilePush& push, bool has_content) {
   return {};
 }
 
+std::string TitleOf(const FilePush& push) {
+  if (push.files.empty()) return fmt::format("push text to {}", push.to);
+  const std::string what = !push.name.empty() ? push.name
+                           : push.tree        ? fmt::format("{} files", push.files.size())
+                                              : "a file";
+  return fmt::format("push {} to {}", what, push.to);
+}
+
+std::string TitleOf(const FilePull& pull) {
+  if (pull.paths.size() == 1) return fmt::format("pull {}", pull.paths[0]);
+  return fmt::format("pull {} and {} more", pull.paths[0], pull.paths.size() - 1);
+}
+
 }  // namespace
 
 Result<FilePush> ReadPush(const json::object& object) {
@@ -213,17 +227,42 @@ Result<> CheckArtifacts(const FilePush& push, ArtifactStore& store) {
   return {};
 }
 
-std::string TitleOf(const FilePush& push) {
-  if (push.files.empty()) return fmt::format("push text to {}", push.to);
-  const std::string what = !push.name.empty() ? push.name
-                           : push.tree        ? fmt::format("{} files", push.files.size())
-                                              : "a file";
-  return fmt::format("push {} to {}", what, push.to);
+Result<> ReadFileAction(const json::object* push, const json::object* pull, Command& command) {
+  if (push == nullptr && pull == nullptr) return {};
+  if (!command.stdin_data.empty() || !command.folder.empty())
+    return Fail(ErrorCode::kInvalid, "stdin_base64 and folder are for commands, not for files");
+  if (push != nullptr) {
+    auto read = ReadPush(*push);
+    if (!read) return Fail(read.error());
+    command.push = std::make_shared<const FilePush>(std::move(*read));
+    return {};
+  }
+  auto read = ReadPull(*pull);
+  if (!read) return Fail(read.error());
+  command.pull = std::make_shared<const FilePull>(std::move(*read));
+  return {};
 }
 
-std::string TitleOf(const FilePull& pull) {
-  if (pull.paths.size() == 1) return fmt::format("pull {}", pull.paths[0]);
-  return fmt::format("pull {} and {} more", pull.paths[0], pull.paths.size() - 1);
+std::string FileTitle(const Command& command) {
+  std::string title = command.push ? TitleOf(*command.push) : TitleOf(*command.pull);
+  if (title.size() > kMostTitle) title.resize(kMostTitle);
+  while (!IsUtf8(title)) title.pop_back();
+  return title;
+}
+
+void PutFileView(const Command& command, json::object& view) {
+  if (command.push) {
+    const FilePush& push = *command.push;
+    std::uint64_t bytes = push.content.size();
+    for (const auto& file : push.files) bytes += file.size;
+    view["push"] = {{"to", push.to},       {"name", push.name}, {"tree", push.tree},
+                    {"owner", push.owner}, {"rate", push.rate}, {"files", push.files.size()},
+                    {"bytes", bytes}};
+  }
+  if (command.pull)
+    view["pull"] = {{"paths", json::value_from(command.pull->paths)},
+                    {"max_bytes", command.pull->max_bytes},
+                    {"rate", command.pull->rate}};
 }
 
 }  // namespace muster::server::api

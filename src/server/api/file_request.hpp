@@ -17,8 +17,14 @@ Result<FilePull> ReadPull(const boost::json::object& object);
 // is missing.
 Result<> CheckArtifacts(const FilePush& push, ArtifactStore& store);
 
+// Reads whichever of the two there is into the command; kInvalid when that has anything else to do.
+Result<> ReadFileAction(const boost::json::object* push, const boost::json::object* pull,
+                        Command& command);
+
 // The title of a run that moves files: "push kernel.deb to /var/tmp/", "pull /var/log/syslog".
-std::string TitleOf(const FilePush& push);
-std::string TitleOf(const FilePull& pull);
+std::string FileTitle(const Command& command);
+
+// What a run moves, as `push` or `pull` of its view; nothing for other commands.
+void PutFileView(const Command& command, boost::json::object& view);
 
 }  // namespace muster::server::api

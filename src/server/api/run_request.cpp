@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "domain/batches.hpp"
+#include "server/api/file_request.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -194,6 +195,8 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
   request.exclude = reader.Text("exclude");
   request.ignore_missing = reader.Flag("ignore_missing");
   const json::object* what = reader.Object("command");
+  const json::object* push = reader.Object("push");
+  const json::object* pull = reader.Object("pull");
   command.stdin_data = reader.Base64("stdin_base64");
   const json::object* env = reader.Object("env");
   command.user = reader.Text("user");
@@ -213,9 +216,12 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
   if (const auto fits = CheckReason(request.reason); !fits) return Fail(fits.error());
   if (request.spec.targets.empty())
     return Fail(ErrorCode::kInvalid, "targets: say which hosts, for example 'web*' or 'all'");
-  if (what == nullptr)
-    return Fail(ErrorCode::kInvalid, "command: expected an object with argv or script");
-  if (const auto read = ReadWhat(*what, command); !read) return Fail(read.error());
+  if ((what != nullptr) + (push != nullptr) + (pull != nullptr) != 1)
+    return Fail(ErrorCode::kInvalid,
+                "command: expected an object with argv or script; or push or pull instead");
+  if (what != nullptr)
+    if (const auto read = ReadWhat(*what, command); !read) return Fail(read.error());
+  if (const auto read = ReadFileAction(push, pull, command); !read) return Fail(read.error());
   if (const auto read = ReadEnv(env, command); !read) return Fail(read.error());
   if (const auto read = ReadResources(resources, command); !read) return Fail(read.error());
   if (!leftovers.empty() && leftovers != "keep" && leftovers != "kill")
@@ -229,7 +235,8 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
                 FormatSize(command.script.size() + command.stdin_data.size()),
                 FormatSize(kMaxCommandBytes));
   }
-  if (request.spec.title.empty()) request.spec.title = TitleOf(command);
+  if (request.spec.title.empty())
+    request.spec.title = command.MovesFiles() ? FileTitle(command) : TitleOf(command);
   stage.action = std::make_shared<const Command>(std::move(command));
   request.spec.stages.push_back(std::move(stage));
   return request;

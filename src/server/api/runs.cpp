@@ -5,6 +5,7 @@
 #include "domain/host_ranges.hpp"
 #include "domain/no_such_run.hpp"
 #include "server/api/caller.hpp"
+#include "server/api/file_request.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/run_request.hpp"
@@ -75,6 +76,10 @@ void StartRun(Services& services, const CallPtr& call) {
   if (!request)
     return too_large ? call->Fail(413, "too_large", request.error().message)
                      : call->Fail(request.error());
+  for (const auto& stage : request->spec.stages)
+    if (const Command* command = CommandOf(stage); command != nullptr && command->push)
+      if (auto there = CheckArtifacts(*command->push, services.artifacts); !there)
+        return call->Fail(there.error());
   const bool dry_run = call->Query("dry_run") == "true";
   const std::string key(net::FindHeader(call->request().headers, "Idempotency-Key"));
   if (key.size() > 128)

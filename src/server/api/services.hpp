@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/activity.hpp"
+#include "ports/artifacts.hpp"
 #include "ports/clock.hpp"
 #include "ports/log_store.hpp"
 #include "ports/store.hpp"
@@ -39,6 +40,7 @@ struct Services {
   LogRing& log;
   std::function<std::vector<base::Activity::View>()> activities;  // of every thread
   const Keeper& keeper;
+  ArtifactStore& artifacts;
 };
 
 }  // namespace muster::server::api

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
+#include "server/api/file_request.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -140,7 +141,8 @@ json::object SpecView(const RunSpec& spec) {
     for (const auto& arg : command.args) args.emplace_back(IsUtf8(arg) ? arg : ToBase64(arg));
     what["args"] = std::move(args);
   }
-  view["command"] = std::move(what);
+  if (!command.MovesFiles()) view["command"] = std::move(what);
+  PutFileView(command, view);
   json::object env;
   for (const auto& [key, value] : command.env) env[key] = IsUtf8(value) ? value : ToBase64(value);
   view["env"] = std::move(env);

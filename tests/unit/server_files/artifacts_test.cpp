@@ -11,6 +11,8 @@
 namespace muster::server::api {
 namespace {
 
+using namespace std::chrono_literals;
+
 class StandingClock final : public Clock {
  public:
   Now Read() const override { return {.wall = {1'763'200'000'000}, .mono = {}}; }

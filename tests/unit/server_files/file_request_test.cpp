@@ -31,7 +31,9 @@ TEST(ReadPush, TakesASingleFile) {
                              .mode = 0644,
                              .owner = "root",
                              .rate = 1 << 20}));
-  EXPECT_EQ(TitleOf(*push), "push k.deb to /var/tmp/");
+  Command command;
+  command.push = std::make_shared<const FilePush>(*push);
+  EXPECT_EQ(FileTitle(command), "push k.deb to /var/tmp/");
 }
 
 TEST(ReadPush, TakesFoldersAndContent) {
@@ -40,7 +42,9 @@ TEST(ReadPush, TakesFoldersAndContent) {
           "tree":true,"to":"/srv","name":"app"})")));
   const auto text = ReadPush(Json(R"({"content":"","to":"/etc/motd"})"));
   ASSERT_TRUE(text) << text.error().message;
-  EXPECT_EQ(TitleOf(*text), "push text to /etc/motd");
+  Command command;
+  command.push = std::make_shared<const FilePush>(*text);
+  EXPECT_EQ(FileTitle(command), "push text to /etc/motd");
 }
 
 TEST(ReadPush, SaysWhichFieldIsWrong) {
@@ -82,7 +86,13 @@ TEST(ReadPull, TakesPaths) {
   const auto pull = ReadPull(Json(R"({"paths":["/a","/b/*"],"max_bytes":5,"rate":20000})"));
   ASSERT_TRUE(pull) << pull.error().message;
   EXPECT_EQ(*pull, (FilePull{.paths = {"/a", "/b/*"}, .max_bytes = 5, .rate = 20000}));
-  EXPECT_EQ(TitleOf(*pull), "pull /a and 1 more");
+  Command command;
+  command.pull = std::make_shared<const FilePull>(*pull);
+  EXPECT_EQ(FileTitle(command), "pull /a and 1 more");
+  boost::json::object view;
+  PutFileView(command, view);
+  EXPECT_EQ(boost::json::serialize(view),
+            R"({"pull":{"paths":["/a","/b/*"],"max_bytes":5,"rate":20000}})");
   for (const auto* text : {R"({})", R"({"paths":[]})", R"({"paths":["a"]})", R"({"paths":[5]})",
                            R"({"paths":["/a"],"rate":1})", R"({"paths":["/a"],"x":1})"})
     EXPECT_FALSE(ReadPull(Json(text))) << text;

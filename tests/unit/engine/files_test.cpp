@@ -1,0 +1,87 @@
+#include "domain/features.hpp"
+#include "unit/engine/engine_fixture.hpp"
+
+namespace muster::engine {
+namespace {
+
+// What hosts may have to do with files, by their open tasks.
+class Files : public EngineFixture {
+ protected:
+  Files() { features_ = {kFeatureFiles}; }
+
+  static StageSpec Moving(std::shared_ptr<const FilePush> push,
+                          std::shared_ptr<const FilePull> pull = {}) {
+    auto command = std::make_shared<muster::Command>();
+    command->push = std::move(push);
+    command->pull = std::move(pull);
+    StageSpec stage;
+    stage.action = std::move(command);
+    return stage;
+  }
+  static StageSpec Pushing(std::string sha256) {
+    return Moving(std::make_shared<const FilePush>(
+        FilePush{.files = {{.path = "", .sha256 = std::move(sha256), .size = 1}}, .to = "/a"}));
+  }
+  bool May(const std::string& key, const std::string& sha256, bool sends = false) {
+    const auto id = Ask(AskFile{.caller = {}, .key = key, .sha256 = sha256, .sends = sends});
+    Settle();
+    const auto& answer = replies_.at(id);
+    return answer && std::get<FileAnswer>(*answer).may;
+  }
+
+  const std::string hash_ = std::string(32, 'h');
+  const std::string other_ = std::string(32, 'o');
+};
+
+TEST_F(Files, AHostReadsWhatItsOpenTaskBrings) {
+  AddHosts(2);
+  EXPECT_FALSE(May("key-h1", hash_));
+  Start(1, Pushing(hash_));
+  EXPECT_TRUE(May("key-h1", hash_));
+  EXPECT_FALSE(May("key-h1", other_));
+  EXPECT_FALSE(May("key-h1", hash_, true));
+  EXPECT_FALSE(May("key-h2", hash_)) << "it is none of its business";
+  EXPECT_FALSE(May("key-nobody", hash_));
+}
+
+TEST_F(Files, AHostSendsWhileItHasATaskThatPulls) {
+  AddHosts(1);
+  EXPECT_FALSE(May("key-h1", hash_, true));
+  Start(1, Moving({}, std::make_shared<const FilePull>(FilePull{.paths = {"/a"}})));
+  EXPECT_TRUE(May("key-h1", hash_, true));
+  EXPECT_FALSE(May("key-h1", hash_));
+}
+
+TEST_F(Files, ANewLeadershipKnowsIt) {
+  AddHosts(1);
+  Start(1, Pushing(hash_));
+  Lead();
+  EXPECT_TRUE(May("key-h1", hash_));
+}
+
+TEST_F(Files, AnyOpenRunKeepsItsFiles) {
+  AddHosts(1);
+  EXPECT_FALSE(May("", hash_));
+  Start(1, Pushing(hash_));
+  EXPECT_TRUE(May("", hash_));
+  EXPECT_FALSE(May("", other_));
+}
+
+TEST_F(Files, AnOlderAgentIsNotSentTheOrder) {
+  features_ = {};
+  AddHosts(1);
+  const RunId run = Start(1, Pushing(hash_));
+  EXPECT_TRUE(TakeOrders().empty());
+  EXPECT_EQ(RecordOf(run, 1).state, TaskState::kRefused);
+}
+
+TEST_F(Files, AnOrderNamesTheFeature) {
+  AddHosts(1);
+  Start(1, Pushing(hash_));
+  ASSERT_EQ(frames_.size(), 1U);
+  ASSERT_EQ(frames_[0].frame.orders.size(), 1U);
+  EXPECT_EQ(frames_[0].frame.orders[0].needs, std::vector<std::string>{kFeatureFiles});
+}
+
+}  // namespace
+}  // namespace muster::engine
