@@ -75,7 +75,7 @@ Result<int> Set(const Context& context, const SteerFlags& flags) {
     const std::string value = setting.substr(equals + 1);
     if (const auto dot = name.rfind('.'); dot != std::string::npos) {
       const std::string stage = name.substr(0, dot);
-      if (body.contains("stage") && body["stage"] != stage)
+      if (body.contains("stage") && body["stage"] != boost::json::value(stage))
         return Fail(ErrorCode::kInvalid, "settings of one call are for one stage");
       body["stage"] = stage;
       name = name.substr(dot + 1);

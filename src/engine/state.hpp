@@ -89,7 +89,8 @@ struct OpenVisit {
 // How one host comes through a run.
 struct HostFlow {
   std::uint32_t dropped_at = kNowhere;   // the stage it did not come through
-  TaskState last = TaskState::kWaiting;  // of its last task
+  TaskState last = TaskState::kWaiting;     // of its last task
+  TaskState settled = TaskState::kWaiting;  // of the last that is on record as ended
   bool touched = false;                  // some task was sent to it
 
   static constexpr std::uint32_t kNowhere = ~0U;

@@ -43,6 +43,7 @@ void FollowUp(Turn& turn, OpenRun& run, OpenVisit& visit, const TaskRecord& reco
   Slot& slot = visit.At(ordinal);
   const TaskPlace place{run.run.id, visit.record.visit, ordinal};
   ++slot.retries;
+  run.hosts[ordinal].settled = record.state;
   MoveSlot(run, visit, ordinal, TaskState::kQueued);
   slot.retry_at = turn.now.mono + run.SpecOf(visit).retries.backoff;
   slot.wait_until = slot.retry_at + run.SpecOf(visit).wait_offline;
@@ -76,6 +77,7 @@ void MoveSlot(OpenRun& run, OpenVisit& visit, std::uint32_t ordinal, TaskState s
   HostFlow& host = run.hosts[ordinal];
   run.counts.Move(host.last, state);
   host.last = state;
+  if (IsFinal(state)) host.settled = state;
 }
 
 bool MayRetry(const OpenRun& run, const OpenVisit& visit, const Slot& slot,
@@ -194,6 +196,7 @@ void ReturnToQueue(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ord
   record.ended_commit = turn.commit;
   record.ended_term = turn.state.term;
   turn.Put(PutTask{record});
+  run.hosts[ordinal].settled = record.state;
   MoveSlot(run, visit, ordinal, *next);
   HostEntry& host = turn.state.hosts.at(record.key.host);
   const TaskPlace place{run.run.id, visit.record.visit, ordinal};

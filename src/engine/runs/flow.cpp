@@ -328,12 +328,22 @@ void Enter(Turn& turn, OpenRun& run, std::uint32_t stage, const Entry& entry) {
   turn.Wake(run);
 }
 
+void SettleHosts(OpenRun& run, const OpenVisit& visit) {
+  for (std::size_t i = 0; i < visit.slots.size(); ++i) {
+    if (IsFinal(visit.slots[i].state)) continue;
+    HostFlow& host = run.hosts[visit.hosts[i]];
+    run.counts.Move(host.last, host.settled);
+    host.last = host.settled;
+  }
+}
+
 void EndVisit(Turn& turn, OpenRun& run, Visit id, StageState state, std::string reason) {
   const auto found = run.visits.find(id);
   if (found == run.visits.end()) return;
   OpenVisit visit = std::move(found->second);
   run.visits.erase(found);
   SumUp(run, visit, state == StageState::kSkipped);
+  SettleHosts(run, visit);
   StageVisit& record = visit.record;
   record.state = state;
   record.ended = turn.now.wall;
@@ -360,6 +370,7 @@ void EndCancelled(Turn& turn, OpenRun& run, Visit id) {
       record.phase == VisitPhase::kWork)
     DropUnfinished(run, visit);
   SumUp(run, visit, false);
+  SettleHosts(run, visit);
   record.state = StageState::kCancelled;
   record.ended = turn.now.wall;
   CountEnded(turn, run, record);

@@ -28,6 +28,10 @@ void Enter(Turn& turn, OpenRun& run, std::uint32_t stage, const Entry& entry);
 // The visit has come to its end. What follows it is entered.
 void EndVisit(Turn& turn, OpenRun& run, Visit visit, StageState state, std::string reason);
 
+// A visit that was cut short leaves tasks behind that never began: their hosts are what they were
+// before.
+void SettleHosts(OpenRun& run, const OpenVisit& visit);
+
 // The visit ends with its pass, and nothing follows it. Inner ones must end before the stage that
 // holds them.
 void EndCancelled(Turn& turn, OpenRun& run, Visit visit);

@@ -21,6 +21,7 @@ bool IsServers(const TaskRecord& record) { return !record.key.host; }
 void See(OpenRun& open, std::uint32_t ordinal, TaskState state, bool sent) {
   HostFlow& host = open.hosts[ordinal];
   host.last = state;
+  if (IsFinal(state)) host.settled = state;
   host.touched = host.touched || sent;
 }
 
@@ -62,6 +63,7 @@ void ReplaySlots(OpenRun& open, OpenVisit& visit, std::vector<TaskRecord>& tasks
         WasRefusedLate(task) || (IsFinal(task.state) && MayRetry(open, visit, slot, task));
     if (again && !WasRefusedLate(task)) ++slot.retries;
     slot.state = again ? TaskState::kWaiting : task.state;
+    if (IsFinal(task.state)) open.hosts[ordinal].settled = task.state;
     See(open, ordinal, slot.state, static_cast<bool>(task.sent));
     if (IsFinal(slot.state)) TakeReported(open, visit.record, task);
     if (!IsFinal(task.state)) visit.attempts[ordinal] = std::move(task);

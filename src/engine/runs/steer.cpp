@@ -135,6 +135,7 @@ void DropInner(Turn& turn, OpenRun& run, Visit parent) {
     visit.record.state = StageState::kCancelled;
     visit.record.ended = turn.now.wall;
     KeepVisit(turn, run, visit);
+    SettleHosts(run, visit);
     for (std::size_t i = 0; i < visit.slots.size(); ++i)
       if (const auto host = turn.state.hosts.find((*run.targets)[visit.hosts[i]].host);
           host != turn.state.hosts.end())
