@@ -134,7 +134,7 @@ class Commands(RunsTest):
                             "env -0")["id"]
         pairs = dict(entry.split("=", 1) for entry in self.cluster.log_of(run, "web1").decode().split("\0") if entry)
         pairs.pop("PWD", None)  # of /bin/sh itself
-        self.assertEqual(set(pairs), {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "MUSTER_RUN", "MUSTER_STAGE",
+        self.assertEqual(set(pairs), {"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "MUSTER_RUN", "MUSTER_STAGE", "MUSTER_OUTPUT",
                                       "MUSTER_HOST", "COLOUR", "EMPTY"})
         self.assertEqual((pairs["COLOUR"], pairs["EMPTY"], pairs["LANG"]), ("sea green", "", "C"))
         self.assertEqual((pairs["MUSTER_RUN"], pairs["MUSTER_HOST"], pairs["MUSTER_STAGE"]), (run, "web1", "command"))
