@@ -68,7 +68,9 @@ Result<int> Copy(const Context& context, CpFlags& flags) {
     context.Say(fmt::format("left out: {} is a link to a folder", path));
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  if (auto sent = UploadAll(context, *api, *plan); !sent) return Fail(sent.error());
+  if (auto hashed = HashAll(*plan); !hashed) return Fail(hashed.error());
+  if (!flags.options.start.dry_run)
+    if (auto sent = UploadAll(context, *api, *plan); !sent) return Fail(sent.error());
   json::object push = PushOf(*plan);
   if (!flags.mode.empty()) push["mode"] = flags.mode;
   if (!flags.owner.empty()) push["owner"] = flags.owner;

@@ -123,16 +123,22 @@ class Uploader {
 
 }  // namespace
 
-Result<> UploadAll(const Context& context, ApiClient& api, CopyPlan& plan) {
-  std::map<std::string, bool> known;  // by hash: whether it was sent
-  Uploader uploader(context, api);
+Result<> HashAll(CopyPlan& plan) {
   for (auto& file : plan.files) {
     if (file.entry.folder) continue;
     auto hash = HashFile(file.path);
     if (!hash) return Fail(hash.error());
     file.entry.sha256 = std::move(hash->sha256);
     file.entry.size = hash->size;
-    if (known.contains(file.entry.sha256)) continue;
+  }
+  return {};
+}
+
+Result<> UploadAll(const Context& context, ApiClient& api, const CopyPlan& plan) {
+  std::map<std::string, bool> known;  // by hash: whether it was sent
+  Uploader uploader(context, api);
+  for (const auto& file : plan.files) {
+    if (file.entry.folder || known.contains(file.entry.sha256)) continue;
     uploader.Next();
     const auto sent = uploader.Send(file);
     if (!sent) return Fail(sent.error());

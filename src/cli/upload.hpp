@@ -8,9 +8,12 @@
 
 namespace muster::cli {
 
-// Hashes the plan's files, writes hash and size into their entries, and sends the server what it
-// does not have yet; an upload that was cut goes on where it stood. Shows how far it is on a
-// terminal. kUnavailable, kTimeout: the server was away too long; the same command goes on.
-Result<> UploadAll(const Context& context, ApiClient& api, CopyPlan& plan);
+// Writes hash and size of the plan's files into their entries.
+Result<> HashAll(CopyPlan& plan);
+
+// Sends the server what it does not have yet of files that were hashed; an upload that was cut goes
+// on where it stood. Shows how far it is on a terminal. kUnavailable, kTimeout: the server was away
+// too long; the same command goes on.
+Result<> UploadAll(const Context& context, ApiClient& api, const CopyPlan& plan);
 
 }  // namespace muster::cli

@@ -98,6 +98,15 @@ class Copies(ClusterTest):
         self.assertIn("push.mode", self.cp("-t", "h1", source, "/tmp/", "--mode", "abc", code=2).complaint)
         self.cp("-t", "nobody", source, "/tmp/", code=4)
 
+    def test_a_dry_run_moves_nothing(self):
+        source = self.here / "a"
+        source.write_text("never sent")
+        outcome = self.cp("-t", "h1", source, f"{self.there}/", "--dry-run")
+        self.assertIn("1 host: h1", outcome.text)
+        name = hashlib.sha256(b"never sent").hexdigest()
+        self.assertEqual(self.cluster.http("HEAD", f"/api/v1/artifacts/{name}").status, 404)
+        self.assertEqual(list(self.there.iterdir()), [])
+
     def test_a_run_names_only_files_the_server_has(self):
         body = {"targets": "h1", "push": {"files": [{"sha256": "0" * 64, "size": 5}], "to": "/tmp/x"}}
         answer = self.cluster.http("POST", "/api/v1/runs", body)

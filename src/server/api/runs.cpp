@@ -76,11 +76,11 @@ void StartRun(Services& services, const CallPtr& call) {
   if (!request)
     return too_large ? call->Fail(413, "too_large", request.error().message)
                      : call->Fail(request.error());
+  const bool dry_run = call->Query("dry_run") == "true";
   for (const auto& stage : request->spec.stages)
-    if (const Command* command = CommandOf(stage); command != nullptr && command->push)
+    if (const Command* command = CommandOf(stage); command != nullptr && command->push && !dry_run)
       if (auto there = CheckArtifacts(*command->push, services.artifacts); !there)
         return call->Fail(there.error());
-  const bool dry_run = call->Query("dry_run") == "true";
   const std::string key(net::FindHeader(call->request().headers, "Idempotency-Key"));
   if (key.size() > 128)
     return call->Fail(400, "invalid", "Idempotency-Key: at most 128 characters");
