@@ -20,11 +20,13 @@ constexpr const char* kExamples = R"(Examples:
   muster logs r12                        every host's output, as lines "host | text"
   muster logs r12 --host web3            the raw bytes of one host
   muster logs r12 --host web3 --tail 20  its last 20 lines
+  muster logs r12 --stage verify         of one stage of a job
   muster logs r12 -f                     also what is still to come)";
 
 struct LogsFlags {
   std::string run;
   std::string host;
+  std::string stage;
   bool follow = false;
   bool only_stdout = false;
   bool only_stderr = false;
@@ -35,6 +37,7 @@ struct LogsFlags {
   std::string StreamName() const { return only_stdout ? "stdout" : only_stderr ? "stderr" : ""; }
   Query For(const std::string& of_host, std::uint64_t from) const {
     return {{"host", of_host},
+            {"stage", stage},
             {"attempt", attempt == 0 ? "" : std::to_string(attempt)},
             {"from", std::to_string(from)},
             {"stream", StreamName()}};
@@ -148,8 +151,8 @@ Result<int> OneHost(const Context& context, ApiClient& api, const LogsFlags& fla
 Result<int> EveryHost(const Context& context, ApiClient& api, const LogsFlags& flags, bool single) {
   HostPrinter printer(context.terminal, single, true);
   Result<> outcome;
-  const auto pages = api.Pages(fmt::format("/runs/{}/tasks", Segment(flags.run)), {}, "tasks",
-                               [&](const json::value& task) {
+  const auto pages = api.Pages(fmt::format("/runs/{}/tasks", Segment(flags.run)),
+                               {{"stage", flags.stage}}, "tasks", [&](const json::value& task) {
                                  if (NumberOf(task, "attempt") == 0) return true;
                                  HostLog log(context, api, flags, TextOf(task, "host"), printer);
                                  outcome = log.Read();
@@ -196,6 +199,8 @@ void AddLogs(CLI::App& app, Context& context) {
   command->footer(kExamples);
   command->add_option("run", flags->run, "Which run (default: your last)")->type_name("RUN");
   command->add_option("--host", flags->host, "Only this host, as raw bytes")->type_name("HOST");
+  command->add_option("--stage", flags->stage, "Of this stage (default: each host's last)")
+      ->type_name("STAGE");
   command->add_flag("-f,--follow", flags->follow, "Go on with what is still to come");
   command->add_flag("--stdout", flags->only_stdout, "Only what went to stdout");
   command->add_flag("--stderr", flags->only_stderr, "Only what went to stderr");

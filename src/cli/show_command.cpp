@@ -36,6 +36,11 @@ std::string Header(const Context& context, const json::value& run) {
   text += fmt::format("hosts    {}\n", CountsText(CountsOf(FieldOf(run, "counts"))));
   if (const auto reason = TextOf(run, "reason"); !reason.empty())
     text += fmt::format("reason   {}\n", safe(reason));
+  if (const auto& pause = FieldOf(run, "pause"); pause.is_object())
+    text +=
+        fmt::format("paused   {} by {}{}\n", TextOf(pause, "at"), safe(TextOf(pause, "by")),
+                    TextOf(pause, "reason").empty() ? "" : ": " + safe(TextOf(pause, "reason")));
+  if (const auto pass = NumberOf(run, "pass"); pass > 1) text += fmt::format("pass     {}\n", pass);
   if (const auto& stop = FieldOf(run, "stop"); stop.is_object())
     text += fmt::format("stopped  {} by {}{}\n", TextOf(stop, "at"), safe(TextOf(stop, "by")),
                         TextOf(stop, "reason").empty() ? "" : ": " + safe(TextOf(stop, "reason")));
@@ -45,16 +50,50 @@ std::string Header(const Context& context, const json::value& run) {
   return text;
 }
 
+// Inner stages stand below the one that holds them; plain runs have one stage and no tree.
+std::string StageName(const json::value& stage) {
+  const std::string name = TextOf(stage, "name");
+  const auto batch = NumberOf(stage, "batch");
+  return (TextOf(stage, "parent").empty() ? "" : "  ") + name +
+         (batch > 0 ? fmt::format(" (batch {})", batch) : "");
+}
+
 std::string Stages(const Context& context, const json::value& run) {
   Table table({"STAGE", "STATE", "TOOK", "HOSTS"});
+  std::string reasons;
   for (const auto& stage : ListOf(run, "stages")) {
+    if (const auto reason = TextOf(stage, "reason"); !reason.empty())
+      reasons += fmt::format("{}: {}\n", TextOf(stage, "name"),
+                             context.terminal.stdout_tty ? ForTerminal(reason, true) : reason);
     const auto started = ParseTime(TextOf(stage, "started"));
     const auto ended = ParseTime(TextOf(stage, "ended"));
     const auto took = !started ? "" : Lasted((ended ? ended : WallNow()) - started);
-    table.Add({TextOf(stage, "name"), TextOf(stage, "state"), took,
+    table.Add({StageName(stage), TextOf(stage, "state"), took,
                CountsText(CountsOf(FieldOf(stage, "counts")))});
   }
-  return "\n" + table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1);
+  return "\n" + table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1) +
+         (reasons.empty() ? "" : "\n" + reasons);
+}
+
+// What waits for a person, and until when.
+std::string Questions(const Context& context, ApiClient& api, const std::string& id,
+                      const json::value& run) {
+  const auto asks = [](const json::value& stage) {
+    return TextOf(stage, "state") == "awaiting_approval";
+  };
+  const auto stages = ListOf(run, "stages");
+  if (std::none_of(stages.begin(), stages.end(), asks)) return {};
+  std::string text;
+  const auto add = [&](const json::value& visit) {
+    if (!asks(visit)) return true;
+    const std::string message = TextOf(visit, "message");
+    text += fmt::format("asked    {} ({}, until {}): muster approve {}\n",
+                        context.terminal.stdout_tty ? ForTerminal(message, true) : message,
+                        TextOf(visit, "stage"), TextOf(visit, "until"), id);
+    return true;
+  };
+  const auto pages = api.Pages(fmt::format("/runs/{}/visits", Segment(id)), {}, "visits", add);
+  return pages ? text : "";
 }
 
 std::string Groups(const Context& context, const std::vector<OutcomeGroup>& groups) {
@@ -96,7 +135,8 @@ Result<int> Show(const Context& context, const std::string& given) {
   }
   const auto groups = api->Get(fmt::format("/runs/{}/groups", Segment(*id)));
   if (!groups) return Fail(groups.error());
-  Write(stdout, Header(context, *run) + Groups(context, GroupsOf(*groups)) + Stages(context, *run));
+  Write(stdout, Header(context, *run) + Questions(context, *api, *id, *run) +
+                    Groups(context, GroupsOf(*groups)) + Stages(context, *run));
   return 0;
 }
 

@@ -2,6 +2,8 @@
 
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "server/api/services.hpp"
 
@@ -15,10 +17,18 @@ struct TaskNow {
   const TaskRecord* record = nullptr;  // null while no attempt was made
 };
 
-// Walks the hosts of a run in their frozen order from ordinal `from`, until `visit` returns false.
-// Joins the store's rows with what the live view knows of tasks that have no row. kNotFound: no
-// such run.
-Result<> WalkTasks(Services& services, RunId run, std::uint32_t from,
+// Which of a run's tasks.
+struct TaskChoice {
+  std::string stage = {};  // those of this one, in its last pass; "": of each host its last
+  std::uint32_t from = 0;  // hosts from this ordinal on
+};
+
+// Walks the hosts of a run in their frozen order until `visit` returns false. Joins the store's
+// rows with what the live view knows of tasks that have no row. kNotFound: no such run or stage.
+Result<> WalkTasks(Services& services, RunId run, const TaskChoice& choice,
                    const std::function<bool(const TaskNow&)>& visit);
+
+// The visits to a stage in the run's last pass that entered it.
+Result<std::vector<StageVisit>> VisitsOf(Services& services, RunId run, const std::string& stage);
 
 }  // namespace muster::server::api

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include <boost/json.hpp>
@@ -21,10 +22,11 @@ void States(Services& services, const CallPtr& call) {
   const auto id = ParseRunId(call->Part("id"));
   if (!id) return call->Fail(id.error());
   std::string states;
-  const auto walked = WalkTasks(services, *id, 0, [&](const TaskNow& task) {
-    states += static_cast<char>(task.state);
-    return true;
-  });
+  const auto walked =
+      WalkTasks(services, *id, {.stage = call->Query("stage")}, [&](const TaskNow& task) {
+        states += static_cast<char>(task.state);
+        return true;
+      });
   if (!walked) return call->Fail(walked.error());
   const std::string tag = "\"" + ToHex(crypto::Sha256(states)).substr(0, 16) + "\"";
   if (net::FindHeader(call->request().headers, "If-None-Match") == tag)
@@ -69,8 +71,9 @@ void ListTasks(Services& services, const CallPtr& call) {
   const WallTime logs_since = services.keeper.LogsSince();
   json::array list;
   json::value next = nullptr;
-  const auto walked =
-      WalkTasks(services, *id, static_cast<std::uint32_t>(*from), [&](const TaskNow& task) {
+  const auto walked = WalkTasks(
+      services, *id, {.stage = call->Query("stage"), .from = static_cast<std::uint32_t>(*from)},
+      [&](const TaskNow& task) {
         if (wanted && task.state != *wanted) return true;
         if (!host.empty() && *task.host != host) return true;
         if (list.size() == *limit) {
@@ -119,13 +122,14 @@ void Groups(Services& services, const CallPtr& call) {
     return call->Fail(400, "invalid", "by: expected output");
   std::map<GroupKey, Group> groups;
   std::size_t total = 0;
-  const auto walked = WalkTasks(services, *id, 0, [&](const TaskNow& task) {
-    Group& group = groups[KeyOf(task)];
-    group.hosts.push_back(*task.host);
-    if (task.record) group.bytes = task.record->log.bytes;
-    ++total;
-    return true;
-  });
+  const auto walked =
+      WalkTasks(services, *id, {.stage = call->Query("stage")}, [&](const TaskNow& task) {
+        Group& group = groups[KeyOf(task)];
+        group.hosts.push_back(*task.host);
+        if (task.record) group.bytes = task.record->log.bytes;
+        ++total;
+        return true;
+      });
   if (!walked) return call->Fail(walked.error());
   std::vector<std::pair<const GroupKey*, const Group*>> ordered;
   for (const auto& [key, group] : groups) ordered.emplace_back(&key, &group);
@@ -165,8 +169,9 @@ struct LogRequest {
   std::optional<Stream> only;
 };
 
+// Of the stage named, else of the last that the host had a task in.
 Result<TaskRecord> FindAttempt(Services& services, RunId run, const std::string& host,
-                               std::uint32_t attempt) {
+                               const std::string& stage, std::uint32_t attempt) {
   const auto targets = services.store.FindTargets(run);
   if (!targets) return Fail(targets.error());
   const auto target = std::ranges::find(**targets, host, &Target::name);
@@ -177,8 +182,18 @@ Result<TaskRecord> FindAttempt(Services& services, RunId run, const std::string&
   filter.last_attempt_only = attempt == 0;
   const auto rows = services.store.ListTasks(run, filter, std::nullopt, 1000);
   if (!rows) return Fail(rows.error());
+  std::set<Visit> visits;
+  if (!stage.empty()) {
+    const auto of_stage = VisitsOf(services, run, stage);
+    if (!of_stage) return Fail(of_stage.error());
+    for (const auto& visit : *of_stage) visits.insert(visit.visit);
+  }
+  const TaskRecord* last = nullptr;
   for (const auto& row : *rows)
-    if (attempt == 0 || row.key.attempt.value == attempt) return row;
+    if ((attempt == 0 || row.key.attempt.value == attempt) &&
+        (stage.empty() || visits.contains(row.key.visit)))
+      last = &row;
+  if (last != nullptr) return *last;
   if (attempt != 0)
     return Fail(ErrorCode::kNotFound, "{} has no attempt {} in run {}", host, attempt,
                 FormatRunId(run));
@@ -210,7 +225,8 @@ Result<LogRequest> ReadLogRequest(Services& services, const Call& call) {
     request.only = Stream::kStderr;
   else if (!stream.empty() && stream != "both")
     return Fail(ErrorCode::kInvalid, "stream: expected both, stdout or stderr");
-  const auto record = FindAttempt(services, *id, host, static_cast<std::uint32_t>(*attempt));
+  const auto record =
+      FindAttempt(services, *id, host, call.Query("stage"), static_cast<std::uint32_t>(*attempt));
   if (!record) return Fail(record.error());
   request.task = record->key;
   request.mark = LogOf(*record, services.keeper.LogsSince());

@@ -97,10 +97,17 @@ TEST_F(SpawnerTest, NothingOfTheAgentsEnvironmentCanBeReadThere) {
 }
 
 TEST_F(SpawnerTest, AShimThatWaitsTakesTheNextTask) {
-  EXPECT_EQ(RunScript("echo $PPID; sleep 0 &").out, RunScript("echo $PPID").out);
+  const auto after = [&](const Outcome& outcome) {
+    const auto pid = static_cast<pid_t>(std::stoi(outcome.out));
+    EXPECT_TRUE(WaitFor([&] { return CommandLine(pid) == "muster-agent shim, waiting"; }));
+    return outcome.out;
+  };
+  const auto first = after(RunScript("echo $PPID; sleep 0 &"));
+  EXPECT_EQ(first, after(RunScript("echo $PPID")));
   const auto failed = RunScript("echo $PPID; exit 7");
   EXPECT_EQ(failed.end.exit_code, 7);
-  EXPECT_EQ(failed.out, RunScript("echo $PPID; umask >&2").out);
+  EXPECT_EQ(first, after(failed));
+  EXPECT_EQ(first, after(RunScript("echo $PPID; umask >&2")));
   EXPECT_EQ(RunScript("umask; ls /proc/self/fd | tr '\\n' ' '").out, "0022\n0 1 2 3 ");
 }
 
