@@ -30,6 +30,9 @@ class Contract(ApiTest):
         "createInvite": {"uses": 2, "labels": {"zone": "sh1"}},
         "raiseServerLog": {"level": "info", "for_ms": 1000},
         "writeArtifact": b"hello",
+        "retryRun": {"from": "nowhere"},
+        "skipStage": {"stage": "command"},
+        "setRun": {"concurrency": 1},
         "join": {"token": "mj1.no.such", "name": "h9", "request_pem": "none"},
     }
     HOSTS = {"revokeHost": "nobody"}  # the others need h1 as it is
@@ -59,7 +62,8 @@ class Contract(ApiTest):
     def test_every_operation_answers_as_described(self):
         expected = {"startRun": 201, "createInvite": 201, "createToken": 201, "stopRun": 409, "link": 403,
                     "acceptJoin": 404, "rejectJoin": 404, "revokeHost": 404, "removeHost": 409,
-                    "readArtifact": 404, "writeArtifact": 201}
+                    "readArtifact": 404, "writeArtifact": 201, "pauseRun": 409, "resumeRun": 409, "retryRun": 404,
+                    "skipStage": 409, "setRun": 409, "approveRun": 409, "rejectRun": 409}
         for method, path, operation in operations():
             name = operation["operationId"]
             if name == "stream":

@@ -19,10 +19,10 @@ TEST(RunRequest, ReadsACommandWithItsOptions) {
     "concurrency":7,"batches":"1,10%","max_failures":"2%","leftovers":"kill","stdin_base64":"aGk="})");
   ASSERT_TRUE(request) << request.error().message;
   const StageSpec& stage = request->spec.stages.at(0);
-  EXPECT_EQ(stage.command->argv, (std::vector<std::string>{"ls", "-l"}));
-  EXPECT_EQ(stage.command->stdin_data, "hi");
-  EXPECT_EQ(stage.command->timeout, std::chrono::seconds(5));
-  EXPECT_TRUE(stage.command->kill_leftovers);
+  EXPECT_EQ(CommandOf(stage)->argv, (std::vector<std::string>{"ls", "-l"}));
+  EXPECT_EQ(CommandOf(stage)->stdin_data, "hi");
+  EXPECT_EQ(CommandOf(stage)->timeout, std::chrono::seconds(5));
+  EXPECT_TRUE(CommandOf(stage)->kill_leftovers);
   EXPECT_EQ(stage.concurrency, 7U);
   EXPECT_EQ(stage.batches.sizes.size(), 2U);
   EXPECT_EQ(stage.max_failures, (HostShare{2, true}));
@@ -33,11 +33,11 @@ TEST(RunRequest, ReadsLimits) {
   const auto request = Read(R"({"targets":"a","command":{"argv":["x"]},
     "resources":{"memory":536870912,"cpu":1.5,"processes":100}})");
   ASSERT_TRUE(request) << request.error().message;
-  EXPECT_EQ(request->spec.stages.at(0).command->resources,
+  EXPECT_EQ(CommandOf(request->spec.stages.at(0))->resources,
             (Resources{.memory = 512 << 20, .cpu = 1500, .processes = 100}));
   const auto none = Read(R"({"targets":"a","command":{"argv":["x"]},"resources":{}})");
   ASSERT_TRUE(none) << none.error().message;
-  EXPECT_FALSE(none->spec.stages.at(0).command->resources.Any());
+  EXPECT_FALSE(CommandOf(none->spec.stages.at(0))->resources.Any());
   for (const char* text :
        {R"({"memory":-1})", R"({"memory":4096})", R"({"cpu":"1"})", R"({"cpu":0.001})",
         R"({"cpu":-1})", R"({"processes":1.5})", R"({"disk":1})", R"([])"}) {
