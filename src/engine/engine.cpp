@@ -93,14 +93,13 @@ bool Engine::Continue(Now now, CommitNumber batch, std::vector<Change>& changes,
   FireTimers(turn);
   // One pass over what is waiting now: what wakes itself again comes next time, after other
   // commands.
-  for (std::size_t left = state_.work.size(); left > 0 && !turn.Spent(); --left) {
-    const RunId id = state_.work.front();
-    state_.work.pop_front();
-    if (const auto found = state_.runs.find(id); found != state_.runs.end())
+  for (std::size_t left = state_.work.Size(); left > 0 && !turn.Spent(); --left) {
+    const auto id = state_.work.Pop();
+    if (const auto found = state_.runs.find(*id); found != state_.runs.end())
       Advance(turn, found->second);
   }
   WriteRuns(turn);
-  return !state_.work.empty() || (!state_.timers.empty() && state_.timers.top().at <= now.mono);
+  return !state_.work.Empty() || (!state_.timers.empty() && state_.timers.top().at <= now.mono);
 }
 
 void Engine::Summarise(CommitNumber batch, Effects& effects) {
@@ -124,7 +123,7 @@ void Engine::Summarise(CommitNumber batch, Effects& effects) {
 }
 
 MonoTime Engine::NextWake() const {
-  if (!state_.work.empty()) return {0};
+  if (!state_.work.Empty()) return {0};
   return state_.timers.empty() ? kNever : state_.timers.top().at;
 }
 

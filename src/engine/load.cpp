@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/limiter/limiter.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
 #include "engine/runs/replay.hpp"
@@ -96,7 +97,7 @@ void LoadRun(State& state, Snapshot::OpenRun&& loaded, Now now) {
     AwaitWord(state, open, now);
   ArmBudget(state, open, now);
   open.working = true;
-  state.work.push_back(id);
+  state.work.Push(open.run.spec.priority, id);
 }
 
 }  // namespace
@@ -123,6 +124,7 @@ State LoadState(Snapshot snapshot, Options options, Now now) {
   for (auto& invite : snapshot.invites) state.invites[invite.id] = std::move(invite);
   for (auto& join : snapshot.pending) state.pending[join.name] = {join, now.mono};
   for (auto& run : snapshot.runs) LoadRun(state, std::move(run), now);
+  LoadHolds(state, snapshot.holds);
   for (auto& record : snapshot.open_logs) {
     if (state.lingering.contains(record.key)) continue;
     state.CountOpenLog(record.key.run);

@@ -14,6 +14,7 @@
 
 #include "domain/records.hpp"
 #include "engine/command.hpp"
+#include "engine/work_queue.hpp"
 #include "ports/store.hpp"
 
 // The engine's memory: what can act soon. Everything here is either loaded from the store or
@@ -88,10 +89,10 @@ struct OpenVisit {
 
 // How one host comes through a run.
 struct HostFlow {
-  std::uint32_t dropped_at = kNowhere;   // the stage it did not come through
+  std::uint32_t dropped_at = kNowhere;      // the stage it did not come through
   TaskState last = TaskState::kWaiting;     // of its last task
   TaskState settled = TaskState::kWaiting;  // of the last that is on record as ended
-  bool touched = false;                  // some task was sent to it
+  bool touched = false;                     // some task was sent to it
 
   static constexpr std::uint32_t kNowhere = ~0U;
   bool Ok() const { return dropped_at == kNowhere; }
@@ -164,6 +165,12 @@ constexpr std::uint32_t FirstVisitOf(std::uint64_t id_space) {
   return static_cast<std::uint32_t>(id_space % 2048) << 20;
 }
 
+// Who holds a key of the limiter, and who waits for it, in the order they came.
+struct KeyState {
+  std::set<TaskKey> holders;
+  std::map<std::uint64_t, TaskPlace> waiting;
+};
+
 struct State {
   Options options;
   std::string cluster;
@@ -189,7 +196,7 @@ struct State {
   std::map<std::string, Pending, std::less<>> pending;  // by name
 
   std::map<RunId, OpenRun> runs;
-  std::deque<RunId> work;        // runs with something to do now
+  WorkQueue work;                // runs with something to do now
   std::set<RunId> untold;        // runs whose counts changed since the last news
   std::set<RunId> dirty_runs;    // whose row is to be written at the end of this turn
   std::set<RunId> changed_runs;  // of those, whose own row did
@@ -211,6 +218,12 @@ struct State {
   CommitNumber keys_forgotten_at;  // reads older than this cannot be trusted about keys
 
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers;
+
+  std::map<std::string, KeyState, std::less<>> keys_held;
+  std::unordered_map<TaskKey, std::vector<std::string>> holds;  // keys by holder
+  std::unordered_map<HostId, std::set<TaskKey>> lost_holders;   // that may still run there
+  std::map<TaskPlace, std::pair<std::string, std::uint64_t>> waits_for_key;  // which, and its place
+  std::uint64_t next_waiter = 1;
 
   std::map<std::string, std::string> gates;  // closed ones, with their reasons
   std::set<TaskKey> strangers;  // tasks of runs that a restore lost, of which the audit tells

@@ -47,7 +47,7 @@ class Turn {
   // Puts a run among those that have something to do.
   void Wake(OpenRun& run) {
     if (std::exchange(run.working, true)) return;
-    state.work.push_back(run.run.id);
+    state.work.Push(run.run.spec.priority, run.run.id);
   }
 
   bool Spent() const { return things_ >= state.options.most_things; }

@@ -17,6 +17,7 @@ class JobMaker {
     for (std::int64_t left = world_.Between(1, 3); left > 0; --left) AddMain();
     if (world_.Chance(0.3)) AddEnd("branch", Section::kBranch);
     if (world_.Chance(0.3)) AddEnd("finally", Section::kFinally);
+    if (world_.Chance(0.2)) spec_.limits = {{.key = "run/1", .max = 1}};
     if (world_.Chance(0.2)) spec_.timeout = Duration(world_.Between(20'000, 300'000));
     return std::move(spec_);
   }
@@ -59,6 +60,8 @@ class JobMaker {
     if (world_.Chance(0.5)) stage.max_failures = {SomeNumber(0, 60), true};
     if (spec_.job.empty()) return;
     if (world_.Chance(0.4)) stage.on_limit = OnLimit::kPause;
+    // The checker knows the maximum from the key.
+    if (world_.Chance(0.15)) stage.limits = {{.key = "task/2", .max = 2}};
     if (world_.Chance(0.3)) stage.retries = {SomeNumber(1, 2), Duration(world_.Between(0, 5'000))};
   }
 

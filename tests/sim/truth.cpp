@@ -161,6 +161,14 @@ void Truth::BatchWritten(const Batch& batch, Term term) {
           throw Violation("the final mark of " + FormatTaskKey(next.key) + " changed");
       }
       tasks_[place] = next;
+    } else if (const auto* put_hold = std::get_if<PutHold>(&change)) {
+      // Promise 3: the number behind the slash is the maximum.
+      auto& holders = held_[put_hold->hold.key];
+      holders.insert(put_hold->hold.task);
+      if (holders.size() > std::stoul(put_hold->hold.key.substr(put_hold->hold.key.find('/') + 1)))
+        throw Violation("key " + put_hold->hold.key + " is held by too many");
+    } else if (const auto* drop_hold = std::get_if<DropHold>(&change)) {
+      held_[drop_hold->hold.key].erase(drop_hold->hold.task);
     } else if (const auto* visit = std::get_if<PutVisit>(&change)) {
       VisitWritten(*visit);
     } else if (const auto* run = std::get_if<PutRun>(&change)) {
@@ -174,6 +182,7 @@ void Truth::Restored(Store& store) {
   tasks_.clear();
   runs_.clear();
   visits_.clear();
+  held_.clear();
   stop_committed_.clear();
   std::erase_if(answered_, [&](const auto& item) { return !store.FindRun(item.second)->value; });
   const auto runs = *store.ListRuns({}, {}, 1'000'000);
@@ -298,7 +307,10 @@ void Truth::CheckEnd(Store& store, LogStore& logs) {
   if (!trail.Reaches(*store.ReadAuditHead()))
     throw Violation("the audit trail is broken at " + std::to_string(trail.bad()) + ": " +
                     trail.why());
-  std::map<std::string, int> runs_by_key;
+  for (const auto& [key, holders] : held_)
+    for (const TaskKey& holder : holders)
+      if (!holder.visit || tasks_.contains(MemoryDisk::PlaceOf(holder)))
+        throw Violation("key " + key + " is still held by " + FormatTaskKey(holder));
   for (const auto& [place, record] : tasks_)
     if (record.state == TaskState::kSent)
       throw Violation("task " + FormatTaskKey(record.key) + " is still out");

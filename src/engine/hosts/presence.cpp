@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/version.hpp"
+#include "engine/limiter/limiter.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
 #include "engine/runs/render.hpp"
@@ -277,6 +278,7 @@ void Welcome(Turn& turn, HostEntry& entry, const NodeHello& command) {
   }
   turn.FrameFor(command.link).welcome = std::move(welcome);
   SettleUnlisted(turn, entry, command.hello, listed);
+  SettleLost(turn, entry.host.id, listed);
   SettleUnsure(turn, entry);
   GiveUpOutputs(turn, entry.host.id, listed);
   DropWishes(turn, entry.host.id);

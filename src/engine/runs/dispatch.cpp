@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/limiter/limiter.hpp"
 #include "engine/runs/ending.hpp"
 #include "engine/runs/flow.hpp"
 #include "engine/runs/needs.hpp"
@@ -32,8 +33,19 @@ void Dispatch(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal,
   if (const auto lacking = WhatLacks(**command, host))
     return EndUnsent(turn, run, visit, ordinal, TaskEvent::kRefusedForGood, *lacking);
   Slot& slot = visit.At(ordinal);
+  const TaskPlace place{run.run.id, visit.record.visit, ordinal};
   TaskRecord record;
-  record.key = {run.run.id, visit.record.visit, ordinal, host.host.id, Attempt(++slot.attempt)};
+  record.key = {run.run.id, visit.record.visit, ordinal, host.host.id, Attempt(slot.attempt + 1)};
+  if (!run.SpecOf(visit).limits.empty()) {
+    const auto keys = RenderKeys(turn.state, run, visit, ordinal);
+    if (!keys)
+      return EndUnsent(turn, run, visit, ordinal, TaskEvent::kRefusedForGood, keys.error().message);
+    if (!TakeKeys(turn, run, record.key, *keys, place)) {
+      host.queued.insert(place);
+      return turn.Spend();
+    }
+  }
+  ++slot.attempt;
   record.state = TaskState::kSent;
   record.sent = turn.now.wall;
   record.store = host.host.store;
@@ -43,7 +55,6 @@ void Dispatch(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal,
   turn.Put(PutTask{record});
   MoveSlot(run, visit, ordinal, TaskState::kSent);
   run.hosts[ordinal].touched = true;
-  const TaskPlace place{run.run.id, visit.record.visit, ordinal};
   host.queued.erase(place);
   host.open.insert(place);
   SendOrder(turn, run, visit, record, host, *command);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/limiter/limiter.hpp"
+
 namespace muster::engine {
 namespace {
 
@@ -107,6 +109,10 @@ void EndAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordina
   record.ended_term = turn.state.term;
   turn.state.hosts.at(record.key.host).open.erase({run.run.id, visit.record.visit, ordinal});
   turn.Put(PutTask{record});
+  if (record.state == TaskState::kLost)
+    KeepLost(turn.state, record.key);
+  else
+    ReleaseKeys(turn, record.key);
   if (MayRetry(run, visit, visit.At(ordinal), record))
     FollowUp(turn, run, visit, record);
   else
@@ -146,8 +152,10 @@ void EndUnsent(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal
   record.log = MarkOf(record, std::nullopt);
   record.sent_commit = record.ended_commit = turn.commit;
   record.sent_term = record.ended_term = turn.state.term;
+  const TaskPlace place{run.run.id, visit.record.visit, ordinal};
+  StopWaiting(turn.state, place);
   if (const auto entry = turn.state.hosts.find(host); entry != turn.state.hosts.end())
-    entry->second.queued.erase({run.run.id, visit.record.visit, ordinal});
+    entry->second.queued.erase(place);
   turn.Put(PutTask{record});
   Finish(turn, run, visit, record);
 }
@@ -196,6 +204,7 @@ void ReturnToQueue(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ord
   record.ended_commit = turn.commit;
   record.ended_term = turn.state.term;
   turn.Put(PutTask{record});
+  ReleaseKeys(turn, record.key);
   run.hosts[ordinal].settled = record.state;
   MoveSlot(run, visit, ordinal, *next);
   HostEntry& host = turn.state.hosts.at(record.key.host);

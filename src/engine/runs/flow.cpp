@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/limiter/limiter.hpp"
 #include "engine/runs/budget.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
@@ -276,6 +277,8 @@ void EndRun(Turn& turn, OpenRun& open) {
   turn.state.untold.erase(id);
   turn.state.dirty_runs.erase(id);
   turn.state.ended_at[id] = turn.commit;
+  StopWaiting(turn.state, {id, {}, 0});
+  ReleaseKeys(turn, HolderOf(id));
   OnRunEnd(turn, open);
   turn.state.runs.erase(id);
 }
@@ -427,6 +430,12 @@ void OnVisitDue(Turn& turn, OpenRun& run, OpenVisit& visit) {
 
 bool Advance(Turn& turn, OpenRun& run) {
   run.working = false;
+  if (run.run.state == RunState::kQueued && !run.Stopping()) {
+    if (!TakeRunKeys(turn, run)) return true;
+    run.run.state = RunState::kRunning;
+    KeepRun(turn, run);
+    if (!run.run.closing) Begin(turn, run);
+  }
   bool changed = false;
   for (bool more = true; more && !turn.Spent();) {
     more = false;

@@ -228,6 +228,22 @@ Result<HostAction> RenderForAll(const OpenRun& run, const StageSpec& spec) {
   return RenderCommand(run, spec, RunScope(run));
 }
 
+Result<std::vector<WantedKey>> RenderKeys(const State& state, const OpenRun& run,
+                                          const OpenVisit& visit, std::uint32_t ordinal) {
+  const auto host = state.hosts.find((*run.targets)[ordinal].host);
+  if (host == state.hosts.end()) return Fail(ErrorCode::kNotFound, "the host is no longer known");
+  const RunScope scope(run, &host->second.host, ordinal);
+  std::vector<WantedKey> keys;
+  for (const auto& limit : run.SpecOf(visit).limits) {
+    auto key = Render(limit.key, scope);
+    if (!key)
+      return Fail(key.error().code, "stage {}: limit: {}", run.SpecOf(visit).name,
+                  key.error().message);
+    keys.push_back({std::move(*key), limit.max});
+  }
+  return keys;
+}
+
 Result<HostAction> RenderFor(const State& state, const OpenRun& run, const OpenVisit& visit,
                              std::uint32_t ordinal) {
   const auto host = state.hosts.find((*run.targets)[ordinal].host);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/limiter/limiter.hpp"
 #include "engine/turn.hpp"
 
 // Templates of a run's plan, evaluated into data.
@@ -11,6 +12,10 @@ Result<bool> HoldsNow(const OpenRun& run, const std::string& condition);
 
 // The command of a visit as every host gets it; nothing when it differs from host to host.
 Result<HostAction> RenderForAll(const OpenRun& run, const StageSpec& spec);
+
+// The keys that a host's task takes.
+Result<std::vector<WantedKey>> RenderKeys(const State& state, const OpenRun& run,
+                                          const OpenVisit& visit, std::uint32_t ordinal);
 
 // The command as one host gets it. kNotFound names what it lacks.
 Result<HostAction> RenderFor(const State& state, const OpenRun& run, const OpenVisit& visit,

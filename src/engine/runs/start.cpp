@@ -2,6 +2,7 @@
 
 #include "engine/keeping/gates.hpp"
 #include "engine/keys.hpp"
+#include "engine/limiter/limiter.hpp"
 #include "engine/runs/flow.hpp"
 
 namespace muster::engine {
@@ -68,7 +69,12 @@ OpenRun& CreateRun(Turn& turn, NewRun made) {
   open.counts[TaskState::kWaiting] = run.hosts;
   turn.Put(PutPlan{id, std::make_shared<const RunSpec>(run.spec)});
   turn.Put(PutTargets{id, open.targets});
-  Begin(turn, open);
+  // Begun when its turn comes, which for most is at once.
+  if (!TakeRunKeys(turn, open))
+    run.state = RunState::kQueued;
+  else if (!run.closing)
+    Begin(turn, open);
+  turn.Wake(open);
   KeepRun(turn, open);
   turn.Tell(RunNews{.run = id,
                     .state = run.state,

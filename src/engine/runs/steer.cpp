@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "domain/no_such_run.hpp"
+#include "engine/limiter/limiter.hpp"
 #include "engine/runs/budget.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/entering.hpp"
@@ -232,6 +233,7 @@ void Decide(Turn& turn, const PauseRun& command) {
     return turn.Answer(command.caller, Fail(ErrorCode::kConflict, "run {} is being stopped",
                                             FormatRunId(command.run)));
   PauseTree(turn, *run, {command.caller.name, turn.now.wall, command.reason, command.release});
+  if (command.release) ReleaseKeys(turn, HolderOf(command.run));
   Steered(turn, command.caller, *run, "run.pause", command.release ? "keys released" : "",
           command.reason);
 }
@@ -242,6 +244,11 @@ void Decide(Turn& turn, const ResumeRun& command) {
   if (!run->run.pause)
     return turn.Answer(command.caller, Fail(ErrorCode::kConflict, "run {} is not paused",
                                             FormatRunId(command.run)));
+  if (!TakeRunKeys(turn, *run))
+    return turn.Answer(
+        command.caller,
+        Fail(ErrorCode::kConflict, "run {} gave its keys back, and now {}; try later",
+             FormatRunId(command.run), WhyNoKey(turn.state, {command.run, {}, 0})));
   const std::string was = run->run.pause->reason;
   ResumeTree(turn, *run);
   Steered(turn, command.caller, *run, "run.resume", was.empty() ? "" : "was paused: " + was, "");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "engine/limiter/limiter.hpp"
 #include "engine/runs/dispatch.hpp"
 
 namespace muster::engine {
@@ -73,6 +74,8 @@ std::string WhyWaiting(const State& state, const OpenRun& run, const OpenVisit& 
         return fmt::format("the host is offline; it becomes unreachable in {}",
                            left(slot.wait_until));
       if (run.run.pause) return WhyPaused(run);
+      if (auto key = WhyNoKey(state, {run.run.id, visit.record.visit, ordinal}); !key.empty())
+        return key;
       if (slot.retry_at > now.mono && slot.retries > 0)
         return fmt::format("it failed; attempt {} follows in {}", slot.attempt + 1,
                            left(slot.retry_at));
@@ -115,6 +118,8 @@ void Decide(Turn& turn, const AskWhy& command) {
                        Fail(ErrorCode::kNotFound, "run {} is not open", FormatRunId(command.run)));
   const OpenRun& run = found->second;
   WhyAnswer answer;
+  if (run.run.state == RunState::kQueued)
+    answer.summary.push_back(WhyNoKey(turn.state, {run.run.id, {}, 0}));
   std::map<std::string, std::uint32_t> reasons;
   for (const auto& [id, visit] : run.visits) {
     if (visit.slots.empty()) {

@@ -1,0 +1,146 @@
+#include "engine/limiter/limiter.hpp"
+
+#include <algorithm>
+
+#include "engine/runs/dispatch.hpp"
+#include "engine/runs/render.hpp"
+
+namespace muster::engine {
+namespace {
+
+bool HeldAbove(const State& state, const OpenRun& run, const std::string& key) {
+  const auto found = state.keys_held.find(key);
+  if (found == state.keys_held.end()) return false;
+  for (RunId id = run.run.id; id;) {
+    if (found->second.holders.contains(HolderOf(id))) return true;
+    const auto open = state.runs.find(id);
+    id = open == state.runs.end() ? RunId() : open->second.run.parent;
+  }
+  return false;
+}
+
+void Wake(Turn& turn, const TaskPlace& waiter) {
+  const auto run = turn.state.runs.find(waiter.run);
+  if (run == turn.state.runs.end()) return;
+  if (!waiter.visit) return turn.Wake(run->second);
+  const auto visit = run->second.visits.find(waiter.visit);
+  if (visit == run->second.visits.end() || !visit->second.Has(waiter.ordinal)) return;
+  if (visit->second.At(waiter.ordinal).state == TaskState::kQueued)
+    MakeReady(turn, run->second, visit->second, waiter.ordinal);
+}
+
+// As many as may go on now; each asks anew, and waits again if another was quicker.
+void WakeWaiting(Turn& turn, KeyState& state) {
+  if (state.waiting.empty()) return;
+  const auto first = state.waiting.begin();
+  const TaskPlace waiter = first->second;
+  state.waiting.erase(first);
+  turn.state.waits_for_key.erase(waiter);
+  Wake(turn, waiter);
+}
+
+}  // namespace
+
+bool TakeKeys(Turn& turn, const OpenRun& run, const TaskKey& holder,
+              const std::vector<WantedKey>& keys, const TaskPlace& waiter) {
+  State& state = turn.state;
+  std::vector<std::string> wanted;
+  for (const auto& [key, max] : keys) {
+    if (HeldAbove(state, run, key)) continue;
+    KeyState& held = state.keys_held[key];
+    if (held.holders.size() >= max) {
+      if (!state.waits_for_key.contains(waiter)) {
+        state.waits_for_key[waiter] = {key, state.next_waiter};
+        held.waiting.emplace(state.next_waiter++, waiter);
+      }
+      return false;
+    }
+    if (std::ranges::find(wanted, key) == wanted.end()) wanted.push_back(key);
+  }
+  StopWaiting(state, waiter);
+  for (const auto& key : wanted) {
+    state.keys_held[key].holders.insert(holder);
+    turn.Put(PutHold{{key, holder}});
+  }
+  if (!wanted.empty()) state.holds[holder] = std::move(wanted);
+  return true;
+}
+
+void StopWaiting(State& state, const TaskPlace& waiter) {
+  const auto waits = state.waits_for_key.find(waiter);
+  if (waits == state.waits_for_key.end()) return;
+  if (const auto held = state.keys_held.find(waits->second.first); held != state.keys_held.end())
+    held->second.waiting.erase(waits->second.second);
+  state.waits_for_key.erase(waits);
+}
+
+void ReleaseKeys(Turn& turn, const TaskKey& holder) {
+  State& state = turn.state;
+  const auto found = state.holds.find(holder);
+  if (found == state.holds.end()) return;
+  const auto keys = std::move(found->second);
+  state.holds.erase(found);
+  for (const auto& key : keys) {
+    const auto held = state.keys_held.find(key);
+    if (held == state.keys_held.end()) continue;
+    held->second.holders.erase(holder);
+    turn.Put(DropHold{{key, holder}});
+    WakeWaiting(turn, held->second);
+    if (held->second.holders.empty() && held->second.waiting.empty()) state.keys_held.erase(held);
+  }
+}
+
+void KeepLost(State& state, const TaskKey& holder) {
+  if (state.holds.contains(holder)) state.lost_holders[holder.host].insert(holder);
+}
+
+void SettleLost(Turn& turn, HostId host, const std::set<TaskKey>& listed) {
+  const auto found = turn.state.lost_holders.find(host);
+  if (found == turn.state.lost_holders.end()) return;
+  for (const TaskKey& holder : std::set(found->second))
+    if (!listed.contains(holder)) {
+      found->second.erase(holder);
+      ReleaseKeys(turn, holder);
+    }
+  if (found->second.empty()) turn.state.lost_holders.erase(found);
+}
+
+bool TakeRunKeys(Turn& turn, OpenRun& run) {
+  if (run.run.spec.limits.empty()) return true;
+  std::vector<WantedKey> keys;
+  for (const auto& limit : run.run.spec.limits) {
+    auto key = RenderText(run, limit.key);
+    if (!key) {
+      run.run.outcome = StageState::kFailed;
+      run.run.reason = fmt::format("limit: {}", key.error().message);
+      run.run.closing = true;
+      return true;
+    }
+    keys.push_back({std::move(*key), limit.max});
+  }
+  return TakeKeys(turn, run, HolderOf(run.run.id), keys, {run.run.id, {}, 0});
+}
+
+void LoadHolds(State& state, const std::vector<KeyHold>& holds) {
+  for (const auto& [key, task] : holds) {
+    state.keys_held[key].holders.insert(task);
+    state.holds[task].push_back(key);
+    if (!task.visit) continue;
+    const auto run = state.runs.find(task.run);
+    const bool open = run != state.runs.end() && run->second.visits.contains(task.visit) &&
+                      run->second.visits.at(task.visit).attempts.contains(task.ordinal);
+    if (!open) state.lost_holders[task.host].insert(task);
+  }
+}
+
+std::string WhyNoKey(const State& state, const TaskPlace& waiter) {
+  const auto waits = state.waits_for_key.find(waiter);
+  if (waits == state.waits_for_key.end()) return {};
+  const auto held = state.keys_held.find(waits->second.first);
+  if (held == state.keys_held.end() || held->second.holders.empty()) return {};
+  const TaskKey& first = *held->second.holders.begin();
+  return fmt::format("limit '{}' is reached; {} holds it", waits->second.first,
+                     FormatRunId(first.run));
+}
+
+}  // namespace muster::engine

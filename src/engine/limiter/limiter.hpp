@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/turn.hpp"
+
+// How much at once: keys that tasks and runs hold while they work. All keys of a thing are taken
+// at once, or none; what holds what is durable.
+namespace muster::engine {
+
+struct WantedKey {
+  std::string key;
+  std::uint32_t max = 1;
+};
+
+// Who holds a run's own keys.
+inline TaskKey HolderOf(RunId run) { return {run, {}, 0, {}, {}}; }
+
+// Takes the keys for `holder`. When one of them is taken by too many, none is, and `waiter` is
+// woken when that one is given back. Keys that the run itself or a run above it holds are not
+// counted again.
+bool TakeKeys(Turn& turn, const OpenRun& run, const TaskKey& holder,
+              const std::vector<WantedKey>& keys, const TaskPlace& waiter);
+
+// The keys of the run itself, before its first stage. A run whose key cannot be made is on its way
+// to fail.
+bool TakeRunKeys(Turn& turn, OpenRun& run);
+
+// The waiter has ended, or has what it wanted.
+void StopWaiting(State& state, const TaskPlace& waiter);
+
+// From the rows, once the runs are loaded.
+void LoadHolds(State& state, const std::vector<KeyHold>& holds);
+
+// Gives back what it holds, and wakes who waits for it.
+void ReleaseKeys(Turn& turn, const TaskKey& holder);
+
+// The attempt was lost: it may still run, so it keeps its keys until its host says otherwise.
+void KeepLost(State& state, const TaskKey& holder);
+
+// The host said Hello with these tasks: lost ones it does not know hold nothing any more.
+void SettleLost(Turn& turn, HostId host, const std::set<TaskKey>& listed);
+
+// For "why": the key a task waits for and who holds it; "" when it waits for none.
+std::string WhyNoKey(const State& state, const TaskPlace& waiter);
+
+}  // namespace muster::engine

@@ -1,0 +1,132 @@
+#include "flow_fixture.hpp"
+
+namespace muster::engine {
+namespace {
+
+class Limiter : public FlowFixture {
+ protected:
+  static StageSpec Limited(std::string name, std::string key, std::uint32_t max) {
+    StageSpec stage = Named(std::move(name));
+    stage.limits = {{.key = std::move(key), .max = max}};
+    return stage;
+  }
+};
+
+TEST_F(Limiter, AKeyBoundsTasksOverAllRuns) {
+  AddHosts(3);
+  const RunId first = StartJob(3, {Limited("go", "disk/${{ run.job }}", 2)});
+  EXPECT_EQ(Sent(), (Hosts{1, 2}));
+  const auto two = orders_;
+  const RunId second = StartJob(3, {Limited("go", "disk/${{ run.job }}", 2)});
+  EXPECT_EQ(Sent(), Hosts{});
+  End(two[0].task);
+  EXPECT_EQ(Sent(), (Hosts{3})) << "who waited longest";
+  EXPECT_EQ(orders_.front().task.run, first);
+  EndAll();
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  EXPECT_EQ(orders_.front().task.run, second);
+}
+
+TEST_F(Limiter, AKeyMayDifferFromHostToHost) {
+  AddHosts(2);
+  StartJob(2, {Limited("go", "host/${{ host.name }}", 1)});
+  EXPECT_EQ(Sent(), (Hosts{1, 2}));
+  StartJob(2, {Limited("go", "host/${{ host.name }}", 1)});
+  EXPECT_EQ(Sent(), Hosts{});
+}
+
+TEST_F(Limiter, WhatIsHeldSurvivesACrash) {
+  AddHosts(2);
+  StartJob(2, {Limited("go", "k", 1)});
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  Crash();
+  EXPECT_EQ(frames_.size(), 0U);
+  EndAll();
+  EXPECT_EQ(Sent(), (Hosts{2}));
+}
+
+TEST_F(Limiter, ALostTaskKeepsItsKeyUntilItsHostSaysOtherwise) {
+  AddHosts(2);
+  muster::Command command;
+  command.timeout = std::chrono::seconds(10);
+  StageSpec stage = Limited("go", "k", 1);
+  stage.action = std::make_shared<const muster::Command>(command);
+  stage.max_failures = {.number = 1};
+  const RunId run = StartJob(2, {stage});
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  Cut(1);
+  Advance(std::chrono::minutes(3));
+  EXPECT_EQ(StateOf(run, 1), TaskState::kLost);
+  EXPECT_EQ(Sent(), Hosts{}) << "it may still be at work there";
+  SayHello(1, {}, "another boot");
+  Settle();
+  EXPECT_EQ(Sent(), (Hosts{2}));
+}
+
+TEST_F(Limiter, ARunTakesItsOwnKeysBeforeItsFirstStage) {
+  AddHosts(1);
+  RunSpec spec;
+  spec.job = "job";
+  spec.stages = {Named("go")};
+  spec.limits = {{.key = "cluster/x", .max = 1}};
+  const RunId first = StartSpec(1, spec);
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  const auto running = orders_;
+  const RunId second = StartSpec(1, spec);
+  EXPECT_EQ(Find(second).state, RunState::kQueued);
+  EXPECT_EQ(Sent(), Hosts{});
+  orders_ = running;
+  Crash();
+  EXPECT_EQ(Sent(), Hosts{});
+  End(running.front().task);
+  EXPECT_EQ(Find(first).state, RunState::kSucceeded);
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  EXPECT_EQ(Find(second).state, RunState::kRunning);
+}
+
+TEST_F(Limiter, AChildStandsUnderItsParentsKeys) {
+  AddHosts(1);
+  RunSpec child;
+  child.job = "replace";
+  child.stages = {Named("work")};
+  child.limits = {{.key = "cluster/x", .max = 1}};
+  RunSpec spec;
+  spec.job = "repair";
+  spec.limits = {{.key = "cluster/x", .max = 1}};
+  spec.jobs["replace"] = std::make_shared<const RunSpec>(child);
+  spec.stages = {With("sub", JobAction{.job = "replace", .params = {}})};
+  const RunId run = StartSpec(1, spec);
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  EndAll();
+  EXPECT_EQ(Find(run).state, RunState::kSucceeded);
+}
+
+TEST_F(Limiter, AQueuedRunCanBeStopped) {
+  AddHosts(1);
+  RunSpec spec;
+  spec.job = "job";
+  spec.stages = {Named("go")};
+  spec.limits = {{.key = "k", .max = 1}};
+  StartSpec(1, spec);
+  Sent();
+  const RunId second = StartSpec(1, spec);
+  EXPECT_TRUE(Do(StopRun{.caller = {}, .run = second, .host = {}, .reason = {}, .known = {}}));
+  EXPECT_EQ(Find(second).state, RunState::kCancelled);
+}
+
+TEST(Queue, ThreeClassesAreTakenInTurn) {
+  WorkQueue queue;
+  for (std::uint64_t i = 1; i <= 6; ++i) {
+    queue.Push(Priority::kHigh, RunId(100 + i));
+    queue.Push(Priority::kNormal, RunId(200 + i));
+    queue.Push(Priority::kLow, RunId(300 + i));
+  }
+  std::map<std::uint64_t, int> taken;
+  for (int i = 0; i < 6; ++i) ++taken[queue.Pop()->value / 100];
+  EXPECT_EQ(taken, (std::map<std::uint64_t, int>{{1, 3}, {2, 2}, {3, 1}}));
+  while (!queue.Empty()) EXPECT_TRUE(queue.Pop());
+  EXPECT_FALSE(queue.Pop());
+}
+
+}  // namespace
+}  // namespace muster::engine
