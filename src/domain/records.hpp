@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "domain/audit.hpp"
+#include "domain/document.hpp"
 #include "domain/host.hpp"
 #include "domain/ids.hpp"
 #include "domain/run.hpp"
@@ -129,6 +130,16 @@ struct DropHold {
   KeyHold hold;
 };
 
+// The next version of a document; the ones before it stay.
+struct PutDocument {
+  std::shared_ptr<const Document> document;
+};
+// It is no longer there; its versions are.
+struct DropDocument {
+  std::string kind;
+  std::string name;
+};
+
 // Retention. Each is one slice, small enough not to hold up the commits behind it.
 struct DropRun {
   RunId run;  // with its plan, targets, visits, tasks, holds and wishes
@@ -141,10 +152,10 @@ struct DropAudit {
   std::uint64_t below = 0;  // entries with lower numbers
 };
 
-using Change =
-    std::variant<PutHost, PutInvite, PutRun, PutPlan, PutVisit, PutTargets, PutTask, PutKey,
-                 PutWish, DropWish, AddAudit, PutToken, DropToken, DropHost, PutPending,
-                 DropPending, DropRun, DropInvite, DropAudit, PutHold, DropHold>;
+using Change = std::variant<PutHost, PutInvite, PutRun, PutPlan, PutVisit, PutTargets, PutTask,
+                            PutKey, PutWish, DropWish, AddAudit, PutToken, DropToken, DropHost,
+                            PutPending, DropPending, DropRun, DropInvite, DropAudit, PutHold,
+                            DropHold, PutDocument, DropDocument>;
 
 // What is committed as one transaction.
 struct Batch {

@@ -101,6 +101,15 @@ struct LabelHosts {
   std::vector<std::string> remove;
 };
 
+// Puts new versions of documents in the place of the old, and takes others away; all of it in one
+// batch. What says the same as before is left as it is.
+struct ApplyDocuments {
+  Caller caller;
+  std::vector<std::shared_ptr<const Document>> puts;       // without version, by and at
+  std::vector<std::pair<std::string, std::string>> drops;  // kind and name
+  std::string reason;
+};
+
 struct AskWhy {
   Caller caller;
   RunId run;
@@ -207,11 +216,11 @@ struct LinkClosed {
   LinkId link;
 };
 
-using Command =
-    std::variant<StartRun, StopRun, CreateInvite, JoinHost, AskWhy, NodeHello, NodeReports,
-                 LinkClosed, CreateToken, RevokeToken, AcceptJoin, RejectJoin, ListPending,
-                 RevokeHost, RemoveHost, LabelHosts, SetGate, DropOld, PauseRun, ResumeRun,
-                 RetryRun, SkipStage, AnswerApproval, SetRun, ServerReport, AskFile>;
+using Command = std::variant<StartRun, StopRun, CreateInvite, JoinHost, AskWhy, NodeHello,
+                             NodeReports, LinkClosed, CreateToken, RevokeToken, AcceptJoin,
+                             RejectJoin, ListPending, RevokeHost, RemoveHost, LabelHosts, SetGate,
+                             DropOld, PauseRun, ResumeRun, RetryRun, SkipStage, AnswerApproval,
+                             SetRun, ServerReport, AskFile, ApplyDocuments>;
 
 // --- answers ---
 
@@ -277,9 +286,21 @@ struct OldDropped {
 struct FileAnswer {
   bool may = false;
 };
+// What became of each document, in the order of the command: puts, then drops.
+enum class DocumentFate : std::uint8_t { kCreated, kChanged, kUnchanged, kDeleted, kMissing };
+struct DocumentsApplied {
+  struct One {
+    std::string kind;
+    std::string name;
+    std::uint32_t version = 0;  // the latest now; of a deleted one the last
+    DocumentFate fate = DocumentFate::kUnchanged;
+  };
+  std::vector<One> documents;
+};
 
-using Answer = std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer,
-                            TokenAnswer, JoinWaits, HostChanged, JoinRejected, PendingJoins,
-                            HostsLabelled, GateClosed, OldDropped, RunSteered, FileAnswer>;
+using Answer =
+    std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer, TokenAnswer,
+                 JoinWaits, HostChanged, JoinRejected, PendingJoins, HostsLabelled, GateClosed,
+                 OldDropped, RunSteered, FileAnswer, DocumentsApplied>;
 
 }  // namespace muster::engine

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/documents/apply.hpp"
 #include "engine/hosts/enrol.hpp"
 #include "engine/hosts/label.hpp"
 #include "engine/hosts/leave.hpp"

@@ -131,6 +131,10 @@ State LoadState(Snapshot snapshot, Options options, Now now) {
     state.Linger(std::move(record));
   }
   for (auto& open : snapshot.wishes) state.wishes[open.task.host][open.task] = std::move(open.wish);
+  for (auto& head : snapshot.documents) {
+    const std::pair key{head.kind, head.name};
+    state.documents[key] = std::move(head);
+  }
   return state;
 }
 

@@ -195,6 +195,9 @@ struct State {
   };
   std::map<std::string, Pending, std::less<>> pending;  // by name
 
+  // The latest of each, by kind and name; also deleted ones, for their numbers.
+  std::map<std::pair<std::string, std::string>, DocumentHead> documents;
+
   std::map<RunId, OpenRun> runs;
   WorkQueue work;                // runs with something to do now
   std::set<RunId> untold;        // runs whose counts changed since the last news

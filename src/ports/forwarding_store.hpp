@@ -55,6 +55,14 @@ class ForwardingStore : public Store {
     return next_.ReadAudit(from, limit);
   }
   Result<AuditHead> ReadAuditHead() override { return next_.ReadAuditHead(); }
+  Result<std::optional<Document>> FindDocument(std::string_view kind, std::string_view name,
+                                               std::uint32_t version) override {
+    return next_.FindDocument(kind, name, version);
+  }
+  Result<std::vector<Document>> ListDocuments(std::string_view kind, std::string_view after,
+                                              std::size_t limit) override {
+    return next_.ListDocuments(kind, after, limit);
+  }
   Result<Expired> FindExpired(const Cutoffs& cutoffs, std::size_t most) override {
     return next_.FindExpired(cutoffs, most);
   }

@@ -42,6 +42,7 @@ struct Snapshot {
   std::vector<OpenWish> wishes;
   std::vector<PendingJoin> pending;
   std::vector<KeyHold> holds;
+  std::vector<DocumentHead> documents;  // by kind and name, also of deleted ones
   // When the store came from a backup: what happened between the two moments is not in it.
   struct Restored {
     WallTime taken;     // the backup
@@ -154,6 +155,13 @@ class Store {
   // Oldest first, numbers from `from` on: the chain as it is kept.
   virtual Result<std::vector<AuditEntry>> ReadAudit(std::uint64_t from, std::size_t limit) = 0;
   virtual Result<AuditHead> ReadAuditHead() = 0;
+  // One version of a document, also of a deleted one; version 0 is the latest of one that is there.
+  virtual Result<std::optional<Document>> FindDocument(std::string_view kind, std::string_view name,
+                                                       std::uint32_t version) = 0;
+  // The latest versions of the documents of a kind that are there, by name, after the name `after`
+  // ("": from the first), at most `limit`.
+  virtual Result<std::vector<Document>> ListDocuments(std::string_view kind, std::string_view after,
+                                                      std::size_t limit) = 0;
   // The oldest that may go, at most `most` of each kind; costs about what it finds.
   virtual Result<Expired> FindExpired(const Cutoffs& cutoffs, std::size_t most) = 0;
 };

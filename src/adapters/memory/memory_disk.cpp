@@ -41,6 +41,8 @@ std::shared_ptr<MemoryDisk> CopyOf(MemoryDisk& disk, std::optional<Snapshot::Res
   copy->keys = disk.keys;
   copy->wishes = disk.wishes;
   copy->audit = disk.audit;
+  copy->documents = disk.documents;
+  copy->heads = disk.heads;
   return copy;
 }
 
@@ -132,5 +134,16 @@ void MemoryDisk::Put(const DropAudit& drop) {
 void MemoryDisk::Put(const PutHold& put) { holds.emplace(put.hold.task, put.hold.key); }
 
 void MemoryDisk::Put(const DropHold& drop) { holds.erase({drop.hold.task, drop.hold.key}); }
+
+void MemoryDisk::Put(const PutDocument& put) {
+  const Document& document = *put.document;
+  documents[{document.kind, document.name, document.version}] = put.document;
+  heads[{document.kind, document.name}] = HeadOf(document);
+}
+
+void MemoryDisk::Put(const DropDocument& drop) {
+  const auto head = heads.find({drop.kind, drop.name});
+  if (head != heads.end()) head->second.dropped = true;
+}
 
 }  // namespace muster

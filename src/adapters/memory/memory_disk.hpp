@@ -51,6 +51,9 @@ class MemoryDisk {
   std::map<std::string, Token> tokens GUARDED_BY(mutex);
   std::map<std::string, PendingJoin> pending GUARDED_BY(mutex);
   std::set<std::pair<TaskKey, std::string>> holds GUARDED_BY(mutex);  // who holds which key
+  std::map<std::tuple<std::string, std::string, std::uint32_t>, std::shared_ptr<const Document>>
+      documents GUARDED_BY(mutex);  // every version
+  std::map<std::pair<std::string, std::string>, DocumentHead> heads GUARDED_BY(mutex);
 
  private:
   void Put(const PutHost& put) REQUIRES(mutex);
@@ -74,6 +77,8 @@ class MemoryDisk {
   void Put(const DropAudit& drop) REQUIRES(mutex);
   void Put(const PutHold& put) REQUIRES(mutex);
   void Put(const DropHold& drop) REQUIRES(mutex);
+  void Put(const PutDocument& put) REQUIRES(mutex);
+  void Put(const DropDocument& drop) REQUIRES(mutex);
 };
 
 }  // namespace muster

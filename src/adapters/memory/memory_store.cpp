@@ -132,6 +132,7 @@ Result<Snapshot> MemoryStore::Load(Term term) {
   for (const auto& [task, wish] : disk_->wishes) snapshot.wishes.push_back(wish);
   for (const auto& [name, pending] : disk_->pending) snapshot.pending.push_back(pending);
   for (const auto& [task, key] : disk_->holds) snapshot.holds.push_back({.key = key, .task = task});
+  for (const auto& [key, head] : disk_->heads) snapshot.documents.push_back(head);
   return snapshot;
 }
 
@@ -254,6 +255,35 @@ Result<std::vector<AuditEntry>> MemoryStore::ReadAudit(std::uint64_t from, std::
 Result<AuditHead> MemoryStore::ReadAuditHead() {
   base::Lock lock(disk_->mutex);
   return disk_->audit_head;
+}
+
+Result<std::optional<Document>> MemoryStore::FindDocument(std::string_view kind,
+                                                          std::string_view name,
+                                                          std::uint32_t version) {
+  base::Lock lock(disk_->mutex);
+  const std::pair key{std::string(kind), std::string(name)};
+  if (version == 0) {
+    const auto head = disk_->heads.find(key);
+    if (head == disk_->heads.end() || head->second.dropped) return std::optional<Document>();
+    version = head->second.version;
+  }
+  const auto found = disk_->documents.find({key.first, key.second, version});
+  if (found == disk_->documents.end()) return std::optional<Document>();
+  return std::optional<Document>(*found->second);
+}
+
+Result<std::vector<Document>> MemoryStore::ListDocuments(std::string_view kind,
+                                                         std::string_view after,
+                                                         std::size_t limit) {
+  base::Lock lock(disk_->mutex);
+  std::vector<Document> list;
+  for (auto at = disk_->heads.lower_bound({std::string(kind), std::string(after)});
+       at != disk_->heads.end() && at->first.first == kind && list.size() < limit; ++at) {
+    const DocumentHead& head = at->second;
+    if (head.dropped || head.name <= after) continue;
+    list.push_back(*disk_->documents.at({head.kind, head.name, head.version}));
+  }
+  return list;
 }
 
 Result<Expired> MemoryStore::FindExpired(const Cutoffs& cutoffs, std::size_t most) {

@@ -37,6 +37,12 @@ Result<StageVisit> DecodeVisit(std::string_view blob);
 std::string EncodeTargets(const Targets& targets);
 Result<std::shared_ptr<const Targets>> DecodeTargets(std::string_view blob);
 
+// Compressed: a document carries its scripts.
+std::string EncodeDocument(const Document& document);
+Result<Document> DecodeDocument(std::string_view blob);
+std::string EncodeDocumentHead(const DocumentHead& head);
+Result<DocumentHead> DecodeDocumentHead(std::string_view blob);
+
 std::string EncodeWish(const StopWish& wish);
 Result<StopWish> DecodeWish(std::string_view blob);
 

@@ -2,6 +2,7 @@
 
 #include "adapters/records/records.hpp"
 #include "adapters/sqlite/audit_reader.hpp"
+#include "adapters/sqlite/document_rows.hpp"
 #include "adapters/sqlite/record_writer.hpp"
 #include "adapters/sqlite/rows.hpp"
 #include "adapters/sqlite/run_reader.hpp"
@@ -74,6 +75,9 @@ Result<> ReadRest(Database& database, Snapshot& snapshot) {
                                 HoldOf);
   if (!holds) return Fail(holds.error());
   snapshot.holds = std::move(*holds);
+  auto documents = ReadDocumentHeads(database);
+  if (!documents) return Fail(documents.error());
+  snapshot.documents = std::move(*documents);
   return {};
 }
 

@@ -115,6 +115,9 @@ Result<> RecordWriter::PrepareAll() {
       {&drop_hold_,
        "DELETE FROM hold WHERE run = ? AND visit = ? AND ordinal = ? AND host = ? AND attempt = ?"
        " AND key = ?"},
+      {&put_document_, "INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?)"},
+      {&put_document_head_, "INSERT OR REPLACE INTO document_head VALUES (?, ?, ?, 0, ?)"},
+      {&drop_document_, "UPDATE document_head SET dropped = 1 WHERE kind = ? AND name = ?"},
   };
   for (const auto& [place, sql] : all) {
     auto prepared = database_.Prepare(sql);

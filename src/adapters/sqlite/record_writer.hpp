@@ -64,6 +64,8 @@ class RecordWriter {
   Result<> Put(const DropAudit& drop, Seen& seen);
   Result<> Put(const PutHold& put, Seen& seen);
   Result<> Put(const DropHold& drop, Seen& seen);
+  Result<> Put(const PutDocument& put, Seen& seen);
+  Result<> Put(const DropDocument& drop, Seen& seen);
 
   Database& database_;
   std::uint64_t id_space_ = 0;
@@ -106,6 +108,9 @@ class RecordWriter {
   Statement* drop_pending_ = nullptr;
   Statement* put_hold_ = nullptr;
   Statement* drop_hold_ = nullptr;
+  Statement* put_document_ = nullptr;
+  Statement* put_document_head_ = nullptr;
+  Statement* drop_document_ = nullptr;
 };
 
 // Reads the fence row.

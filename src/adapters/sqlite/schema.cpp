@@ -89,6 +89,15 @@ constexpr const char* kFlow = R"(
     PRIMARY KEY (run, visit, ordinal, host, attempt, key)) WITHOUT ROWID;
 )";
 
+// Documents that people apply: every version, and which is the latest.
+constexpr const char* kDocuments = R"(
+  CREATE TABLE document (kind TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL,
+                         record BLOB NOT NULL, PRIMARY KEY (kind, name, version));
+  CREATE TABLE document_head (kind TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL,
+                              dropped INTEGER NOT NULL, record BLOB NOT NULL,
+                              PRIMARY KEY (kind, name));
+)";
+
 constexpr const char* kLogTables = R"(
   CREATE TABLE chunk (
     run INTEGER NOT NULL, visit INTEGER NOT NULL, ordinal INTEGER NOT NULL, host INTEGER NOT NULL,
@@ -104,6 +113,7 @@ constexpr std::array kRecordSteps = {
     // Retention finds invites that are used up.
     "CREATE INDEX invite_used ON invite (id) WHERE uses_left = 0",
     kFlow,
+    kDocuments,
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "adapters/sqlite/audit_reader.hpp"
 #include "adapters/sqlite/checkpointer.hpp"
 #include "adapters/sqlite/database.hpp"
+#include "adapters/sqlite/document_rows.hpp"
 #include "adapters/sqlite/expired_reader.hpp"
 #include "adapters/sqlite/folder_lock.hpp"
 #include "adapters/sqlite/record_reader.hpp"
@@ -270,6 +271,22 @@ Result<std::vector<AuditEntry>> SqliteStore::ReadAudit(std::uint64_t from, std::
 Result<AuditHead> SqliteStore::ReadAuditHead() {
   return AtOneMoment<AuditHead>("read audit head", [](sqlite::Database& database) {
     return sqlite::ReadAuditHead(database);
+  });
+}
+
+Result<std::optional<Document>> SqliteStore::FindDocument(std::string_view kind,
+                                                          std::string_view name,
+                                                          std::uint32_t version) {
+  return AtOneMoment<std::optional<Document>>("find document", [&](sqlite::Database& database) {
+    return sqlite::ReadDocument(database, kind, name, version);
+  });
+}
+
+Result<std::vector<Document>> SqliteStore::ListDocuments(std::string_view kind,
+                                                         std::string_view after,
+                                                         std::size_t limit) {
+  return AtOneMoment<std::vector<Document>>("list documents", [&](sqlite::Database& database) {
+    return sqlite::ReadDocuments(database, kind, after, limit);
   });
 }
 

@@ -65,6 +65,10 @@ class SqliteStore final : public Store {
                               std::size_t limit) override;
   Result<std::vector<AuditEntry>> ReadAudit(std::uint64_t from, std::size_t limit) override;
   Result<AuditHead> ReadAuditHead() override;
+  Result<std::optional<Document>> FindDocument(std::string_view kind, std::string_view name,
+                                               std::uint32_t version) override;
+  Result<std::vector<Document>> ListDocuments(std::string_view kind, std::string_view after,
+                                              std::size_t limit) override;
   Result<Expired> FindExpired(const Cutoffs& cutoffs, std::size_t most) override;
 
  private:

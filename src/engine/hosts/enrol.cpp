@@ -1,5 +1,6 @@
 #include "engine/hosts/enrol.hpp"
 
+#include "engine/documents/apply.hpp"
 #include "engine/hosts/leave.hpp"
 #include "engine/keys.hpp"
 
@@ -62,6 +63,8 @@ HostEntry& Enrol(Turn& turn, const Newcomer& newcomer, const std::string& addres
     Overlay(labels, entry.host.labels);
   }
   Overlay(labels, newcomer.invited);
+  if (const DocumentHead* expected = ExpectedHost(state, newcomer.name))
+    Overlay(labels, expected->labels);
   entry.host = Host{.id = id,
                     .name = newcomer.name,
                     .key = newcomer.key,

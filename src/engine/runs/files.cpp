@@ -37,11 +37,18 @@ bool AnyRunNames(const State& state, const std::string& sha256) {
   });
 }
 
+bool AnyDocumentNames(const State& state, const std::string& sha256) {
+  return std::ranges::any_of(state.documents, [&](const auto& item) {
+    return !item.second.dropped && std::ranges::binary_search(item.second.files, sha256);
+  });
+}
+
 }  // namespace
 
 void Decide(Turn& turn, const AskFile& command) {
-  const bool may =
-      command.key.empty() ? AnyRunNames(turn.state, command.sha256) : HostMay(turn.state, command);
+  const bool may = command.key.empty() ? AnyRunNames(turn.state, command.sha256) ||
+                                             AnyDocumentNames(turn.state, command.sha256)
+                                       : HostMay(turn.state, command);
   turn.Answer(command.caller, FileAnswer{may});
 }
 

@@ -1,0 +1,65 @@
+#include "adapters/sqlite/document_rows.hpp"
+
+#include "adapters/records/records.hpp"
+#include "adapters/sqlite/record_writer.hpp"
+#include "adapters/sqlite/rows.hpp"
+
+namespace muster::sqlite {
+namespace {
+
+Result<Document> DocumentOf(const Statement& row) {
+  return records::DecodeDocument(row.ColumnBytes(0));
+}
+
+}  // namespace
+
+Result<std::vector<DocumentHead>> ReadDocumentHeads(Database& database) {
+  return ReadAll<DocumentHead>(database,
+                               "SELECT record, dropped FROM document_head ORDER BY kind, name",
+                               [](const Statement& row) -> Result<DocumentHead> {
+                                 auto head = records::DecodeDocumentHead(row.ColumnBytes(0));
+                                 if (head) head->dropped = row.ColumnInt(1) != 0;
+                                 return head;
+                               });
+}
+
+Result<std::optional<Document>> ReadDocument(Database& database, std::string_view kind,
+                                             std::string_view name, std::uint32_t version) {
+  if (version > 0)
+    return ReadOne<Document>(
+        database, "SELECT record FROM document WHERE kind = ? AND name = ? AND version = ?",
+        [&](Statement& statement) { statement.Text(kind).Text(name).Int(version); }, DocumentOf);
+  return ReadOne<Document>(
+      database,
+      "SELECT d.record FROM document_head h JOIN document d ON d.kind = h.kind"
+      " AND d.name = h.name AND d.version = h.version"
+      " WHERE h.kind = ? AND h.name = ? AND h.dropped = 0",
+      [&](Statement& statement) { statement.Text(kind).Text(name); }, DocumentOf);
+}
+
+Result<std::vector<Document>> ReadDocuments(Database& database, std::string_view kind,
+                                            std::string_view after, std::size_t limit) {
+  return ReadAll<Document>(
+      database,
+      "SELECT d.record FROM document_head h JOIN document d ON d.kind = h.kind"
+      " AND d.name = h.name AND d.version = h.version"
+      " WHERE h.kind = ? AND h.name > ? AND h.dropped = 0 ORDER BY h.name LIMIT ?",
+      DocumentOf,
+      [&](Statement& statement) { statement.Text(kind).Text(after).Int(LimitOf(limit)); });
+}
+
+Result<> RecordWriter::Put(const PutDocument& put, Seen&) {
+  const Document& document = *put.document;
+  const std::string record = records::EncodeDocument(document);
+  put_document_->Text(document.kind).Text(document.name).Int(document.version);
+  if (auto written = put_document_->Blob(record).Run(); !written) return written;
+  const std::string head = records::EncodeDocumentHead(HeadOf(document));
+  put_document_head_->Text(document.kind).Text(document.name).Int(document.version);
+  return put_document_head_->Blob(head).Run();
+}
+
+Result<> RecordWriter::Put(const DropDocument& drop, Seen&) {
+  return drop_document_->Text(drop.kind).Text(drop.name).Run();
+}
+
+}  // namespace muster::sqlite

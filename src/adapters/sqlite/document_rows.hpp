@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "adapters/sqlite/database.hpp"
+#include "ports/store.hpp"
+
+// Reads of documents, as Store says; inside a transaction their caller opened.
+namespace muster::sqlite {
+
+Result<std::vector<DocumentHead>> ReadDocumentHeads(Database& database);
+Result<std::optional<Document>> ReadDocument(Database& database, std::string_view kind,
+                                             std::string_view name, std::uint32_t version);
+Result<std::vector<Document>> ReadDocuments(Database& database, std::string_view kind,
+                                            std::string_view after, std::size_t limit);
+
+}  // namespace muster::sqlite
