@@ -13,6 +13,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from api_contract import CONTRACT, ERROR_FIELDS, ApiTest, misfits, operations, resolved  # noqa: E402
 from muster_cluster import SOURCE  # noqa: E402
 
+# Named like the host, as operations with a {name} are called with that.
+JOB = """apiVersion: muster/v1
+kind: job
+name: h1
+targets: h1
+stages:
+  - name: say
+    script: {file: a.sh}
+"""
+
 
 class Contract(ApiTest):
     @classmethod
@@ -33,14 +43,15 @@ class Contract(ApiTest):
         "retryRun": {"from": "nowhere"},
         "skipStage": {"stage": "command"},
         "setRun": {"concurrency": 1},
+        "applyDocuments": {"documents": [{"file": "h1.yaml", "text": JOB, "attachments": {"a.sh": "true\n"}}]},
         "join": {"token": "mj1.no.such", "name": "h9", "request_pem": "none"},
     }
     HOSTS = {"revokeHost": "nobody"}  # the others need h1 as it is
-    QUERIES = {"readLog": "?host=h1", "whyRun": "?host=h1"}
+    QUERIES = {"readLog": "?host=h1", "whyRun": "?host=h1", "listDocuments": "?kind=job"}
 
     def call(self, method, path, operation, **more):
         host = self.HOSTS.get(operation["operationId"], "h1")
-        for part, value in (("id", self.run_id), ("name", host), ("token", "ci"), ("number", "1"),
+        for part, value in (("id", self.run_id), ("name", host), ("kind", "job"), ("token", "ci"), ("number", "1"),
                             ("sha256", hashlib.sha256(b"hello").hexdigest())):
             path = path.replace("{" + part + "}", value)
         body = self.BODIES.get(operation["operationId"])
@@ -62,7 +73,7 @@ class Contract(ApiTest):
     def test_every_operation_answers_as_described(self):
         expected = {"startRun": 201, "createInvite": 201, "createToken": 201, "stopRun": 409, "link": 403,
                     "acceptJoin": 404, "rejectJoin": 404, "revokeHost": 404, "removeHost": 409,
-                    "readArtifact": 404, "writeArtifact": 201, "pauseRun": 409, "resumeRun": 409, "retryRun": 404,
+                    "readArtifact": 404, "writeArtifact": 201, "startJob": 201, "pauseRun": 409, "resumeRun": 409, "retryRun": 404,
                     "skipStage": 409, "setRun": 409, "approveRun": 409, "rejectRun": 409}
         for method, path, operation in operations():
             name = operation["operationId"]
@@ -107,7 +118,7 @@ class Contract(ApiTest):
                 continue
             with self.subTest(operation=operation["operationId"]):
                 gone = path.replace("{id}", "r999999").replace("{name}", "nobody").replace("{token}", "nobody") \
-                    .replace("{number}", "999999").replace("{sha256}", "0" * 64)
+                    .replace("{number}", "999999").replace("{sha256}", "0" * 64).replace("{kind}", "job")
                 answer = self.cluster.http(method, gone + self.QUERIES.get(operation["operationId"], ""))
                 self.assertError(answer, 404, "not_found")
                 if "{id}" in path:

@@ -119,16 +119,24 @@ void Call::Text(int status, std::string type, std::string body, net::Headers hea
 void Call::Fail(const Error& error) { Fail(StatusOf(error.code), Name(error.code), error.message); }
 
 void Call::Fail(int status, std::string_view code, std::string_view message, net::Headers headers) {
+  Json(status, ErrorBody(code, message, {}), std::move(headers));
+}
+
+void Call::FailWith(int status, std::string_view code, std::string_view message,
+                    json::array details) {
+  Json(status, ErrorBody(code, message, std::move(details)));
+}
+
+json::value Call::ErrorBody(std::string_view code, std::string_view message,
+                            json::array details) const {
   const std::string safe =
       IsUtf8(message) ? std::string(message) : "the message is not readable text";
-  Json(status,
-       {{"error",
-         {{"code", code},
-          {"message", safe},
-          {"params", json::object()},
-          {"details", json::array()},
-          {"request_id", request_id_}}}},
-       std::move(headers));
+  return {{"error",
+           {{"code", code},
+            {"message", safe},
+            {"params", json::object()},
+            {"details", std::move(details)},
+            {"request_id", request_id_}}}};
 }
 
 }  // namespace muster::server::api

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
 
 #include "adapters/net/server.hpp"
@@ -42,10 +43,17 @@ class Call {
   // An error whose code is not one of ErrorCode's.
   void Fail(int status, std::string_view code, std::string_view message, net::Headers headers = {});
 
+  // One that has parts, each an object of its own.
+  void FailWith(int status, std::string_view code, std::string_view message,
+                boost::json::array details);
+
   void SetActor(Actor actor) { actor_ = std::move(actor); }
   void SetParts(std::map<std::string, std::string> parts) { parts_ = std::move(parts); }
 
  private:
+  boost::json::value ErrorBody(std::string_view code, std::string_view message,
+                               boost::json::array details) const;
+
   net::HttpRequest request_;
   std::shared_ptr<net::HttpExchange> exchange_;
   std::string request_id_;

@@ -1,12 +1,39 @@
 #include "server/api/plans.hpp"
 
-namespace muster::server::api {
+#include "domain/secret.hpp"
+#include "server/api/job_book.hpp"
 
-Result<std::shared_ptr<const RunSpec>> CorrectedPlan(Services& /*services*/, const Run& run) {
+namespace muster::server::api {
+namespace {
+
+// The run's own, as far as the job still has them.
+std::vector<std::pair<std::string, std::string>> ParamsOf(const Run& run,
+                                                          const documents::JobDocument& job) {
+  std::vector<std::pair<std::string, std::string>> given;
+  for (const auto& param : run.spec.params)
+    for (const auto& spec : job.params)
+      if (spec.name == param.name)
+        given.emplace_back(param.name,
+                           (param.secret ? std::string(kSecretPrefix) : "") + param.value);
+  return given;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const RunSpec>> CorrectedPlan(Services& services, const Run& run) {
   if (run.spec.job.empty())
     return Fail(ErrorCode::kConflict, "run {} was not started from a job, so it has no versions",
                 FormatRunId(run.id));
-  return Fail(ErrorCode::kNotFound, "there is no job '{}' any more", run.spec.job);
+  JobBook book(services.store);
+  const auto job = book.Find(run.spec.job);
+  if (!job) return Fail(job.error());
+  if (*job == nullptr)
+    return Fail(ErrorCode::kNotFound, "there is no job '{}' any more", run.spec.job);
+  auto plan = book.PlanOf(run.spec.job, ParamsOf(run, (*job)->document));
+  if (!plan) return Fail(plan.error());
+  plan->title = run.spec.title;
+  plan->targets = run.spec.targets;
+  return std::make_shared<const RunSpec>(std::move(*plan));
 }
 
 }  // namespace muster::server::api

@@ -5,6 +5,7 @@
 
 #include "domain/host_ranges.hpp"
 #include "domain/targets.hpp"
+#include "server/api/job_book.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -15,7 +16,10 @@ constexpr std::size_t kPage = 5000;
 class LookedUp final : public TargetContext {
  public:
   Result<std::set<std::string>> Group(std::string_view name) const override {
-    return Fail(ErrorCode::kNotFound, "there is no group '@{}'", name);
+    const auto found = groups_.find(name);
+    if (found == groups_.end())
+      return Fail(ErrorCode::kInternal, "@{} was not looked up beforehand", name);
+    return found->second;
   }
   Result<std::set<std::string>> RunHosts(std::string_view id,
                                          std::string_view state) const override {
@@ -27,8 +31,13 @@ class LookedUp final : public TargetContext {
   void Add(std::string id, std::string state, Result<std::set<std::string>> names) {
     runs_.insert_or_assign({std::move(id), std::move(state)}, std::move(names));
   }
+  void AddGroup(std::string name, Result<std::set<std::string>> names) {
+    groups_.insert_or_assign(std::move(name), std::move(names));
+  }
+  bool HasGroup(std::string_view name) const { return groups_.contains(name); }
 
  private:
+  std::map<std::string, Result<std::set<std::string>>, std::less<>> groups_;
   std::map<std::pair<std::string, std::string>, Result<std::set<std::string>>> runs_;
 };
 
@@ -60,11 +69,47 @@ Result<std::set<std::string>> HostsOfRun(Services& services, const std::string& 
 }
 
 Result<TargetExpression> ParseAndLookUp(Services& services, const std::string& text,
+                                        LookedUp& looked);
+
+// Names in a group now. One that matches nothing is empty, and no mistake.
+Result<std::set<std::string>> HostsOfGroup(Services& services, const std::string& name,
+                                           LookedUp& looked) {
+  const auto kept = services.store.FindDocument("group", name, 0);
+  if (!kept) return Fail(kept.error());
+  if (!*kept)
+    return Fail(ErrorCode::kNotFound, "there is no group '@{}'; see 'muster get groups'", name);
+  const auto document = ReadKept(**kept);
+  if (!document) return Fail(document.error());
+  const auto& group = std::get<documents::GroupDocument>(document->body);
+  std::set<std::string> names(group.hosts.begin(), group.hosts.end());
+  if (group.targets.empty()) return names;
+  const auto expression = ParseAndLookUp(services, group.targets, looked);
+  if (!expression) return Fail(ErrorCode::kInvalid, "@{}: {}", name, expression.error().message);
+  Result<std::vector<std::size_t>> matching;
+  services.live.WithHosts([&](const std::vector<const Host*>& hosts, const auto&) {
+    matching = expression->Resolve(hosts, looked, true);
+    if (!matching) return;
+    for (const auto index : *matching) names.insert(hosts[index]->name);
+  });
+  if (!matching && matching.error().code != ErrorCode::kNotFound)
+    return Fail(matching.error().code, "@{}: {}", name, matching.error().message);
+  return names;
+}
+
+void LookUpGroup(Services& services, const std::string& name, LookedUp& looked) {
+  if (looked.HasGroup(name)) return;
+  // Found again while it is looked up, it is made of itself.
+  looked.AddGroup(name, Fail(ErrorCode::kInvalid, "group '@{}' is made of itself", name));
+  looked.AddGroup(name, HostsOfGroup(services, name, looked));
+}
+
+Result<TargetExpression> ParseAndLookUp(Services& services, const std::string& text,
                                         LookedUp& looked) {
   auto expression = TargetExpression::Parse(text);
   if (!expression) return expression;
   for (const auto& [id, state] : expression->Runs())
     looked.Add(id, state, HostsOfRun(services, id, state));
+  for (const auto& name : expression->Groups()) LookUpGroup(services, name, looked);
   return expression;
 }
 

@@ -10,6 +10,8 @@ namespace muster::server::api {
 // The routes of each subject. `services` must outlive them.
 std::vector<Route> RunRoutes(Services& services);
 std::vector<Route> SteeringRoutes(Services& services);  // of runs under way, or ended
+std::vector<Route> DocumentRoutes(Services& services);  // what is applied
+std::vector<Route> JobRoutes(Services& services);       // starts of jobs
 std::vector<Route> TaskRoutes(Services& services);
 std::vector<Route> HostRoutes(Services& services);
 std::vector<Route> AgentRoutes(Services& services);

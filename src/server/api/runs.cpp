@@ -2,71 +2,19 @@
 
 #include "adapters/crypto/digest.hpp"
 #include "base/text.hpp"
-#include "domain/host_ranges.hpp"
 #include "domain/no_such_run.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/file_request.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/run_request.hpp"
+#include "server/api/starting.hpp"
 #include "server/api/views.hpp"
 
 namespace muster::server::api {
 namespace {
 
 namespace json = boost::json;
-
-// What did not resolve is 404; when it is the run's target set, "no match" is what a client asks
-// about.
-void FailResolve(Call& call, const Error& error) {
-  if (error.code == ErrorCode::kNotFound)
-    call.Fail(404, "no_match", error.message);
-  else
-    call.Fail(error);
-}
-
-std::string FoldedNames(const Targets& targets) {
-  std::vector<std::string> names;
-  names.reserve(targets.size());
-  for (const auto& target : targets) names.push_back(target.name);
-  return FoldHostNames(names, kMostAuditNames);
-}
-
-void AnswerDryRun(Call& call, const RunRequest& request, const Resolved& resolved) {
-  std::vector<std::string> names;
-  for (const auto& target : *resolved.targets) names.push_back(target.name);
-  const auto hosts = static_cast<std::uint32_t>(names.size());
-  const BatchPlan& plan = request.spec.stages.front().batches;
-  json::array batches;
-  for (std::uint32_t begin = 0, index = 0; begin < hosts && index < 1000; ++index) {
-    const std::uint32_t size = std::min(plan.Size(index, hosts), hosts - begin);
-    batches.emplace_back(size);
-    begin += size;
-  }
-  json::array offline;
-  for (std::size_t i = 0; i < resolved.offline.size() && i < 100; ++i)
-    offline.emplace_back(resolved.offline[i]);
-  call.Json(200, {{"hosts", hosts},
-                  {"names", FoldHostNames(names, 4000)},
-                  {"offline", std::move(offline)},
-                  {"offline_count", resolved.offline.size()},
-                  {"batches", std::move(batches)},
-                  {"says_all", resolved.says_all}});
-}
-
-void AnswerStarted(Services& services, Call& call, const engine::RunStarted& started) {
-  std::string_view state = Name(started.state);
-  std::uint32_t hosts = started.hosts;
-  if (started.repeated) {
-    if (const auto run = services.store.FindRun(started.run); run && run->value) {
-      state = Name(run->value->state);
-      hosts = run->value->hosts;
-    }
-  }
-  const std::string id = FormatRunId(started.run);
-  call.Json(201, {{"id", id}, {"state", state}, {"hosts", hosts}, {"commit", started.commit.value}},
-            {{"Location", "/api/v1/runs/" + id}});
-}
 
 void StartRun(Services& services, const CallPtr& call) {
   const auto body = call->Body();
@@ -81,40 +29,30 @@ void StartRun(Services& services, const CallPtr& call) {
     if (const Command* command = CommandOf(stage); command != nullptr && command->push && !dry_run)
       if (auto there = CheckArtifacts(*command->push, services.artifacts); !there)
         return call->Fail(there.error());
-  const std::string key(net::FindHeader(call->request().headers, "Idempotency-Key"));
-  if (key.size() > 128)
-    return call->Fail(400, "invalid", "Idempotency-Key: at most 128 characters");
-  ReadAt<std::optional<IdempotencyKey>> known;
-  if (!key.empty() && !dry_run) {
-    auto found = services.store.FindKey(call->actor().name, key);
-    if (!found) return call->Fail(found.error());
-    known = std::move(*found);
-  }
+  auto key = ReadKey(services, *call, dry_run);
+  if (!key) return call->Fail(key.error());
   auto resolved =
       ResolveTargets(services, request->spec.targets, request->exclude, request->ignore_missing);
   // A known key answers with its run, even when the hosts of then are gone now.
-  if (!resolved && !known.value) return FailResolve(*call, resolved.error());
-  if (dry_run) return AnswerDryRun(*call, *request, *resolved);
+  if (!resolved && !key->known.value) return FailResolve(*call, resolved.error());
+  if (dry_run) {
+    json::object answer = HostsView(*resolved);
+    answer["batches"] = BatchesView(request->spec.stages.front().batches,
+                                    static_cast<std::uint32_t>(resolved->targets->size()));
+    return call->Json(200, answer);
+  }
   std::string names;
   if (resolved) names = FoldedNames(*resolved->targets);
-  services.engine.Ask(
+  AskToStart(
+      services, call,
       engine::StartRun{.caller = CallerOf(*call),
-                       .key = key,
+                       .key = key->key,
                        .body_sha256 = ToHex(crypto::Sha256(call->request().body)),
-                       .known = std::move(known),
+                       .known = std::move(key->known),
                        .spec = std::move(request->spec),
                        .targets = resolved ? resolved->targets : std::make_shared<const Targets>(),
                        .names = std::move(names),
-                       .reason = std::move(request->reason)},
-      [&services, call](Result<engine::Answer> answer) {
-        if (answer)
-          if (const auto* closed = std::get_if<engine::GateClosed>(&*answer))
-            return call->Fail(503, closed->gate, closed->reason);
-        if (answer) return AnswerStarted(services, *call, std::get<engine::RunStarted>(*answer));
-        if (answer.error().code == ErrorCode::kConflict)
-          return call->Fail(422, "key_reused", answer.error().message);
-        call->Fail(answer.error());
-      });
+                       .reason = std::move(request->reason)});
 }
 
 Result<RunFilter> ReadFilter(Services& services, const Call& call) {

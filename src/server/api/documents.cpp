@@ -1,0 +1,264 @@
+#include "documents/documents.hpp"
+
+#include <algorithm>
+
+#include <boost/json.hpp>
+
+#include "base/text.hpp"
+#include "server/api/apply_check.hpp"
+#include "server/api/apply_request.hpp"
+#include "server/api/caller.hpp"
+#include "server/api/routes.hpp"
+#include "server/api/run_request.hpp"
+#include "server/api/views.hpp"
+
+// Documents that people keep in files: applied, shown, deleted.
+namespace muster::server::api {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kPage = 500;
+
+std::string_view Name(engine::DocumentFate fate) {
+  switch (fate) {
+    case engine::DocumentFate::kCreated:
+      return "created";
+    case engine::DocumentFate::kChanged:
+      return "changed";
+    case engine::DocumentFate::kUnchanged:
+      return "unchanged";
+    case engine::DocumentFate::kDeleted:
+      return "deleted";
+    case engine::DocumentFate::kMissing:
+      return "missing";
+  }
+  return "";
+}
+
+json::object FatesView(const engine::DocumentsApplied& applied, bool dry_run) {
+  json::array list;
+  for (const auto& one : applied.documents)
+    list.push_back({{"kind", one.kind},
+                    {"name", one.name},
+                    {"version", one.version},
+                    {"result", Name(one.fate)}});
+  return {{"documents", std::move(list)}, {"dry_run", dry_run}};
+}
+
+void FailProblems(Call& call, std::vector<documents::Problem> problems) {
+  std::ranges::stable_sort(problems, [](const auto& a, const auto& b) {
+    return std::tie(a.file, a.position) < std::tie(b.file, b.position);
+  });
+  json::array details;
+  for (const auto& problem : problems)
+    details.push_back({{"file", problem.file},
+                       {"line", problem.position.line},
+                       {"column", problem.position.column},
+                       {"message", problem.sentence}});
+  const std::string more =
+      problems.size() > 1 ? fmt::format(" (and {} more)", problems.size() - 1) : "";
+  call.FailWith(422, "invalid_documents", documents::Written(problems.front()) + more,
+                std::move(details));
+}
+
+// Of the kinds that are applied, what is kept and not among them.
+Result<std::set<DocumentKey>> ToPrune(Store& store, const std::vector<documents::Document>& puts) {
+  std::set<DocumentKey> given;
+  for (const auto& document : puts)
+    given.emplace(documents::Name(documents::KindOf(document)), documents::NameOf(document));
+  std::set<std::string> kinds;
+  for (const auto& [kind, name] : given) kinds.insert(kind);
+  std::set<DocumentKey> drops;
+  for (const auto& kind : kinds) {
+    std::string after;
+    while (true) {
+      const auto page = store.ListDocuments(kind, after, kPage);
+      if (!page) return Fail(page.error());
+      for (const auto& kept : *page)
+        if (!given.contains({kind, kept.name})) drops.emplace(kind, kept.name);
+      if (page->size() < kPage) break;
+      after = page->back().name;
+    }
+  }
+  return drops;
+}
+
+// What would become of them.
+Result<engine::DocumentsApplied> Foresee(Store& store, const engine::ApplyDocuments& command) {
+  engine::DocumentsApplied foreseen;
+  for (const auto& put : command.puts) {
+    const auto kept = store.FindDocument(put->kind, put->name, 0);
+    if (!kept) return Fail(kept.error());
+    const bool same = *kept && (*kept)->hash == put->hash;
+    foreseen.documents.push_back({put->kind, put->name,
+                                  *kept ? (*kept)->version + (same ? 0 : 1) : 1,
+                                  same    ? engine::DocumentFate::kUnchanged
+                                  : *kept ? engine::DocumentFate::kChanged
+                                          : engine::DocumentFate::kCreated});
+  }
+  for (const auto& [kind, name] : command.drops)
+    foreseen.documents.push_back({kind, name, 0, engine::DocumentFate::kDeleted});
+  return foreseen;
+}
+
+// Labels decide about hosts, so whoever may not set them may not apply hosts either.
+bool MayApply(const Call& call, const std::vector<documents::Document>& puts,
+              const std::set<DocumentKey>& drops) {
+  if (call.actor().role >= Role::kAdmin) return true;
+  return std::ranges::none_of(puts,
+                              [](const auto& document) {
+                                return documents::KindOf(document) == documents::Kind::kHost;
+                              }) &&
+         std::ranges::none_of(drops, [](const auto& drop) { return drop.first == "host"; });
+}
+
+void FailMayNot(Call& call) {
+  call.Fail(403, "denied",
+            "labels of hosts are an admin's to set, so documents of 'kind: host' are too");
+}
+
+void Apply(Services& services, const CallPtr& call) {
+  const auto body = call->Body();
+  if (!body) return call->Fail(body.error());
+  const auto request = ReadApplyRequest(*body);
+  if (!request) return call->Fail(request.error());
+  auto reading = ReadFiles(*request, services.artifacts);
+  Result<std::set<DocumentKey>> drops = std::set<DocumentKey>{};
+  if (request->prune) drops = ToPrune(services.store, reading.documents);
+  if (!drops) return call->Fail(drops.error());
+  // Those of broken documents would only be about what is missing because of it.
+  if (reading.problems.empty()) {
+    auto more = CheckReferences(services.store, reading.documents, *drops);
+    if (!more) return call->Fail(more.error());
+    reading.problems = std::move(*more);
+  }
+  if (!reading.problems.empty()) return FailProblems(*call, std::move(reading.problems));
+  if (!MayApply(*call, reading.documents, *drops)) return FailMayNot(*call);
+  engine::ApplyDocuments command{.caller = CallerOf(*call),
+                                 .puts = {},
+                                 .drops = {drops->begin(), drops->end()},
+                                 .reason = request->reason};
+  for (const auto& document : reading.documents)
+    command.puts.push_back(std::make_shared<const Document>(KeptOf(document, *request)));
+  if (request->dry_run) {
+    const auto foreseen = Foresee(services.store, command);
+    return foreseen ? call->Json(200, FatesView(*foreseen, true)) : call->Fail(foreseen.error());
+  }
+  services.engine.Ask(std::move(command), [call](const Result<engine::Answer>& answer) {
+    if (!answer) return call->Fail(answer.error());
+    call->Json(200, FatesView(std::get<engine::DocumentsApplied>(*answer), false));
+  });
+}
+
+json::object DocumentView(const Document& document, bool whole) {
+  json::object view{{"kind", document.kind},       {"name", document.name},
+                    {"version", document.version}, {"hash", ToHex(document.hash)},
+                    {"by", document.by},           {"at", TimeView(document.at)},
+                    {"labels", json::object()}};
+  for (const auto& [key, value] : document.labels) view["labels"].as_object()[key] = value;
+  if (!whole) return view;
+  view["text"] = document.text;
+  json::object attachments;
+  for (const auto& [path, bytes] : document.attachments)
+    attachments[path] =
+        IsUtf8(bytes) ? json::value(bytes) : json::value(json::object{{"base64", ToBase64(bytes)}});
+  view["attachments"] = std::move(attachments);
+  json::object pushes;
+  for (const auto& [path, files] : document.pushes) {
+    json::array entries;
+    for (const auto& file : files) {
+      json::object entry{{"path", file.path}, {"mode", fmt::format("{:04o}", file.mode)}};
+      if (file.folder)
+        entry["folder"] = true;
+      else
+        entry.insert({{"sha256", ToHex(file.sha256)}, {"size", file.size}});
+      entries.push_back(std::move(entry));
+    }
+    pushes[path] = std::move(entries);
+  }
+  view["pushes"] = std::move(pushes);
+  return view;
+}
+
+bool IsKind(const CallPtr& call, const std::string& kind) {
+  if (documents::ParseKind(kind)) return true;
+  call->Fail(400, "invalid",
+             fmt::format("kind: '{}' is none; expected job, host, group or channel", kind));
+  return false;
+}
+
+void List(Services& services, const CallPtr& call) {
+  const std::string kind = call->Query("kind");
+  if (!IsKind(call, kind)) return;
+  const auto limit = call->QueryNumber("limit", 100, 1, 1000);
+  if (!limit) return call->Fail(limit.error());
+  const auto page = services.store.ListDocuments(kind, call->Query("cursor"), *limit);
+  if (!page) return call->Fail(page.error());
+  json::array list;
+  for (const auto& document : *page) list.push_back(DocumentView(document, false));
+  json::value next = nullptr;
+  if (page->size() == *limit) next = page->back().name;
+  call->Json(200, {{"documents", std::move(list)}, {"next", std::move(next)}});
+}
+
+std::string NoSuch(const std::string& kind, const std::string& name) {
+  return fmt::format("there is no {} '{}'; see 'muster get {}s'", kind, name, kind);
+}
+
+void Show(Services& services, const CallPtr& call) {
+  const std::string& kind = call->Part("kind");
+  if (!IsKind(call, kind)) return;
+  const auto version = call->QueryNumber("version", 0, 0, UINT32_MAX);
+  if (!version) return call->Fail(version.error());
+  const auto found =
+      services.store.FindDocument(kind, call->Part("name"), static_cast<std::uint32_t>(*version));
+  if (!found) return call->Fail(found.error());
+  if (!*found)
+    return call->Fail(404, "not_found",
+                      *version == 0 ? NoSuch(kind, call->Part("name"))
+                                    : fmt::format("{} '{}' has no version {}", kind,
+                                                  call->Part("name"), *version));
+  call->Json(200, DocumentView(**found, true));
+}
+
+void Delete(Services& services, const CallPtr& call) {
+  const std::string& kind = call->Part("kind");
+  const std::string& name = call->Part("name");
+  if (!IsKind(call, kind)) return;
+  std::string reason = call->Query("reason");
+  if (auto fits = CheckReason(reason); !fits) return call->Fail(fits.error());
+  const std::set<DocumentKey> drops{{kind, name}};
+  if (!MayApply(*call, {}, drops)) return FailMayNot(*call);
+  const auto problems = CheckReferences(services.store, {}, drops);
+  if (!problems) return call->Fail(problems.error());
+  if (!problems->empty())
+    return call->Fail(409, "conflict",
+                      fmt::format("{}; change that first", problems->front().sentence));
+  engine::ApplyDocuments command{
+      .caller = CallerOf(*call), .puts = {}, .drops = {{kind, name}}, .reason = std::move(reason)};
+  services.engine.Ask(std::move(command), [call, kind, name](const Result<engine::Answer>& answer) {
+    if (!answer) return call->Fail(answer.error());
+    const auto& applied = std::get<engine::DocumentsApplied>(*answer);
+    if (applied.documents.front().fate == engine::DocumentFate::kMissing)
+      return call->Fail(404, "not_found", NoSuch(kind, name));
+    call->Json(200, FatesView(applied, false).at("documents").as_array().front());
+  });
+}
+
+}  // namespace
+
+std::vector<Route> DocumentRoutes(Services& services) {
+  return {
+      {"POST", "/api/v1/documents", Privilege::kOperate,
+       [&services](const CallPtr& call) { Apply(services, call); }},
+      {"GET", "/api/v1/documents", Privilege::kView,
+       [&services](const CallPtr& call) { List(services, call); }},
+      {"GET", "/api/v1/documents/{kind}/{name}", Privilege::kView,
+       [&services](const CallPtr& call) { Show(services, call); }},
+      {"DELETE", "/api/v1/documents/{kind}/{name}", Privilege::kOperate,
+       [&services](const CallPtr& call) { Delete(services, call); }},
+  };
+}
+
+}  // namespace muster::server::api

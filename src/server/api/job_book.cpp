@@ -1,0 +1,138 @@
+#include "server/api/job_book.hpp"
+
+#include <algorithm>
+
+#include "domain/wrap_batched.hpp"
+
+namespace muster::server::api {
+namespace {
+
+// The defaults; what the stage that starts it says comes on top.
+std::vector<Param> DefaultsOf(const documents::JobDocument& job) {
+  std::vector<std::pair<std::string, std::string>> none;
+  documents::JobDocument optional = job;
+  for (auto& param : optional.params) param.required = false;
+  return documents::ResolveParams(optional, none).value_or(std::vector<Param>{});
+}
+
+}  // namespace
+
+Result<documents::Document> ReadKept(const Document& kept) {
+  const std::string title = fmt::format("{} {}", kept.kind, kept.name);
+  const documents::Source source{.file = title, .text = kept.text};
+  auto read = documents::ReadAll(
+      {&source, 1}, [&](const std::string&, const std::string& path) -> Result<std::string> {
+        const auto found = kept.attachments.find(path);
+        if (found == kept.attachments.end())
+          return Fail(ErrorCode::kNotFound, "'{}' did not come with it", path);
+        return found->second;
+      });
+  if (!read || read->size() != 1)
+    return Fail(ErrorCode::kInternal,
+                "{} as it is kept cannot be read any more; apply it again: {}", title,
+                read ? "it is not one document" : read.error().message);
+  documents::Document document = std::move(read->front());
+  std::vector<documents::FileReference> missing;
+  if (auto* job = std::get_if<documents::JobDocument>(&document.body))
+    PlacePushes(*job, kept.pushes, missing);
+  return document;
+}
+
+void PlacePushes(documents::JobDocument& job,
+                 const std::map<std::string, std::vector<FileEntry>>& pushes,
+                 std::vector<documents::FileReference>& missing) {
+  for (const auto& file : job.files) {
+    if (file.use != documents::FileReference::Use::kPush) continue;
+    const auto found = pushes.find(file.path);
+    if (found == pushes.end() || found->second.empty()) {
+      missing.push_back(file);
+      continue;
+    }
+    documents::SetPushFiles(job, file, found->second, found->second.front().folder);
+  }
+}
+
+void JobBook::Set(const std::string& name, std::optional<documents::JobDocument> job) {
+  jobs_[name] = job ? std::make_unique<Job>(Job{std::move(*job), 0}) : nullptr;
+}
+
+Result<const JobBook::Job*> JobBook::Find(const std::string& name) {
+  const auto known = jobs_.find(name);
+  if (known != jobs_.end()) return known->second.get();
+  auto kept = store_.FindDocument("job", name, 0);
+  if (!kept) return Fail(kept.error());
+  auto& place = jobs_[name];
+  if (!*kept) return nullptr;
+  auto read = ReadKept(**kept);
+  if (!read) return Fail(read.error());
+  place = std::make_unique<Job>(
+      Job{std::get<documents::JobDocument>(std::move(read->body)), (*kept)->version});
+  return place.get();
+}
+
+Result<RunSpec> JobBook::Pinned(const Job& job) {
+  const std::string& name = job.document.name;
+  if (std::ranges::find(way_, name) != way_.end())
+    return Fail(ErrorCode::kInvalid, "jobs start each other in a circle: {} -> {}",
+                fmt::join(way_, " -> "), name);
+  way_.push_back(name);
+  RunSpec spec = job.document.spec;
+  spec.title = name;
+  spec.job = name;
+  spec.version = job.version;
+  for (const JobAction* action : JobsIn(job.document)) {
+    auto child = Child(action->job);
+    if (!child) return Fail(child.error());
+    spec.jobs[action->job] = std::move(*child);
+  }
+  way_.pop_back();
+  WrapBatched(spec);
+  return spec;
+}
+
+Result<std::shared_ptr<const RunSpec>> JobBook::Child(const std::string& name) {
+  if (const auto known = children_.find(name); known != children_.end()) return known->second;
+  const auto job = Find(name);
+  if (!job) return Fail(job.error());
+  if (*job == nullptr)
+    return Fail(ErrorCode::kNotFound, "job '{}' starts job '{}', which there is not", way_.back(),
+                name);
+  auto spec = Pinned(**job);
+  if (!spec) return Fail(spec.error());
+  spec->params = DefaultsOf((*job)->document);
+  return children_[name] = std::make_shared<const RunSpec>(std::move(*spec));
+}
+
+Result<RunSpec> JobBook::PlanOf(const std::string& name,
+                                const std::vector<std::pair<std::string, std::string>>& params) {
+  way_.clear();
+  const auto job = Find(name);
+  if (!job) return Fail(job.error());
+  if (*job == nullptr)
+    return Fail(ErrorCode::kNotFound, "there is no job '{}'; see 'muster get jobs'", name);
+  auto resolved = documents::ResolveParams((*job)->document, params);
+  if (!resolved) return Fail(resolved.error());
+  auto spec = Pinned(**job);
+  if (!spec) return spec;
+  spec->params = std::move(*resolved);
+  spec->targets = (*job)->document.targets;
+  return spec;
+}
+
+std::vector<const JobAction*> JobsIn(const documents::JobDocument& job) {
+  std::vector<const JobAction*> actions;
+  for (const auto& stage : job.spec.stages)
+    if (const auto* action = std::get_if<JobAction>(&stage.action)) actions.push_back(action);
+  return actions;
+}
+
+std::vector<std::string> ChannelsIn(const documents::JobDocument& job) {
+  std::vector<std::string> channels;
+  for (const auto& notice : job.spec.notices) channels.push_back(notice.channel);
+  for (const auto& stage : job.spec.stages)
+    if (const auto* notify = std::get_if<NotifyAction>(&stage.action))
+      channels.push_back(notify->channel);
+  return channels;
+}
+
+}  // namespace muster::server::api

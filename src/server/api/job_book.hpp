@@ -1,0 +1,62 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.hpp"
+#include "documents/documents.hpp"
+#include "domain/document.hpp"
+#include "domain/run.hpp"
+#include "ports/store.hpp"
+
+namespace muster::server::api {
+
+// A document that is kept, read again. kInternal when that fails: a musterd that takes less wrote
+// it, and it has to be applied anew.
+Result<documents::Document> ReadKept(const Document& kept);
+
+// Puts the files of each `push` into their stages; `missing` gets the references without any.
+void PlacePushes(documents::JobDocument& job,
+                 const std::map<std::string, std::vector<FileEntry>>& pushes,
+                 std::vector<documents::FileReference>& missing);
+
+// Jobs by name, as they are in the store, or will be when some documents are applied. Reads each
+// once. `store` must outlive it.
+class JobBook {
+ public:
+  struct Job {
+    documents::JobDocument document;
+    std::uint32_t version = 0;  // 0: not kept yet
+  };
+
+  explicit JobBook(Store& store) : store_(store) {}
+
+  // From now on this is the job of its name; nullopt: there is none.
+  void Set(const std::string& name, std::optional<documents::JobDocument> job);
+  // nullptr when there is none; lives as long as the book.
+  Result<const Job*> Find(const std::string& name);
+
+  // The plan of a run of the job with these parameters and all the jobs it starts. kNotFound: there
+  // is no such job. kInvalid: the parameters do not fit.
+  Result<RunSpec> PlanOf(const std::string& name,
+                         const std::vector<std::pair<std::string, std::string>>& params);
+
+ private:
+  Result<RunSpec> Pinned(const Job& job);
+  Result<std::shared_ptr<const RunSpec>> Child(const std::string& name);
+
+  Store& store_;
+  std::map<std::string, std::unique_ptr<Job>> jobs_;
+  std::map<std::string, std::shared_ptr<const RunSpec>> children_;
+  std::vector<std::string> way_;  // the jobs that led here, to find circles
+};
+
+// What a job refers to: the jobs it starts and the channels it tells.
+std::vector<const JobAction*> JobsIn(const documents::JobDocument& job);
+std::vector<std::string> ChannelsIn(const documents::JobDocument& job);
+
+}  // namespace muster::server::api

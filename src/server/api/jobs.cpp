@@ -1,0 +1,132 @@
+#include <boost/json.hpp>
+
+#include "adapters/crypto/digest.hpp"
+#include "base/text.hpp"
+#include "domain/host_ranges.hpp"
+#include "server/api/caller.hpp"
+#include "server/api/fields.hpp"
+#include "server/api/job_book.hpp"
+#include "server/api/resolve.hpp"
+#include "server/api/routes.hpp"
+#include "server/api/starting.hpp"
+
+// Starts of jobs.
+namespace muster::server::api {
+namespace {
+
+namespace json = boost::json;
+
+struct StartRequest {
+  std::vector<std::pair<std::string, std::string>> params;
+  std::string targets;
+  std::string exclude;
+  std::string reason;
+  bool dry_run = false;
+};
+
+Result<StartRequest> ReadRequest(const Call& call) {
+  auto body = call.request().body.empty() ? Result<json::object>(json::object{}) : call.Body();
+  if (!body) return Fail(body.error());
+  StartRequest request;
+  if (const json::value* params = body->if_contains("params")) {
+    if (!params->is_object()) return Fail(ErrorCode::kInvalid, "params: expected an object");
+    for (const auto& [name, value] : params->as_object()) {
+      if (!value.is_string())
+        return Fail(ErrorCode::kInvalid, "params.{}: expected a string", std::string_view(name));
+      request.params.emplace_back(name, value.as_string());
+    }
+    body->erase("params");
+  }
+  Fields fields(std::move(*body));
+  fields.Text("targets", request.targets)
+      .Text("exclude", request.exclude)
+      .Reason("reason", request.reason)
+      .Bool("dry_run", request.dry_run);
+  if (auto done = fields.Rest(); !done) return Fail(done.error());
+  return request;
+}
+
+// The envelope of the job: more hosts than this are a mistake.
+Result<> CheckHosts(Services& services, const documents::JobDocument& job, std::size_t hosts) {
+  if (job.max_hosts && hosts > *job.max_hosts)
+    return Fail(ErrorCode::kInvalid,
+                "job '{}' is for at most {} hosts, and this start means {}; narrow it with -t, or "
+                "raise max_hosts",
+                job.name, *job.max_hosts, hosts);
+  if (!job.max_percent) return {};
+  std::size_t all = 0;
+  services.live.WithHosts([&](const auto& list, const auto&) { all = list.size(); });
+  if (hosts * 100 > all * *job.max_percent)
+    return Fail(ErrorCode::kInvalid,
+                "job '{}' is for at most {}% of all hosts, and this start means {} of {}; narrow "
+                "it with -t, or raise max_hosts",
+                job.name, *job.max_percent, hosts, all);
+  return {};
+}
+
+void AnswerDryRun(Call& call, const RunSpec& spec, const Resolved& resolved) {
+  json::object answer = HostsView(resolved);
+  const auto hosts = static_cast<std::uint32_t>(resolved.targets->size());
+  json::array stages;
+  for (const auto& stage : spec.stages) {
+    json::object view{{"name", stage.name}, {"action", ActionName(stage)}};
+    view["parent"] = stage.parent ? json::value(spec.stages[*stage.parent].name) : json::value();
+    view["batches"] = BatchesView(stage.batches, hosts);
+    stages.push_back(std::move(view));
+  }
+  answer["job"] = spec.job;
+  answer["version"] = spec.version;
+  answer["stages"] = std::move(stages);
+  call.Json(200, answer);
+}
+
+void StartJob(Services& services, const CallPtr& call) {
+  auto request = ReadRequest(*call);
+  if (!request) return call->Fail(request.error());
+  const auto key = ReadKey(services, *call, request->dry_run);
+  if (!key) return call->Fail(key.error());
+  JobBook book(services.store);
+  auto spec = book.PlanOf(call->Part("name"), request->params);
+  Result<Resolved> resolved = Fail(ErrorCode::kInternal, "");
+  if (spec) {
+    if (!request->targets.empty()) spec->targets = request->targets;
+    if (spec->targets.empty())
+      return call->Fail(
+          400, "invalid",
+          fmt::format("job '{}' does not say its targets; say them, with -t", call->Part("name")));
+    resolved = ResolveTargets(services, spec->targets, request->exclude, false);
+  }
+  // A known key answers with its run, whatever became of the job and the hosts since.
+  if (!key->known.value) {
+    if (!spec) return call->Fail(spec.error());
+    if (!resolved) return FailResolve(*call, resolved.error());
+    const auto fits =
+        CheckHosts(services, (*book.Find(spec->job))->document, resolved->targets->size());
+    if (!fits) return call->Fail(422, "too_many_hosts", fits.error().message);
+  }
+  if (request->dry_run) return AnswerDryRun(*call, *spec, *resolved);
+  engine::StartRun command{.caller = CallerOf(*call),
+                           .key = key->key,
+                           .body_sha256 = ToHex(crypto::Sha256(call->request().body)),
+                           .known = key->known,
+                           .spec = {},
+                           .targets = std::make_shared<const Targets>(),
+                           .reason = std::move(request->reason)};
+  if (spec) command.spec = std::move(*spec);
+  if (resolved) {
+    command.targets = resolved->targets;
+    command.names = FoldedNames(*resolved->targets);
+  }
+  AskToStart(services, call, std::move(command));
+}
+
+}  // namespace
+
+std::vector<Route> JobRoutes(Services& services) {
+  return {
+      {"POST", "/api/v1/jobs/{name}/start", Privilege::kOperate,
+       [&services](const CallPtr& call) { StartJob(services, call); }},
+  };
+}
+
+}  // namespace muster::server::api

@@ -1,0 +1,91 @@
+#include "server/api/starting.hpp"
+
+#include <boost/json.hpp>
+
+#include "domain/host_ranges.hpp"
+
+namespace muster::server::api {
+namespace {
+
+namespace json = boost::json;
+
+void AnswerStarted(Services& services, Call& call, const engine::RunStarted& started) {
+  std::string_view state = Name(started.state);
+  std::uint32_t hosts = started.hosts;
+  if (started.repeated) {
+    if (const auto run = services.store.FindRun(started.run); run && run->value) {
+      state = Name(run->value->state);
+      hosts = run->value->hosts;
+    }
+  }
+  const std::string id = FormatRunId(started.run);
+  call.Json(201, {{"id", id}, {"state", state}, {"hosts", hosts}, {"commit", started.commit.value}},
+            {{"Location", "/api/v1/runs/" + id}});
+}
+
+}  // namespace
+
+Result<StartKey> ReadKey(Services& services, const Call& call, bool dry_run) {
+  StartKey key{.key = std::string(net::FindHeader(call.request().headers, "Idempotency-Key")),
+               .known = {}};
+  if (key.key.size() > 128)
+    return Fail(ErrorCode::kInvalid, "Idempotency-Key: at most 128 characters");
+  if (key.key.empty() || dry_run) return key;
+  auto found = services.store.FindKey(call.actor().name, key.key);
+  if (!found) return Fail(found.error());
+  key.known = std::move(*found);
+  return key;
+}
+
+// When it is the run's target set, "no match" is what a client asks about.
+void FailResolve(Call& call, const Error& error) {
+  if (error.code == ErrorCode::kNotFound)
+    call.Fail(404, "no_match", error.message);
+  else
+    call.Fail(error);
+}
+
+std::string FoldedNames(const Targets& targets) {
+  std::vector<std::string> names;
+  names.reserve(targets.size());
+  for (const auto& target : targets) names.push_back(target.name);
+  return FoldHostNames(names, kMostAuditNames);
+}
+
+json::object HostsView(const Resolved& resolved) {
+  std::vector<std::string> names;
+  for (const auto& target : *resolved.targets) names.push_back(target.name);
+  json::array offline;
+  for (std::size_t i = 0; i < resolved.offline.size() && i < 100; ++i)
+    offline.emplace_back(resolved.offline[i]);
+  return {{"hosts", names.size()},
+          {"names", FoldHostNames(names, 4000)},
+          {"offline", std::move(offline)},
+          {"offline_count", resolved.offline.size()},
+          {"says_all", resolved.says_all}};
+}
+
+json::array BatchesView(const BatchPlan& plan, std::uint32_t hosts) {
+  json::array batches;
+  for (std::uint32_t begin = 0, index = 0; begin < hosts && index < 1000; ++index) {
+    const std::uint32_t size =
+        plan.Empty() ? hosts : std::min(plan.Size(index, hosts), hosts - begin);
+    batches.emplace_back(size);
+    begin += size;
+  }
+  return batches;
+}
+
+void AskToStart(Services& services, const CallPtr& call, engine::StartRun command) {
+  services.engine.Ask(std::move(command), [&services, call](Result<engine::Answer> answer) {
+    if (answer)
+      if (const auto* closed = std::get_if<engine::GateClosed>(&*answer))
+        return call->Fail(503, closed->gate, closed->reason);
+    if (answer) return AnswerStarted(services, *call, std::get<engine::RunStarted>(*answer));
+    if (answer.error().code == ErrorCode::kConflict)
+      return call->Fail(422, "key_reused", answer.error().message);
+    call->Fail(answer.error());
+  });
+}
+
+}  // namespace muster::server::api

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+#include <boost/json/object.hpp>
+
+#include "engine/command.hpp"
+#include "server/api/call.hpp"
+#include "server/api/resolve.hpp"
+#include "server/api/services.hpp"
+
+// What every start of a run has in common, of a command and of a job.
+namespace muster::server::api {
+
+// The Idempotency-Key of a call ("" without one), and the run it started before.
+struct StartKey {
+  std::string key;
+  ReadAt<std::optional<IdempotencyKey>> known;
+};
+Result<StartKey> ReadKey(Services& services, const Call& call, bool dry_run);
+
+// Answers that the targets did not resolve: 404 no_match when nothing does.
+void FailResolve(Call& call, const Error& error);
+
+// The targets, folded for the audit trail.
+std::string FoldedNames(const Targets& targets);
+
+// What a dry run says of the hosts: hosts, names, offline, offline_count, says_all.
+boost::json::object HostsView(const Resolved& resolved);
+// The sizes of the batches a plan makes of so many hosts, at most 1,000 of them.
+boost::json::array BatchesView(const BatchPlan& plan, std::uint32_t hosts);
+
+// Asks the engine, and answers the call with what it says.
+void AskToStart(Services& services, const CallPtr& call, engine::StartRun command);
+
+}  // namespace muster::server::api
