@@ -47,6 +47,16 @@ std::uint64_t HeaderNumber(const net::HttpResponse& response, std::string_view n
   return number;
 }
 
+// One line for each thing that is wrong with documents, as a compiler writes it.
+std::string ProblemLines(const json::value& error) {
+  std::string lines;
+  for (const auto& problem : ListOf(error, "details"))
+    lines += fmt::format("{}{}:{}:{}: {}", lines.empty() ? "" : "\n", TextOf(problem, "file"),
+                         NumberOf(problem, "line"), NumberOf(problem, "column"),
+                         TextOf(problem, "message"));
+  return lines;
+}
+
 }  // namespace
 
 std::string Segment(std::string_view text) {
@@ -78,6 +88,7 @@ Error ErrorOfAnswer(int status, std::string_view body) {
   const std::string code = TextOf(error, "code");
   std::string message = TextOf(error, "message");
   if (message.empty()) message = fmt::format("the server answered with status {}", status);
+  if (code == "invalid_documents") message = ProblemLines(error);
   if (code == "unauthenticated" || status == 401)
     return {ErrorCode::kDenied,
             message +

@@ -1,7 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
-#include "base/text.hpp"
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
 #include "cli/file_options.hpp"
@@ -32,19 +31,7 @@ struct CpFlags {
 };
 
 json::object PushOf(const CopyPlan& plan) {
-  json::array files;
-  for (const auto& file : plan.files) {
-    json::object entry{{"mode", fmt::format("{:04o}", file.entry.mode)}};
-    if (!file.entry.path.empty()) entry["path"] = file.entry.path;
-    if (file.entry.folder) {
-      entry["folder"] = true;
-    } else {
-      entry["sha256"] = ToHex(file.entry.sha256);
-      entry["size"] = file.entry.size;
-    }
-    files.push_back(std::move(entry));
-  }
-  json::object push{{"files", std::move(files)}, {"to", plan.to}};
+  json::object push{{"files", FilesView(plan)}, {"to", plan.to}};
   if (plan.tree) push["tree"] = true;
   if (!plan.name.empty()) push["name"] = plan.name;
   return push;

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/context.hpp"
+#include "cli/document_commands.hpp"
 #include "cli/terminal_text.hpp"
 #include "cli/usage.hpp"
 
@@ -43,10 +44,11 @@ void AddGlobalOptions(CLI::App& app, Context& context) {
 }
 
 void AddCommands(CLI::App& app, Context& context) {
-  for (auto* add : {AddRun,      AddCp,         AddFetch,  AddShow,   AddRuns,    AddLogs,
-                    AddStop,     AddSteering,   AddWhy,    AddHosts,  AddAgents,  AddTokens,
-                    AddSecrets,  AddAudit,      AddWhoAmI, AddStatus, AddVersion, AddLogin,
-                    AddContexts, AddCompletion, AddManual, AddDebug})
+  for (auto* add :
+       {AddRun,    AddApply,    AddGet,        AddDelete, AddStart,    AddCp,     AddFetch,
+        AddShow,   AddRuns,     AddLogs,       AddStop,   AddSteering, AddWhy,    AddHosts,
+        AddAgents, AddTokens,   AddSecrets,    AddAudit,  AddWhoAmI,   AddStatus, AddVersion,
+        AddLogin,  AddContexts, AddCompletion, AddManual, AddDebug})
     add(app, context);
 }
 

@@ -7,6 +7,8 @@
 #include <thread>
 #include <unistd.h>
 
+#include <boost/json.hpp>
+
 #include "base/text.hpp"
 #include "cli/terminal_text.hpp"
 
@@ -150,6 +152,22 @@ Result<> UploadAll(const Context& context, ApiClient& api, const CopyPlan& plan)
   context.Say(fmt::format("{} of {} {} sent to the server, {}", sent, known.size(),
                           known.size() == 1 ? "file" : "files", FormatSize(uploader.Sent())));
   return {};
+}
+
+boost::json::array FilesView(const CopyPlan& plan) {
+  boost::json::array files;
+  for (const auto& file : plan.files) {
+    boost::json::object entry{{"mode", fmt::format("{:04o}", file.entry.mode)}};
+    if (!file.entry.path.empty()) entry["path"] = file.entry.path;
+    if (file.entry.folder) {
+      entry["folder"] = true;
+    } else {
+      entry["sha256"] = ToHex(file.entry.sha256);
+      entry["size"] = file.entry.size;
+    }
+    files.push_back(std::move(entry));
+  }
+  return files;
 }
 
 }  // namespace muster::cli

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include <boost/json/array.hpp>
+
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
 #include "cli/local_files.hpp"
@@ -15,5 +17,8 @@ Result<> HashAll(CopyPlan& plan);
 // on where it stood. Shows how far it is on a terminal. kUnavailable, kTimeout: the server was away
 // too long; the same command goes on.
 Result<> UploadAll(const Context& context, ApiClient& api, const CopyPlan& plan);
+
+// The plan's files as the API takes them, once they are hashed.
+boost::json::array FilesView(const CopyPlan& plan);
 
 }  // namespace muster::cli

@@ -1,0 +1,182 @@
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "base/text.hpp"
+#include "cli/api_client.hpp"
+#include "cli/document_commands.hpp"
+#include "cli/document_files.hpp"
+#include "cli/local_files.hpp"
+#include "cli/run_result.hpp"
+#include "cli/terminal_text.hpp"
+#include "cli/text_diff.hpp"
+#include "cli/upload.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kExamples = R"(Examples:
+  muster apply -f kernel-upgrade.yaml            a job, with the scripts and files beside it
+  muster apply -f jobs/                          everything in a folder, all of it or nothing
+  muster apply -f jobs/ --dry-run --diff         what would change
+  muster apply -f jobs/ --prune                  also delete what the folder no longer has
+  muster get job kernel-upgrade -o yaml | muster apply -f -
+
+Applying the same again changes nothing. What is wrong is said as FILE:LINE:COLUMN, and then
+nothing was applied. --prune deletes documents of the kinds that the files have, and of no other.)";
+
+struct ApplyFlags {
+  std::vector<std::string> files;
+  std::string reason;
+  bool dry_run = false;
+  bool diff = false;
+  bool prune = false;
+};
+
+int FailProblems(const std::string& lines) {
+  Write(stderr, lines + "\n");
+  return 1;
+}
+
+json::object ScriptsOf(const DocumentFiles::File& file) {
+  json::object scripts;
+  for (const auto& [path, bytes] : file.scripts)
+    scripts[path] =
+        IsUtf8(bytes) ? json::value(bytes) : json::value(json::object{{"base64", ToBase64(bytes)}});
+  return scripts;
+}
+
+// Hashes what is pushed and, unless nothing is to be changed, sends it.
+Result<json::object> PushesOf(const Context& context, ApiClient& api, bool dry_run,
+                              const DocumentFiles::File& file) {
+  json::object pushes;
+  for (const auto& [path, local] : file.pushes) {
+    std::vector<std::string> left_out;
+    auto plan = PlanCopy({local}, "/-", left_out);
+    if (!plan) return Fail(plan.error());
+    for (const auto& link : left_out)
+      context.Say(fmt::format("left out: {} is a link to a folder", link));
+    if (!dry_run) {
+      if (auto sent = UploadAll(context, api, *plan); !sent) return Fail(sent.error());
+    }
+    for (auto& one : plan->files) {
+      if (!dry_run || one.entry.folder) continue;
+      auto hash = HashFile(one.path);
+      if (!hash) return Fail(hash.error());
+      one.entry.sha256 = std::move(hash->sha256);
+      one.entry.size = hash->size;
+    }
+    pushes[path] = FilesView(*plan);
+  }
+  return pushes;
+}
+
+Result<json::object> BodyOf(const Context& context, ApiClient& api, const ApplyFlags& flags,
+                            const DocumentFiles& all) {
+  json::array list;
+  for (const auto& file : all.files) {
+    auto pushes = PushesOf(context, api, flags.dry_run, file);
+    if (!pushes) return Fail(pushes.error());
+    list.push_back({{"file", file.source.file},
+                    {"text", file.source.text},
+                    {"attachments", ScriptsOf(file)},
+                    {"pushes", std::move(*pushes)}});
+  }
+  json::object body{{"documents", std::move(list)}};
+  if (flags.dry_run) body["dry_run"] = true;
+  if (flags.prune) body["prune"] = true;
+  if (!flags.reason.empty()) body["reason"] = flags.reason;
+  return body;
+}
+
+std::string KeyOf(std::string_view kind, std::string_view name) {
+  return fmt::format("/documents/{}/{}", Segment(kind), Segment(name));
+}
+
+// How the texts and scripts differ from what the server has now.
+Result<std::string> DiffOf(ApiClient& api, const DocumentFiles& all) {
+  std::string text;
+  const auto add = [&](const std::string& title, const std::string& from, const std::string& to) {
+    const auto diff = TextDiff(from, to);
+    if (!diff.empty()) text += fmt::format("--- {}\n+++ {}\n{}", title, title, diff);
+  };
+  for (const auto& document : all.reading.documents) {
+    const auto kind = documents::Name(documents::KindOf(document));
+    const auto& name = documents::NameOf(document);
+    auto kept = api.Get(KeyOf(kind, name));
+    if (!kept && kept.error().code != ErrorCode::kNotFound) return Fail(kept.error());
+    const json::value old = kept ? *kept : json::value(json::object());
+    add(fmt::format("{} {}", kind, name), TextOf(old, "text"), document.text);
+    const auto* job = std::get_if<documents::JobDocument>(&document.body);
+    if (job == nullptr) continue;
+    for (const auto& file : job->files)
+      if (file.use == documents::FileReference::Use::kScript)
+        add(fmt::format("{} {}: {}", kind, name, file.path),
+            TextOf(FieldOf(old, "attachments"), file.path),
+            CommandOf(job->spec.stages[file.stage])->script);
+  }
+  return text;
+}
+
+void PrintFates(const Context& context, const json::value& answer, bool dry_run) {
+  std::size_t widest = 0;
+  const auto title = [](const json::value& one) {
+    return TextOf(one, "kind") + " " + TextOf(one, "name");
+  };
+  for (const auto& one : ListOf(answer, "documents")) widest = std::max(widest, title(one).size());
+  std::string text;
+  for (const auto& one : ListOf(answer, "documents")) {
+    const auto result = TextOf(one, "result");
+    text += fmt::format("{:<{}}  {}{}", title(one), widest, dry_run ? "would be " : "", result);
+    if (NumberOf(one, "version") > 0 && result != "deleted")
+      text += fmt::format(" (version {})", NumberOf(one, "version"));
+    text += "\n";
+  }
+  Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
+}
+
+Result<int> Apply(const Context& context, const ApplyFlags& flags) {
+  const auto all = ReadDocumentFiles(flags.files);
+  if (!all) return Fail(all.error());
+  if (!all->reading.problems.empty()) {
+    std::vector<std::string> lines;
+    for (const auto& problem : all->reading.problems) lines.push_back(documents::Written(problem));
+    return FailProblems(fmt::format("{}", fmt::join(lines, "\n")));
+  }
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto body = BodyOf(context, *api, flags, *all);
+  if (!body) return Fail(body.error());
+  if (flags.diff) {
+    const auto diff = DiffOf(*api, *all);
+    if (!diff) return Fail(diff.error());
+    Write(stdout, context.terminal.stdout_tty ? ForTerminal(*diff) : *diff);
+  }
+  const auto answer =
+      Persist(context, std::chrono::seconds(30), [&] { return api->Post("/documents", *body); });
+  if (!answer && answer.error().code == ErrorCode::kInvalid)
+    return FailProblems(answer.error().message);
+  if (!answer) return Fail(answer.error());
+  if (!context.PrintDocument(*answer)) PrintFates(context, *answer, flags.dry_run);
+  return 0;
+}
+
+}  // namespace
+
+void AddApply(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("apply", "Apply documents: jobs, hosts, groups, channels");
+  const auto flags = std::make_shared<ApplyFlags>();
+  command->footer(kExamples);
+  command->add_option("-f,--file", flags->files, "A YAML file, a folder of them, or - for stdin")
+      ->type_name("FILE")
+      ->required();
+  command->add_flag("--dry-run", flags->dry_run, "Check, and say what would become of each");
+  command->add_flag("--diff", flags->diff, "Show how they differ from what the server has");
+  command->add_flag("--prune", flags->prune, "Delete what the files no longer have");
+  command->add_option("--reason", flags->reason, "Why, for the audit trail");
+  command->callback(
+      [&context, flags] { context.action = [&context, flags] { return Apply(context, *flags); }; });
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "cli/context.hpp"
+
+namespace muster::cli {
+
+// Commands about documents that people apply, and about the jobs among them.
+void AddApply(CLI::App& app, Context& context);
+void AddGet(CLI::App& app, Context& context);  // get, jobs
+void AddDelete(CLI::App& app, Context& context);
+void AddStart(CLI::App& app, Context& context);
+
+}  // namespace muster::cli

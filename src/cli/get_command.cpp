@@ -1,0 +1,162 @@
+#include <map>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "cli/document_commands.hpp"
+#include "cli/terminal_text.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kGetExamples = R"(Examples:
+  muster get jobs                          every job: its version, who applied it, when
+  muster get job kernel-upgrade -o yaml    as it was written, to edit and apply again
+  muster get job kernel-upgrade --version 2 -o yaml
+  muster get groups -o yaml                all of them, as one file
+  muster get channels
+  muster get hosts                         hosts that documents expect; see also: muster hosts)";
+
+constexpr const char* kDeleteExamples = R"(Examples:
+  muster delete job kernel-upgrade         its runs stay, and so do its versions
+  muster delete group db --reason 'moved to labels')";
+
+constexpr const char* kJobsExamples = R"(Examples:
+  muster jobs                              the same as: muster get jobs
+  muster jobs kernel-upgrade -o yaml)";
+
+struct DocumentFlags {
+  std::string kind;
+  std::string name;
+  std::string reason;
+  std::uint32_t version = 0;
+};
+
+// Kinds may be written as one or as many.
+Result<std::string> KindOf(const std::string& word) {
+  for (const std::string kind : {"job", "host", "group", "channel"})
+    if (word == kind || word == kind + "s") return kind;
+  return Fail(ErrorCode::kInvalid, "'{}' is no kind; there are jobs, hosts, groups and channels",
+              word);
+}
+
+std::string PathOf(const std::string& kind, const std::string& name) {
+  return fmt::format("/documents/{}/{}", Segment(kind), Segment(name));
+}
+
+std::string WithEnd(std::string text) {
+  if (!text.ends_with('\n')) text += '\n';
+  return text;
+}
+
+void Print(const Context& context, const std::string& text) {
+  Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
+}
+
+Result<int> GetOne(const Context& context, ApiClient& api, const std::string& kind,
+                   const DocumentFlags& flags) {
+  Query query;
+  if (flags.version > 0) query.emplace_back("version", std::to_string(flags.version));
+  const auto found = api.Get(PathOf(kind, flags.name), query);
+  if (!found) return Fail(found.error());
+  if (context.OutputFormat() == Format::kJson) {
+    context.PrintDocument(*found);
+    return 0;
+  }
+  if (context.OutputFormat() == Format::kTable)
+    context.Say(fmt::format("{} {}, version {}, applied {} by {}", kind, flags.name,
+                            NumberOf(*found, "version"), TextOf(*found, "at"),
+                            TextOf(*found, "by")));
+  Print(context, WithEnd(TextOf(*found, "text")));
+  return 0;
+}
+
+Result<int> PrintAll(const Context& context, ApiClient& api, const std::string& kind,
+                     const json::array& list) {
+  std::string text;
+  for (const auto& one : list) {
+    const auto whole = api.Get(PathOf(kind, TextOf(one, "name")));
+    if (!whole) return Fail(whole.error());
+    text += (text.empty() ? "" : "---\n") + WithEnd(TextOf(*whole, "text"));
+  }
+  Print(context, text);
+  return 0;
+}
+
+Result<int> Get(const Context& context, const DocumentFlags& flags) {
+  const auto kind = KindOf(flags.kind);
+  if (!kind) return Fail(kind.error());
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  if (!flags.name.empty()) return GetOne(context, *api, *kind, flags);
+  json::array list;
+  const auto pages = api->Pages("/documents", {{"kind", *kind}, {"limit", "500"}}, "documents",
+                                [&](const json::value& one) {
+                                  list.push_back(one);
+                                  return true;
+                                });
+  if (!pages) return Fail(pages.error());
+  if (context.OutputFormat() == Format::kYaml) return PrintAll(context, *api, *kind, list);
+  if (context.PrintDocument(json::object{{"documents", list}})) return 0;
+  Table table({"NAME", "VERSION", "APPLIED", "BY"});
+  for (const auto& one : list)
+    table.Add({TextOf(one, "name"), std::to_string(NumberOf(one, "version")),
+               Ago(ParseTime(TextOf(one, "at")), WallNow()), TextOf(one, "by")});
+  Write(stdout, table.Text(context.terminal.stdout_tty));
+  return 0;
+}
+
+Result<int> Delete(const Context& context, const DocumentFlags& flags) {
+  const auto kind = KindOf(flags.kind);
+  if (!kind) return Fail(kind.error());
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  std::string path = PathOf(*kind, flags.name);
+  if (!flags.reason.empty()) path += "?reason=" + Segment(flags.reason);
+  const auto answer = api->Delete(path);
+  if (!answer) return Fail(answer.error());
+  if (!context.PrintDocument(*answer))
+    Print(context, fmt::format("{} {}  deleted\n", *kind, flags.name));
+  return 0;
+}
+
+}  // namespace
+
+void AddGet(CLI::App& app, Context& context) {
+  const auto add = [&](const char* word, const char* about, const char* examples, bool kind) {
+    auto* command = app.add_subcommand(word, about);
+    const auto flags = std::make_shared<DocumentFlags>();
+    command->footer(examples);
+    if (kind)
+      command->add_option("kind", flags->kind, "jobs, hosts, groups or channels")
+          ->type_name("KIND")
+          ->required();
+    else
+      flags->kind = "jobs";
+    command->add_option("name", flags->name, "Only this one")->type_name("NAME");
+    command->add_option("--version", flags->version, "An earlier version of it");
+    command->callback(
+        [&context, flags] { context.action = [&context, flags] { return Get(context, *flags); }; });
+  };
+  add("get", "Show documents that were applied", kGetExamples, true);
+  add("jobs", "Show jobs (muster get jobs)", kJobsExamples, false);
+}
+
+void AddDelete(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("delete", "Delete a document");
+  const auto flags = std::make_shared<DocumentFlags>();
+  command->footer(kDeleteExamples);
+  command->add_option("kind", flags->kind, "job, host, group or channel")
+      ->type_name("KIND")
+      ->required();
+  command->add_option("name", flags->name, "Which one")->type_name("NAME")->required();
+  command->add_option("--reason", flags->reason, "Why, for the audit trail");
+  command->callback([&context, flags] {
+    context.action = [&context, flags] { return Delete(context, *flags); };
+  });
+}
+
+}  // namespace muster::cli

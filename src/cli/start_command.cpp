@@ -1,0 +1,195 @@
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "base/text.hpp"
+#include "cli/api_client.hpp"
+#include "cli/document_commands.hpp"
+#include "cli/question.hpp"
+#include "cli/report.hpp"
+#include "cli/run_follow.hpp"
+#include "cli/run_result.hpp"
+#include "cli/run_start.hpp"
+#include "cli/terminal_text.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::uint64_t kMostUnasked = 50;  // hosts a person need not confirm
+constexpr Duration kPatience = std::chrono::seconds(30);
+
+constexpr const char* kExamples = R"(Examples:
+  muster start kernel-upgrade -p version=6.1.0 --dry-run    which hosts, in which batches
+  muster start kernel-upgrade -p version=6.1.0              prints the run's id
+  muster start kernel-upgrade -p version=6.1.0 --wait       stays until it has ended
+  muster start kernel-upgrade -t 'zone=sh1' -p note=@notes.txt
+  muster start deploy -p token=secret:deploy-token          a secret by its name
+
+-t says other hosts than the job does. With --wait the exit code is as of muster run.)";
+
+struct StartFlags {
+  std::string job;
+  std::string targets;
+  std::string exclude;
+  std::vector<std::string> params;
+  std::string reason;
+  bool wait = false;
+  bool dry_run = false;
+  bool yes = false;
+};
+
+// NAME=VALUE, or NAME=@FILE for what a file says, without the line ends after it.
+Result<json::object> ParamsOf(const std::vector<std::string>& given) {
+  json::object params;
+  for (const auto& word : given) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return Fail(ErrorCode::kInvalid, "-p {}: write NAME=VALUE", word);
+    const std::string name = word.substr(0, equals);
+    std::string value = word.substr(equals + 1);
+    if (params.contains(name))
+      return Fail(ErrorCode::kInvalid, "parameter '{}' is given twice", name);
+    if (value.starts_with('@')) {
+      std::ifstream file(value.substr(1), std::ios::binary);
+      if (!file)
+        return Fail(ErrorCode::kInvalid, "-p {}: cannot read '{}': {}", name, value.substr(1),
+                    std::strerror(errno));
+      value.assign(std::istreambuf_iterator<char>(file), {});
+      while (value.ends_with('\n') || value.ends_with('\r')) value.pop_back();
+    }
+    if (!IsUtf8(value)) return Fail(ErrorCode::kInvalid, "-p {}: it is not UTF-8 text", name);
+    params[name] = value;
+  }
+  return params;
+}
+
+Result<json::object> BodyOf(const StartFlags& flags) {
+  auto params = ParamsOf(flags.params);
+  if (!params) return params;
+  json::object body{{"params", std::move(*params)}};
+  if (!flags.targets.empty()) body["targets"] = flags.targets;
+  if (!flags.exclude.empty()) body["exclude"] = flags.exclude;
+  if (!flags.reason.empty()) body["reason"] = flags.reason;
+  return body;
+}
+
+void PrintPlan(const Context& context, const json::value& plan) {
+  std::string text = fmt::format(
+      "{} version {} on {}: {}\n", TextOf(plan, "job"), NumberOf(plan, "version"),
+      Hosts(static_cast<std::uint64_t>(NumberOf(plan, "hosts"))), TextOf(plan, "names"));
+  if (const auto offline = NumberOf(plan, "offline_count"); offline > 0)
+    text += fmt::format("offline: {}\n", Hosts(static_cast<std::uint64_t>(offline)));
+  Table table({"STAGE", "IN", "DOES", "BATCHES"});
+  for (const auto& stage : ListOf(plan, "stages")) {
+    std::string sizes;
+    for (const auto& size : ListOf(stage, "batches"))
+      sizes += (sizes.empty() ? "" : ", ") + json::serialize(size);
+    table.Add({TextOf(stage, "name"), TextOf(stage, "parent"), TextOf(stage, "action"), sizes});
+  }
+  text += "\n" + table.Text(context.terminal.stdout_tty);
+  Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
+}
+
+// True when the person means it; asked as for muster run.
+bool Confirmed(const Context& context, const StartFlags& flags, const json::value& plan) {
+  const auto hosts = static_cast<std::uint64_t>(NumberOf(plan, "hosts"));
+  if (!FlagOf(plan, "says_all") && hosts <= kMostUnasked) return true;
+  Write(stderr, fmt::format("{}\n", ForTerminal(TextOf(plan, "names"), true)));
+  const auto answer = Ask(fmt::format("Start {} on {} in {}? Type {} to go on: ", flags.job,
+                                      Hosts(hosts), context.Where(), hosts));
+  return answer && Trim(*answer) == std::to_string(hosts);
+}
+
+void PrintStages(const Context& context, const json::value& run) {
+  Table table({"STAGE", "STATE", "HOSTS"});
+  for (const auto& stage : ListOf(run, "stages"))
+    table.Add({TextOf(stage, "name"), TextOf(stage, "state"),
+               CountsText(CountsOf(FieldOf(stage, "counts")))});
+  Write(stdout, table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1));
+}
+
+Result<int> WaitFor(const Context& context, ApiClient& api, const json::value& started) {
+  FollowOptions follow;
+  follow.run = TextOf(started, "id");
+  follow.hosts = static_cast<std::uint64_t>(NumberOf(started, "hosts"));
+  follow.from = std::to_string(NumberOf(started, "commit"));
+  const auto left = Follower(context, api, follow).Watch();
+  if (!left) return Fail(left.error());
+  if (*left) return **left;
+  const std::string path = "/runs/" + Segment(follow.run);
+  const auto run = Persist(context, kResultPatience, [&] { return api.Get(path); });
+  if (!run) return Fail(run.error());
+  if (!context.PrintDocument(*run)) PrintStages(context, *run);
+  const auto groups = Persist(context, kResultPatience, [&] { return api.Get(path + "/groups"); });
+  if (!groups) return Fail(groups.error());
+  context.Say(SummaryLine(*run, GroupsOf(*groups)));
+  const int code = ExitCodeOfRun(*run);
+  return code == 0 && TextOf(*run, "state") != "succeeded" ? 1 : code;
+}
+
+Result<int> Start(const Context& context, const StartFlags& flags) {
+  auto body = BodyOf(flags);
+  if (!body) return Fail(body.error());
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const std::string path = fmt::format("/jobs/{}/start", Segment(flags.job));
+  if (flags.dry_run || (!flags.yes && context.CanAsk())) {
+    json::object dry = *body;
+    dry["dry_run"] = true;
+    const auto plan = Persist(context, kPatience, [&] { return api->Post(path, dry); });
+    if (!plan) return Fail(plan.error());
+    if (flags.dry_run) {
+      if (!context.PrintDocument(*plan)) PrintPlan(context, *plan);
+      return 0;
+    }
+    if (!Confirmed(context, flags, *plan)) {
+      context.Say("nothing was started");
+      return kExitInterrupted;
+    }
+  }
+  const auto key = NewKey();
+  const auto started = Persist(context, kPatience, [&] { return api->Post(path, *body, key); });
+  if (!started) return Fail(started.error());
+  const auto id = TextOf(*started, "id");
+  if (flags.wait) {
+    context.Say(fmt::format("run {} on {}", id,
+                            Hosts(static_cast<std::uint64_t>(NumberOf(*started, "hosts")))));
+    return WaitFor(context, *api, *started);
+  }
+  if (context.OutputFormat() == Format::kTable) {
+    Write(stdout, id + "\n");
+    return 0;
+  }
+  const auto run = Persist(context, kPatience, [&] { return api->Get("/runs/" + Segment(id)); });
+  if (!run) return Fail(run.error());
+  context.PrintDocument(*run);
+  return 0;
+}
+
+}  // namespace
+
+void AddStart(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("start", "Start a job");
+  const auto flags = std::make_shared<StartFlags>();
+  command->footer(kExamples);
+  command->add_option("job", flags->job, "Which job")->type_name("JOB")->required();
+  command->add_option("-t,--targets", flags->targets, "Other hosts than the job says")
+      ->type_name("EXPR");
+  command->add_option("-x,--exclude", flags->exclude, "But not these hosts")->type_name("EXPR");
+  command->add_option("-p,--param", flags->params, "A parameter; @FILE takes it from a file")
+      ->type_name("NAME=VALUE");
+  command->add_option("--reason", flags->reason, "Why, for the audit trail");
+  command->add_flag("--wait", flags->wait, "Stay until it has ended");
+  command->add_flag("--dry-run", flags->dry_run, "Say what would be done, and start nothing");
+  command->add_flag("-y,--yes", flags->yes, "Do not ask, however many hosts are meant");
+  command->callback(
+      [&context, flags] { context.action = [&context, flags] { return Start(context, *flags); }; });
+}
+
+}  // namespace muster::cli
