@@ -10,7 +10,9 @@
 #include "domain/document.hpp"
 #include "domain/host.hpp"
 #include "domain/ids.hpp"
+#include "domain/notice.hpp"
 #include "domain/run.hpp"
+#include "domain/secret.hpp"
 #include "domain/task.hpp"
 #include "domain/token.hpp"
 
@@ -129,6 +131,19 @@ struct PutHold {
 struct DropHold {
   KeyHold hold;
 };
+struct PutSecret {
+  Secret secret;
+};
+struct DropSecret {
+  std::string name;
+};
+struct PutNotice {
+  OpenNotice notice;
+};
+struct DropNotice {
+  RunId run;
+  Visit visit;
+};
 
 // The next version of a document; the ones before it stay.
 struct PutDocument {
@@ -155,7 +170,8 @@ struct DropAudit {
 using Change = std::variant<PutHost, PutInvite, PutRun, PutPlan, PutVisit, PutTargets, PutTask,
                             PutKey, PutWish, DropWish, AddAudit, PutToken, DropToken, DropHost,
                             PutPending, DropPending, DropRun, DropInvite, DropAudit, PutHold,
-                            DropHold, PutDocument, DropDocument>;
+                            DropHold, PutDocument, DropDocument, PutSecret, DropSecret, PutNotice,
+                            DropNotice>;
 
 // What is committed as one transaction.
 struct Batch {

@@ -47,6 +47,10 @@ class ForwardingStore : public Store {
                                                         std::string_view key) override {
     return next_.FindKey(caller, key);
   }
+  Result<ReadAt<std::optional<Secret>>> FindSecret(std::string_view name) override {
+    return next_.FindSecret(name);
+  }
+  Result<std::vector<Secret>> ListSecrets() override { return next_.ListSecrets(); }
   Result<AuditPage> ListAudit(const AuditFilter& filter, std::uint64_t before,
                               std::size_t limit) override {
     return next_.ListAudit(filter, before, limit);

@@ -43,6 +43,7 @@ struct Snapshot {
   std::vector<PendingJoin> pending;
   std::vector<KeyHold> holds;
   std::vector<DocumentHead> documents;  // by kind and name, also of deleted ones
+  std::vector<OpenNotice> notices;
   // When the store came from a backup: what happened between the two moments is not in it.
   struct Restored {
     WallTime taken;     // the backup
@@ -149,6 +150,8 @@ class Store {
       const std::vector<TaskKey>& keys) = 0;
   virtual Result<ReadAt<std::optional<IdempotencyKey>>> FindKey(std::string_view caller,
                                                                 std::string_view key) = 0;
+  virtual Result<ReadAt<std::optional<Secret>>> FindSecret(std::string_view name) = 0;
+  virtual Result<std::vector<Secret>> ListSecrets() = 0;  // by name
   // Newest first, numbers below `before` (0: from the newest).
   virtual Result<AuditPage> ListAudit(const AuditFilter& filter, std::uint64_t before,
                                       std::size_t limit) = 0;

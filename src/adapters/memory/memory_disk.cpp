@@ -43,6 +43,8 @@ std::shared_ptr<MemoryDisk> CopyOf(MemoryDisk& disk, std::optional<Snapshot::Res
   copy->audit = disk.audit;
   copy->documents = disk.documents;
   copy->heads = disk.heads;
+  copy->secrets = disk.secrets;
+  copy->notices = disk.notices;
   return copy;
 }
 
@@ -145,5 +147,15 @@ void MemoryDisk::Put(const DropDocument& drop) {
   const auto head = heads.find({drop.kind, drop.name});
   if (head != heads.end()) head->second.dropped = true;
 }
+
+void MemoryDisk::Put(const PutSecret& put) { secrets[put.secret.name] = put.secret; }
+
+void MemoryDisk::Put(const DropSecret& drop) { secrets.erase(drop.name); }
+
+void MemoryDisk::Put(const PutNotice& put) {
+  notices[{put.notice.run, put.notice.visit}] = put.notice;
+}
+
+void MemoryDisk::Put(const DropNotice& drop) { notices.erase({drop.run, drop.visit}); }
 
 }  // namespace muster

@@ -54,6 +54,8 @@ class MemoryDisk {
   std::map<std::tuple<std::string, std::string, std::uint32_t>, std::shared_ptr<const Document>>
       documents GUARDED_BY(mutex);  // every version
   std::map<std::pair<std::string, std::string>, DocumentHead> heads GUARDED_BY(mutex);
+  std::map<std::string, Secret, std::less<>> secrets GUARDED_BY(mutex);
+  std::map<std::pair<RunId, Visit>, OpenNotice> notices GUARDED_BY(mutex);
 
  private:
   void Put(const PutHost& put) REQUIRES(mutex);
@@ -79,6 +81,10 @@ class MemoryDisk {
   void Put(const DropHold& drop) REQUIRES(mutex);
   void Put(const PutDocument& put) REQUIRES(mutex);
   void Put(const DropDocument& drop) REQUIRES(mutex);
+  void Put(const PutSecret& put) REQUIRES(mutex);
+  void Put(const DropSecret& drop) REQUIRES(mutex);
+  void Put(const PutNotice& put) REQUIRES(mutex);
+  void Put(const DropNotice& drop) REQUIRES(mutex);
 };
 
 }  // namespace muster

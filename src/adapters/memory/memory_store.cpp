@@ -133,6 +133,7 @@ Result<Snapshot> MemoryStore::Load(Term term) {
   for (const auto& [name, pending] : disk_->pending) snapshot.pending.push_back(pending);
   for (const auto& [task, key] : disk_->holds) snapshot.holds.push_back({.key = key, .task = task});
   for (const auto& [key, head] : disk_->heads) snapshot.documents.push_back(head);
+  for (const auto& [key, notice] : disk_->notices) snapshot.notices.push_back(notice);
   return snapshot;
 }
 
@@ -223,6 +224,21 @@ Result<ReadAt<std::optional<IdempotencyKey>>> MemoryStore::FindKey(std::string_v
   const auto found = disk_->keys.find({std::string(caller), std::string(key)});
   if (found != disk_->keys.end()) answer.value = found->second;
   return answer;
+}
+
+Result<ReadAt<std::optional<Secret>>> MemoryStore::FindSecret(std::string_view name) {
+  base::Lock lock(disk_->mutex);
+  ReadAt<std::optional<Secret>> answer{.value = {}, .commit = disk_->fence.number};
+  const auto found = disk_->secrets.find(name);
+  if (found != disk_->secrets.end()) answer.value = found->second;
+  return answer;
+}
+
+Result<std::vector<Secret>> MemoryStore::ListSecrets() {
+  base::Lock lock(disk_->mutex);
+  std::vector<Secret> list;
+  for (const auto& [name, secret] : disk_->secrets) list.push_back(secret);
+  return list;
 }
 
 Result<AuditPage> MemoryStore::ListAudit(const AuditFilter& filter, std::uint64_t before,

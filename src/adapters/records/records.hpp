@@ -20,6 +20,12 @@ Result<Invite> DecodeInvite(std::string_view blob);
 std::string EncodePending(const PendingJoin& pending);
 Result<PendingJoin> DecodePending(std::string_view blob);
 
+std::string EncodeSecret(const Secret& secret);
+Result<Secret> DecodeSecret(std::string_view blob);
+
+std::string EncodeNotice(const OpenNotice& notice);
+Result<OpenNotice> DecodeNotice(std::string_view blob);
+
 // A run without its plan, as PutRun says (domain/run_row.hpp). Rows made before plans had rows of
 // their own hold the stages of theirs: decoding puts them into `spec.stages`, which is empty for
 // every other row.

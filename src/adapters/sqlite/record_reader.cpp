@@ -6,6 +6,7 @@
 #include "adapters/sqlite/record_writer.hpp"
 #include "adapters/sqlite/rows.hpp"
 #include "adapters/sqlite/run_reader.hpp"
+#include "adapters/sqlite/secret_rows.hpp"
 
 namespace muster::sqlite {
 namespace {
@@ -78,6 +79,9 @@ Result<> ReadRest(Database& database, Snapshot& snapshot) {
   auto documents = ReadDocumentHeads(database);
   if (!documents) return Fail(documents.error());
   snapshot.documents = std::move(*documents);
+  auto notices = ReadNotices(database);
+  if (!notices) return Fail(notices.error());
+  snapshot.notices = std::move(*notices);
   return {};
 }
 

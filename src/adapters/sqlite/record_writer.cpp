@@ -118,6 +118,10 @@ Result<> RecordWriter::PrepareAll() {
       {&put_document_, "INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?)"},
       {&put_document_head_, "INSERT OR REPLACE INTO document_head VALUES (?, ?, ?, 0, ?)"},
       {&drop_document_, "UPDATE document_head SET dropped = 1 WHERE kind = ? AND name = ?"},
+      {&put_secret_, "INSERT OR REPLACE INTO secret VALUES (?, ?)"},
+      {&drop_secret_, "DELETE FROM secret WHERE name = ?"},
+      {&put_notice_, "INSERT OR REPLACE INTO notice VALUES (?, ?, ?)"},
+      {&drop_notice_, "DELETE FROM notice WHERE run = ? AND visit = ?"},
   };
   for (const auto& [place, sql] : all) {
     auto prepared = database_.Prepare(sql);

@@ -66,6 +66,10 @@ class RecordWriter {
   Result<> Put(const DropHold& drop, Seen& seen);
   Result<> Put(const PutDocument& put, Seen& seen);
   Result<> Put(const DropDocument& drop, Seen& seen);
+  Result<> Put(const PutSecret& put, Seen& seen);
+  Result<> Put(const DropSecret& drop, Seen& seen);
+  Result<> Put(const PutNotice& put, Seen& seen);
+  Result<> Put(const DropNotice& drop, Seen& seen);
 
   Database& database_;
   std::uint64_t id_space_ = 0;
@@ -111,6 +115,10 @@ class RecordWriter {
   Statement* put_document_ = nullptr;
   Statement* put_document_head_ = nullptr;
   Statement* drop_document_ = nullptr;
+  Statement* put_secret_ = nullptr;
+  Statement* drop_secret_ = nullptr;
+  Statement* put_notice_ = nullptr;
+  Statement* drop_notice_ = nullptr;
 };
 
 // Reads the fence row.

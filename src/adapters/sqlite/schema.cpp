@@ -96,6 +96,11 @@ constexpr const char* kDocuments = R"(
   CREATE TABLE document_head (kind TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL,
                               dropped INTEGER NOT NULL, record BLOB NOT NULL,
                               PRIMARY KEY (kind, name));
+// Sealed values, and messages that their channels have not taken yet.
+constexpr const char* kSecrets = R"(
+  CREATE TABLE secret (name TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;
+  CREATE TABLE notice (run INTEGER NOT NULL, visit INTEGER NOT NULL, record BLOB NOT NULL,
+                       PRIMARY KEY (run, visit)) WITHOUT ROWID;
 )";
 
 constexpr const char* kLogTables = R"(
@@ -114,6 +119,7 @@ constexpr std::array kRecordSteps = {
     "CREATE INDEX invite_used ON invite (id) WHERE uses_left = 0",
     kFlow,
     kDocuments,
+    kSecrets,
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "adapters/sqlite/record_writer.hpp"
 #include "adapters/sqlite/run_reader.hpp"
 #include "adapters/sqlite/schema.hpp"
+#include "adapters/sqlite/secret_rows.hpp"
 
 namespace muster {
 namespace {
@@ -253,6 +254,17 @@ Result<ReadAt<std::optional<IdempotencyKey>>> SqliteStore::FindKey(std::string_v
       "find key", [&](sqlite::Database& database) {
         return WithCommit(database, sqlite::ReadKey(database, caller, key));
       });
+}
+
+Result<ReadAt<std::optional<Secret>>> SqliteStore::FindSecret(std::string_view name) {
+  return AtOneMoment<ReadAt<std::optional<Secret>>>("find secret", [&](sqlite::Database& database) {
+    return WithCommit(database, sqlite::ReadSecret(database, name));
+  });
+}
+
+Result<std::vector<Secret>> SqliteStore::ListSecrets() {
+  return AtOneMoment<std::vector<Secret>>(
+      "list secrets", [](sqlite::Database& database) { return sqlite::ReadSecrets(database); });
 }
 
 Result<AuditPage> SqliteStore::ListAudit(const AuditFilter& filter, std::uint64_t before,

@@ -61,6 +61,8 @@ class SqliteStore final : public Store {
       const std::vector<TaskKey>& keys) override;
   Result<ReadAt<std::optional<IdempotencyKey>>> FindKey(std::string_view caller,
                                                         std::string_view key) override;
+  Result<ReadAt<std::optional<Secret>>> FindSecret(std::string_view name) override;
+  Result<std::vector<Secret>> ListSecrets() override;
   Result<AuditPage> ListAudit(const AuditFilter& filter, std::uint64_t before,
                               std::size_t limit) override;
   Result<std::vector<AuditEntry>> ReadAudit(std::uint64_t from, std::size_t limit) override;
