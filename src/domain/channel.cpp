@@ -122,6 +122,10 @@ Result<> CheckChannel(const Channel& channel) {
   return std::visit([](const auto& way) { return Check(way); }, channel.way);
 }
 
+bool NamesSecret(std::string_view text) noexcept {
+  return SecretAt(text) != std::string_view::npos;
+}
+
 Result<> FillSecrets(std::string& text, const FindSecret& find, std::vector<std::string>& masks) {
   const auto at = SecretAt(text);
   if (at == std::string::npos) return {};

@@ -70,6 +70,9 @@ Result<> CheckChannel(const Channel& channel);
 Result<> FillSecrets(std::string& text, const FindSecret& find, std::vector<std::string>& masks);
 Result<> FillSecrets(Channel& channel, const FindSecret& find, std::vector<std::string>& masks);
 
+// Whether FillSecrets would put one into this text.
+bool NamesSecret(std::string_view text) noexcept;
+
 // The names of the secrets a channel uses, in the order they stand in it.
 std::vector<std::string> SecretsOf(const Channel& channel);
 

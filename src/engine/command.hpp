@@ -169,6 +169,19 @@ struct SetRun {
   std::optional<HostShare> max_failures;
 };
 
+// A secret's new value, sealed; version, who and when are filled in. One that is there is replaced.
+struct SetSecret {
+  Caller caller;
+  std::string name;
+  std::string sealed;
+  ReadAt<std::optional<Secret>> known;  // looked up just before
+};
+struct RemoveSecret {
+  Caller caller;
+  std::string name;
+  ReadAt<std::optional<Secret>> known;
+};
+
 // How a task that the server carried out itself ended.
 struct ServerReport {
   TaskKey task;
@@ -220,7 +233,7 @@ using Command = std::variant<StartRun, StopRun, CreateInvite, JoinHost, AskWhy, 
                              NodeReports, LinkClosed, CreateToken, RevokeToken, AcceptJoin,
                              RejectJoin, ListPending, RevokeHost, RemoveHost, LabelHosts, SetGate,
                              DropOld, PauseRun, ResumeRun, RetryRun, SkipStage, AnswerApproval,
-                             SetRun, ServerReport, AskFile, ApplyDocuments>;
+                             SetRun, ServerReport, AskFile, ApplyDocuments, SetSecret, RemoveSecret>;
 
 // --- answers ---
 
@@ -297,10 +310,13 @@ struct DocumentsApplied {
   };
   std::vector<One> documents;
 };
+struct SecretAnswer {  // as it is now, or was last; without its value
+  Secret secret;
+};
 
 using Answer =
     std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer, TokenAnswer,
                  JoinWaits, HostChanged, JoinRejected, PendingJoins, HostsLabelled, GateClosed,
-                 OldDropped, RunSteered, FileAnswer, DocumentsApplied>;
+                 OldDropped, RunSteered, FileAnswer, DocumentsApplied, SecretAnswer>;
 
 }  // namespace muster::engine

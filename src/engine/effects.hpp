@@ -49,12 +49,19 @@ struct TokenNews {
   std::vector<std::string> dropped;  // names that are forgotten
   bool all = false;                  // there are no others: whatever was known before is gone
 };
-using News = std::variant<RunNews, TaskNews, HostNews, TokenNews>;
+// Whoever fills secrets in goes by these from now on.
+struct SecretNews {
+  std::vector<Secret> secrets;       // set
+  std::vector<std::string> dropped;  // names that are forgotten
+};
+using News = std::variant<RunNews, TaskNews, HostNews, TokenNews, SecretNews>;
 
 // A task that the server itself carries out. Its end comes back as a ServerReport.
 struct ServerOrder {
   TaskKey task;
   std::variant<HttpAction, NotifyAction> what;  // without templates
+  std::string job = {};                         // of the run, for messages
+  std::string state = {};                       // likewise
 };
 
 // What leaves the engine once the batch that was open when it was decided is durable.
@@ -64,10 +71,11 @@ struct Effects {
   std::vector<LinkId> closes;
   std::vector<News> news;
   std::vector<ServerOrder> server_orders;
+  std::vector<TaskKey> server_stops;  // of orders that nobody wants any more
 
   bool Empty() const {
     return replies.empty() && frames.empty() && closes.empty() && news.empty() &&
-           server_orders.empty();
+           server_orders.empty() && server_stops.empty();
   }
   void Append(Effects&& more);
 };

@@ -20,6 +20,7 @@
 #include "engine/runs/stop.hpp"
 #include "engine/runs/timers.hpp"
 #include "engine/runs/why.hpp"
+#include "engine/secrets/secrets.hpp"
 
 namespace muster::engine {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/limiter/limiter.hpp"
+#include "engine/notices/notices.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
 #include "engine/runs/replay.hpp"
@@ -135,6 +136,7 @@ State LoadState(Snapshot snapshot, Options options, Now now) {
     const std::pair key{head.kind, head.name};
     state.documents[key] = std::move(head);
   }
+  LoadNotices(state, std::move(snapshot.notices), now);
   return state;
 }
 

@@ -118,6 +118,8 @@ void Pipeline::Release(Effects effects) {
   for (const auto link : effects.closes) links_.Close(link);
   if (!effects.server_orders.empty() && listener_.server_orders)
     listener_.server_orders(std::move(effects.server_orders));
+  if (!effects.server_stops.empty() && listener_.server_stops)
+    listener_.server_stops(std::move(effects.server_stops));
   for (auto& reply : effects.replies) listener_.reply(std::move(reply));
 }
 

@@ -38,6 +38,8 @@ class Pipeline {
     // Carries out what the server does itself; each end comes back as a ServerReport. Without one,
     // such tasks wait for ever.
     std::function<void(std::vector<ServerOrder>)> server_orders = {};
+    // Ends such tasks early; how they ended comes back all the same.
+    std::function<void(std::vector<TaskKey>)> server_stops = {};
   };
   struct Settings {
     Options engine;

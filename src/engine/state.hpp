@@ -149,6 +149,7 @@ enum class TimerKind : std::uint8_t {
   kTaskDeadline,
   kVisitDue,  // a wait is over, or an approval's time
   kBudget,    // a run may have used its own up
+  kNotice,    // one is to be sent (again)
 };
 struct Timer {
   MonoTime at;
@@ -227,6 +228,13 @@ struct State {
   std::unordered_map<HostId, std::set<TaskKey>> lost_holders;   // that may still run there
   std::map<TaskPlace, std::pair<std::string, std::uint64_t>> waits_for_key;  // which, and its place
   std::uint64_t next_waiter = 1;
+  // Secrets that were set in this term, without their values; nothing: removed.
+  std::map<std::string, std::optional<Secret>, std::less<>> secrets;
+  struct Telling {
+    OpenNotice notice;
+    bool under_way = false;
+  };
+  std::map<std::pair<RunId, Visit>, Telling> notices;  // that no channel took yet
 
   std::map<std::string, std::string> gates;  // closed ones, with their reasons
   std::set<TaskKey> strangers;  // tasks of runs that a restore lost, of which the audit tells

@@ -14,6 +14,7 @@ void Effects::Append(Effects&& more) {
   move_all(closes, more.closes);
   move_all(news, more.news);
   move_all(server_orders, more.server_orders);
+  move_all(server_stops, more.server_stops);
 }
 
 void Turn::Audit(const Caller& caller, std::string act, std::string object, std::string detail,

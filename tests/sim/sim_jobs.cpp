@@ -18,6 +18,7 @@ class JobMaker {
     if (world_.Chance(0.3)) AddEnd("branch", Section::kBranch);
     if (world_.Chance(0.3)) AddEnd("finally", Section::kFinally);
     if (world_.Chance(0.2)) spec_.limits = {{.key = "run/1", .max = 1}};
+    if (world_.Chance(0.5)) AddNotices();
     if (world_.Chance(0.2)) spec_.timeout = Duration(world_.Between(20'000, 300'000));
     return std::move(spec_);
   }
@@ -26,6 +27,13 @@ class JobMaker {
   std::uint32_t Add(StageSpec stage) {
     spec_.stages.push_back(std::move(stage));
     return static_cast<std::uint32_t>(spec_.stages.size() - 1);
+  }
+  void AddNotices() {
+    Notice notice{.on = {}, .channel = "sim"};
+    for (const char* state :
+         {"succeeded", "failed", "timed_out", "cancelled", "paused", "awaiting_approval"})
+      if (world_.Chance(0.5)) notice.on.emplace_back(state);
+    spec_.notices.push_back(std::move(notice));
   }
   std::string NextName(std::string_view kind) {
     return fmt::format("{}{}", kind, spec_.stages.size());

@@ -68,14 +68,20 @@ void SimServer::Start() {
 
 // A request takes its time, and dies with the server that makes it.
 void SimServer::CarryOut(const engine::ServerOrder& order, std::function<bool()> alive) {
-  truth_.RequestMade(order.task);
-  world_.After(world_.Delay(300, 20'000), [this, alive = std::move(alive), task = order.task] {
-    if (!alive()) return;
-    engine::ServerReport report{.task = task, .end = {}};
-    report.end.state = world_.Chance(0.8) ? TaskState::kSucceeded : TaskState::kFailed;
-    report.end.reason = "sim";
-    Submit(std::move(report));
-  });
+  const bool notice = std::holds_alternative<NotifyAction>(order.what);
+  if (notice)
+    truth_.NoticeLeaves(order.task, order.state);
+  else
+    truth_.RequestMade(order.task);
+  world_.After(world_.Delay(300, 20'000),
+               [this, notice, alive = std::move(alive), task = order.task] {
+                 if (!alive()) return;
+                 engine::ServerReport report{.task = task, .end = {}};
+                 report.end.state = world_.Chance(0.8) ? TaskState::kSucceeded : TaskState::kFailed;
+                 report.end.reason = "sim";
+                 if (notice && report.end.state == TaskState::kSucceeded) truth_.NoticeTaken(task);
+                 Submit(std::move(report));
+               });
 }
 
 void SimServer::TryToLead() {

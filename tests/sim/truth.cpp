@@ -37,6 +37,47 @@ void Truth::RequestMade(const TaskKey& task) {
     throw Violation("request " + FormatTaskKey(task) + " was made twice");
 }
 
+void Truth::NoticeLeaves(const TaskKey& task, const std::string& state) const {
+  const auto kept = notices_.find({task.run, task.visit});
+  if (kept == notices_.end() || kept->second.state != state)
+    throw Violation(fmt::format("{} was told that {} is {}, which is not on record",
+                                FormatTaskKey(task), FormatRunId(task.run), state));
+}
+
+// A batch that brings a run to an end keeps a notice of it exactly when that was asked for.
+void Truth::NoticesWritten(const Batch& batch) {
+  std::map<RunId, std::vector<std::string>> fresh;
+  for (const auto& change : batch.changes) {
+    const auto* put = std::get_if<PutNotice>(&change);
+    if (put == nullptr) continue;
+    const OpenNotice& notice = put->notice;
+    const auto [place, added] = notices_.insert_or_assign({notice.run, notice.visit}, notice);
+    if (added) fresh[notice.run].push_back(notice.state);
+  }
+  for (const auto& change : batch.changes) {
+    const auto* put = std::get_if<PutRun>(&change);
+    if (put == nullptr || !IsFinal(put->run.state)) continue;
+    const std::string state(Name(put->run.state));
+    const auto& wishes = put->run.spec.notices;
+    const bool asked = std::ranges::any_of(wishes, [&](const Notice& wish) {
+      return std::ranges::find(wish.on, state) != wish.on.end();
+    });
+    if (std::ranges::count(fresh[put->run.id], state) != (asked ? 1 : 0))
+      throw Violation(fmt::format("{} ended as {}, of which {} notices were kept",
+                                  FormatRunId(put->run.id), state,
+                                  std::ranges::count(fresh[put->run.id], state)));
+  }
+}
+
+void Truth::CheckNotices(Store& store) const {
+  for (const auto& [key, notice] : notices_)
+    if (!told_.contains(key))
+      throw Violation(
+          fmt::format("nobody was told that {} is {}", FormatRunId(notice.run), notice.state));
+  const auto left = store.Load(store.ReadFence()->term);
+  if (!left || !left->notices.empty()) throw Violation("notices were told and not forgotten");
+}
+
 // Promise 5: what a stage is told of an earlier one is what that one's last visit has on record.
 // Such a stage says so in its first argument: "NAME=VALUE", of the stage NAME on the same host.
 void Truth::CheckContext(const link::Order& order) const {
@@ -143,6 +184,7 @@ void Truth::RunWritten(const Run& run) {
 }
 
 void Truth::BatchWritten(const Batch& batch, Term term) {
+  NoticesWritten(batch);
   for (const auto& change : batch.changes) {
     if (const auto* put = std::get_if<PutTask>(&change)) {
       const TaskRecord& next = put->task;
@@ -185,6 +227,10 @@ void Truth::Restored(Store& store) {
   held_.clear();
   stop_committed_.clear();
   std::erase_if(answered_, [&](const auto& item) { return !store.FindRun(item.second)->value; });
+  notices_.clear();
+  told_.clear();
+  for (const auto& notice : store.Load(store.ReadFence()->term)->notices)
+    notices_[{notice.run, notice.visit}] = notice;
   const auto runs = *store.ListRuns({}, {}, 1'000'000);
   for (const auto& run : runs) {
     runs_[run.id] = run;
@@ -301,6 +347,7 @@ void Truth::CheckEnd(Store& store, LogStore& logs) {
       if (row.key.host) CheckTask(row, logs);
     CheckVisits(*run->value, store, rows);
   }
+  CheckNotices(store);
   AuditWalk trail;
   const auto entries = store.ReadAudit(1, 1'000'000);
   for (const auto& entry : *entries) trail.Take(entry);

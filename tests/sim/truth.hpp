@@ -38,6 +38,10 @@ class Truth {
   // The same for what the server does itself.
   void RequestMade(const TaskKey& task);
 
+  // Notices: told only when they are kept, and each at least once.
+  void NoticeLeaves(const TaskKey& task, const std::string& state) const;
+  void NoticeTaken(const TaskKey& task) { told_.insert({task.run, task.visit}); }
+
   Process& At(const TaskKey& task) { return processes_.at(task); }
   const std::map<TaskKey, Process>& processes() const { return processes_; }
 
@@ -70,6 +74,8 @@ class Truth {
   void CheckContext(const link::Order& order) const;
   void VisitWritten(const PutVisit& put);
   void RunWritten(const Run& run);
+  void NoticesWritten(const Batch& batch);
+  void CheckNotices(Store& store) const;
   void TaskBorn(const TaskRecord& task, Term term);
 
   // Last attempt that ran, of each task.
@@ -77,6 +83,8 @@ class Truth {
   std::map<std::pair<RunId, Visit>, StageVisit> visits_;
   std::set<TaskKey> requests_;
   std::map<std::string, std::set<TaskKey>> held_;  // keys of the limiter
+  std::map<std::pair<RunId, Visit>, OpenNotice> notices_;  // that were ever kept
+  std::set<std::pair<RunId, Visit>> told_;
   std::map<std::string, RunId> answered_;
   std::set<RunId> stopped_;
   std::set<RunId> stop_committed_;

@@ -96,6 +96,8 @@ constexpr const char* kDocuments = R"(
   CREATE TABLE document_head (kind TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL,
                               dropped INTEGER NOT NULL, record BLOB NOT NULL,
                               PRIMARY KEY (kind, name));
+)";
+
 // Sealed values, and messages that their channels have not taken yet.
 constexpr const char* kSecrets = R"(
   CREATE TABLE secret (name TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/runs/flow.hpp"
+#include "engine/runs/server_work.hpp"
 
 namespace muster::engine {
 namespace {
@@ -57,6 +58,7 @@ void OnBudget(Turn& turn, OpenRun& run) {
   for (auto& [id, visit] : run.visits) {
     visit.winding_up = true;
     visit.kill_cursor = 0;
+    StopServerWork(turn, visit);
   }
   KeepRun(turn, run);
   turn.Wake(run);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/notices/notices.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/moving.hpp"
 #include "engine/runs/render.hpp"
@@ -124,6 +125,8 @@ void AskPerson(Turn& turn, OpenRun& run, OpenVisit& visit, const ApproveAction& 
   visit.record.decision.reset();
   visit.record.until = turn.now.wall + approve.timeout;
   run.run.stages[visit.record.stage].state = StageState::kAwaitingApproval;
+  TellChannels(turn, run, "awaiting_approval",
+               fmt::format("stage {}: {}", visit.record.name, visit.record.message));
   KeepVisit(turn, run, visit);
   ArmVisit(turn, run, visit, turn.now.mono + approve.timeout);
   KeepRun(turn, run);

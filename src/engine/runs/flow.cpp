@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/limiter/limiter.hpp"
+#include "engine/notices/notices.hpp"
 #include "engine/runs/budget.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
@@ -263,6 +264,7 @@ void EndRun(Turn& turn, OpenRun& open) {
   if (open.restored && !run.stop)
     run.reason = "it was open in the backup this server was restored from";
   if (run.stop && run.stop->by == kByBudget && run.reason.empty()) run.reason = run.stop->reason;
+  TellChannels(turn, open, Name(run.state), run.reason);
   turn.Put(PutRun{run});
   const RunId id = run.id;
   const auto logs = turn.state.logs_open.find(id);
@@ -392,6 +394,7 @@ void PauseAtLimit(Turn& turn, OpenRun& run, OpenVisit& visit, std::string reason
       Pause{.by = std::string(kByLimit), .at = turn.now.wall, .reason = std::move(reason)};
   run.run.state = RunState::kPaused;
   run.run.stages[visit.record.stage].reason = run.run.pause->reason;
+  TellChannels(turn, run, "paused", run.run.pause->reason);
   KeepVisit(turn, run, visit);
   KeepRun(turn, run);
 }

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "domain/channel.hpp"
+#include "domain/template.hpp"
+#include "engine/notices/notices.hpp"
 #include "engine/runs/entering.hpp"
 #include "engine/runs/flow.hpp"
 #include "engine/runs/render.hpp"
@@ -25,8 +28,13 @@ Result<HttpAction> Rendered(const OpenRun& run, HttpAction http) {
     *text = std::move(*rendered);
   }
   for (auto& [name, value] : http.headers) {
+    if (!HasExpressions(value)) continue;
     auto rendered = RenderText(run, value);
     if (!rendered) return Fail(rendered.error());
+    // Only the job's author names secrets: a value from a parameter or an output does not.
+    if (NamesSecret(*rendered))
+      return Fail(ErrorCode::kDenied, "header {}: an expression may not make up a secret's name",
+                  name);
     value = std::move(*rendered);
   }
   return http;
@@ -50,7 +58,10 @@ void Order(Turn& turn, OpenRun& run, OpenVisit& visit, const What& action) {
   record.sent_commit = turn.commit;
   record.sent_term = turn.state.term;
   turn.Put(PutTask{record});
-  turn.effects.server_orders.push_back({record.key, std::move(*what)});
+  turn.effects.server_orders.push_back({.task = record.key,
+                                        .what = std::move(*what),
+                                        .job = run.run.spec.job,
+                                        .state = std::string(Name(run.run.state))});
   visit.attempts[0] = std::move(record);
 }
 
@@ -164,6 +175,11 @@ void StartServerWork(Turn& turn, OpenRun& run, OpenVisit& visit) {
   if (const auto* job = std::get_if<JobAction>(&action)) StartChild(turn, run, visit, *job);
 }
 
+void StopServerWork(Turn& turn, const OpenVisit& visit) {
+  for (const auto& [ordinal, attempt] : visit.attempts)
+    if (!attempt.key.host) turn.effects.server_stops.push_back(attempt.key);
+}
+
 void LoseServerWork(Turn& turn, OpenRun& run, OpenVisit& visit) {
   visit.server_lost = false;
   TaskEnd end;
@@ -173,6 +189,7 @@ void LoseServerWork(Turn& turn, OpenRun& run, OpenVisit& visit) {
 }
 
 void Decide(Turn& turn, const ServerReport& command) {
+  if (TakeNoticeReport(turn, command)) return;
   const auto run = turn.state.runs.find(command.task.run);
   if (run == turn.state.runs.end()) return;
   const auto visit = run->second.visits.find(command.task.visit);

@@ -11,6 +11,9 @@ void StartServerWork(Turn& turn, OpenRun& run, OpenVisit& visit);
 // What an earlier leadership had begun is lost with it.
 void LoseServerWork(Turn& turn, OpenRun& run, OpenVisit& visit);
 
+// Nobody wants it any more: what is on its way comes to its end soon.
+void StopServerWork(Turn& turn, const OpenVisit& visit);
+
 // Tells how a task of the server's own ended.
 void Decide(Turn& turn, const ServerReport& command);
 

@@ -4,6 +4,7 @@
 
 #include "domain/no_such_run.hpp"
 #include "engine/limiter/limiter.hpp"
+#include "engine/notices/notices.hpp"
 #include "engine/runs/budget.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/entering.hpp"
@@ -62,6 +63,8 @@ void PauseTree(Turn& turn, OpenRun& run, const Pause& pause) {
   if (run.run.pause || run.Stopping()) return;
   run.run.pause = pause;
   run.run.state = RunState::kPaused;
+  TellChannels(turn, run, "paused",
+               fmt::format("by {}{}{}", pause.by, pause.reason.empty() ? "" : ", ", pause.reason));
   for (auto& [id, visit] : run.visits)
     if (WaitsForTime(run, visit)) visit.due.reset();
   StopTicking(turn, run);

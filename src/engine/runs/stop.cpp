@@ -8,6 +8,7 @@
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
 #include "engine/runs/flow.hpp"
+#include "engine/runs/server_work.hpp"
 
 namespace muster::engine {
 namespace {
@@ -25,6 +26,7 @@ void StopWhole(Turn& turn, OpenRun& run, const StopWish& wish) {
   for (auto& [id, visit] : run.visits) {
     visit.winding_up = true;
     visit.kill_cursor = 0;
+    StopServerWork(turn, visit);
     if (const auto child = turn.state.runs.find(visit.record.child); child != turn.state.runs.end())
       StopWhole(turn, child->second, wish);
   }

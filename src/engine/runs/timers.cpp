@@ -1,5 +1,6 @@
 #include "engine/runs/timers.hpp"
 
+#include "engine/notices/notices.hpp"
 #include "engine/runs/budget.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
@@ -60,6 +61,7 @@ void FireVisit(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& timer) {
     case TimerKind::kVisitDue:
       return OnVisitDue(turn, run, visit);
     case TimerKind::kBudget:
+    case TimerKind::kNotice:
       return;
   }
 }
@@ -72,6 +74,10 @@ void FireTimers(Turn& turn) {
     const Timer timer = timers.top();
     timers.pop();
     turn.Spend();
+    if (timer.kind == TimerKind::kNotice) {
+      OnNoticeDue(turn, timer.task.run, timer.task.visit);
+      continue;
+    }
     const auto found = turn.state.runs.find(timer.task.run);
     if (found == turn.state.runs.end()) continue;
     OpenRun& run = found->second;

@@ -71,7 +71,8 @@ class LiveView {
   void TakeOne(const engine::RunNews& news) REQUIRES(mutex_);
   void TakeOne(const engine::TaskNews& news) REQUIRES(mutex_);
   void TakeOne(const engine::HostNews& news) REQUIRES(mutex_);
-  void TakeOne(const engine::TokenNews&) REQUIRES(mutex_) {}  // the authenticator's
+  void TakeOne(const engine::TokenNews&) REQUIRES(mutex_) {}   // the authenticator's
+  void TakeOne(const engine::SecretNews&) REQUIRES(mutex_) {}  // the secret book's
 
   mutable base::Mutex mutex_;
   std::unordered_map<HostId, HostView> hosts_ GUARDED_BY(mutex_);

@@ -72,6 +72,7 @@ class StreamHub {
   void TakeOne(const engine::TaskNews& news) EXCLUDES(mutex_);
   void TakeOne(const engine::HostNews&) {}
   void TakeOne(const engine::TokenNews& news) EXCLUDES(mutex_);
+  void TakeOne(const engine::SecretNews&) {}
   std::string Beginning(const Topics& topics, std::optional<CommitNumber> from) EXCLUDES(mutex_);
   std::string Standing(RunId run) const;
   void ForEach(const Index& index, RunId run, const std::function<void(Subscriber&)>& tell)

@@ -33,6 +33,14 @@ class EngineFixture : public ::testing::Test, public Links {
             .committed =
                 [this](Pipeline::CommitTicket ticket, Result<> result) {
                   pipeline_->Committed(ticket, std::move(result), now_);
+                },
+            .server_orders =
+                [this](std::vector<ServerOrder> orders) {
+                  for (auto& order : orders) server_orders_.push_back(std::move(order));
+                },
+            .server_stops =
+                [this](std::vector<TaskKey> tasks) {
+                  server_stops_.insert(server_stops_.end(), tasks.begin(), tasks.end());
                 }},
         Pipeline::Settings{});
     ASSERT_TRUE(pipeline_->Lead(now_));
@@ -204,6 +212,8 @@ class EngineFixture : public ::testing::Test, public Links {
   std::vector<News> news_;
   std::vector<Outgoing> frames_;
   std::vector<LinkId> closed_;
+  std::vector<ServerOrder> server_orders_;
+  std::vector<TaskKey> server_stops_;
   std::optional<Error> deposed_;
   std::vector<std::string> features_;  // of the hosts that say Hello from now on
   std::map<std::uint64_t, LinkId> link_of_;

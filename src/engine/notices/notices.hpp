@@ -1,0 +1,24 @@
+#pragma once
+
+#include "engine/turn.hpp"
+
+// Tells channels what became of runs. A notice is kept in the batch that makes it true and dropped
+// once its channel took it, so it is told at least once, whatever happens to the server in between.
+// What a channel does not take is tried again, ever more slowly, for a day; then the audit trail
+// says that it was not told.
+namespace muster::engine {
+
+// A run came into a state that Notice::on knows by this name. `what` is for people: why, or what
+// is to be done; may be empty. Before the run's row is written.
+void TellChannels(Turn& turn, OpenRun& run, std::string_view state, std::string_view what);
+
+// The moment for its next attempt has come.
+void OnNoticeDue(Turn& turn, RunId run, Visit visit);
+
+// How an attempt ended. False: it is no notice's.
+bool TakeNoticeReport(Turn& turn, const ServerReport& command);
+
+// What an earlier leadership left to be told, also when it was just telling it.
+void LoadNotices(State& state, std::vector<OpenNotice> notices, Now now);
+
+}  // namespace muster::engine
