@@ -61,6 +61,10 @@ MonoTime RestartBy(const Command& command, Duration since_start) {
   return BootNow() + left + command.grace + kRestartSlack;
 }
 
+bool HoldsSecret(const Command& command) {
+  return !command.secrets.empty() || !command.masks.empty();
+}
+
 }  // namespace
 
 ShimRunner::ShimRunner(ShimRunnerOptions options, Events events)
@@ -102,6 +106,7 @@ ProcessRunner::Held ShimRunner::RecoverTask(const TaskKey& task, Entry& entry) {
   const auto order_bytes = ReadFile(entry.folder.Order());
   const auto order = order_bytes ? ParseOrderRecord(*order_bytes) : Fail(order_bytes.error());
   entry.order_bytes = order_bytes ? order_bytes->size() : 0;
+  entry.secret = !order || HoldsSecret(*order->order.command);
   const bool same_boot = order && order->boot == boot_;
   const bool restarts = order && order->order.command->reboot;
   const bool restarted = restarts && KernelBoot(order->boot) != KernelBoot(boot_);
@@ -203,6 +208,7 @@ Result<> ShimRunner::Start(const link::Order& order) {
   Result<> started = spares_.Make(path, record);
   if (!started) return started;
   Entry& entry = Add(order.task, path);
+  entry.secret = HoldsSecret(*order.command);
   if (order.command->reboot) {
     entry.restart_within = order.command->timeout;
     entry.restart_by = RestartBy(*order.command, Duration::zero());
@@ -216,7 +222,7 @@ Result<> ShimRunner::Start(const link::Order& order) {
   if (!started) {
     Unwatch(entry);
     entry.group.Remove();
-    spares_.Remove(path);
+    spares_.Remove(path, !entry.secret);
     tasks_.erase(order.task);
     return Fail(ErrorCode::kUnavailable, "{}", started.error().message);
   }
@@ -305,7 +311,7 @@ Result<std::vector<LogChunk>> ShimRunner::Read(const TaskKey& task, std::uint64_
 void ShimRunner::Forget(const TaskKey& task) {
   Entry* entry = Find(task);
   if (entry == nullptr || !entry->ended) return;
-  spares_.Remove(entry->folder.path);
+  spares_.Remove(entry->folder.path, !entry->secret);
   bytes_ -= entry->disk_bytes;
   tasks_.erase(task);
 }

@@ -71,6 +71,7 @@ class ShimRunner final : public ProcessRunner {
     pid_t child = 0;            // the shim, when it is a child of ours that was not waited for
     int watch = -1;
     bool ended = false;
+    bool secret = false;        // its order holds values that must not outlive it
     TaskGroup group;            // of a task with limits
     Duration restart_within{};  // of a task that restarts the host: its timeout, and until when
     MonoTime restart_by;        // the agent waits for that when its shim is gone

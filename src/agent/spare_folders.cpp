@@ -72,11 +72,11 @@ Result<> SpareFolders::Make(const std::string& path, std::string_view order) {
   return wrote;
 }
 
-void SpareFolders::Remove(const std::string& path) {
+void SpareFolders::Remove(const std::string& path, bool reuse) {
   // Renamed first: a crash while it is removed must not leave half a task.
   const std::string spare = NextName();
   if (::rename(path.c_str(), spare.c_str()) != 0) return RemoveAll(path);
-  if (spares_.size() < kMostSpares && !LockHolder({spare}) && Empty({spare}))
+  if (reuse && spares_.size() < kMostSpares && !LockHolder({spare}) && Empty({spare}))
     spares_.push_back(spare);
   else
     RemoveAll(spare);

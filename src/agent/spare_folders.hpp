@@ -23,8 +23,9 @@ class SpareFolders {
   Result<> Make(const std::string& path, std::string_view order);
 
   // Removes a task's folder, or keeps it to be used again: not while a shim holds its lock, as a
-  // task that left processes behind has one that lives on.
-  void Remove(const std::string& path);
+  // task that left processes behind has one that lives on. A spare one still holds its last order:
+  // one that has a secret in it must go (`reuse` false).
+  void Remove(const std::string& path, bool reuse = true);
 
  private:
   std::string NextName();

@@ -56,6 +56,20 @@ TEST_F(SpareFoldersTest, AFolderIsUsedAgainAndHoldsNothingOfTheTaskBefore) {
   EXPECT_EQ(outcome.out, "second\n");
 }
 
+TEST_F(SpareFoldersTest, AFolderThatHeldASecretIsNotKept) {
+  Command command = Script("echo done");
+  command.env = {{"DB", "hunter2-hunter2"}};
+  command.masks = {"hunter2-hunter2"};
+  const auto task = Start(command);
+  Await(task);
+  const auto spare = std::filesystem::path(TaskPath(task)).parent_path().parent_path() / "spare";
+  EXPECT_EQ(std::filesystem::status(TaskPath(task) + "/order").permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  Forget(task);
+  EXPECT_FALSE(std::filesystem::exists(TaskPath(task)));
+  EXPECT_EQ(Names(spare.string()), std::set<std::string>{});
+}
+
 TEST_F(SpareFoldersTest, AFolderWhoseShimLivesOnIsNotUsedAgain) {
   const auto task = Start(Script("sleep 300 & echo $!"));
   const auto outcome = Await(task);
