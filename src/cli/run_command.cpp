@@ -123,6 +123,11 @@ void AddCommandOptions(CLI::App& command, RunOptions& options) {
       ->type_name("K=V")
       ->allow_extra_args(false);
   command
+      .add_option("--secret", options.secrets,
+                  "Set a variable to the value of a secret (see: muster secrets); may be repeated")
+      ->type_name("VAR=NAME")
+      ->allow_extra_args(false);
+  command
       .add_option("-u,--user", options.user, "Run as this user (default: what the agent is set to)")
       ->type_name("USER");
   command.add_option("--folder", options.folder, "Run in this folder (default: the user's home)")

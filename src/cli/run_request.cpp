@@ -83,6 +83,18 @@ Result<> PutEnv(json::object& body, const std::vector<std::string>& env) {
   return {};
 }
 
+Result<> PutSecrets(json::object& body, const std::vector<std::string>& secrets) {
+  json::object object;
+  for (const auto& pair : secrets) {
+    const auto equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == pair.size())
+      return Fail(ErrorCode::kInvalid, "--secret '{}': expected VARIABLE=NAME-OF-A-SECRET", pair);
+    object[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  if (!object.empty()) body["secrets"] = std::move(object);
+  return {};
+}
+
 Result<> PutDuration(json::object& body, const char* field, std::string_view option,
                      std::string_view text) {
   const auto duration = ParseDuration(text);
@@ -173,6 +185,7 @@ Result<json::value> RunBody(const RunOptions& options, const RunInputs& inputs) 
                 FormatSize(kMaxCommandBytes));
   if (!inputs.stdin_data.empty()) body["stdin_base64"] = ToBase64(inputs.stdin_data);
   if (auto ok = PutEnv(body, options.env); !ok) return Fail(ok.error());
+  if (auto ok = PutSecrets(body, options.secrets); !ok) return Fail(ok.error());
   if (options.leftovers != "keep" && options.leftovers != "kill")
     return Fail(ErrorCode::kInvalid, "--leftovers: expected keep or kill, found '{}'",
                 options.leftovers);

@@ -20,6 +20,7 @@ struct RunOptions {
   std::string interpreter;
   std::string stdin_file;  // "-" is stdin
   std::vector<std::string> env;
+  std::vector<std::string> secrets;  // VARIABLE=NAME
   std::string user;
   std::string folder;
   std::string timeout = "1h";

@@ -15,6 +15,7 @@
 
 #include "adapters/artifacts/file_artifacts.hpp"
 #include "adapters/crypto/digest.hpp"
+#include "adapters/crypto/seal.hpp"
 #include "adapters/local/local_coordinator.hpp"
 #include "adapters/net/client.hpp"
 #include "adapters/net/event_loop.hpp"
@@ -42,6 +43,7 @@
 #include "server/live/stream_hub.hpp"
 #include "server/log_ring.hpp"
 #include "server/openapi.hpp"
+#include "server/secret_book.hpp"
 #include "server/worker_pool.hpp"
 
 namespace muster::server {
@@ -159,6 +161,10 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   if (!office) return Fail(office.error());
   auto store = SqliteStore::Open(config.data);
   if (!store) return Fail(store.error());
+  const auto sealer = crypto::Sealer::Open(config.data / "seal.key");
+  if (!sealer) return Fail(sealer.error());
+  SecretBook secrets(*sealer);
+  const FindSecret find_secret = [&secrets](std::string_view name) { return secrets.Find(name); };
   auto logs = SqliteLogStore::Open(config.data, clock);
   if (!logs) return Fail(logs.error());
   auto artifacts = FileArtifacts::Open(config.data / "artifacts", clock, {});
@@ -182,15 +188,22 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   Authenticator authenticator(identity->admin_token);
   EngineThread engine(
       **store, gateway, coordinator, clock,
-      [&live, &authenticator](std::vector<engine::News> news) {
-        for (const auto& one : news)
+      [&live, &authenticator, &secrets](std::vector<engine::News> news) {
+        for (const auto& one : news) {
           if (const auto* people = std::get_if<engine::TokenNews>(&one))
             authenticator.Take(people->tokens, people->dropped, people->all);
+          if (const auto* values = std::get_if<engine::SecretNews>(&one)) secrets.Take(*values);
+        }
         live.Take(std::move(news));
       },
       EngineSettings(config), "musterd");
   gateway.SetOffice(std::move(*office));
-  gateway.SetSubmit([&engine](engine::Command command) { engine.Submit(std::move(command)); });
+  const auto submit = [&engine](engine::Command command) { engine.Submit(std::move(command)); };
+  gateway.SetSubmit(submit);
+  gateway.SetSecrets(find_secret, [&secrets, &store] {
+    if (const auto loaded = secrets.Load(**store); !loaded)
+      spdlog::error("secrets: {}", loaded.error().message);
+  });
 
   Keeper data_keeper(
       **store, **logs, engine, clock,
@@ -236,6 +249,8 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
     router.Add(routes(services));
 
   router.Add(api::ArtifactRoutes(files));
+  api::SecretServices sealed{.store = **store, .engine = engine, .sealer = *sealer};
+  router.Add(api::SecretRoutes(sealed));
 
   auto server = net::Server::Listen(
       loop, NetOptions(config, *listen, *identity),

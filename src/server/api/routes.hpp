@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "adapters/crypto/seal.hpp"
 #include "server/api/router.hpp"
 #include "server/api/services.hpp"
 
@@ -20,5 +21,12 @@ std::vector<Route> SystemRoutes(Services& services);
 std::vector<Route> TokenRoutes(Services& services);
 std::vector<Route> AuditRoutes(Services& services);
 std::vector<Route> DebugRoutes(Services& services);
+
+struct SecretServices {
+  Store& store;
+  EngineThread& engine;
+  const crypto::Sealer& sealer;
+};
+std::vector<Route> SecretRoutes(SecretServices& services);
 
 }  // namespace muster::server::api

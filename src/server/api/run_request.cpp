@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "domain/batches.hpp"
+#include "domain/secret.hpp"
 #include "server/api/file_request.hpp"
 
 namespace muster::server::api {
@@ -147,6 +148,24 @@ Result<> ReadEnv(const json::object* env, Command& command) {
   return {};
 }
 
+Result<> ReadSecrets(const json::object* secrets, Command& command) {
+  if (secrets == nullptr) return {};
+  for (const auto& item : *secrets) {
+    const std::string variable(item.key());
+    if (variable.empty() || variable.find_first_of(std::string_view("=\0", 2)) != std::string::npos)
+      return Fail(ErrorCode::kInvalid, "secrets: '{}' cannot be a variable", variable);
+    if (!item.value().is_string())
+      return Fail(ErrorCode::kInvalid, "secrets.{}: expected the name of a secret", variable);
+    std::string name(item.value().as_string());
+    if (const auto good = CheckSecretName(name); !good)
+      return Fail(ErrorCode::kInvalid, "secrets.{}: {}", variable, good.error().message);
+    command.secrets.push_back({.variable = variable, .secret = std::move(name)});
+  }
+  if (!command.IsProcess())
+    return Fail(ErrorCode::kInvalid, "secrets: only commands and scripts have an environment");
+  return {};
+}
+
 Result<> ReadResources(const json::object* object, Command& command) {
   if (object == nullptr) return {};
   Reader reader(*object, "resources.");
@@ -199,6 +218,7 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
   const json::object* pull = reader.Object("pull");
   command.stdin_data = reader.Base64("stdin_base64");
   const json::object* env = reader.Object("env");
+  const json::object* secrets = reader.Object("secrets");
   command.user = reader.Text("user");
   command.folder = reader.Text("folder");
   command.timeout = Duration(reader.Number("timeout_ms", 3'600'000, kMostMs));
@@ -223,6 +243,7 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
     if (const auto read = ReadWhat(*what, command); !read) return Fail(read.error());
   if (const auto read = ReadFileAction(push, pull, command); !read) return Fail(read.error());
   if (const auto read = ReadEnv(env, command); !read) return Fail(read.error());
+  if (const auto read = ReadSecrets(secrets, command); !read) return Fail(read.error());
   if (const auto read = ReadResources(resources, command); !read) return Fail(read.error());
   if (!leftovers.empty() && leftovers != "keep" && leftovers != "kill")
     return Fail(ErrorCode::kInvalid, "leftovers: expected keep or kill");

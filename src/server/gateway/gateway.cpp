@@ -6,6 +6,7 @@
 
 #include "link/papers.hpp"
 #include "server/gateway/frame_check.hpp"
+#include "server/gateway/order_secrets.hpp"
 #include "server/gateway/privileges.hpp"
 
 namespace muster::server {
@@ -202,8 +203,12 @@ void Gateway::CloseNow(LinkId link, const std::string& why) {
 }
 
 void Gateway::Send(std::vector<Outgoing> frames) {
-  loop_.Post([this, frames = std::move(frames)] {
-    for (const auto& outgoing : frames) SendNow(outgoing.link, outgoing.frame);
+  loop_.Post([this, frames = std::move(frames)]() mutable {
+    OrderSecrets secrets(find_secret_);
+    for (auto& outgoing : frames) {
+      for (auto& refused : secrets.Fill(outgoing)) submit_(std::move(refused));
+      if (!outgoing.frame.Empty()) SendNow(outgoing.link, outgoing.frame);
+    }
   });
 }
 
@@ -212,6 +217,7 @@ void Gateway::Close(LinkId link) {
 }
 
 void Gateway::BeginAnew(Term term) {
+  if (renew_secrets_) renew_secrets_();
   loop_.Post([this, term] {
     if (!links_.empty())
       spdlog::info("asking every node for Hello term={} links={}", term.value, links_.size());

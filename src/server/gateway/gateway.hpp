@@ -10,6 +10,7 @@
 
 #include "adapters/net/event_loop.hpp"
 #include "adapters/net/server.hpp"
+#include "domain/secret.hpp"
 #include "link/codec/codec.hpp"
 #include "ports/clock.hpp"
 #include "ports/links.hpp"
@@ -50,6 +51,13 @@ class Gateway final : public Links {
   // Told of each node that is refused; set once, before the first link.
   using Refused = std::function<void(const std::string& remote)>;
   void SetRefused(Refused refused) { refused_ = std::move(refused); }
+
+  // What orders that name secrets are filled from, and what to do before a new leadership's first
+  // order (its term is taken by then); set once, before the first link.
+  void SetSecrets(FindSecret find, std::function<void()> renew) {
+    find_secret_ = std::move(find);
+    renew_secrets_ = std::move(renew);
+  }
 
   void SetOffice(Office office) { office_ = std::move(office); }  // once, before the first link
 
@@ -96,6 +104,10 @@ class Gateway final : public Links {
   Submit submit_;
   Office office_;
   Refused refused_;
+  FindSecret find_secret_ = [](std::string_view name) -> Result<std::string> {
+    return Fail(ErrorCode::kNotFound, "there is no secret '{}'", name);
+  };
+  std::function<void()> renew_secrets_;
   Intake intake_;
   link::ServerFrameEncoder encoder_;
   std::unordered_map<LinkId, Link> links_;  // the loop's thread only
