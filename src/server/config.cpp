@@ -119,6 +119,7 @@ settings::Table Describe(Config& config) {
               {Text("stop_runs_below", config.disk_floor,
                     "No new runs with less room: a share, a size, or the smaller of both.")
                    .Checked(CheckDiskFloor)}),
+      outside::Describe(config.outside),
       Section("limits", "What is taken from outside before the answer is no.", Limits(config)),
   };
 }

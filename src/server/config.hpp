@@ -5,6 +5,7 @@
 #include <string>
 
 #include "adapters/net/limits.hpp"
+#include "adapters/outside/settings.hpp"
 #include "adapters/settings/settings.hpp"
 #include "base/instant.hpp"
 #include "base/result.hpp"
@@ -32,6 +33,7 @@ struct Config {
   net::ServerLimits limits;  // `limits:` in the file; link_silence follows from the heartbeat
   std::size_t failures_per_minute = 30;  // also there: bad tokens and joins of one address
   Retention retention;                   // retention: {logs, runs, audit}
+  outside::OutsideSettings outside;      // what the server may call by itself
   std::string disk_floor = "5%,1GB";     // disk: {stop_runs_below}, see ParseDiskFloor
 };
 

@@ -36,6 +36,14 @@ EngineThread::EngineThread(Store& store, Links& links, Coordinator& coordinator,
                          commits_.emplace_back(ticket, std::move(result));
                        }
                        changed_.NotifyOne();
+                     },
+                 .server_orders =
+                     [this](std::vector<engine::ServerOrder> orders) {
+                       if (work_.orders) work_.orders(std::move(orders));
+                     },
+                 .server_stops =
+                     [this](std::vector<TaskKey> tasks) {
+                       if (work_.stops) work_.stops(std::move(tasks));
                      }},
                 settings) {}
 

@@ -39,11 +39,20 @@ class EngineThread {
     std::optional<Snapshot::Restored> restored;
   };
 
+  // What the server does itself; each is called on the engine's thread and must not block.
+  struct ServerWork {
+    std::function<void(std::vector<engine::ServerOrder>)> orders = {};
+    std::function<void(std::vector<TaskKey>)> stops = {};
+  };
+
   EngineThread(Store& store, Links& links, Coordinator& coordinator, const Clock& clock,
                OnNews on_news, engine::Pipeline::Settings settings, std::string name);
   ~EngineThread();
 
   Result<> Start();
+
+  // Set once, before Start.
+  void SetServerWork(ServerWork work) { work_ = std::move(work); }
 
   // Finishes the batch in hand, releases what it allows, and ends the thread.
   void Stop();
@@ -80,6 +89,7 @@ class EngineThread {
   Coordinator& coordinator_;
   const std::string name_;
   base::Activity activity_{"engine"};
+  ServerWork work_;
   engine::Pipeline pipeline_;  // the loop's own
 
   mutable base::Mutex mutex_;

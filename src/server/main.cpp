@@ -20,6 +20,7 @@
 #include "adapters/net/client.hpp"
 #include "adapters/net/event_loop.hpp"
 #include "adapters/net/server.hpp"
+#include "adapters/outside/curl_actions.hpp"
 #include "adapters/sqlite/sqlite_log_store.hpp"
 #include "adapters/sqlite/sqlite_store.hpp"
 #include "adapters/system/service_notify.hpp"
@@ -43,6 +44,7 @@
 #include "server/live/stream_hub.hpp"
 #include "server/log_ring.hpp"
 #include "server/openapi.hpp"
+#include "server/outside_work.hpp"
 #include "server/secret_book.hpp"
 #include "server/worker_pool.hpp"
 
@@ -123,12 +125,14 @@ Result<Gateway::Office> OfficeOf(const Identity& identity, Duration agent_life) 
 
 // Takes over what a running server can. Whoever reads a live setting only at its start is told
 // here.
-void Reload(Config& running, const Load& load, LogRing& log) {
+void Reload(Config& running, const Load& load, LogRing& log, outside::CurlActions& actions) {
   auto fresh = load();
   if (!fresh) return spdlog::error("not reloaded, the settings stay: {}", fresh.error().message);
   const auto changes = settings::TakeLive(Describe(running), Describe(*fresh));
   for (const auto& change : changes) spdlog::info("reload {}", settings::Sentence(change));
   log.SetLevel(running.log_level);
+  if (const auto used = actions.Use(running.outside); !used)
+    spdlog::error("outside: {}; what was in force stays", used.error().message);
   spdlog::info("reloaded changes={}", changes.size());
 }
 
@@ -165,6 +169,8 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   if (!sealer) return Fail(sealer.error());
   SecretBook secrets(*sealer);
   const FindSecret find_secret = [&secrets](std::string_view name) { return secrets.Find(name); };
+  auto actions = outside::CurlActions::Make(config.outside, clock);
+  if (!actions) return Fail(actions.error());
   auto logs = SqliteLogStore::Open(config.data, clock);
   if (!logs) return Fail(logs.error());
   auto artifacts = FileArtifacts::Open(config.data / "artifacts", clock, {});
@@ -204,6 +210,19 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
     if (const auto loaded = secrets.Load(**store); !loaded)
       spdlog::error("secrets: {}", loaded.error().message);
   });
+  NoChannels channels;
+  OutsideWork outside_work({.actions = **actions,
+                            .channels = channels,
+                            .find_secret = find_secret,
+                            .public_url = config.public_url,
+                            .submit = submit},
+                           workers);
+  engine.SetServerWork(
+      {.orders =
+           [&outside_work](std::vector<engine::ServerOrder> orders) {
+             outside_work.Take(std::move(orders));
+           },
+       .stops = [&outside_work](const std::vector<TaskKey>& tasks) { outside_work.Stop(tasks); }});
 
   Keeper data_keeper(
       **store, **logs, engine, clock,
@@ -298,7 +317,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
     loop.After(kSweep, sweep);
   };
   loop.After(kSweep, sweep);
-  loop.OnSignal({SIGHUP}, [&](int) { Reload(config, load, log); });
+  loop.OnSignal({SIGHUP}, [&](int) { Reload(config, load, log, **actions); });
   loop.OnSignal({SIGTERM, SIGINT}, [&](int signal) {
     NotifyService("STOPPING=1");
     spdlog::info("shutting down signal={}", signal);
@@ -317,6 +336,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   engine.Stop();
   coordinator.Resign();
   workers.Stop();
+  (*actions)->Stop();
   // Their threads call into the gateway and the engine: they end first.
   logs->reset();
   store->reset();

@@ -1,0 +1,77 @@
+#include "server/outside_work.hpp"
+
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+namespace muster::server {
+
+void OutsideWork::Take(std::vector<engine::ServerOrder> orders) {
+  for (auto& order : orders) {
+    const TaskKey task = order.task;
+    const bool posted =
+        workers_.Post([this, order = std::move(order)] { Begin(order); }, "call outside");
+    if (!posted) Report(task, {.state = TaskState::kSkipped, .reason = "the server is too busy"});
+  }
+}
+
+void OutsideWork::Stop(const std::vector<TaskKey>& tasks) {
+  for (const auto& task : tasks) means_.actions.Cancel(task);
+}
+
+void OutsideWork::Begin(const engine::ServerOrder& order) {
+  {
+    // A new leadership may repeat what is still under way: one answer is for both.
+    base::Lock lock(mutex_);
+    if (!open_.insert(order.task).second) return;
+  }
+  auto action = Prepare(order);
+  if (!action)
+    return Report(order.task, {.state = TaskState::kRefused, .reason = action.error().message});
+  means_.actions.Start(
+      order.task, std::move(*action),
+      [this, task = order.task](ServerOutcome done) { Report(task, std::move(done)); });
+}
+
+Result<ServerAction> OutsideWork::Prepare(const engine::ServerOrder& order) {
+  ServerAction action;
+  if (const auto* http = std::get_if<HttpAction>(&order.what)) {
+    HttpAction filled = *http;
+    for (auto& [name, value] : filled.headers)
+      if (auto done = FillSecrets(value, means_.find_secret, action.masks); !done)
+        return Fail(done.error());
+    action.what = std::move(filled);
+    return action;
+  }
+  const auto& notify = std::get<NotifyAction>(order.what);
+  auto channel = means_.channels.Find(notify.channel);
+  if (!channel) return Fail(channel.error());
+  if (auto done = FillSecrets(*channel, means_.find_secret, action.masks); !done)
+    return Fail(done.error().code, "channel {}: {}", notify.channel, done.error().message);
+  action.what = ChannelMessage{
+      .channel = std::move(*channel),
+      .run = order.task.run,
+      .job = order.job,
+      .state = order.state,
+      .message = notify.message,
+      .url = means_.public_url.empty()
+                 ? std::string()
+                 : fmt::format("{}/runs/{}", means_.public_url, FormatRunId(order.task.run))};
+  return action;
+}
+
+void OutsideWork::Report(const TaskKey& task, ServerOutcome outcome) {
+  spdlog::info("outside task={} state={} status={} reason=\"{}\"", FormatTaskKey(task),
+               Name(outcome.state), outcome.status, outcome.reason);
+  {
+    base::Lock lock(mutex_);
+    open_.erase(task);
+  }
+  engine::ServerReport report{.task = task, .end = {}};
+  report.end.state = outcome.state;
+  report.end.reason = std::move(outcome.reason);
+  report.end.outputs = std::move(outcome.outputs);
+  means_.submit(std::move(report));
+}
+
+}  // namespace muster::server

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/mutex.hpp"
+#include "engine/command.hpp"
+#include "engine/effects.hpp"
+#include "ports/channel_source.hpp"
+#include "ports/server_actions.hpp"
+#include "server/worker_pool.hpp"
+
+namespace muster::server {
+
+// Carries out what the engine has the server do itself, and tells the engine how it went: finds the
+// channel, fills secrets in, hands it to ServerActions. Whatever cannot even be begun ends as
+// refused, with a reason. Safe from any thread.
+class OutsideWork {
+ public:
+  using Submit = std::function<void(engine::Command)>;
+  struct Means {
+    ServerActions& actions;
+    ChannelSource& channels;
+    FindSecret find_secret;
+    std::string public_url;  // "" when the server knows none
+    Submit submit;           // must not block
+  };
+  // `workers` look channels up. All of it outlives the object; the actions are stopped before it
+  // goes away.
+  OutsideWork(Means means, WorkerPool& workers) : means_(std::move(means)), workers_(workers) {}
+
+  void Take(std::vector<engine::ServerOrder> orders);
+  void Stop(const std::vector<TaskKey>& tasks);
+
+ private:
+  void Begin(const engine::ServerOrder& order) EXCLUDES(mutex_);
+  Result<ServerAction> Prepare(const engine::ServerOrder& order);
+  void Report(const TaskKey& task, ServerOutcome outcome) EXCLUDES(mutex_);
+
+  Means means_;
+  WorkerPool& workers_;
+  base::Mutex mutex_;
+  std::set<TaskKey> open_ GUARDED_BY(mutex_);  // handed to the actions
+};
+
+}  // namespace muster::server
