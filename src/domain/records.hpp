@@ -167,11 +167,11 @@ struct DropAudit {
   std::uint64_t below = 0;  // entries with lower numbers
 };
 
-using Change = std::variant<PutHost, PutInvite, PutRun, PutPlan, PutVisit, PutTargets, PutTask,
-                            PutKey, PutWish, DropWish, AddAudit, PutToken, DropToken, DropHost,
-                            PutPending, DropPending, DropRun, DropInvite, DropAudit, PutHold,
-                            DropHold, PutDocument, DropDocument, PutSecret, DropSecret, PutNotice,
-                            DropNotice>;
+using Change =
+    std::variant<PutHost, PutInvite, PutRun, PutPlan, PutVisit, PutTargets, PutTask, PutKey,
+                 PutWish, DropWish, AddAudit, PutToken, DropToken, DropHost, PutPending,
+                 DropPending, DropRun, DropInvite, DropAudit, PutHold, DropHold, PutDocument,
+                 DropDocument, PutSecret, DropSecret, PutNotice, DropNotice>;
 
 // What is committed as one transaction.
 struct Batch {

@@ -229,11 +229,12 @@ struct LinkClosed {
   LinkId link;
 };
 
-using Command = std::variant<StartRun, StopRun, CreateInvite, JoinHost, AskWhy, NodeHello,
-                             NodeReports, LinkClosed, CreateToken, RevokeToken, AcceptJoin,
-                             RejectJoin, ListPending, RevokeHost, RemoveHost, LabelHosts, SetGate,
-                             DropOld, PauseRun, ResumeRun, RetryRun, SkipStage, AnswerApproval,
-                             SetRun, ServerReport, AskFile, ApplyDocuments, SetSecret, RemoveSecret>;
+using Command =
+    std::variant<StartRun, StopRun, CreateInvite, JoinHost, AskWhy, NodeHello, NodeReports,
+                 LinkClosed, CreateToken, RevokeToken, AcceptJoin, RejectJoin, ListPending,
+                 RevokeHost, RemoveHost, LabelHosts, SetGate, DropOld, PauseRun, ResumeRun,
+                 RetryRun, SkipStage, AnswerApproval, SetRun, ServerReport, AskFile, ApplyDocuments,
+                 SetSecret, RemoveSecret>;
 
 // --- answers ---
 

@@ -101,6 +101,7 @@ bool Engine::Continue(Now now, CommitNumber batch, std::vector<Change>& changes,
       Advance(turn, found->second);
   }
   WriteRuns(turn);
+  if (!state_.lost_over.empty() && state_.lost_over.begin()->first <= now.mono) return true;
   return !state_.work.Empty() || (!state_.timers.empty() && state_.timers.top().at <= now.mono);
 }
 
@@ -126,7 +127,8 @@ void Engine::Summarise(CommitNumber batch, Effects& effects) {
 
 MonoTime Engine::NextWake() const {
   if (!state_.work.Empty()) return {0};
-  return state_.timers.empty() ? kNever : state_.timers.top().at;
+  const MonoTime lost = state_.lost_over.empty() ? kNever : state_.lost_over.begin()->first;
+  return std::min(lost, state_.timers.empty() ? kNever : state_.timers.top().at);
 }
 
 }  // namespace muster::engine

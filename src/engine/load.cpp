@@ -48,7 +48,11 @@ void ArmDue(State& state, const OpenRun& open, OpenVisit& visit, Now now) {
 // hosts to say so. Nothing more is begun.
 void AwaitWord(State& state, OpenRun& open, Now now) {
   open.restored = true;
-  if (open.run.pause) open.run.state = RunState::kRunning;
+  if (open.run.state == RunState::kQueued) {
+    open.run.outcome = StageState::kFailed;
+    open.run.closing = true;
+  }
+  open.run.state = RunState::kRunning;
   open.run.pause.reset();
   for (auto& [id, visit] : open.visits) {
     visit.winding_up = true;

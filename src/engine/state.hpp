@@ -226,6 +226,7 @@ struct State {
   std::map<std::string, KeyState, std::less<>> keys_held;
   std::unordered_map<TaskKey, std::vector<std::string>> holds;  // keys by holder
   std::unordered_map<HostId, std::set<TaskKey>> lost_holders;   // that may still run there
+  std::multimap<MonoTime, TaskKey> lost_over;                   // until when at most
   std::map<TaskPlace, std::pair<std::string, std::uint64_t>> waits_for_key;  // which, and its place
   std::uint64_t next_waiter = 1;
   // Secrets that were set in this term, without their values; nothing: removed.

@@ -8,6 +8,8 @@
 namespace muster::engine {
 namespace {
 
+constexpr Duration kLostAfterLoad = std::chrono::hours(2);
+
 bool HeldAbove(const State& state, const OpenRun& run, const std::string& key) {
   const auto found = state.keys_held.find(key);
   if (found == state.keys_held.end()) return false;
@@ -90,8 +92,18 @@ void ReleaseKeys(Turn& turn, const TaskKey& holder) {
   }
 }
 
-void KeepLost(State& state, const TaskKey& holder) {
-  if (state.holds.contains(holder)) state.lost_holders[holder.host].insert(holder);
+void KeepLost(Turn& turn, const TaskKey& holder, Duration bound) {
+  if (!turn.state.holds.contains(holder)) return;
+  if (bound <= Duration::zero()) return ReleaseKeys(turn, holder);
+  turn.state.lost_holders[holder.host].insert(holder);
+  if (bound != Duration::max()) turn.state.lost_over.emplace(turn.now.mono + bound, holder);
+}
+
+void OnLostOver(Turn& turn, const TaskKey& holder) {
+  const auto found = turn.state.lost_holders.find(holder.host);
+  if (found == turn.state.lost_holders.end() || found->second.erase(holder) == 0) return;
+  if (found->second.empty()) turn.state.lost_holders.erase(found);
+  ReleaseKeys(turn, holder);
 }
 
 void SettleLost(Turn& turn, HostId host, const std::set<TaskKey>& listed) {
@@ -129,7 +141,10 @@ void LoadHolds(State& state, const std::vector<KeyHold>& holds) {
     const auto run = state.runs.find(task.run);
     const bool open = run != state.runs.end() && run->second.visits.contains(task.visit) &&
                       run->second.visits.at(task.visit).attempts.contains(task.ordinal);
-    if (!open) state.lost_holders[task.host].insert(task);
+    if (open) continue;
+    state.lost_holders[task.host].insert(task);
+    // When its timeout ends it is not known here any more; most have an hour.
+    state.lost_over.emplace(state.loaded + kLostAfterLoad, task);
   }
 }
 

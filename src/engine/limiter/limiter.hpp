@@ -36,8 +36,12 @@ void LoadHolds(State& state, const std::vector<KeyHold>& holds);
 // Gives back what it holds, and wakes who waits for it.
 void ReleaseKeys(Turn& turn, const TaskKey& holder);
 
-// The attempt was lost: it may still run, so it keeps its keys until its host says otherwise.
-void KeepLost(State& state, const TaskKey& holder);
+// The attempt was lost: it may still run, so it keeps its keys until its host says otherwise, or
+// until `bound` has passed: by then its own timeout has surely ended it.
+void KeepLost(Turn& turn, const TaskKey& holder, Duration bound);
+
+// That time has come.
+void OnLostOver(Turn& turn, const TaskKey& holder);
 
 // The host said Hello with these tasks: lost ones it does not know hold nothing any more.
 void SettleLost(Turn& turn, HostId host, const std::set<TaskKey>& listed);

@@ -55,6 +55,15 @@ void FollowUp(Turn& turn, OpenRun& run, OpenVisit& visit, const TaskRecord& reco
   TellEnd(turn, run, record);
 }
 
+// How long a lost attempt may still run, by its own timeout.
+Duration LeftOf(const Turn& turn, const OpenRun& run, const OpenVisit& visit,
+                const TaskRecord& record) {
+  const muster::Command& command = *SharedCommandOf(run.SpecOf(visit));
+  if (command.timeout == Duration::zero()) return Duration::max();
+  const Duration out = turn.now.wall - record.sent;
+  return command.timeout + command.grace + turn.state.options.order_life - out;
+}
+
 LogMark MarkOf(const TaskRecord& record, std::optional<LogMark> mark) {
   if (mark) return std::move(*mark);
   if (record.state == TaskState::kLost)
@@ -110,7 +119,7 @@ void EndAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordina
   turn.state.hosts.at(record.key.host).open.erase({run.run.id, visit.record.visit, ordinal});
   turn.Put(PutTask{record});
   if (record.state == TaskState::kLost)
-    KeepLost(turn.state, record.key);
+    KeepLost(turn, record.key, LeftOf(turn, run, visit, record));
   else
     ReleaseKeys(turn, record.key);
   if (MayRetry(run, visit, visit.At(ordinal), record))

@@ -1,5 +1,6 @@
 #include "engine/runs/timers.hpp"
 
+#include "engine/limiter/limiter.hpp"
 #include "engine/notices/notices.hpp"
 #include "engine/runs/budget.hpp"
 #include "engine/runs/dispatch.hpp"
@@ -69,6 +70,13 @@ void FireVisit(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& timer) {
 }  // namespace
 
 void FireTimers(Turn& turn) {
+  auto& lost = turn.state.lost_over;
+  while (!lost.empty() && lost.begin()->first <= turn.now.mono && !turn.Spent()) {
+    const TaskKey holder = lost.begin()->second;
+    lost.erase(lost.begin());
+    turn.Spend();
+    OnLostOver(turn, holder);
+  }
   auto& timers = turn.state.timers;
   while (!timers.empty() && timers.top().at <= turn.now.mono && !turn.Spent()) {
     const Timer timer = timers.top();
