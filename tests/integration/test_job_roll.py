@@ -2,10 +2,13 @@
 """A job that rolls over a fleet: batches in order, a person between, restarts, a rollback of what was touched."""
 import json
 import random
+import sys
 import unittest
+from pathlib import Path
 
-from muster_cluster import ClusterTest, wait_until
-from pretend_machine import add_machines
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from muster_cluster import ClusterTest, wait_until  # noqa: E402
+from pretend_machine import add_machines  # noqa: E402
 
 JOB = """\
 apiVersion: muster/v1
@@ -50,6 +53,7 @@ HOSTS = 20
 class Roll(ClusterTest):
     def setUp(self):
         super().setUp()
+        self.cluster = self.new_cluster()
         self.folder = self.cluster.folder
         self.marks = self.folder / "marks"
         self.names = [f"h{number:02}" for number in range(1, HOSTS + 1)]
@@ -67,7 +71,7 @@ class Roll(ClusterTest):
     def start(self):
         done = self.cluster.muster("start", "kernel-upgrade", "-p", "version=6.1", "-o", "json")
         self.assertCode(done, 0)
-        return json.loads(done.stdout)["id"]
+        return json.loads(done.text)["id"]
 
     def run_of(self, run):
         return self.cluster.get(f"/runs/{run}")
@@ -109,7 +113,7 @@ class Roll(ClusterTest):
         self.approve(run)
         self.assertEqual(self.cluster.wait_end(run, 240)["state"], "succeeded")
         self.check_whole()
-        shown = json.loads(self.cluster.muster("show", run, "-o", "json").stdout)
+        shown = json.loads(self.cluster.muster("show", run, "-o", "json").text)
         self.assertEqual([(stage["name"], stage["state"]) for stage in shown["stages"]],
                          [(stage["name"], stage["state"]) for stage in self.run_of(run)["stages"]])
 
@@ -128,7 +132,7 @@ class Roll(ClusterTest):
         self.approve(run)
         wait_until("the pause", lambda: self.run_of(run)["state"] == "paused", 120)
         self.assertIn("batch 2", self.run_of(run)["pause"]["reason"])
-        self.write_job("pause", lambda text: text.replace("; test ! -e", "-fixed; true "))
+        self.write_job("pause", lambda text: text.replace('from $2"', 'from $2, fixed"').replace("test ! -e", "true"))
         self.cluster.restart_server()
         self.assertCode(self.cluster.muster("retry", run, "--version", "latest"), 0)
         self.assertEqual(self.cluster.wait_end(run, 240)["state"], "succeeded")
