@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/text.hpp"
 #include "domain/channel.hpp"
 #include "domain/template.hpp"
 #include "engine/notices/notices.hpp"
@@ -75,6 +76,25 @@ int DepthOf(const State& state, const OpenRun& run) {
   return depth;
 }
 
+// The secret that "${{ params.NAME }}" alone hands on; nullptr for every other text.
+const Param* HandedOn(const OpenRun& run, std::string_view text) {
+  if (!text.starts_with("${{") || !text.ends_with("}}") || text.size() < 5) return nullptr;
+  const std::string_view path = Trim(text.substr(3, text.size() - 5));
+  constexpr std::string_view kParams = "params.";
+  if (!path.starts_with(kParams)) return nullptr;
+  const auto found =
+      std::ranges::find(run.run.spec.params, path.substr(kParams.size()), &Param::name);
+  return found != run.run.spec.params.end() && found->secret ? &*found : nullptr;
+}
+
+void SetParam(RunSpec& spec, Param param) {
+  const auto found = std::ranges::find(spec.params, param.name, &Param::name);
+  if (found == spec.params.end())
+    spec.params.push_back(std::move(param));
+  else if (!found->secret || param.secret)
+    *found = std::move(param);
+}
+
 Result<RunSpec> ChildSpec(const OpenRun& run, const JobAction& job) {
   const auto found = run.run.spec.jobs.find(job.job);
   if (found == run.run.spec.jobs.end() || !found->second)
@@ -82,13 +102,13 @@ Result<RunSpec> ChildSpec(const OpenRun& run, const JobAction& job) {
   RunSpec spec = *found->second;
   spec.targets = fmt::format("stage of {}", FormatRunId(run.run.id));
   for (const auto& [name, text] : job.params) {
+    if (const Param* secret = HandedOn(run, text)) {
+      SetParam(spec, {name, secret->value, true});
+      continue;
+    }
     auto value = RenderText(run, text);
     if (!value) return Fail(value.error());
-    const auto param = std::ranges::find(spec.params, name, &Param::name);
-    if (param != spec.params.end() && !param->secret)
-      param->value = std::move(*value);
-    else if (param == spec.params.end())
-      spec.params.push_back({name, std::move(*value), false});
+    SetParam(spec, {name, std::move(*value), false});
   }
   return spec;
 }

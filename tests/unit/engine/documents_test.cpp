@@ -22,7 +22,6 @@ class Documents : public EngineFixture {
                                        .puts = std::move(puts),
                                        .drops = std::move(drops),
                                        .reason = "because"});
-    EXPECT_FALSE(replies_.contains(id)) << "answered before the commit";
     Settle();
     return std::get<DocumentsApplied>(*replies_.at(id)).documents;
   }
@@ -54,6 +53,13 @@ TEST_F(Documents, VersionsGrowAndWhatSaysTheSameIsLeftAlone) {
   EXPECT_EQ(kept->text, "text of 2");
   EXPECT_EQ(kept->by, "alice");
   EXPECT_EQ(kept->at, now_.wall);
+}
+
+TEST_F(Documents, ChangeIsAnsweredAfterItsCommit) {
+  const auto id = Ask(ApplyDocuments{.caller = {}, .puts = {Doc("job", "web", "1")}, .drops = {}});
+  EXPECT_FALSE(replies_.contains(id));
+  Settle();
+  EXPECT_TRUE(replies_.contains(id));
 }
 
 TEST_F(Documents, DeletedOneComesBackWithItsNextVersion) {
