@@ -57,16 +57,9 @@ Result<json::object> PushesOf(const Context& context, ApiClient& api, bool dry_r
     if (!plan) return Fail(plan.error());
     for (const auto& link : left_out)
       context.Say(fmt::format("left out: {} is a link to a folder", link));
-    if (!dry_run) {
+    if (auto hashed = HashAll(*plan); !hashed) return Fail(hashed.error());
+    if (!dry_run)
       if (auto sent = UploadAll(context, api, *plan); !sent) return Fail(sent.error());
-    }
-    for (auto& one : plan->files) {
-      if (!dry_run || one.entry.folder) continue;
-      auto hash = HashFile(one.path);
-      if (!hash) return Fail(hash.error());
-      one.entry.sha256 = std::move(hash->sha256);
-      one.entry.size = hash->size;
-    }
     pushes[path] = FilesView(*plan);
   }
   return pushes;
