@@ -55,7 +55,9 @@ Result<> CheckHosts(Services& services, const documents::JobDocument& job, std::
                 job.name, *job.max_hosts, hosts);
   if (!job.max_percent) return {};
   std::size_t all = 0;
-  services.live.WithHosts([&](const auto& list, const auto&) { all = list.size(); });
+  services.live.WithHosts([&](const std::vector<const Host*>& list, const auto&) {
+    for (const Host* host : list) all += host->state == HostState::kActive ? 1 : 0;
+  });
   if (hosts * 100 > all * *job.max_percent)
     return Fail(ErrorCode::kInvalid,
                 "job '{}' is for at most {}% of all hosts, and this start means {} of {}; narrow "
