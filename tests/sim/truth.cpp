@@ -237,7 +237,10 @@ void Truth::Restored(Store& store) {
     for (const auto& visit : *store.ListVisits(run.id, {}, 1'000'000))
       visits_[{run.id, visit.visit}] = visit;
     if (run.stop) stop_committed_.insert(run.id);
-    if (!IsFinal(run.state)) open_in_backup_.insert(run.id);
+    if (!IsFinal(run.state)) {
+      open_in_backup_.insert(run.id);
+      runs_[run.id].pause.reset();  // it ends by itself, with what its hosts say they were sent
+    }
     TaskFilter every;
     every.last_attempt_only = false;
     for (const auto& task : *store.ListTasks(run.id, every, {}, 1'000'000))

@@ -1,5 +1,7 @@
 #include "server/gateway/order_secrets.hpp"
 
+#include <algorithm>
+
 namespace muster::server {
 namespace {
 
@@ -18,6 +20,10 @@ engine::NodeReports Refusal(LinkId link, const link::Order& order, const Error& 
   return {.link = link, .session = order.session, .reports = {{std::move(report), silent}}};
 }
 
+bool NamesSecrets(const link::Order& order) {
+  return order.command && !order.command->secrets.empty();
+}
+
 }  // namespace
 
 const OrderSecrets::Filled& OrderSecrets::FillOnce(const std::shared_ptr<const Command>& command) {
@@ -31,17 +37,22 @@ const OrderSecrets::Filled& OrderSecrets::FillOnce(const std::shared_ptr<const C
 }
 
 std::vector<engine::NodeReports> OrderSecrets::Fill(Links::Outgoing& outgoing) {
+  auto& orders = outgoing.frame.orders;
+  if (std::ranges::none_of(orders, NamesSecrets)) return {};
   std::vector<engine::NodeReports> refusals;
-  std::erase_if(outgoing.frame.orders, [&](link::Order& order) {
-    if (!order.command || order.command->secrets.empty()) return false;
-    const Filled& filled = FillOnce(order.command);
-    if (filled) {
+  std::vector<link::Order> going;
+  for (auto& order : orders) {
+    if (NamesSecrets(order)) {
+      const Filled& filled = FillOnce(order.command);
+      if (!filled) {
+        refusals.push_back(Refusal(outgoing.link, order, filled.error()));
+        continue;
+      }
       order.command = *filled;
-      return false;
     }
-    refusals.push_back(Refusal(outgoing.link, order, filled.error()));
-    return true;
-  });
+    going.push_back(std::move(order));
+  }
+  orders = std::move(going);
   return refusals;
 }
 
