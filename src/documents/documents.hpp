@@ -104,6 +104,8 @@ struct ChannelDocument {
   std::vector<std::string> to;
   std::string user;
   std::string password;
+  std::string subject;  // of a mail; "" is the message's first line
+  std::string tls;      // "starttls", "tls", "none"; "" is starttls
 };
 
 enum class Kind : std::uint8_t { kJob, kHost, kGroup, kChannel };

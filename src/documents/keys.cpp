@@ -214,7 +214,10 @@ const Shape& ChannelShape() {
             {"from", Text(Form::kText), "Of smtp: the sender's address."},
             {"to", OneOrList(Text(Form::kText)), "Of smtp: one address or several."},
             {"user", Text(Form::kText), "Of smtp: who logs in."},
-            {"password", Text(Form::kSecret), "Of smtp: always `secret:NAME`."}});
+            {"password", Text(Form::kSecret), "Of smtp: always `secret:NAME`."},
+            {"subject", Text(Form::kText), "Of smtp; without it the message's first line."},
+            {"tls", Choice({"starttls", "tls", "none"}),
+             "Of smtp: `starttls` (default), `tls` from the start, `none` and no login."}});
     return channel;
   }();
   return shape;

@@ -26,6 +26,10 @@ void CheckChannel(const Context& context, const Node& root, ChannelType type) {
   check("to", mail, true);
   check("user", mail, false);
   check("password", mail, false);
+  check("subject", mail, false);
+  check("tls", mail, false);
+  if (mail && TextOf(root, "tls") == "none" && root.Find("password") != nullptr)
+    context.problems.Add(root.Find("password")->at, "a password is sent over TLS only");
   if ((root.Find("user") == nullptr) != (root.Find("password") == nullptr) && mail)
     context.problems.Add(root.at, "'user' and 'password' go together");
 }
@@ -73,6 +77,8 @@ ChannelDocument BuildChannel(const Context& context, const Node& root) {
   channel.to = TextsOf(root.Find("to"));
   channel.user = TextOf(root, "user");
   channel.password = TextOf(root, "password");
+  channel.subject = TextOf(root, "subject");
+  channel.tls = TextOf(root, "tls");
   if (type == Name(channel.type)) CheckChannel(context, root, channel.type);
   return channel;
 }
