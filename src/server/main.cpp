@@ -31,6 +31,7 @@
 #include "link/papers.hpp"
 #include "server/api/artifacts.hpp"
 #include "server/api/ask_engine.hpp"
+#include "server/api/document_channels.hpp"
 #include "server/api/routes.hpp"
 #include "server/ca_command.hpp"
 #include "server/certificate_keeper.hpp"
@@ -210,7 +211,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
     if (const auto loaded = secrets.Load(**store); !loaded)
       spdlog::error("secrets: {}", loaded.error().message);
   });
-  NoChannels channels;
+  api::DocumentChannels channels(**store);
   OutsideWork outside_work({.actions = **actions,
                             .channels = channels,
                             .find_secret = find_secret,

@@ -1,0 +1,19 @@
+#include "server/api/document_channels.hpp"
+
+#include "documents/channel.hpp"
+#include "server/api/job_book.hpp"
+
+namespace muster::server::api {
+
+Result<Channel> DocumentChannels::Find(std::string_view name) {
+  const auto kept = store_.FindDocument("channel", name, 0);
+  if (!kept) return Fail(kept.error());
+  if (!*kept) return NoChannels().Find(name);
+  const auto document = ReadKept(**kept);
+  if (!document) return Fail(document.error());
+  const auto* channel = std::get_if<documents::ChannelDocument>(&document->body);
+  if (channel == nullptr) return Fail(ErrorCode::kInternal, "'{}' is kept as a channel", name);
+  return documents::ChannelOf(*channel);
+}
+
+}  // namespace muster::server::api
