@@ -59,8 +59,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     const auto& stage = run->spec.stages.at(0);
     const Command* command = CommandOf(stage);
-    MUSTER_CHECK(command && command->IsProcess() ==
-                                (command->argv.empty() != command->script.empty()));
+    MUSTER_CHECK(command &&
+                 command->IsProcess() == (command->argv.empty() != command->script.empty()));
     MUSTER_CHECK(IsUtf8(run->spec.title) && !run->spec.title.empty());
   }
   call.Fail(404, "not_found", fmt::format("there is no '{}' here", call.Path()));

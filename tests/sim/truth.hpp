@@ -82,7 +82,7 @@ class Truth {
   std::map<std::tuple<RunId, Visit, std::uint32_t>, TaskKey> started_;
   std::map<std::pair<RunId, Visit>, StageVisit> visits_;
   std::set<TaskKey> requests_;
-  std::map<std::string, std::set<TaskKey>> held_;  // keys of the limiter
+  std::map<std::string, std::set<TaskKey>> held_;          // keys of the limiter
   std::map<std::pair<RunId, Visit>, OpenNotice> notices_;  // that were ever kept
   std::set<std::pair<RunId, Visit>> told_;
   std::map<std::string, RunId> answered_;

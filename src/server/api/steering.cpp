@@ -164,16 +164,17 @@ void ListVisits(Services& services, const CallPtr& call) {
 }  // namespace
 
 std::vector<Route> SteeringRoutes(Services& services) {
-  const auto route = [&](std::string verb, void (*handler)(Services&, const CallPtr&)) {
-    return Route{"POST", "/api/v1/runs/{id}/" + verb, Privilege::kOperate,
-                 [&services, handler](const CallPtr& call) { handler(services, call); }};
-  };
   return {
-      route("pause", Pause),
-      route("resume", Resume),
-      route("retry", Retry),
-      route("skip", Skip),
-      route("set", Set),
+      {"POST", "/api/v1/runs/{id}/pause", Privilege::kOperate,
+       [&services](const CallPtr& call) { Pause(services, call); }},
+      {"POST", "/api/v1/runs/{id}/resume", Privilege::kOperate,
+       [&services](const CallPtr& call) { Resume(services, call); }},
+      {"POST", "/api/v1/runs/{id}/retry", Privilege::kOperate,
+       [&services](const CallPtr& call) { Retry(services, call); }},
+      {"POST", "/api/v1/runs/{id}/skip", Privilege::kOperate,
+       [&services](const CallPtr& call) { Skip(services, call); }},
+      {"POST", "/api/v1/runs/{id}/set", Privilege::kOperate,
+       [&services](const CallPtr& call) { Set(services, call); }},
       {"POST", "/api/v1/runs/{id}/approve", Privilege::kOperate,
        [&services](const CallPtr& call) { Answer(services, call, true); }},
       {"POST", "/api/v1/runs/{id}/reject", Privilege::kOperate,
