@@ -19,8 +19,10 @@ void Truth::ProcessStarts(const link::Order& order, std::int64_t start_by_true_t
   const auto [first, fresh] = started_.try_emplace({task.run, task.visit, task.ordinal}, task);
   if (!fresh) {
     // Only an attempt that is on record as failed may be followed by another.
+    // The records of an order from before a restore are gone with those of then.
     const auto before = tasks_.find(MemoryDisk::PlaceOf(first->second));
-    if (before == tasks_.end() || !MayBeRepeated(before->second.state))
+    const bool on_record = before != tasks_.end() && MayBeRepeated(before->second.state);
+    if (!on_record && order.term >= first_of_life_)
       throw Violation("task ran twice: as " + FormatTaskKey(first->second) + " and as " +
                       FormatTaskKey(task));
     first->second = task;
@@ -29,7 +31,7 @@ void Truth::ProcessStarts(const link::Order& order, std::int64_t start_by_true_t
     throw Violation(fmt::format("attempt {} started {} ms after its start_by", FormatTaskKey(task),
                                 world_.Now() - start_by_true_time));
   processes_[task].task = task;
-  CheckContext(order);
+  if (order.term >= first_of_life_) CheckContext(order);
 }
 
 void Truth::RequestMade(const TaskKey& task) {
@@ -221,6 +223,7 @@ void Truth::BatchWritten(const Batch& batch, Term term) {
 
 void Truth::Restored(Store& store) {
   ++life_;
+  first_of_life_ = store.ReadFence()->term;
   tasks_.clear();
   runs_.clear();
   visits_.clear();

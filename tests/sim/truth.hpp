@@ -92,6 +92,7 @@ class Truth {
   std::map<RunId, Run> runs_;
   std::set<RunId> open_in_backup_;
   std::uint64_t life_ = 0;
+  Term first_of_life_;  // orders of lower terms were sent before the restore
 };
 
 }  // namespace muster::sim
