@@ -1,6 +1,7 @@
 #!/usr/bin/env -S /usr/bin/python3 -B
 """A job that rolls over a fleet: batches in order, a person between, restarts, a rollback of what was touched."""
 import json
+import os
 import random
 import sys
 import unittest
@@ -141,11 +142,12 @@ class Roll(ClusterTest):
         self.assertTrue([line for line in self.lines("upgrade") if line.startswith("upgrade h03") and "fixed" in line])
 
     def test_server_killed_at_random_moments(self):
-        moments = random.Random(7)
+        kills = int(os.environ.get("MUSTER_KILLS", "5"))  # by hand, more
+        moments = random.Random(kills)
         run = self.start()
         self.approve(run)
-        for _ in range(5):
-            before = self.marks.read_text().count("\n") + moments.randrange(1, 10)
+        for _ in range(kills):
+            before = self.marks.read_text().count("\n") + moments.randrange(1, max(2, 50 // kills))
             wait_until("some progress", lambda: self.marks.read_text().count("\n") >= before
                        or self.run_of(run)["state"] != "running", 120)
             self.cluster.restart_server()
