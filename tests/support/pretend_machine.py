@@ -3,6 +3,7 @@
 A task asks for a restart by writing the machine's `restart` file (the job's `reboot: {command: …}`). The machine then
 ends with all its processes, gets another boot id, and its agent starts again, as after a real one.
 """
+import os
 import threading
 import uuid
 
@@ -25,7 +26,8 @@ class PretendMachine(Agent):
         self._watcher.start()
 
     def _inside(self, data):
-        return ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", ENTER,
+        as_root = [] if os.getuid() == 0 else ["--map-root-user"]
+        return ["unshare", *as_root, "--mount", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", ENTER,
                 self.boot_id, BIN / "muster-agent", "--data", data]
 
     def _new_boot(self):
