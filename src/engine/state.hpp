@@ -204,8 +204,11 @@ struct State {
   std::set<RunId> untold;        // runs whose counts changed since the last news
   std::set<RunId> dirty_runs;    // whose row is to be written at the end of this turn
   std::set<RunId> changed_runs;  // of those, whose own row did
-  // Runs that ended in this term, and when: a look-up from before that is no longer true.
+  // Runs that ended lately, and when: a look-up from before that is no longer true. Of others only
+  // look-ups since `ended_forgotten_at` can be trusted.
   std::unordered_map<RunId, CommitNumber> ended_at;
+  std::deque<std::pair<RunId, CommitNumber>> ended_order;
+  CommitNumber ended_forgotten_at;
 
   // Ended attempts whose node still has something to say: output to come, or a lost one that lives.
   std::unordered_map<TaskKey, TaskRecord> lingering;
@@ -239,6 +242,18 @@ struct State {
 
   std::map<std::string, std::string> gates;  // closed ones, with their reasons
   std::set<TaskKey> strangers;  // tasks of runs that a restore lost, of which the audit tells
+
+  void RememberEnd(RunId run, CommitNumber commit) {
+    constexpr std::size_t kMostEnds = 10'000;
+    ended_at[run] = commit;
+    ended_order.emplace_back(run, commit);
+    if (ended_order.size() <= kMostEnds) return;
+    const auto [oldest, then] = ended_order.front();
+    ended_order.pop_front();
+    ended_forgotten_at = then;
+    if (const auto found = ended_at.find(oldest); found != ended_at.end() && found->second == then)
+      ended_at.erase(found);
+  }
 
   // Whether a run began before the restore that opened this id space.
   bool FromBackup(RunId run) const { return SpaceOf(run) < id_space; }

@@ -211,6 +211,7 @@ void DropUnfinished(OpenRun& run, OpenVisit& sequence) {
 
 // Only of a stage that was skipped: all other tasks have ended.
 void ForgetQueued(Turn& turn, const OpenRun& run, const StageVisit& record, std::uint32_t ordinal) {
+  StopWaiting(turn.state, {run.run.id, record.visit, ordinal});
   const auto host = turn.state.hosts.find((*run.targets)[ordinal].host);
   if (host != turn.state.hosts.end())
     host->second.queued.erase({run.run.id, record.visit, ordinal});
@@ -278,7 +279,8 @@ void EndRun(Turn& turn, OpenRun& open) {
                     .targets = {}});
   turn.state.untold.erase(id);
   turn.state.dirty_runs.erase(id);
-  turn.state.ended_at[id] = turn.commit;
+  turn.state.changed_runs.erase(id);
+  turn.state.RememberEnd(id, turn.commit);
   StopWaiting(turn.state, {id, {}, 0});
   ReleaseKeys(turn, HolderOf(id));
   OnRunEnd(turn, open);

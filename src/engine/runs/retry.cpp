@@ -245,7 +245,9 @@ Result<OpenRun> Reopen(const State& state, const RetryRun& command) {
   const auto& known = command.known.value;
   if (!known) return Fail(NoSuchRun(command.run));
   const auto ended = state.ended_at.find(command.run);
-  const bool stale = ended != state.ended_at.end() && command.known.commit < ended->second;
+  const CommitNumber since =
+      ended != state.ended_at.end() ? ended->second : state.ended_forgotten_at;
+  const bool stale = command.known.commit < since;
   if (stale || !IsFinal(known->run.state))
     return Fail(ErrorCode::kUnavailable, "run {} ended just now; send the request again",
                 FormatRunId(command.run));

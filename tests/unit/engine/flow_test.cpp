@@ -22,6 +22,26 @@ TEST_F(Flow, StagesFollowOneAnotherOnTheHostsThatAreOk) {
   EXPECT_EQ(Find(run).counts[TaskState::kFailed], 1U);
 }
 
+TEST_F(Flow, NothingStaysInMemoryOfARunThatEnded) {
+  AddHosts(1);
+  for (int i = 0; i < 3; ++i) {
+    StartJob(1, {Named("a"), Named("b")});
+    Sent();
+    EndAll();
+    Sent();
+    EndAll();
+  }
+  const State& state = pipeline_->engine()->state();
+  EXPECT_TRUE(state.runs.empty());
+  EXPECT_TRUE(state.changed_runs.empty());
+  EXPECT_TRUE(state.dirty_runs.empty());
+  EXPECT_TRUE(state.untold.empty());
+  State many;
+  for (std::uint64_t i = 1; i <= 30'000; ++i) many.RememberEnd(RunId(i), CommitNumber(i));
+  EXPECT_EQ(many.ended_at.size(), 10'000U);
+  EXPECT_EQ(many.ended_forgotten_at, CommitNumber(20'000));
+}
+
 TEST_F(Flow, AFailedStageEndsTheRunAndFinallyStillRuns) {
   AddHosts(2);
   StageSpec last = Named("clean");
