@@ -109,7 +109,7 @@ ProcessRunner::Held ShimRunner::RecoverTask(const TaskKey& task, Entry& entry) {
   entry.secret = !order || HoldsSecret(*order->order.command);
   const bool same_boot = order && order->boot == boot_;
   const bool restarts = order && order->order.command->reboot;
-  const bool restarted = restarts && KernelBoot(order->boot) != KernelBoot(boot_);
+  entry.restarted = restarts && KernelBoot(order->boot) != KernelBoot(boot_);
   if (restarts && same_boot) {
     const Command& command = *order->order.command;
     entry.restart_within = command.timeout;
@@ -125,8 +125,8 @@ ProcessRunner::Held ShimRunner::RecoverTask(const TaskKey& task, Entry& entry) {
     held.task.end = CheckedEnd(entry, std::move(*end), same_boot);
   } else if (MayYetRestart(entry)) {
     held.task.state = link::HeldState::kRunning;
-  } else if (restarted) {
-    // If it fails, nothing of the machine's life before can end it: the next start tries again.
+  } else if (entry.restarted) {
+    // If it fails, the next sweep tries again.
     if (auto settled = Settle(entry, kBackAfterRestart, TaskState::kSucceeded))
       held.task.end = CheckedEnd(entry, std::move(*settled), same_boot);
     else
@@ -413,6 +413,7 @@ bool ShimRunner::MayYetRestart(const Entry& entry) const {
 }
 
 Result<TaskEnd> ShimRunner::SettleGone(Entry& entry) {
+  if (entry.restarted) return Settle(entry, kBackAfterRestart, TaskState::kSucceeded);
   const bool started = Exists(entry.folder.NewExit());
   if (!started || entry.restart_by.ms == 0)
     return Settle(entry, started ? kShimKilled : kShimFailed);

@@ -75,6 +75,7 @@ class ShimRunner final : public ProcessRunner {
     TaskGroup group;            // of a task with limits
     Duration restart_within{};  // of a task that restarts the host: its timeout, and until when
     MonoTime restart_by;        // the agent waits for that when its shim is gone
+    bool restarted = false;     // and the host did so before this agent began
   };
 
   Entry* Find(const TaskKey& task);

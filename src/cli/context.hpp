@@ -82,5 +82,6 @@ void AddContexts(CLI::App& app, Context& context);  // contexts, context use
 void AddCompletion(CLI::App& app, Context& context);
 void AddManual(CLI::App& app, Context& context);
 void AddDebug(CLI::App& app, Context& context);
+void AddFreeze(CLI::App& app, Context& context);  // and thaw
 
 }  // namespace muster::cli

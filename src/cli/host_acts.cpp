@@ -86,6 +86,7 @@ void AddHostActs(CLI::App& hosts, Context& context) {
       ->type_name("K=V");
   label->callback(
       [&context, flags] { context.action = [&context, flags] { return Label(context, *flags); }; });
+  AddHostMaintenance(hosts, context);
   auto* rm = hosts.add_subcommand("rm", "Forget a host that is revoked or long gone");
   const auto name = std::make_shared<std::string>();
   const auto yes = std::make_shared<bool>(false);

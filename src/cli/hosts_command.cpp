@@ -17,6 +17,7 @@ constexpr const char* kExamples = R"(Examples:
   muster hosts 'zone=sh1 and not @canary'        which hosts an expression means
   muster hosts web7 -o json
   muster hosts label 'web*' zone=sh1             set a label; 'zone-' removes it
+  muster hosts maintenance web7 --for 4h --reason disks    new runs leave it out
   muster hosts rm web7                           forget one that is revoked
 
 Targets: web1  web*  web[01-20]  a,b  @group  zone=sh1  zone in (sh1,sh2)  app~"^test"  fact.os=debian
@@ -54,12 +55,19 @@ Result<int> ListHosts(const Context& context, const std::string& targets) {
                                          {"total", FieldOf(*first, "total")},
                                          {"online", FieldOf(*first, "online")}}))
     return 0;
+  const auto note = [](const json::value& host) {
+    const auto& maintenance = FieldOf(host, "maintenance");
+    if (!maintenance.is_object()) return TextOf(host, "note");
+    const auto until = TextOf(maintenance, "until");
+    return fmt::format("maintenance{} by {}: {}", until.empty() ? "" : " until " + until,
+                       TextOf(maintenance, "by"), TextOf(maintenance, "reason"));
+  };
   Table table({"NAME", "STATE", "LABELS", "OS", "LAST SEEN", "NOTE"});
   for (const auto& host : hosts)
     table.Add(
         {TextOf(host, "name"), StateOf(host), LabelsOf(host), TextOf(FieldOf(host, "facts"), "os"),
          FlagOf(host, "online") ? "now" : Ago(ParseTime(TextOf(host, "last_hello")), WallNow()),
-         TextOf(host, "note")});
+         note(host)});
   table.Fit(context.terminal.columns, {3, 2, 5});
   Write(stdout, table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1));
   context.Say(fmt::format("{}, {} online",

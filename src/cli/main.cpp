@@ -48,7 +48,7 @@ void AddCommands(CLI::App& app, Context& context) {
        {AddRun,    AddApply,    AddGet,        AddDelete, AddStart,    AddCp,     AddFetch,
         AddShow,   AddRuns,     AddLogs,       AddStop,   AddSteering, AddWhy,    AddHosts,
         AddAgents, AddTokens,   AddSecrets,    AddAudit,  AddWhoAmI,   AddStatus, AddVersion,
-        AddLogin,  AddContexts, AddCompletion, AddManual, AddDebug})
+        AddLogin,  AddContexts, AddCompletion, AddManual, AddDebug,    AddFreeze})
     add(app, context);
 }
 

@@ -155,6 +155,8 @@ Result<> PutTargets(json::object& body, const RunOptions& options) {
     body["exclude"] = options.exclude;
   }
   if (options.ignore_missing) body["ignore_missing"] = true;
+  if (options.during_freeze) body["during_freeze"] = true;
+  if (options.include_maintenance) body["include_maintenance"] = true;
   return {};
 }
 

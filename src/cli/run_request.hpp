@@ -15,6 +15,8 @@ struct RunOptions {
   std::string targets;
   std::string exclude;
   bool ignore_missing = false;
+  bool during_freeze = false;
+  bool include_maintenance = false;
   std::vector<std::string> words;  // after "--"
   std::string script_file;         // "-" is stdin
   std::string interpreter;

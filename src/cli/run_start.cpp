@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
+#include "cli/plan_text.hpp"
 #include "cli/question.hpp"
 #include "cli/report.hpp"
 #include "cli/run_follow.hpp"
@@ -34,6 +35,7 @@ int PrintDryRun(const Context& context, const json::value& plan) {
   for (const auto& size : ListOf(plan, "batches"))
     sizes += (sizes.empty() ? "" : ", ") + json::serialize(size);
   if (!sizes.empty()) text += fmt::format("batches: {}\n", sizes);
+  text += SharesText(plan) + HindrancesText(plan);
   Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
   return 0;
 }
@@ -102,6 +104,7 @@ Result<Started> StartRun(const Context& context, ApiClient& api, const json::val
   auto started = Persist(context, kPatience, [&] { return api.Post("/runs", body, key); });
   if (!started) return Fail(started.error());
   const auto id = TextOf(*started, "id");
+  SayLeftOut(context, *started);
   if (options.detach) {
     if (!context.PrintDocument(*started)) Write(stdout, id + "\n");
     return Started{std::move(*started), 0};

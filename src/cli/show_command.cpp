@@ -28,6 +28,8 @@ std::string Header(const Context& context, const json::value& run) {
                                  safe(TextOf(run, "title")));
   text += fmt::format("targets  {} ({})\n", safe(TextOf(run, "targets")),
                       Hosts(static_cast<std::uint64_t>(NumberOf(run, "hosts"))));
+  if (const auto left_out = TextOf(run, "left_out"); !left_out.empty())
+    text += fmt::format("without  {}\n", safe(left_out));
   const auto created = ParseTime(TextOf(run, "created"));
   const auto ended = ParseTime(TextOf(run, "ended"));
   text += fmt::format("started  {} by {}\n", TextOf(run, "created"), safe(TextOf(run, "by")));

@@ -9,6 +9,7 @@
 #include "base/text.hpp"
 #include "cli/api_client.hpp"
 #include "cli/document_commands.hpp"
+#include "cli/plan_text.hpp"
 #include "cli/question.hpp"
 #include "cli/report.hpp"
 #include "cli/run_follow.hpp"
@@ -41,6 +42,8 @@ struct StartFlags {
   std::string reason;
   bool wait = false;
   bool dry_run = false;
+  bool during_freeze = false;
+  bool include_maintenance = false;
   bool yes = false;
 };
 
@@ -76,6 +79,8 @@ Result<json::object> BodyOf(const StartFlags& flags) {
   if (!flags.targets.empty()) body["targets"] = flags.targets;
   if (!flags.exclude.empty()) body["exclude"] = flags.exclude;
   if (!flags.reason.empty()) body["reason"] = flags.reason;
+  if (flags.during_freeze) body["during_freeze"] = true;
+  if (flags.include_maintenance) body["include_maintenance"] = true;
   return body;
 }
 
@@ -85,6 +90,7 @@ void PrintPlan(const Context& context, const json::value& plan) {
       Hosts(static_cast<std::uint64_t>(NumberOf(plan, "hosts"))), TextOf(plan, "names"));
   if (const auto offline = NumberOf(plan, "offline_count"); offline > 0)
     text += fmt::format("offline: {}\n", Hosts(static_cast<std::uint64_t>(offline)));
+  text += SharesText(plan) + HindrancesText(plan);
   Table table({"STAGE", "IN", "DOES", "BATCHES"});
   for (const auto& stage : ListOf(plan, "stages")) {
     std::string sizes;
@@ -157,6 +163,7 @@ Result<int> Start(const Context& context, const StartFlags& flags) {
   const auto started = Persist(context, kPatience, [&] { return api->Post(path, *body, key); });
   if (!started) return Fail(started.error());
   const auto id = TextOf(*started, "id");
+  SayLeftOut(context, *started);
   if (flags.wait) {
     context.Say(fmt::format("run {} on {}", id,
                             Hosts(static_cast<std::uint64_t>(NumberOf(*started, "hosts")))));
@@ -187,6 +194,9 @@ void AddStart(CLI::App& app, Context& context) {
   command->add_option("--reason", flags->reason, "Why, for the audit trail");
   command->add_flag("--wait", flags->wait, "Stay until it has ended");
   command->add_flag("--dry-run", flags->dry_run, "Say what would be done, and start nothing");
+  command->add_flag("--during-freeze", flags->during_freeze, "Start it although runs are frozen");
+  command->add_flag("--include-maintenance", flags->include_maintenance,
+                    "Also on hosts that somebody works on");
   command->add_flag("-y,--yes", flags->yes, "Do not ask, however many hosts are meant");
   command->callback(
       [&context, flags] { context.action = [&context, flags] { return Start(context, *flags); }; });

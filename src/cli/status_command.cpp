@@ -33,6 +33,11 @@ std::string KeepingText(const boost::json::object& status) {
     text += fmt::format("disk     {} of {} free{}\n", size(*disk, "free_bytes"),
                         size(*disk, "total_bytes"),
                         FlagOf(*disk, "low") ? "; LOW: new runs are refused" : "");
+  if (const auto* freezes = status.if_contains("freezes");
+      freezes != nullptr && freezes->is_array())
+    for (const auto& freeze : freezes->get_array())
+      text += fmt::format("frozen   {} by {}: {}\n", TextOf(freeze, "id"), TextOf(freeze, "by"),
+                          TextOf(freeze, "reason"));
   if (const auto* backup = PartOf(status, "last_backup"))
     text += fmt::format("backup   {}, {}, {}\n", Ago(ParseTime(TextOf(*backup, "at")), WallNow()),
                         size(*backup, "bytes"), TextOf(*backup, "file"));

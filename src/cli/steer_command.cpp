@@ -23,6 +23,7 @@ struct SteerFlags {
   bool release = false;
   bool from_start = false;
   bool all_hosts = false;
+  bool during_freeze = false;
 };
 
 // Sends the wish until the server has taken it: each of them may be repeated without harm, as a
@@ -61,6 +62,7 @@ Result<int> Retry(const Context& context, const SteerFlags& flags) {
       With({{"from", &flags.from}, {"version", &flags.version}, {"reason", &flags.reason}});
   if (flags.from_start) body["from_start"] = true;
   if (flags.all_hosts) body["all_hosts"] = true;
+  if (flags.during_freeze) body["during_freeze"] = true;
   return Send(context, flags, "retry", body, "opened the next pass of");
 }
 
@@ -147,6 +149,7 @@ void AddRetry(CLI::App& app, Context& context) {
   muster retry r12 --from-start        all of it again
   muster retry r12 --version latest    with the job as it is now: correct it, apply, retry)",
            Retry});
+  retry->add_flag("--during-freeze", flags->during_freeze, "Although runs are frozen");
   retry->add_option("--from", flags->from, "The stage to begin again with")->type_name("STAGE");
   retry->add_flag("--from-start", flags->from_start, "Begin with the first stage, on all hosts");
   retry->add_flag("--all-hosts", flags->all_hosts, "Also the hosts that succeeded");

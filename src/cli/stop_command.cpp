@@ -6,6 +6,7 @@
 #include "cli/question.hpp"
 #include "cli/run_choice.hpp"
 #include "cli/run_result.hpp"
+#include "cli/stop_many.hpp"
 #include "cli/terminal_text.hpp"
 #include "domain/run.hpp"
 
@@ -16,6 +17,8 @@ constexpr const char* kExamples = R"(Examples:
   muster stop r12                     nothing more starts; TERM now, KILL after 10 s
   muster stop                         your last run, after a question
   muster stop r12 --host web3         only on this host
+  muster stop --job deploy            every open run of a job, after a question
+  muster freeze --reason R && muster stop --all    the red button
   muster kill r12                     the same as: muster stop r12 --grace 0)";
 
 struct StopFlags {
@@ -23,6 +26,7 @@ struct StopFlags {
   std::string host;
   std::string grace;
   std::string reason;
+  ManyRuns many;
 };
 
 // Without an id a person is asked about the last run; a script has to name it. Nothing when the
@@ -50,15 +54,20 @@ Result<int> Stop(const Context& context, const StopFlags& flags) {
   if (!grace) return Fail(ErrorCode::kInvalid, "--grace: {}", grace.error().message);
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  boost::json::object body{{"grace_ms", grace->count()}};
+  if (!flags.host.empty()) body["host"] = flags.host;
+  if (!flags.reason.empty()) body["reason"] = flags.reason;
+  if (flags.many) {
+    if (!flags.run.empty())
+      return Fail(ErrorCode::kInvalid, "name a run, or say --job or --all, not both");
+    return StopMany(context, *api, flags.many, body);
+  }
   const auto run = RunToStop(context, *api, flags.run);
   if (!run) return Fail(run.error());
   if (!*run) {
     context.Say("nothing was stopped");
     return kExitInterrupted;
   }
-  boost::json::object body{{"grace_ms", grace->count()}};
-  if (!flags.host.empty()) body["host"] = flags.host;
-  if (!flags.reason.empty()) body["reason"] = flags.reason;
   // A stop may be repeated without harm, so it is, until the server has taken it.
   const auto answer = Persist(context, std::chrono::seconds(30), [&] {
     return api->Post(fmt::format("/runs/{}/stop", Segment(**run)), body);
@@ -82,6 +91,9 @@ CLI::App* Add(CLI::App& app, Context& context, const std::string& name, const st
       ->type_name("DURATION")
       ->capture_default_str();
   command->add_option("--reason", flags->reason, "Why, for the audit trail");
+  command->add_option("--job", flags->many.job, "Every open run of this job")->type_name("JOB");
+  command->add_flag("--all", flags->many.all, "Every open run");
+  command->add_flag("-y,--yes", flags->many.yes, "With --job or --all: ask nothing");
   command->callback(
       [&context, flags] { context.action = [&context, flags] { return Stop(context, *flags); }; });
   return command;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,17 @@ enum class HostState : std::uint8_t {
 };
 std::string_view Name(HostState state) noexcept;
 
+// Somebody works on a host: runs leave it out until then, unless they are told otherwise.
+struct Maintenance {
+  WallTime until;  // zero: until it is ended
+  std::string reason;
+  std::string by;
+  WallTime at;
+
+  bool OverAt(WallTime now) const { return until && until <= now; }
+  friend bool operator==(const Maintenance&, const Maintenance&) = default;
+};
+
 // A target. Known by its key, not by its name.
 struct Host {
   HostId id;
@@ -34,7 +46,9 @@ struct Host {
   std::uint64_t session = 0;  // highest seen
   WallTime joined;
   WallTime last_hello;
+  std::optional<Maintenance> maintenance = {};  // perhaps over by now
 
+  bool InMaintenance(WallTime now) const { return maintenance && !maintenance->OverAt(now); }
   friend bool operator==(const Host&, const Host&) = default;
 };
 

@@ -8,6 +8,7 @@
 
 #include "domain/audit.hpp"
 #include "domain/document.hpp"
+#include "domain/freeze.hpp"
 #include "domain/host.hpp"
 #include "domain/ids.hpp"
 #include "domain/notice.hpp"
@@ -137,6 +138,12 @@ struct PutSecret {
 struct DropSecret {
   std::string name;
 };
+struct PutFreeze {
+  Freeze freeze;
+};
+struct DropFreeze {
+  std::uint64_t id = 0;
+};
 struct PutNotice {
   OpenNotice notice;
 };
@@ -171,7 +178,7 @@ using Change =
     std::variant<PutHost, PutInvite, PutRun, PutPlan, PutVisit, PutTargets, PutTask, PutKey,
                  PutWish, DropWish, AddAudit, PutToken, DropToken, DropHost, PutPending,
                  DropPending, DropRun, DropInvite, DropAudit, PutHold, DropHold, PutDocument,
-                 DropDocument, PutSecret, DropSecret, PutNotice, DropNotice>;
+                 DropDocument, PutSecret, DropSecret, PutNotice, DropNotice, PutFreeze, DropFreeze>;
 
 // What is committed as one transaction.
 struct Batch {

@@ -82,6 +82,7 @@ struct RunSpec {
   Priority priority = Priority::kNormal;
   std::vector<KeyLimit> limits = {};  // taken by the run before its first stage
   std::vector<Notice> notices = {};
+  std::string left_out = {};  // targets it was started without, and why; "" when none
   // The jobs its stages start, by name, as they were when it started.
   std::map<std::string, std::shared_ptr<const RunSpec>, std::less<>> jobs = {};
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,9 @@ struct Caller {
   std::string client = {};  // what the caller said of its program
 };
 
+// How many of a run's hosts each freeze that is about hosts means, as looked up just before.
+using FrozenHosts = std::map<std::uint64_t, std::uint32_t>;
+
 struct StartRun {
   Caller caller;
   std::string key;  // Idempotency-Key, "" without one
@@ -31,6 +35,10 @@ struct StartRun {
   std::shared_ptr<const Targets> targets;  // resolved, not empty
   std::string names = {};                  // the same, folded for the audit trail
   std::string reason = {};
+  Origin origin = Origin::kPerson;
+  bool during_freeze = false;        // the person knows of the freeze, and means it
+  bool include_maintenance = false;  // also hosts that somebody works on
+  FrozenHosts frozen = {};
 };
 
 struct StopRun {
@@ -101,6 +109,25 @@ struct LabelHosts {
   std::vector<std::string> remove;
 };
 
+// Somebody begins to work on hosts, or has done so.
+struct MaintainHosts {
+  Caller caller;
+  std::string targets;  // as it was written, for the audit
+  std::vector<HostId> hosts;
+  std::optional<Maintenance> maintenance;  // nothing ends it; who and when are filled in
+};
+
+// No run of some kind is started from now on; id, who and when are filled in.
+struct FreezeRuns {
+  Caller caller;
+  Freeze freeze;
+};
+struct ThawRuns {
+  Caller caller;
+  std::uint64_t id = 0;  // 0 is every one
+  std::string reason;
+};
+
 // Puts new versions of documents in the place of the old, and takes others away; all of it in one
 // batch. What says the same as before is left as it is.
 struct ApplyDocuments {
@@ -147,6 +174,8 @@ struct RetryRun {
   std::shared_ptr<const RunSpec> plan = {};  // the corrected one
   ReadAt<std::optional<Snapshot::OpenRun>> known;  // looked up just before, when it is not open
   std::string reason = {};
+  bool during_freeze = false;
+  FrozenHosts frozen = {};
 };
 struct SkipStage {
   Caller caller;
@@ -234,7 +263,7 @@ using Command =
                  LinkClosed, CreateToken, RevokeToken, AcceptJoin, RejectJoin, ListPending,
                  RevokeHost, RemoveHost, LabelHosts, SetGate, DropOld, PauseRun, ResumeRun,
                  RetryRun, SkipStage, AnswerApproval, SetRun, ServerReport, AskFile, ApplyDocuments,
-                 SetSecret, RemoveSecret>;
+                 SetSecret, RemoveSecret, MaintainHosts, FreezeRuns, ThawRuns>;
 
 // --- answers ---
 
@@ -243,7 +272,8 @@ struct RunStarted {
   RunState state = RunState::kRunning;
   std::uint32_t hosts = 0;
   CommitNumber commit;
-  bool repeated = false;  // the key was known: this is the run it started
+  bool repeated = false;      // the key was known: this is the run it started
+  std::string left_out = {};  // as in its RunSpec
 };
 struct RunStopping {
   RunId run;
@@ -279,6 +309,9 @@ struct PendingJoins {
 struct HostsLabelled {
   std::uint32_t hosts = 0;    // asked for and known
   std::uint32_t changed = 0;  // of them
+};
+struct FreezeAnswer {  // those that were made or thawed, as they are or were
+  std::vector<Freeze> freezes;
 };
 struct WhyAnswer {
   struct Line {
@@ -318,6 +351,6 @@ struct SecretAnswer {  // as it is now, or was last; without its value
 using Answer =
     std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer, TokenAnswer,
                  JoinWaits, HostChanged, JoinRejected, PendingJoins, HostsLabelled, GateClosed,
-                 OldDropped, RunSteered, FileAnswer, DocumentsApplied, SecretAnswer>;
+                 OldDropped, RunSteered, FileAnswer, DocumentsApplied, SecretAnswer, FreezeAnswer>;
 
 }  // namespace muster::engine

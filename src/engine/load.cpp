@@ -141,6 +141,7 @@ State LoadState(Snapshot snapshot, Options options, Now now) {
     state.documents[key] = std::move(head);
   }
   LoadNotices(state, std::move(snapshot.notices), now);
+  for (auto& freeze : snapshot.freezes) state.freezes[freeze.id] = std::move(freeze);
   return state;
 }
 

@@ -241,6 +241,7 @@ struct State {
   std::map<std::pair<RunId, Visit>, Telling> notices;  // that no channel took yet
 
   std::map<std::string, std::string> gates;  // closed ones, with their reasons
+  std::map<std::uint64_t, Freeze> freezes;   // perhaps over by now
   std::set<TaskKey> strangers;  // tasks of runs that a restore lost, of which the audit tells
 
   void RememberEnd(RunId run, CommitNumber commit) {

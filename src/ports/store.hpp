@@ -44,6 +44,7 @@ struct Snapshot {
   std::vector<KeyHold> holds;
   std::vector<DocumentHead> documents;  // by kind and name, also of deleted ones
   std::vector<OpenNotice> notices;
+  std::vector<Freeze> freezes;  // by id
   // When the store came from a backup: what happened between the two moments is not in it.
   struct Restored {
     WallTime taken;     // the backup

@@ -209,6 +209,9 @@ void EngineThread::Publish(MonoTime wake) {
   if (pipeline_.Leading()) {
     status_.gates = pipeline_.engine()->state().gates;
     status_.restored = pipeline_.engine()->state().restored;
+    status_.freezes.clear();
+    for (const auto& [id, freeze] : pipeline_.engine()->state().freezes)
+      status_.freezes.push_back(freeze);
   }
   status_.open_runs = pipeline_.Leading() ? pipeline_.engine()->state().runs.size() : 0;
   status_.reason =

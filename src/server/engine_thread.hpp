@@ -36,6 +36,7 @@ class EngineThread {
     std::size_t queued = 0;
     std::size_t open_runs = 0;
     std::map<std::string, std::string> gates;  // closed ones, with their reasons
+    std::vector<Freeze> freezes;               // by id, perhaps over by now
     std::optional<Snapshot::Restored> restored;
   };
 

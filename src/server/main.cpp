@@ -263,9 +263,10 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   api::ArtifactServices files{
       .store = **artifacts, .workers = workers, .ask = api::AskEngine(engine)};
   api::Router router(authenticator, refusals, workers, clock);
-  for (auto* routes : {api::RunRoutes, api::SteeringRoutes, api::DocumentRoutes, api::JobRoutes,
-                       api::TaskRoutes, api::HostRoutes, api::AgentRoutes, api::FleetRoutes,
-                       api::SystemRoutes, api::TokenRoutes, api::AuditRoutes, api::DebugRoutes})
+  for (auto* routes :
+       {api::RunRoutes, api::SteeringRoutes, api::DocumentRoutes, api::JobRoutes, api::TaskRoutes,
+        api::HostRoutes, api::AgentRoutes, api::FleetRoutes, api::SystemRoutes, api::TokenRoutes,
+        api::AuditRoutes, api::DebugRoutes, api::FreezeRoutes})
     router.Add(routes(services));
 
   router.Add(api::ArtifactRoutes(files));

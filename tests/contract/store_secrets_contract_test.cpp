@@ -49,6 +49,28 @@ TEST_P(StoreSecrets, ListIsByNameWithoutTheDropped) {
   EXPECT_EQ(*list, (std::vector{SecretOf("db"), SecretOf("web")}));
 }
 
+TEST_P(StoreSecrets, FreezesAreLoadedUntilTheyAreDropped) {
+  Freeze one{.id = 17,
+             .scope = FreezeScope::kTriggers,
+             .targets = "zone=sh1",
+             .job = "deploy",
+             .reason = "switch work",
+             .by = "ann",
+             .at = {1'800'000'000'000},
+             .until = {1'800'000'060'000}};
+  Freeze two = one;
+  two.id = 9;
+  Commit(
+      {PutFreeze{one}, PutFreeze{two},
+       PutFreeze{
+           {.id = 30, .targets = {}, .job = {}, .reason = {}, .by = {}, .at = {}, .until = {}}}});
+  one.reason = "still";
+  Commit({PutFreeze{one}, DropFreeze{30}, DropFreeze{99}});
+  Reopen();
+  TakeTerm();
+  EXPECT_EQ(Load().freezes, (std::vector{two, one}));
+}
+
 TEST_P(StoreSecrets, NoticesAreLoadedUntilTheyAreDropped) {
   OpenNotice later = NoticeOf(2, 1);
   Commit({PutNotice{later}, PutNotice{NoticeOf(1, 9)}, PutNotice{NoticeOf(1, 4)}});

@@ -89,6 +89,22 @@ class Roll(ClusterTest):
         self.assertCode(self.cluster.muster("approve", run, environment={"MUSTER_TOKEN": self.second,
                                                                          "MUSTER_TOKEN_FILE": ""}), 0)
 
+    def ends_as(self, run, state):
+        try:
+            self.cluster.wait_end(run, 240)
+        except AssertionError as late:
+            self.fail(f"{late}: {self.story(run)}")
+        self.assertEqual(self.run_of(run)["state"], state, self.story(run))
+
+    def story(self, run):
+        now = self.run_of(run)
+        visits = [(visit["visit"], visit["stage"], visit["state"], visit["reason"])
+                  for visit in self.cluster.get(f"/runs/{run}/visits")["visits"]]
+        odd = [(task["host"], task["state"], task.get("reason"), task.get("end"), task.get("log"))
+               for task in self.cluster.tasks_of(run).values() if task["state"] != "succeeded"]
+        return "\n".join(map(str, [now["state"], now["reason"], now["logs_open"], now["pause"], *visits, *odd,
+                                   self.cluster.muster("why", run).text]))
+
     def lines(self, *first):
         return [line for line in self.marks.read_text().splitlines() if line.split()[0] in first]
 
@@ -115,7 +131,7 @@ class Roll(ClusterTest):
     def test_batches_restarts_and_a_second_person(self):
         run = self.start()
         self.approve(run)
-        self.assertEqual(self.cluster.wait_end(run, 240)["state"], "succeeded")
+        self.ends_as(run, "succeeded")
         self.check_whole()
         shown = json.loads(self.cluster.muster("show", run, "-o", "json").text)
         self.assertEqual([(stage["name"], stage["state"]) for stage in shown["stages"]],
@@ -125,7 +141,7 @@ class Roll(ClusterTest):
         (self.folder / "bad.h03").touch()
         run = self.start()
         self.approve(run)
-        self.assertEqual(self.cluster.wait_end(run, 240)["state"], "failed")
+        self.ends_as(run, "failed")
         self.assertEqual(sorted(self.hosts_of("rollback")), ["h01", "h02", "h03"])
         self.assertEqual(sorted(self.hosts_of("upgrade")), ["h01", "h02", "h03"])
 
@@ -139,7 +155,7 @@ class Roll(ClusterTest):
         self.write_job("pause", lambda text: text.replace('from $2"', 'from $2, fixed"').replace("test ! -e", "true"))
         self.cluster.restart_server()
         self.assertCode(self.cluster.muster("retry", run, "--version", "latest"), 0)
-        self.assertEqual(self.cluster.wait_end(run, 240)["state"], "succeeded")
+        self.ends_as(run, "succeeded")
         self.assertEqual(self.hosts_of("upgrade").count("h01"), 1)
         self.assertEqual(sorted(set(self.hosts_of("verify"))), self.names)
         self.assertTrue([line for line in self.lines("upgrade") if line.startswith("upgrade h03") and "fixed" in line])
@@ -154,7 +170,7 @@ class Roll(ClusterTest):
             wait_until("some progress", lambda: self.marks.read_text().count("\n") >= before
                        or self.run_of(run)["state"] != "running", 120)
             self.cluster.restart_server()
-        self.assertEqual(self.cluster.wait_end(run, 240)["state"], "succeeded")
+        self.ends_as(run, "succeeded")
         self.check_whole()
 
 

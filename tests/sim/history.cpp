@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "sim/sim_freezes.hpp"
 #include "sim/sim_host.hpp"
 #include "sim/sim_jobs.hpp"
 #include "sim/sim_operator.hpp"
@@ -50,6 +51,7 @@ class History {
   NetMood net_;
   SimServer server_;
   SimOperator operator_;
+  SimFreezes freezes_{world_, server_};
   std::vector<std::unique_ptr<SimHost>> hosts_;
   std::vector<std::unique_ptr<SimHost>> clones_;
 };
@@ -83,10 +85,13 @@ void History::StartRun(const std::string& key, const engine::StartRun& request, 
   engine::StartRun attempt = request;
   attempt.known = *server_.store().FindKey("sim", key);
   world_.After(world_.Delay(3, 500), [this, attempt, key, will_stop, done] {
-    server_.Ask(attempt, [this, key, will_stop, done](Result<engine::Answer> answer) {
-      if (!answer) return;
+    const auto guard = freezes_.Look();
+    server_.Ask(attempt, [this, key, will_stop, done, guard](Result<engine::Answer> answer) {
+      if (!answer || std::holds_alternative<engine::GateClosed>(*answer)) return;
       *done = true;
       const auto& started = std::get<engine::RunStarted>(*answer);
+      if (!started.repeated && freezes_.Broken(guard))
+        throw Violation(FormatRunId(started.run) + " was started while runs were frozen");
       truth_.StartAnswered(key, started.run, server_.store());
       world_.Trace("answered: {} is {}", key, FormatRunId(started.run));
       if (will_stop)
@@ -145,6 +150,7 @@ void History::BreakSomething() {
   const std::int64_t kind = world_.Between(0, 104);
   if (kind < 3) {
     server_.Restore();
+    freezes_.Forget();
     world_.After(world_.Delay(500, 40'000), [this] { server_.Start(); });
   } else if (kind < 25) {
     server_.Crash();
@@ -252,6 +258,7 @@ Summary History::Play() {
   AddHosts();
   PlanRuns();
   PlanFaults();
+  freezes_.Plan(kTrouble, hosts_.size());
   Operate();
   operator_.Work();
   world_.RunUntil(world_.Now() + kTrouble + 45'000);

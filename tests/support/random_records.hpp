@@ -214,6 +214,7 @@ class RandomRecords {
     for (std::size_t left = Number(3); left > 0; --left) plan.stages.push_back(Spec());
     plan.job = Text();
     plan.version = Small();
+    plan.left_out = Text();
     for (const auto& name : Texts())
       plan.params.push_back({.name = name, .value = Text(), .secret = Coin()});
     plan.timeout = Span();
@@ -336,7 +337,21 @@ class RandomRecords {
             .boot = Text(),
             .session = Number(1ULL << 60),
             .joined = Time(),
-            .last_hello = Time()};
+            .last_hello = Time(),
+            .maintenance = Coin()
+                               ? std::optional(Maintenance{
+                                     .until = Time(), .reason = Text(), .by = Text(), .at = Time()})
+                               : std::nullopt};
+  }
+  Freeze SomeFreeze() {
+    return {.id = 1 + Number(1000),
+            .scope = static_cast<FreezeScope>(Number(3)),
+            .targets = Text(),
+            .job = Text(),
+            .reason = Text(),
+            .by = Text(),
+            .at = Time(),
+            .until = Time()};
   }
   Invite SomeInvite() {
     return {.id = Text(),

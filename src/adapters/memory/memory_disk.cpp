@@ -44,6 +44,7 @@ std::shared_ptr<MemoryDisk> CopyOf(MemoryDisk& disk, std::optional<Snapshot::Res
   copy->documents = disk.documents;
   copy->heads = disk.heads;
   copy->secrets = disk.secrets;
+  copy->freezes = disk.freezes;
   copy->notices = disk.notices;
   return copy;
 }
@@ -149,6 +150,10 @@ void MemoryDisk::Put(const DropDocument& drop) {
 }
 
 void MemoryDisk::Put(const PutSecret& put) { secrets[put.secret.name] = put.secret; }
+
+void MemoryDisk::Put(const PutFreeze& put) { freezes[put.freeze.id] = put.freeze; }
+
+void MemoryDisk::Put(const DropFreeze& drop) { freezes.erase(drop.id); }
 
 void MemoryDisk::Put(const DropSecret& drop) { secrets.erase(drop.name); }
 

@@ -55,6 +55,7 @@ class MemoryDisk {
       documents GUARDED_BY(mutex);  // every version
   std::map<std::pair<std::string, std::string>, DocumentHead> heads GUARDED_BY(mutex);
   std::map<std::string, Secret, std::less<>> secrets GUARDED_BY(mutex);
+  std::map<std::uint64_t, Freeze> freezes GUARDED_BY(mutex);
   std::map<std::pair<RunId, Visit>, OpenNotice> notices GUARDED_BY(mutex);
 
  private:
@@ -83,6 +84,8 @@ class MemoryDisk {
   void Put(const DropDocument& drop) REQUIRES(mutex);
   void Put(const PutSecret& put) REQUIRES(mutex);
   void Put(const DropSecret& drop) REQUIRES(mutex);
+  void Put(const PutFreeze& put) REQUIRES(mutex);
+  void Put(const DropFreeze& drop) REQUIRES(mutex);
   void Put(const PutNotice& put) REQUIRES(mutex);
   void Put(const DropNotice& drop) REQUIRES(mutex);
 };

@@ -134,6 +134,7 @@ Result<Snapshot> MemoryStore::Load(Term term) {
   for (const auto& [task, key] : disk_->holds) snapshot.holds.push_back({.key = key, .task = task});
   for (const auto& [key, head] : disk_->heads) snapshot.documents.push_back(head);
   for (const auto& [key, notice] : disk_->notices) snapshot.notices.push_back(notice);
+  for (const auto& [id, freeze] : disk_->freezes) snapshot.freezes.push_back(freeze);
   return snapshot;
 }
 

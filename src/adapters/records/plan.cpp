@@ -12,6 +12,7 @@ void PutWords(const RunSpec& spec, wire::RunSpec* out) {
   out->set_targets(spec.targets);
   out->set_job(spec.job);
   out->set_version(spec.version);
+  out->set_left_out(spec.left_out);
   for (const auto& param : spec.params) {
     auto* item = out->add_params();
     item->set_name(param.name);
@@ -30,6 +31,7 @@ void TakeWords(const wire::RunSpec& in, RunSpec* spec) {
   spec->targets = in.targets();
   spec->job = in.job();
   spec->version = in.version();
+  spec->left_out = in.left_out();
   for (const auto& item : in.params())
     spec->params.push_back({.name = item.name(), .value = item.value(), .secret = item.secret()});
   for (const auto& item : in.notices())

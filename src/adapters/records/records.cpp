@@ -12,6 +12,10 @@ void PutHash(const std::string& hash, std::string* bytes, bool* silent) {
   if (!*silent) *bytes = hash;
 }
 
+Maintenance TakeMaintenance(const wire::Maintenance& in) {
+  return {.until = {in.until_ms()}, .reason = in.reason(), .by = in.by(), .at = {in.at_ms()}};
+}
+
 }  // namespace
 
 std::string EncodeHost(const Host& host) {
@@ -28,6 +32,13 @@ std::string EncodeHost(const Host& host) {
   out.set_session(host.session);
   out.set_joined_ms(host.joined.ms);
   out.set_last_hello_ms(host.last_hello.ms);
+  if (host.maintenance) {
+    auto* maintenance = out.mutable_maintenance();
+    maintenance->set_until_ms(host.maintenance->until.ms);
+    maintenance->set_reason(host.maintenance->reason);
+    maintenance->set_by(host.maintenance->by);
+    maintenance->set_at_ms(host.maintenance->at.ms);
+  }
   return out.SerializeAsString();
 }
 
@@ -47,7 +58,37 @@ Result<Host> DecodeHost(std::string_view blob) {
               .boot = in.boot(),
               .session = in.session(),
               .joined = {in.joined_ms()},
-              .last_hello = {in.last_hello_ms()}};
+              .last_hello = {in.last_hello_ms()},
+              .maintenance = in.has_maintenance() ? std::optional(TakeMaintenance(in.maintenance()))
+                                                  : std::nullopt};
+}
+
+std::string EncodeFreeze(const Freeze& freeze) {
+  wire::Freeze out;
+  out.set_id(freeze.id);
+  out.set_scope(static_cast<std::uint32_t>(freeze.scope));
+  out.set_targets(freeze.targets);
+  out.set_job(freeze.job);
+  out.set_reason(freeze.reason);
+  out.set_by(freeze.by);
+  out.set_at_ms(freeze.at.ms);
+  out.set_until_ms(freeze.until.ms);
+  return out.SerializeAsString();
+}
+
+Result<Freeze> DecodeFreeze(std::string_view blob) {
+  wire::Freeze in;
+  if (auto parsed = Parse(blob, &in); !parsed) return Fail(parsed.error());
+  auto scope = TakeEnum(in.scope(), FreezeScope::kAll);
+  if (!scope) return Fail(scope.error());
+  return Freeze{.id = in.id(),
+                .scope = *scope,
+                .targets = in.targets(),
+                .job = in.job(),
+                .reason = in.reason(),
+                .by = in.by(),
+                .at = {in.at_ms()},
+                .until = {in.until_ms()}};
 }
 
 std::string EncodeInvite(const Invite& invite) {

@@ -17,6 +17,9 @@ Result<Host> DecodeHost(std::string_view blob);
 std::string EncodeInvite(const Invite& invite);
 Result<Invite> DecodeInvite(std::string_view blob);
 
+std::string EncodeFreeze(const Freeze& freeze);
+Result<Freeze> DecodeFreeze(std::string_view blob);
+
 std::string EncodePending(const PendingJoin& pending);
 Result<PendingJoin> DecodePending(std::string_view blob);
 

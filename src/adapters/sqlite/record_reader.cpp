@@ -82,6 +82,11 @@ Result<> ReadRest(Database& database, Snapshot& snapshot) {
   auto notices = ReadNotices(database);
   if (!notices) return Fail(notices.error());
   snapshot.notices = std::move(*notices);
+  auto freezes =
+      ReadAll<Freeze>(database, "SELECT record FROM freeze ORDER BY id",
+                      [](const auto& row) { return records::DecodeFreeze(row.ColumnBytes(0)); });
+  if (!freezes) return Fail(freezes.error());
+  snapshot.freezes = std::move(*freezes);
   return {};
 }
 

@@ -120,6 +120,8 @@ Result<> RecordWriter::PrepareAll() {
       {&drop_document_, "UPDATE document_head SET dropped = 1 WHERE kind = ? AND name = ?"},
       {&put_secret_, "INSERT OR REPLACE INTO secret VALUES (?, ?)"},
       {&drop_secret_, "DELETE FROM secret WHERE name = ?"},
+      {&put_freeze_, "INSERT OR REPLACE INTO freeze VALUES (?, ?)"},
+      {&drop_freeze_, "DELETE FROM freeze WHERE id = ?"},
       {&put_notice_, "INSERT OR REPLACE INTO notice VALUES (?, ?, ?)"},
       {&drop_notice_, "DELETE FROM notice WHERE run = ? AND visit = ?"},
   };
@@ -320,6 +322,15 @@ Result<> RecordWriter::Put(const DropHost& drop, Seen&) {
 Result<> RecordWriter::Put(const PutPending& put, Seen&) {
   const std::string record = records::EncodePending(put.pending);
   return put_pending_->Text(put.pending.name).Blob(record).Run();
+}
+
+Result<> RecordWriter::Put(const PutFreeze& put, Seen&) {
+  const std::string record = records::EncodeFreeze(put.freeze);
+  return put_freeze_->Id(put.freeze.id).Blob(record).Run();
+}
+
+Result<> RecordWriter::Put(const DropFreeze& drop, Seen&) {
+  return drop_freeze_->Id(drop.id).Run();
 }
 
 Result<> RecordWriter::Put(const DropPending& drop, Seen&) {

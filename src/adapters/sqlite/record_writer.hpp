@@ -68,6 +68,8 @@ class RecordWriter {
   Result<> Put(const DropDocument& drop, Seen& seen);
   Result<> Put(const PutSecret& put, Seen& seen);
   Result<> Put(const DropSecret& drop, Seen& seen);
+  Result<> Put(const PutFreeze& put, Seen& seen);
+  Result<> Put(const DropFreeze& drop, Seen& seen);
   Result<> Put(const PutNotice& put, Seen& seen);
   Result<> Put(const DropNotice& drop, Seen& seen);
 
@@ -117,6 +119,8 @@ class RecordWriter {
   Statement* drop_document_ = nullptr;
   Statement* put_secret_ = nullptr;
   Statement* drop_secret_ = nullptr;
+  Statement* put_freeze_ = nullptr;
+  Statement* drop_freeze_ = nullptr;
   Statement* put_notice_ = nullptr;
   Statement* drop_notice_ = nullptr;
 };

@@ -122,6 +122,7 @@ constexpr std::array kRecordSteps = {
     kFlow,
     kDocuments,
     kSecrets,
+    "CREATE TABLE freeze (id INTEGER PRIMARY KEY, record BLOB NOT NULL)",
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "domain/host_ranges.hpp"
 #include "domain/no_such_run.hpp"
+#include "engine/limiter/freezes.hpp"
 #include "engine/runs/entering.hpp"
 #include "engine/runs/flow.hpp"
 #include "engine/runs/replay.hpp"
@@ -273,6 +274,13 @@ void Decide(Turn& turn, const RetryRun& command) {
     // Work on a copy until it is sure that the pass can be opened.
     made = open->second;
   }
+  // A run that is open goes on whatever is frozen; one that has ended begins anew.
+  if (open == turn.state.runs.end())
+    if (auto frozen = FrozenBy(turn, {.origin = Origin::kPerson,
+                                      .during_freeze = command.during_freeze,
+                                      .job = made.run.spec.job,
+                                      .frozen = command.frozen}))
+      return turn.Answer(command.caller, std::move(*frozen));
   const std::size_t changes_before = turn.changes.size();
   EndPass(turn, made);
   auto beginning = FindBeginning(made, command);

@@ -1,7 +1,10 @@
 #include "engine/runs/start.hpp"
 
+#include "domain/host_ranges.hpp"
+#include "engine/hosts/maintenance.hpp"
 #include "engine/keeping/gates.hpp"
 #include "engine/keys.hpp"
+#include "engine/limiter/freezes.hpp"
 #include "engine/limiter/limiter.hpp"
 #include "engine/runs/flow.hpp"
 
@@ -23,7 +26,14 @@ void SettleOutput(Run& run) {
   }
 }
 
-void AuditStart(Turn& turn, const StartRun& command, const Run& run) {
+std::string FoldedNames(const Targets& targets) {
+  std::vector<std::string> names;
+  names.reserve(targets.size());
+  for (const auto& target : targets) names.push_back(target.name);
+  return FoldHostNames(names, kMostAuditNames);
+}
+
+void AuditStart(Turn& turn, const StartRun& command, const Run& run, const Targets& targets) {
   AuditEntry entry;
   entry.act = kActRunStart;
   entry.object = FormatRunId(run.id);
@@ -31,7 +41,8 @@ void AuditStart(Turn& turn, const StartRun& command, const Run& run) {
   entry.reason = command.reason;
   entry.run = run.id;
   entry.hosts = run.hosts;
-  entry.names = command.names;
+  entry.names = run.spec.left_out.empty() ? command.names : FoldedNames(targets);
+  if (!run.spec.left_out.empty()) entry.detail += "; without " + run.spec.left_out;
   if (const muster::Command* executed = CommandOf(run.spec.stages.front())) {
     entry.command = AuditText(*executed);
     entry.command_sha256 = CommandHash(*executed);
@@ -100,12 +111,28 @@ void Decide(Turn& turn, const StartRun& command) {
     }
   }
   if (auto closed = ClosedGate(turn.state)) return turn.Answer(command.caller, std::move(*closed));
+  if (auto frozen = FrozenBy(turn, {.origin = command.origin,
+                                    .during_freeze = command.during_freeze,
+                                    .job = command.spec.job,
+                                    .frozen = command.frozen}))
+    return turn.Answer(command.caller, std::move(*frozen));
+  Available hosts{.targets = command.targets, .left_out = ""};
+  if (!command.include_maintenance) hosts = LeaveOutMaintained(turn, command.targets);
+  if (hosts.targets->empty())
+    return turn.Answer(command.caller,
+                       GateClosed{.gate = "maintenance",
+                                  .reason = fmt::format("no host is left: {}; to run on them all "
+                                                        "the same: --include-maintenance",
+                                                        hosts.left_out)});
+  RunSpec spec = command.spec;
+  spec.left_out = std::move(hosts.left_out);
   OpenRun& run = CreateRun(
-      turn, {.by = command.caller.name, .spec = command.spec, .targets = command.targets});
+      turn,
+      {.by = command.caller.name, .spec = std::move(spec), .targets = std::move(hosts.targets)});
   if (!command.key.empty()) RememberKey(turn, KeyOf(command), run.run.id);
-  AuditStart(turn, command, run.run);
-  turn.Answer(command.caller,
-              RunStarted{run.run.id, run.run.state, run.run.hosts, turn.commit, false});
+  AuditStart(turn, command, run.run, *run.targets);
+  turn.Answer(command.caller, RunStarted{run.run.id, run.run.state, run.run.hosts, turn.commit,
+                                         false, run.run.spec.left_out});
 }
 
 }  // namespace muster::engine

@@ -15,6 +15,19 @@ bool HostOnline(const State& state, HostId id) {
   return found != state.hosts.end() && found->second.Online();
 }
 
+// A host that has not said Hello in this term may only not have found the new leader yet: whatever
+// its silence would end waits until `grace` after the take-over. True when it was put off.
+bool PutOff(Turn& turn, HostId id, Duration grace, const Timer& timer) {
+  const auto found = turn.state.hosts.find(id);
+  const MonoTime over = turn.state.loaded + grace;
+  if (found == turn.state.hosts.end() || found->second.settled || turn.now.mono >= over)
+    return false;
+  Timer later = timer;
+  later.at = over;
+  turn.state.timers.push(later);
+  return true;
+}
+
 void FireWaitOver(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& timer) {
   const std::uint32_t ordinal = timer.task.ordinal;
   if (!visit.Has(ordinal)) return;
@@ -22,6 +35,7 @@ void FireWaitOver(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& timer
   if (slot.state != TaskState::kQueued || slot.wait_until > turn.now.mono) return;
   if (run.run.pause && !run.restored) return;  // its turn is given anew when the run goes on
   if (HostOnline(turn.state, (*run.targets)[ordinal].host)) return;  // it waits for something else
+  if (PutOff(turn, (*run.targets)[ordinal].host, turn.state.options.reconnect_bound, timer)) return;
   if (run.restored)
     return LoseUnsent(turn, run, visit, ordinal,
                       "the server was restored from a backup, and the host did not come back to "
@@ -37,13 +51,7 @@ void FireTaskDeadline(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& t
   if (attempt == visit.attempts.end() || attempt->second.key.attempt.value != timer.attempt) return;
   if (visit.At(ordinal).deadline > turn.now.mono) return;  // armed anew since
   const HostEntry& host = turn.state.hosts.at(attempt->second.key.host);
-  const MonoTime grace_over = turn.state.loaded + turn.state.options.takeover_grace;
-  if (!host.settled && turn.now.mono < grace_over) {
-    Timer later = timer;
-    later.at = grace_over;
-    turn.state.timers.push(later);
-    return;
-  }
+  if (PutOff(turn, host.host.id, turn.state.options.takeover_grace, timer)) return;
   LoseAttempt(turn, run, visit, ordinal,
               host.Online() ? "the host did not say how it ended in time"
                             : "the host was away past the task's deadline");

@@ -29,9 +29,10 @@ void ListHosts(Services& services, const CallPtr& call) {
     for (const auto& target : *resolved->targets) wanted.insert(target.host);
     std::erase_if(hosts, [&](const auto& view) { return !wanted.contains(view.host.id); });
   }
+  const WallTime now = services.clock.Read().wall;
   json::array list;
   for (std::size_t i = *from; i < hosts.size() && list.size() < *limit; ++i)
-    list.push_back(HostView(hosts[i]));
+    list.push_back(HostView(hosts[i], now));
   json::value next = nullptr;
   if (*from + list.size() < hosts.size()) next = std::to_string(*from + list.size());
   const auto online = std::ranges::count_if(hosts, [](const auto& view) { return view.online; });
@@ -46,7 +47,7 @@ void ShowHost(Services& services, const CallPtr& call) {
   if (!host)
     return call->Fail(404, "not_found",
                       fmt::format("there is no host '{}'; see 'muster hosts'", call->Part("name")));
-  call->Json(200, HostView(*host));
+  call->Json(200, HostView(*host, services.clock.Read().wall));
 }
 
 void Resolve(Services& services, const CallPtr& call) {

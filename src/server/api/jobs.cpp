@@ -5,9 +5,11 @@
 #include "domain/host_ranges.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
+#include "server/api/frozen.hpp"
 #include "server/api/job_book.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
+#include "server/api/shares.hpp"
 #include "server/api/starting.hpp"
 
 // Starts of jobs.
@@ -22,6 +24,8 @@ struct StartRequest {
   std::string exclude;
   std::string reason;
   bool dry_run = false;
+  bool during_freeze = false;
+  bool include_maintenance = false;
 };
 
 Result<StartRequest> ReadRequest(const Call& call) {
@@ -41,7 +45,9 @@ Result<StartRequest> ReadRequest(const Call& call) {
   fields.Text("targets", request.targets)
       .Text("exclude", request.exclude)
       .Reason("reason", request.reason)
-      .Bool("dry_run", request.dry_run);
+      .Bool("dry_run", request.dry_run)
+      .Bool("during_freeze", request.during_freeze)
+      .Bool("include_maintenance", request.include_maintenance);
   if (auto done = fields.Rest(); !done) return Fail(done.error());
   return request;
 }
@@ -66,7 +72,7 @@ Result<> CheckHosts(Services& services, const documents::JobDocument& job, std::
   return {};
 }
 
-void AnswerDryRun(Call& call, const RunSpec& spec, const Resolved& resolved) {
+void AnswerDryRun(Services& services, Call& call, const RunSpec& spec, const Resolved& resolved) {
   json::object answer = HostsView(resolved);
   const auto hosts = static_cast<std::uint32_t>(resolved.targets->size());
   json::array stages;
@@ -79,6 +85,8 @@ void AnswerDryRun(Call& call, const RunSpec& spec, const Resolved& resolved) {
   answer["job"] = spec.job;
   answer["version"] = spec.version;
   answer["stages"] = std::move(stages);
+  answer["shares"] = SharesView(services, *resolved.targets);
+  answer["hindrances"] = HindrancesView(services, spec.job, *resolved.targets);
   call.Json(200, answer);
 }
 
@@ -106,18 +114,21 @@ void StartJob(Services& services, const CallPtr& call) {
         CheckHosts(services, (*book.Find(spec->job))->document, resolved->targets->size());
     if (!fits) return call->Fail(422, "too_many_hosts", fits.error().message);
   }
-  if (request->dry_run) return AnswerDryRun(*call, *spec, *resolved);
+  if (request->dry_run) return AnswerDryRun(services, *call, *spec, *resolved);
   engine::StartRun command{.caller = CallerOf(*call),
                            .key = key->key,
                            .body_sha256 = ToHex(crypto::Sha256(call->request().body)),
                            .known = key->known,
                            .spec = {},
                            .targets = std::make_shared<const Targets>(),
-                           .reason = std::move(request->reason)};
+                           .reason = std::move(request->reason),
+                           .during_freeze = request->during_freeze,
+                           .include_maintenance = request->include_maintenance};
   if (spec) command.spec = std::move(*spec);
   if (resolved) {
     command.targets = resolved->targets;
     command.names = FoldedNames(*resolved->targets);
+    command.frozen = CountFrozen(services, *resolved->targets);
   }
   AskToStart(services, call, std::move(command));
 }

@@ -21,6 +21,7 @@ std::vector<Route> SystemRoutes(Services& services);
 std::vector<Route> TokenRoutes(Services& services);
 std::vector<Route> AuditRoutes(Services& services);
 std::vector<Route> DebugRoutes(Services& services);
+std::vector<Route> FreezeRoutes(Services& services);  // and maintenance of hosts
 
 struct SecretServices {
   Store& store;

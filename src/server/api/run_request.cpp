@@ -213,6 +213,8 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
   request.spec.targets = reader.Text("targets");
   request.exclude = reader.Text("exclude");
   request.ignore_missing = reader.Flag("ignore_missing");
+  request.during_freeze = reader.Flag("during_freeze");
+  request.include_maintenance = reader.Flag("include_maintenance");
   const json::object* what = reader.Object("command");
   const json::object* push = reader.Object("push");
   const json::object* pull = reader.Object("pull");

@@ -16,6 +16,8 @@ struct RunRequest {
   std::string exclude;
   bool ignore_missing = false;
   std::string reason;  // for the audit trail
+  bool during_freeze = false;
+  bool include_maintenance = false;
 };
 
 // kInvalid names the field and what was expected; unknown fields are errors. `too_large` is set

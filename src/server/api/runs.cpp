@@ -5,9 +5,11 @@
 #include "domain/no_such_run.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/file_request.hpp"
+#include "server/api/frozen.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/run_request.hpp"
+#include "server/api/shares.hpp"
 #include "server/api/starting.hpp"
 #include "server/api/views.hpp"
 
@@ -39,10 +41,16 @@ void StartRun(Services& services, const CallPtr& call) {
     json::object answer = HostsView(*resolved);
     answer["batches"] = BatchesView(request->spec.stages.front().batches,
                                     static_cast<std::uint32_t>(resolved->targets->size()));
+    answer["shares"] = SharesView(services, *resolved->targets);
+    answer["hindrances"] = HindrancesView(services, "", *resolved->targets);
     return call->Json(200, answer);
   }
   std::string names;
-  if (resolved) names = FoldedNames(*resolved->targets);
+  engine::FrozenHosts frozen;
+  if (resolved) {
+    names = FoldedNames(*resolved->targets);
+    frozen = CountFrozen(services, *resolved->targets);
+  }
   AskToStart(
       services, call,
       engine::StartRun{.caller = CallerOf(*call),
@@ -52,7 +60,10 @@ void StartRun(Services& services, const CallPtr& call) {
                        .spec = std::move(request->spec),
                        .targets = resolved ? resolved->targets : std::make_shared<const Targets>(),
                        .names = std::move(names),
-                       .reason = std::move(request->reason)});
+                       .reason = std::move(request->reason),
+                       .during_freeze = request->during_freeze,
+                       .include_maintenance = request->include_maintenance,
+                       .frozen = std::move(frozen)});
 }
 
 Result<RunFilter> ReadFilter(Services& services, const Call& call) {

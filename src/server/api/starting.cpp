@@ -19,8 +19,15 @@ void AnswerStarted(Services& services, Call& call, const engine::RunStarted& sta
     }
   }
   const std::string id = FormatRunId(started.run);
-  call.Json(201, {{"id", id}, {"state", state}, {"hosts", hosts}, {"commit", started.commit.value}},
-            {{"Location", "/api/v1/runs/" + id}});
+  json::object view{
+      {"id", id}, {"state", state}, {"hosts", hosts}, {"commit", started.commit.value}};
+  if (!started.left_out.empty()) view["left_out"] = started.left_out;
+  call.Json(201, std::move(view), {{"Location", "/api/v1/runs/" + id}});
+}
+
+// A disk that is full passes; what people decided is theirs to change.
+int StatusOf(const engine::GateClosed& closed) {
+  return closed.gate == "frozen" || closed.gate == "maintenance" ? 409 : 503;
 }
 
 }  // namespace
@@ -80,7 +87,7 @@ void AskToStart(Services& services, const CallPtr& call, engine::StartRun comman
   services.engine.Ask(std::move(command), [&services, call](Result<engine::Answer> answer) {
     if (answer)
       if (const auto* closed = std::get_if<engine::GateClosed>(&*answer))
-        return call->Fail(503, closed->gate, closed->reason);
+        return call->Fail(StatusOf(*closed), closed->gate, closed->reason);
     if (answer) return AnswerStarted(services, *call, std::get<engine::RunStarted>(*answer));
     if (answer.error().code == ErrorCode::kConflict)
       return call->Fail(422, "key_reused", answer.error().message);

@@ -39,6 +39,15 @@ json::object KeepingView(Services& services) {
   json::array gates;
   for (const auto& [gate, reason] : engine.gates)
     gates.push_back(json::object{{"gate", gate}, {"reason", reason}});
+  const WallTime now = services.clock.Read().wall;
+  json::array freezes;
+  for (const auto& freeze : engine.freezes)
+    if (!freeze.OverAt(now))
+      freezes.push_back(json::object{{"id", FormatFreezeId(freeze.id)},
+                                     {"scope", Name(freeze.scope)},
+                                     {"by", freeze.by},
+                                     {"reason", freeze.reason},
+                                     {"until", TimeView(freeze.until)}});
   return {{"disk",
            {{"folder", kept.data.string()},
             {"free_bytes", kept.disk_free},
@@ -54,7 +63,8 @@ json::object KeepingView(Services& services) {
           {"certificates",
            {{"server", TimeView(services.server_cert_ends())},
             {"ca", TimeView(services.identity.ca_ends)}}},
-          {"gates", std::move(gates)}};
+          {"gates", std::move(gates)},
+          {"freezes", std::move(freezes)}};
 }
 
 void AddKeepingMetrics(Services& services, std::vector<prometheus::MetricFamily>& families) {

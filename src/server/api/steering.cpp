@@ -3,6 +3,7 @@
 #include "domain/no_such_run.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
+#include "server/api/frozen.hpp"
 #include "server/api/plans.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
@@ -15,6 +16,8 @@ namespace json = boost::json;
 
 void AnswerSteered(const CallPtr& call, const Result<engine::Answer>& answer) {
   if (!answer) return call->Fail(answer.error());
+  if (const auto* closed = std::get_if<engine::GateClosed>(&*answer))
+    return call->Fail(409, closed->gate, closed->reason);
   const auto& steered = std::get<engine::RunSteered>(*answer);
   call->Json(
       202,
@@ -96,6 +99,7 @@ void Retry(Services& services, const CallPtr& call) {
   if (!known->value) return call->Fail(NoSuchRun(*id));
   engine::RetryRun retry;
   retry.known = std::move(*known);
+  if (retry.known.value->targets) retry.frozen = CountFrozen(services, *retry.known.value->targets);
   const Run run = retry.known.value->run;
   Steer(services, call, std::move(retry),
         [&](Fields& fields, engine::RetryRun& command) -> Result<> {
@@ -103,6 +107,7 @@ void Retry(Services& services, const CallPtr& call) {
           auto done = fields.Text("from", command.from)
                           .Bool("from_start", command.from_start)
                           .Bool("all_hosts", command.all_hosts)
+                          .Bool("during_freeze", command.during_freeze)
                           .Text("version", version)
                           .Reason("reason", command.reason)
                           .Done();

@@ -108,7 +108,19 @@ json::object WaitingTaskView(const std::string& host, std::uint32_t ordinal, Tas
   return TaskView(none, host, state);
 }
 
-json::object HostView(const LiveView::HostView& view) {
+namespace {
+
+json::value MaintenanceView(const Host& host, WallTime now) {
+  if (!host.InMaintenance(now)) return nullptr;
+  return {{"reason", host.maintenance->reason},
+          {"by", host.maintenance->by},
+          {"at", TimeView(host.maintenance->at)},
+          {"until", TimeView(host.maintenance->until)}};
+}
+
+}  // namespace
+
+json::object HostView(const LiveView::HostView& view, WallTime now) {
   const Host& host = view.host;
   return {{"name", host.name},
           {"id", host.id.value},
@@ -120,7 +132,8 @@ json::object HostView(const LiveView::HostView& view) {
           {"labels", LabelsView(host.labels)},
           {"facts", LabelsView(host.facts)},
           {"joined", TimeView(host.joined)},
-          {"last_hello", TimeView(host.last_hello)}};
+          {"last_hello", TimeView(host.last_hello)},
+          {"maintenance", MaintenanceView(host, now)}};
 }
 
 json::object SpecView(const RunSpec& spec) {
@@ -235,6 +248,7 @@ json::object RunView(const Run& run, const std::optional<LiveView::RunView>& liv
                     {"logs_open", logs_open},
                     {"exit_code", ExitCodeOf(counts)},
                     {"commit", live ? live->commit.value : commit.value}};
+  if (!run.spec.left_out.empty()) view["left_out"] = run.spec.left_out;
   if (with_spec) view["spec"] = SpecView(run.spec);
   return view;
 }

@@ -17,7 +17,7 @@ boost::json::object TaskView(const TaskRecord& record, const std::string& host, 
 LogMark LogOf(const TaskRecord& record, WallTime logs_since);
 boost::json::object WaitingTaskView(const std::string& host, std::uint32_t ordinal,
                                     TaskState state);
-boost::json::object HostView(const LiveView::HostView& host);
+boost::json::object HostView(const LiveView::HostView& host, WallTime now);
 boost::json::object SpecView(const RunSpec& spec);
 
 // A run with what is true of it now: `live` when it is open.

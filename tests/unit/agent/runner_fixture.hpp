@@ -1,6 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -11,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "agent/shim_runner.hpp"
+#include "base/text.hpp"
 #include "temp_folder.hpp"
 
 namespace muster::agent {
@@ -26,6 +30,18 @@ class RunnerTest : public ::testing::Test {
   };
 
   void SetUp() override { OpenRunner(); }
+
+  // Scripts that a test left running would wait for its files for ever.
+  void TearDown() override {
+    runner_.reset();
+    std::error_code problem;
+    for (const auto& item : std::filesystem::directory_iterator("/proc", problem)) {
+      const auto words = ReadFile(item.path() / "cmdline");
+      const int pid = std::atoi(item.path().filename().c_str());
+      if (pid > 0 && words && words->find(folder_.Path()) != std::string::npos)
+        ::kill(pid, SIGKILL);
+    }
+  }
 
   void OpenRunner() {
     runner_.reset();
@@ -64,14 +80,15 @@ class RunnerTest : public ::testing::Test {
     return order.task;
   }
 
-  // Serves the runner until the condition holds; false when it did not within a minute.
+  // Serves the runner, if there is one, until the condition holds; false when it did not within a
+  // minute.
   bool WaitFor(const std::function<bool()>& condition) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
     while (!condition()) {
       if (std::chrono::steady_clock::now() > deadline) return false;
-      pollfd ready{runner_->Descriptor(), POLLIN, 0};
+      pollfd ready{runner_ ? runner_->Descriptor() : -1, POLLIN, 0};
       ::poll(&ready, 1, 20);
-      runner_->Poll();
+      if (runner_) runner_->Poll();
     }
     return true;
   }

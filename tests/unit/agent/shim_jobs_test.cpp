@@ -181,6 +181,20 @@ TEST_F(ShimReboot, SucceedsWhenTheHostIsBack) {
   EXPECT_EQ(Recovered(), end) << "and again, if the agent starts again";
 }
 
+// In a container that restarts, processes of its life before may still be going.
+TEST_F(ShimReboot, SucceedsAlsoWhenAShimOfBeforeEndsLast) {
+  const auto task = Start(Restart({"sh", "-c", "echo going down"}));
+  ASSERT_TRUE(WaitForRestart(task));
+  Boot("boot-2");
+  OpenRunner();
+  ASSERT_EQ(held_.size(), 1U);
+  EXPECT_EQ(held_[0].task.state, link::HeldState::kRunning);
+  EndShim(task, SIGKILL);
+  const auto end = Await(task).end;
+  EXPECT_EQ(end.state, TaskState::kSucceeded);
+  EXPECT_EQ(end.reason, "the host is back after a restart");
+}
+
 TEST_F(ShimReboot, CommandThatFailsIsTheEnd) {
   const auto outcome = Run(Restart({"sh", "-c", "echo not allowed >&2; exit 4"}));
   EXPECT_EQ(outcome.end.state, TaskState::kFailed);

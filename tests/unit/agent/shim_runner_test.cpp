@@ -2,6 +2,7 @@
 #include "agent/shim_runner.hpp"
 
 #include <csignal>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,15 +117,16 @@ TEST_F(ShimRunnerTest, TaskOutlivesAKilledAgentAndRunsOnce) {
   ASSERT_GE(agent, 0);
   if (agent == 0) {
     ::setsid();
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     auto mine = MakeRunner();
     if (!mine->Recover() || !mine->Start(order)) ::_exit(1);
     for (;;) ::pause();
   }
+  const bool runs = WaitFor([&] { return Count() == "run\n"; });
   // Its whole group is killed, as a service manager might.
-  OpenRunner();
-  ASSERT_TRUE(WaitFor([&] { return Count() == "run\n"; }));
   ::kill(-agent, SIGKILL);
   ASSERT_EQ(::waitpid(agent, nullptr, 0), agent);
+  ASSERT_TRUE(runs);
   OpenRunner();
   ASSERT_EQ(held_.size(), 1U);
   EXPECT_EQ(held_[0].task.state, link::HeldState::kRunning);

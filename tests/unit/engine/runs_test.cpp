@@ -114,6 +114,29 @@ TEST_F(Runs, GoesOnWithinItsFailureLimit) {
   EXPECT_EQ(Find(run).state, RunState::kSucceeded);
 }
 
+TEST_F(Runs, GivesHostsTimeToFindANewLeaderBeforeTheyCountAsOffline) {
+  AddHosts(2);
+  Cut(2);
+  StageSpec stage;
+  stage.wait_offline = std::chrono::seconds(15);
+  const RunId run = Start(2, stage);
+  Lead();
+  Settle();
+  Advance(std::chrono::seconds(16));
+  EXPECT_EQ(StateOf(run, 2), TaskState::kWaiting);
+  SayHello(1);
+  SayHello(2);
+  Settle();
+  EXPECT_EQ(StateOf(run, 2), TaskState::kSent);
+
+  Cut(2);
+  const RunId later = Start(2, stage);
+  Lead();
+  Settle();
+  Advance(std::chrono::seconds(61));
+  EXPECT_EQ(StateOf(later, 2), TaskState::kUnreachable);
+}
+
 TEST_F(Runs, CallsAnOfflineHostUnreachableAfterItsWait) {
   AddHosts(2);
   Cut(2);

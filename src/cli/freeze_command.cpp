@@ -1,0 +1,158 @@
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "base/text.hpp"
+#include "cli/api_client.hpp"
+#include "cli/context.hpp"
+#include "cli/report.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kFreezeExamples = R"(Examples:
+  muster freeze --reason 'storage is on fire'               no new run at all
+  muster freeze triggers --for 2h --reason 'data centre move'
+  muster freeze -t zone=sh1 --for 4h --reason 'switch work'  only runs that have such a host
+  muster freeze --job deploy --reason 'release is broken'
+  muster freeze --list                                      what is frozen now
+  muster run --during-freeze -t db1 -- uptime               a person who means it
+
+What runs already goes on; muster stop --all ends that too.)";
+
+constexpr const char* kThawExamples = R"(Examples:
+  muster thaw f17        end one freeze
+  muster thaw            the only one there is
+  muster thaw --all)";
+
+struct FreezeFlags {
+  std::string scope = "all";
+  std::string targets;
+  std::string job;
+  std::string lasts;
+  std::string reason;
+  bool list = false;
+};
+
+struct ThawFlags {
+  std::string id;
+  std::string reason;
+  bool all = false;
+};
+
+void PrintFreezes(const Context& context, const json::value& answer) {
+  if (context.PrintDocument(answer)) return;
+  if (ListOf(answer, "freezes").empty()) return context.Say("nothing is frozen");
+  Table table({"FREEZE", "HOLDS BACK", "BY", "SINCE", "UNTIL", "REASON"});
+  for (const auto& freeze : ListOf(answer, "freezes")) {
+    std::string what = TextOf(freeze, "scope");
+    if (const auto job = TextOf(freeze, "job"); !job.empty()) what += " of job " + job;
+    if (const auto targets = TextOf(freeze, "targets"); !targets.empty()) what += " on " + targets;
+    const auto until = TextOf(freeze, "until");
+    table.Add({TextOf(freeze, "id"), what, TextOf(freeze, "by"),
+               Ago(ParseTime(TextOf(freeze, "at")), WallNow()), until.empty() ? "thawed" : until,
+               TextOf(freeze, "reason")});
+  }
+  table.Fit(context.terminal.columns, {5, 1});
+  Write(stdout, table.Text(context.terminal.stdout_tty));
+}
+
+Result<int> Freeze(const Context& context, const FreezeFlags& flags) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  if (flags.list) {
+    const auto answer = api->Get("/freezes");
+    if (!answer) return Fail(answer.error());
+    PrintFreezes(context, *answer);
+    return 0;
+  }
+  if (Trim(flags.reason).empty())
+    return Fail(
+        ErrorCode::kInvalid,
+        "--reason: say why; everyone who is refused reads it (--list shows what is frozen)");
+  json::object body{{"scope", flags.scope}, {"reason", flags.reason}};
+  if (!flags.targets.empty()) body["targets"] = flags.targets;
+  if (!flags.job.empty()) body["job"] = flags.job;
+  if (!flags.lasts.empty()) {
+    const auto lasts = ParseDuration(flags.lasts);
+    if (!lasts) return Fail(ErrorCode::kInvalid, "--for: {}", lasts.error().message);
+    body["for_seconds"] = std::chrono::ceil<std::chrono::seconds>(*lasts).count();
+  }
+  const auto answer = api->Post("/freezes", body);
+  if (!answer) return Fail(answer.error());
+  if (context.PrintDocument(*answer)) return 0;
+  for (const auto& freeze : ListOf(*answer, "freezes"))
+    context.Say(
+        fmt::format("frozen: {}{}; to end it: muster thaw {}", TextOf(freeze, "id"),
+                    TextOf(freeze, "until").empty() ? "" : ", until " + TextOf(freeze, "until"),
+                    TextOf(freeze, "id")));
+  return 0;
+}
+
+// The freeze that is meant when none is named: the only one.
+Result<std::string> OnlyFreeze(ApiClient& api) {
+  const auto answer = api.Get("/freezes");
+  if (!answer) return Fail(answer.error());
+  const auto& freezes = ListOf(*answer, "freezes");
+  if (freezes.empty()) return Fail(ErrorCode::kNotFound, "nothing is frozen");
+  if (freezes.size() == 1) return TextOf(freezes[0], "id");
+  std::string ids;
+  for (const auto& freeze : freezes) ids += (ids.empty() ? "" : ", ") + TextOf(freeze, "id");
+  return Fail(ErrorCode::kInvalid, "there are several: say which of {}, or --all", ids);
+}
+
+Result<int> Thaw(const Context& context, const ThawFlags& flags) {
+  if (flags.all && !flags.id.empty())
+    return Fail(ErrorCode::kInvalid, "name a freeze or say --all, not both");
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  json::object body;
+  if (!flags.reason.empty()) body["reason"] = flags.reason;
+  std::string path = "/freezes/thaw";
+  if (!flags.all) {
+    auto id = flags.id.empty() ? OnlyFreeze(*api) : Result<std::string>(flags.id);
+    if (!id) return Fail(id.error());
+    path = fmt::format("/freezes/{}/thaw", Segment(*id));
+  }
+  const auto answer = api->Post(path, body);
+  if (!answer) return Fail(answer.error());
+  if (context.PrintDocument(*answer)) return 0;
+  if (ListOf(*answer, "freezes").empty()) context.Say("nothing was frozen");
+  for (const auto& freeze : ListOf(*answer, "freezes"))
+    context.Say(fmt::format("thawed: {} ({})", TextOf(freeze, "id"), TextOf(freeze, "reason")));
+  return 0;
+}
+
+}  // namespace
+
+void AddFreeze(CLI::App& app, Context& context) {
+  auto* freeze = app.add_subcommand("freeze", "Start no new runs, for a while or until thawed");
+  const auto flags = std::make_shared<FreezeFlags>();
+  freeze->footer(kFreezeExamples);
+  freeze->add_option("what", flags->scope, "Runs that triggers start, that events start, or all")
+      ->check(CLI::IsMember({"triggers", "events", "all"}))
+      ->type_name("triggers|events|all")
+      ->capture_default_str();
+  freeze->add_option("-t,--targets", flags->targets, "Only runs that have one of these hosts")
+      ->type_name("EXPR");
+  freeze->add_option("--job", flags->job, "Only runs of this job")->type_name("JOB");
+  freeze->add_option("--for", flags->lasts, "Until then (default: until thawed)")
+      ->type_name("DURATION");
+  freeze->add_option("--reason", flags->reason, "Why; everyone who is refused reads it");
+  freeze->add_flag("-l,--list", flags->list, "Say what is frozen now");
+  freeze->callback([&context, flags] {
+    context.action = [&context, flags] { return Freeze(context, *flags); };
+  });
+  auto* thaw = app.add_subcommand("thaw", "End a freeze");
+  const auto thaw_flags = std::make_shared<ThawFlags>();
+  thaw->footer(kThawExamples);
+  thaw->add_option("freeze", thaw_flags->id, "Which (default: the only one)")->type_name("FREEZE");
+  thaw->add_flag("--all", thaw_flags->all, "Every one");
+  thaw->add_option("--reason", thaw_flags->reason, "Why, for the audit trail");
+  thaw->callback([&context, thaw_flags] {
+    context.action = [&context, thaw_flags] { return Thaw(context, *thaw_flags); };
+  });
+}
+
+}  // namespace muster::cli

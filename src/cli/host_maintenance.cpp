@@ -1,0 +1,78 @@
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "base/text.hpp"
+#include "cli/api_client.hpp"
+#include "cli/host_acts.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kExamples = R"(Examples:
+  muster hosts maintenance web7 --for 4h --reason 'new disks'    runs leave it out
+  muster hosts maintenance web7 --end                            and take it again
+  muster run --include-maintenance -t web7 -- smartctl -a /dev/sda)";
+
+struct MaintenanceFlags {
+  std::string targets;
+  std::string lasts;
+  std::string reason;
+  bool end = false;
+};
+
+Result<json::object> BodyOf(const MaintenanceFlags& flags) {
+  json::object body{{"targets", flags.targets}};
+  if (flags.end) {
+    if (!flags.lasts.empty())
+      return Fail(ErrorCode::kInvalid, "--end and --for exclude each other");
+    body["end"] = true;
+    return body;
+  }
+  if (Trim(flags.reason).empty())
+    return Fail(ErrorCode::kInvalid, "--reason: say why; whoever's run leaves them out reads it");
+  body["reason"] = flags.reason;
+  if (flags.lasts.empty()) return body;
+  const auto lasts = ParseDuration(flags.lasts);
+  if (!lasts) return Fail(ErrorCode::kInvalid, "--for: {}", lasts.error().message);
+  body["for_seconds"] = std::chrono::ceil<std::chrono::seconds>(*lasts).count();
+  return body;
+}
+
+Result<int> Maintain(const Context& context, const MaintenanceFlags& flags) {
+  const auto body = BodyOf(flags);
+  if (!body) return Fail(body.error());
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto done = api->Post("/hosts/maintenance", *body);
+  if (!done) return Fail(done.error());
+  if (context.PrintDocument(*done)) return 0;
+  const auto hosts = static_cast<std::uint64_t>(NumberOf(*done, "hosts"));
+  if (flags.end)
+    context.Say(fmt::format("{} out of maintenance", Hosts(hosts)));
+  else
+    context.Say(fmt::format("{} in maintenance{}; new runs leave them out", Hosts(hosts),
+                            flags.lasts.empty() ? "" : " for " + flags.lasts));
+  return 0;
+}
+
+}  // namespace
+
+void AddHostMaintenance(CLI::App& hosts, Context& context) {
+  auto* command = hosts.add_subcommand("maintenance", "Say that somebody works on hosts");
+  const auto flags = std::make_shared<MaintenanceFlags>();
+  command->footer(kExamples);
+  command->add_option("targets", flags->targets, "Which hosts")->required()->type_name("EXPR");
+  command->add_option("--for", flags->lasts, "Until then (default: until --end)")
+      ->type_name("DURATION");
+  command->add_option("--reason", flags->reason, "Why; whoever's run leaves them out reads it");
+  command->add_flag("--end", flags->end, "They are back");
+  command->callback([&context, flags] {
+    context.action = [&context, flags] { return Maintain(context, *flags); };
+  });
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,50 @@
+#include "cli/plan_text.hpp"
+
+#include <boost/json.hpp>
+#include <fmt/format.h>
+
+#include "cli/output.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+std::string ShareText(const json::object& values) {
+  std::string text;
+  for (const auto& item : values) {
+    const auto hosts = NumberOf(item.value(), "hosts");
+    const auto all = NumberOf(item.value(), "of");
+    text +=
+        fmt::format("{}{} {} of {} ({}%)", text.empty() ? "" : ", ", std::string_view(item.key()),
+                    hosts, all, all == 0 ? 0 : (hosts * 100 + all / 2) / all);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string SharesText(const json::value& plan) {
+  std::string text;
+  const json::value shares = FieldOf(plan, "shares");
+  if (!shares.is_object()) return text;
+  for (const auto& item : shares.get_object())
+    if (item.value().is_object())
+      text += fmt::format("{}: {}\n", std::string_view(item.key()),
+                          ShareText(item.value().get_object()));
+  return text;
+}
+
+std::string HindrancesText(const json::value& plan) {
+  std::string text;
+  for (const auto& line : ListOf(plan, "hindrances"))
+    if (line.is_string()) text += fmt::format("but: {}\n", std::string_view(line.get_string()));
+  return text;
+}
+
+void SayLeftOut(const Context& context, const json::value& started) {
+  if (const auto left_out = TextOf(started, "left_out"); !left_out.empty())
+    context.Say(fmt::format("left out {}; --include-maintenance takes them too", left_out));
+}
+
+}  // namespace muster::cli

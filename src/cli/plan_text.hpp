@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include <boost/json/value.hpp>
+
+#include "cli/context.hpp"
+
+namespace muster::cli {
+
+// What a dry run says beside hosts and batches: which part of each zone, rack or whatever labels
+// there are would be touched at once, and what would hold the start back. "" when nothing.
+std::string SharesText(const boost::json::value& plan);
+std::string HindrancesText(const boost::json::value& plan);
+
+// Tells the person which hosts a run was started without.
+void SayLeftOut(const Context& context, const boost::json::value& started);
+
+}  // namespace muster::cli

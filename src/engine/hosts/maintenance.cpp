@@ -1,0 +1,73 @@
+#include "engine/hosts/maintenance.hpp"
+
+#include "domain/host_ranges.hpp"
+
+namespace muster::engine {
+namespace {
+
+constexpr std::size_t kMostLeftOut = 1000;  // bytes of names
+
+std::string Describe(const MaintainHosts& command, std::uint32_t changed) {
+  if (!command.maintenance) return fmt::format("ended on {} hosts", changed);
+  const WallTime until = command.maintenance->until;
+  return fmt::format("begun on {} hosts{}", changed, until ? ", until " + FormatTime(until) : "");
+}
+
+const HostEntry* Maintained(const Turn& turn, HostId id) {
+  const auto found = turn.state.hosts.find(id);
+  if (found == turn.state.hosts.end() || !found->second.host.InMaintenance(turn.now.wall))
+    return nullptr;
+  return &found->second;
+}
+
+}  // namespace
+
+void Decide(Turn& turn, const MaintainHosts& command) {
+  std::optional<Maintenance> maintenance = command.maintenance;
+  if (maintenance) {
+    maintenance->by = command.caller.name;
+    maintenance->at = turn.now.wall;
+  }
+  HostsLabelled answer;
+  for (const HostId id : command.hosts) {
+    const auto found = turn.state.hosts.find(id);
+    if (found == turn.state.hosts.end()) continue;
+    ++answer.hosts;
+    HostEntry& entry = found->second;
+    if (entry.host.maintenance == maintenance) continue;
+    ++answer.changed;
+    entry.host.maintenance = maintenance;
+    turn.Put(PutHost{entry.host});
+    turn.Tell(HostNews{entry.host, entry.Online(), entry.address});
+  }
+  AuditEntry entry;
+  entry.act = "host.maintenance";
+  entry.object = command.targets;
+  entry.detail = Describe(command, answer.changed);
+  if (maintenance) entry.reason = maintenance->reason;
+  turn.Audit(command.caller, std::move(entry), command.hosts);
+  turn.Answer(command.caller, answer);
+}
+
+Available LeaveOutMaintained(const Turn& turn, std::shared_ptr<const Targets> targets) {
+  auto left = std::make_shared<Targets>();
+  std::vector<std::string> out;
+  const HostEntry* first = nullptr;
+  for (const auto& target : *targets) {
+    const HostEntry* entry = Maintained(turn, target.host);
+    if (entry == nullptr) {
+      left->push_back(target);
+      continue;
+    }
+    if (first == nullptr) first = entry;
+    out.push_back(target.name);
+  }
+  if (out.empty()) return {.targets = std::move(targets), .left_out = ""};
+  const Maintenance& why = *first->host.maintenance;
+  return {.targets = std::move(left),
+          .left_out = fmt::format("{} in maintenance: {} ({}: {}{})", out.size(),
+                                  FoldHostNames(out, kMostLeftOut), why.by, why.reason,
+                                  why.until ? ", until " + FormatTime(why.until) : "")};
+}
+
+}  // namespace muster::engine

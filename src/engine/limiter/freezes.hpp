@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+
+#include "engine/turn.hpp"
+
+namespace muster::engine {
+
+// Freezes: people hold new runs back, for a while or until they say otherwise. Durable; what runs
+// is not touched, and neither are the runs that it starts.
+void Decide(Turn& turn, const FreezeRuns& command);
+void Decide(Turn& turn, const ThawRuns& command);
+
+// A run that is about to begin.
+struct Beginning {
+  Origin origin = Origin::kPerson;
+  bool during_freeze = false;  // a person means it
+  const std::string& job;
+  const FrozenHosts& frozen;
+};
+
+// The first freeze that holds it back, when one does: gate "frozen".
+std::optional<GateClosed> FrozenBy(const Turn& turn, const Beginning& run);
+
+}  // namespace muster::engine

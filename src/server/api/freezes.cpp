@@ -1,0 +1,193 @@
+#include <set>
+
+#include <boost/json.hpp>
+
+#include "domain/host_ranges.hpp"
+#include "domain/targets.hpp"
+#include "server/api/caller.hpp"
+#include "server/api/fields.hpp"
+#include "server/api/frozen.hpp"
+#include "server/api/resolve.hpp"
+#include "server/api/routes.hpp"
+#include "server/api/views.hpp"
+
+// What holds work back on somebody's word: freezes, and hosts in maintenance.
+namespace muster::server::api {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::uint32_t kMostSeconds = 366 * 86'400;
+
+json::object FreezeView(const Freeze& freeze) {
+  return {{"id", FormatFreezeId(freeze.id)}, {"scope", Name(freeze.scope)},
+          {"targets", freeze.targets},       {"job", freeze.job},
+          {"reason", freeze.reason},         {"by", freeze.by},
+          {"at", TimeView(freeze.at)},       {"until", TimeView(freeze.until)}};
+}
+
+json::object FreezesView(const std::vector<Freeze>& freezes, WallTime now) {
+  json::array list;
+  for (const auto& freeze : freezes)
+    if (!freeze.OverAt(now)) list.push_back(FreezeView(freeze));
+  return {{"freezes", std::move(list)}};
+}
+
+WallTime After(const Services& services, const std::optional<std::uint32_t>& seconds) {
+  return seconds ? services.clock.Read().wall + std::chrono::seconds(*seconds) : WallTime{};
+}
+
+void ListFreezes(Services& services, const CallPtr& call) {
+  call->Json(200, FreezesView(services.engine.GetStatus().freezes, services.clock.Read().wall));
+}
+
+Result<Freeze> ReadFreeze(Services& services, const Call& call) {
+  auto fields = Fields::Of(call);
+  if (!fields) return Fail(fields.error());
+  Freeze freeze;
+  std::string scope = "all";
+  std::optional<std::uint32_t> seconds;
+  auto read = fields->Text("scope", scope)
+                  .Text("targets", freeze.targets)
+                  .Text("job", freeze.job)
+                  .Reason("reason", freeze.reason)
+                  .Number("for_seconds", seconds, 1, kMostSeconds)
+                  .Rest();
+  if (!read) return Fail(read.error());
+  const auto known = ParseFreezeScope(scope);
+  if (!known)
+    return Fail(ErrorCode::kInvalid, "scope: '{}' is not one of triggers, events, all", scope);
+  freeze.scope = *known;
+  if (freeze.reason.empty())
+    return Fail(ErrorCode::kInvalid, "reason: say why; everyone who is refused reads it");
+  if (!freeze.targets.empty()) {
+    // A mistake would freeze nothing, and nobody would see it. That no host matches now is none.
+    const auto hosts = ResolveTargets(services, freeze.targets, "", true);
+    if (!hosts && hosts.error().code != ErrorCode::kNotFound) return Fail(hosts.error());
+  }
+  freeze.until = After(services, seconds);
+  return freeze;
+}
+
+void AnswerFreezes(const CallPtr& call, const Result<engine::Answer>& answer, int status) {
+  if (!answer) return call->Fail(answer.error());
+  call->Json(status, FreezesView(std::get<engine::FreezeAnswer>(*answer).freezes, WallTime{}));
+}
+
+void MakeFreeze(Services& services, const CallPtr& call) {
+  auto freeze = ReadFreeze(services, *call);
+  if (!freeze) return call->Fail(freeze.error());
+  services.engine.Ask(
+      engine::FreezeRuns{.caller = CallerOf(*call), .freeze = std::move(*freeze)},
+      [call](const Result<engine::Answer>& answer) { AnswerFreezes(call, answer, 201); });
+}
+
+void Thaw(Services& services, const CallPtr& call, std::uint64_t id) {
+  auto fields = Fields::Of(*call);
+  if (!fields) return call->Fail(fields.error());
+  engine::ThawRuns command{.caller = CallerOf(*call), .id = id, .reason = {}};
+  if (auto read = fields->Reason("reason", command.reason).Rest(); !read)
+    return call->Fail(read.error());
+  services.engine.Ask(std::move(command), [call](const Result<engine::Answer>& answer) {
+    AnswerFreezes(call, answer, 200);
+  });
+}
+
+void ThawOne(Services& services, const CallPtr& call) {
+  const auto id = ParseFreezeId(call->Part("id"));
+  if (!id) return call->Fail(id.error());
+  Thaw(services, call, *id);
+}
+
+void Maintain(Services& services, const CallPtr& call) {
+  auto fields = Fields::Of(*call);
+  if (!fields) return call->Fail(fields.error());
+  engine::MaintainHosts command{
+      .caller = CallerOf(*call), .targets = {}, .hosts = {}, .maintenance = {}};
+  Maintenance maintenance;
+  bool end = false;
+  std::optional<std::uint32_t> seconds;
+  auto read = fields->Text("targets", command.targets)
+                  .Bool("end", end)
+                  .Reason("reason", maintenance.reason)
+                  .Number("for_seconds", seconds, 1, kMostSeconds)
+                  .Rest();
+  if (!read) return call->Fail(read.error());
+  if (!end && maintenance.reason.empty())
+    return call->Fail(400, "invalid",
+                      "reason: say why; everyone whose run leaves them out reads it");
+  const auto resolved = ResolveTargets(services, command.targets, "", false);
+  if (!resolved)
+    return resolved.error().code == ErrorCode::kNotFound
+               ? call->Fail(404, "no_match", resolved.error().message)
+               : call->Fail(resolved.error());
+  for (const auto& target : *resolved->targets) command.hosts.push_back(target.host);
+  maintenance.until = After(services, seconds);
+  if (!end) command.maintenance = std::move(maintenance);
+  services.engine.Ask(std::move(command), [call](const Result<engine::Answer>& answer) {
+    if (!answer) return call->Fail(answer.error());
+    const auto& done = std::get<engine::HostsLabelled>(*answer);
+    call->Json(200, {{"hosts", done.hosts}, {"changed", done.changed}});
+  });
+}
+
+}  // namespace
+
+engine::FrozenHosts CountFrozen(Services& services, const Targets& targets) {
+  engine::FrozenHosts frozen;
+  for (const auto& freeze : services.engine.GetStatus().freezes) {
+    if (freeze.targets.empty()) continue;
+    std::uint32_t hosts = 0;
+    // One that cannot be understood any more (its group is gone) means no host.
+    if (const auto meant = ResolveTargets(services, freeze.targets, "", true)) {
+      std::set<HostId> ids;
+      for (const auto& target : *meant->targets) ids.insert(target.host);
+      for (const auto& target : targets) hosts += ids.contains(target.host) ? 1 : 0;
+    }
+    frozen[freeze.id] = hosts;
+  }
+  return frozen;
+}
+
+json::array HindrancesView(Services& services, const std::string& job, const Targets& targets) {
+  json::array lines;
+  const WallTime now = services.clock.Read().wall;
+  const auto status = services.engine.GetStatus();
+  const auto frozen = CountFrozen(services, targets);
+  for (const auto& freeze : status.freezes) {
+    if (freeze.OverAt(now) || freeze.scope != FreezeScope::kAll) continue;
+    if (!freeze.job.empty() && freeze.job != job) continue;
+    const auto hosts = frozen.find(freeze.id);
+    if (hosts != frozen.end() && hosts->second == 0) continue;
+    lines.emplace_back("frozen by " + Describe(freeze));
+  }
+  for (const auto& [gate, reason] : status.gates) lines.emplace_back(reason);
+  std::set<HostId> ids;
+  for (const auto& target : targets) ids.insert(target.host);
+  std::vector<std::string> maintained;
+  services.live.WithHosts([&](const std::vector<const Host*>& hosts, const auto&) {
+    for (const Host* host : hosts)
+      if (ids.contains(host->id) && host->InMaintenance(now)) maintained.push_back(host->name);
+  });
+  if (!maintained.empty())
+    lines.emplace_back(fmt::format("{} in maintenance, which it would leave out: {}",
+                                   maintained.size(), FoldHostNames(maintained, 1000)));
+  return lines;
+}
+
+std::vector<Route> FreezeRoutes(Services& services) {
+  return {
+      {"GET", "/api/v1/freezes", Privilege::kView,
+       [&services](const CallPtr& call) { ListFreezes(services, call); }},
+      {"POST", "/api/v1/freezes", Privilege::kOperate,
+       [&services](const CallPtr& call) { MakeFreeze(services, call); }},
+      {"POST", "/api/v1/freezes/thaw", Privilege::kOperate,
+       [&services](const CallPtr& call) { Thaw(services, call, 0); }},
+      {"POST", "/api/v1/freezes/{id}/thaw", Privilege::kOperate,
+       [&services](const CallPtr& call) { ThawOne(services, call); }},
+      {"POST", "/api/v1/hosts/maintenance", Privilege::kOperate,
+       [&services](const CallPtr& call) { Maintain(services, call); }},
+  };
+}
+
+}  // namespace muster::server::api

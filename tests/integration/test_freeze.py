@@ -1,0 +1,83 @@
+#!/usr/bin/env -S /usr/bin/python3 -B
+"""Freezes and hosts in maintenance, from the command line to the store and back."""
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from muster_cluster import ClusterTest  # noqa: E402
+
+
+class FreezeTest(ClusterTest):
+    def setUp(self):
+        self.cluster = self.new_cluster()
+        for name in ("web1", "web2", "db1"):
+            self.cluster.add_agent(name, labels={"zone": "sh1" if name != "db1" else "sh2"})
+        self.cluster.wait_online("web1", "web2", "db1")
+
+    def muster(self, *words):
+        return self.cluster.muster(*words)
+
+    def test_a_freeze_refuses_by_name_outlives_the_server_and_is_thawed(self):
+        frozen = self.muster("freeze", "--reason", "storage is on fire", "-o", "json").json()["freezes"][0]
+        refused = self.muster("run", "-t", "web1", "--", "true")
+        self.assertNotEqual(refused.code, 0)
+        self.assertIn(frozen["id"], refused.complaint)
+        self.assertIn("storage is on fire", refused.complaint)
+        self.assertIn("--during-freeze", refused.complaint)
+        self.assertEqual(self.muster("run", "--during-freeze", "-t", "web1", "--", "echo", "hi").text, "hi\n")
+        self.assertIn("storage is on fire", self.muster("status").text)
+        self.cluster.restart_server()
+        self.assertIn(frozen["id"], self.muster("freeze", "--list").text)
+        self.assertEqual(self.muster("run", "-t", "web1", "--", "true").code, refused.code)
+        self.muster("thaw")
+        self.assertEqual(self.muster("run", "-t", "web1", "--", "true").code, 0)
+        self.assertEqual(self.muster("freeze", "--list", "-o", "json").json()["freezes"], [])
+
+    def test_a_freeze_of_hosts_lets_runs_without_them_pass(self):
+        self.muster("freeze", "-t", "zone=sh1", "--for", "1h", "--reason", "switch work")
+        self.assertEqual(self.muster("run", "-t", "db1", "--", "true").code, 0)
+        refused = self.muster("run", "-t", "all", "--yes", "--", "true")
+        self.assertIn("2 of the hosts are meant", refused.complaint)
+        plan = self.muster("run", "-t", "all", "--dry-run", "--", "true").text
+        self.assertIn("but: frozen by f", plan)
+        self.assertIn("zone: sh1 2 of 2 (100%), sh2 1 of 1 (100%)", plan)
+
+    def test_bad_freezes_are_refused_and_change_nothing(self):
+        for words, said in (((), "--reason"), (("-t", "zone==", "--reason", "x"), "column 6"),
+                            (("--for", "soon", "--reason", "x"), "--for"), (("everything", "--reason", "x"), "triggers")):
+            outcome = self.muster("freeze", *words)
+            self.assertEqual(outcome.code, 2, outcome.complaint)
+            self.assertIn(said, outcome.complaint)
+        self.assertEqual(self.muster("freeze", "--list", "-o", "json").json()["freezes"], [])
+        self.assertIn("nothing is frozen", self.muster("thaw").complaint)
+        self.assertIn("f99", self.muster("thaw", "f99").complaint)
+
+    def test_a_host_in_maintenance_is_left_out_and_said_so(self):
+        self.muster("hosts", "maintenance", "web2", "--for", "1h", "--reason", "new disks")
+        outcome = self.muster("run", "-t", "web*", "--", "echo", "here")
+        self.assertEqual(outcome.text, "here\n")
+        self.assertIn("1 in maintenance: web2 (", outcome.complaint)
+        self.assertIn("new disks", self.muster("hosts", "web2").text)
+        alone = self.muster("run", "-t", "web2", "--", "true")
+        self.assertNotEqual(alone.code, 0)
+        self.assertIn("--include-maintenance", alone.complaint)
+        self.assertEqual(self.muster("run", "--include-maintenance", "-t", "web2", "--", "true").code, 0)
+        self.cluster.restart_server()
+        self.assertIn("new disks", self.muster("hosts", "web2").text)
+        self.muster("hosts", "maintenance", "web2", "--end")
+        self.assertEqual(self.muster("run", "-t", "web2", "--", "true").code, 0)
+        trail = self.muster("audit", "--host", "web2").text
+        self.assertIn("host.maintenance", trail)
+
+    def test_stop_all_ends_every_open_run(self):
+        runs = [self.cluster.start_run("-t", name, "--", "sleep 300") for name in ("web1", "web2", "db1")]
+        said = self.muster("stop", "--all", "--grace", "0s", "--reason", "the red button")
+        self.assertIn("stopped 3 in all", said.complaint)
+        for run in runs:
+            self.assertEqual(self.cluster.wait_end(run)["state"], "cancelled")
+        self.assertIn("no such run is open", self.muster("stop", "--job", "nothing").complaint)
+
+
+if __name__ == "__main__":
+    unittest.main()
