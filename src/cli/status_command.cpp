@@ -50,8 +50,9 @@ std::string KeepingText(const boost::json::object& status) {
     text += fmt::format("certs    server until {}, CA until {}\n", DayOf(*certificates, "server"),
                         DayOf(*certificates, "ca"));
   if (const auto* retention = PartOf(status, "retention"))
-    text += fmt::format("kept     {}, {}, {}\n", Kept(*retention, "logs"), Kept(*retention, "runs"),
-                        Kept(*retention, "audit"));
+    text +=
+        fmt::format("kept     {}, {}, {}, {}\n", Kept(*retention, "logs"), Kept(*retention, "runs"),
+                    Kept(*retention, "audit"), Kept(*retention, "files"));
   return text;
 }
 

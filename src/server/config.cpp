@@ -114,7 +114,9 @@ settings::Table Describe(Config& config) {
       Section("retention", "How long things are kept; 'forever' keeps all.",
               {Kept("logs", config.retention.logs, "Output of tasks, by whole days."),
                Kept("runs", config.retention.runs, "Ended runs with their tasks."),
-               Kept("audit", config.retention.audit, "Entries of the audit trail.")}),
+               Kept("audit", config.retention.audit, "Entries of the audit trail."),
+               Kept("files", config.retention.files,
+                    "Files that nothing names any more, after their last use.")}),
       Section("disk", "The disk of the data folder.",
               {Text("stop_runs_below", config.disk_floor,
                     "No new runs with less room: a share, a size, or the smaller of both.")

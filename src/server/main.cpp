@@ -226,7 +226,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
        .stops = [&outside_work](const std::vector<TaskKey>& tasks) { outside_work.Stop(tasks); }});
 
   Keeper data_keeper(
-      **store, **logs, engine, clock,
+      **store, **logs, **artifacts, engine, clock,
       {.data = config.data, .retention = config.retention, .disk_floor = *disk_floor});
   FailureWatch failures({.per_minute = static_cast<std::uint32_t>(config.failures_per_minute)},
                         [](const std::string& line) { spdlog::warn("{}", line); });

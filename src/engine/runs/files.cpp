@@ -28,13 +28,18 @@ bool HostMay(const State& state, const AskFile& ask) {
   });
 }
 
-bool AnyRunNames(const State& state, const std::string& sha256) {
-  return std::ranges::any_of(state.runs, [&](const auto& item) {
-    return std::ranges::any_of(item.second.run.spec.stages, [&](const StageSpec& stage) {
-      const muster::Command* command = CommandOf(stage);
-      return command != nullptr && Brings(*command, sha256);
-    });
+bool PlanNames(const RunSpec& plan, const std::string& sha256) {
+  const bool here = std::ranges::any_of(plan.stages, [&](const StageSpec& stage) {
+    const muster::Command* command = CommandOf(stage);
+    return command != nullptr && Brings(*command, sha256);
   });
+  return here || std::ranges::any_of(
+                     plan.jobs, [&](const auto& job) { return PlanNames(*job.second, sha256); });
+}
+
+bool AnyRunNames(const State& state, const std::string& sha256) {
+  return std::ranges::any_of(
+      state.runs, [&](const auto& item) { return PlanNames(item.second.run.spec, sha256); });
 }
 
 bool AnyDocumentNames(const State& state, const std::string& sha256) {

@@ -7,6 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/text.hpp"
+#include "server/keeping/file_retention.hpp"
 
 namespace muster::server {
 namespace {
@@ -35,10 +36,11 @@ WallTime Before(WallTime now, Duration kept) {
 
 }  // namespace
 
-Keeper::Keeper(Store& store, LogStore& logs, EngineThread& engine, const Clock& clock,
-               Settings settings)
+Keeper::Keeper(Store& store, LogStore& logs, ArtifactStore& files, EngineThread& engine,
+               const Clock& clock, Settings settings)
     : store_(store),
       logs_(logs),
+      files_(files),
       engine_(engine),
       clock_(clock),
       settings_(std::move(settings)),
@@ -71,8 +73,8 @@ bool Keeper::WaitFor(Duration duration) {
 // Often enough for what is kept shortest, at most once an hour.
 Duration Keeper::Period() const {
   Duration shortest = std::chrono::hours(24);
-  for (const auto kept :
-       {settings_.retention.logs, settings_.retention.runs, settings_.retention.audit})
+  for (const auto kept : {settings_.retention.logs, settings_.retention.runs,
+                          settings_.retention.audit, settings_.retention.files})
     if (kept.count() > 0) shortest = std::min(shortest, kept);
   return std::clamp<Duration>(shortest / 24, std::chrono::seconds(1), std::chrono::hours(1));
 }
@@ -107,10 +109,39 @@ void Keeper::WatchDisk() {
   if (changed || watch_.Low()) engine_.Submit(engine::SetGate{kGate, std::move(reason)});
 }
 
+template <typename Request>
+std::optional<Result<engine::Answer>> Keeper::AskAndWait(Request request) {
+  // Shared with the answer, which may come when nobody waits any more.
+  auto answer = std::make_shared<std::promise<Result<engine::Answer>>>();
+  auto future = answer->get_future();
+  engine_.Ask(std::move(request),
+              [answer](Result<engine::Answer> result) { answer->set_value(std::move(result)); });
+  while (future.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
+    base::Lock lock(mutex_);
+    if (stopping_) return std::nullopt;
+  }
+  return future.get();
+}
+
 void Keeper::DropOld() {
   DropLogs();
   while (DropSlice() && WaitFor(kBetweenSlices)) {
   }
+  DropFiles();
+}
+
+void Keeper::DropFiles() {
+  if (settings_.retention.files.count() == 0) return;
+  const auto is_named = [this](const std::string& sha256) -> Result<bool> {
+    auto answer = AskAndWait(engine::AskFile{.caller = {}, .key = {}, .sha256 = sha256});
+    if (!answer) return true;
+    if (!*answer) return Fail(answer->error());
+    return std::get<engine::FileAnswer>(**answer).may;
+  };
+  const auto gone = DropOldFiles(files_, Before(clock_.Read().wall, settings_.retention.files),
+                                 is_named, [this] { return WaitFor(Duration::zero()); });
+  if (!gone) spdlog::warn("retention: files: {}", gone.error().message);
+  if (gone && *gone > 0) spdlog::info("retention: dropped {} files", *gone);
 }
 
 void Keeper::DropLogs() {
@@ -133,17 +164,8 @@ bool Keeper::DropSlice() {
     spdlog::warn("retention: {}", old.error().message);
     return false;
   }
-  // Shared with the answer, which may come when nobody waits any more.
-  auto answer = std::make_shared<std::promise<Result<engine::Answer>>>();
-  auto future = answer->get_future();
-  engine_.Ask(engine::DropOld{.caller = {}, .old = std::move(*old)},
-              [answer](Result<engine::Answer> result) { answer->set_value(std::move(result)); });
-  while (future.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
-    base::Lock lock(mutex_);
-    if (stopping_) return false;
-  }
-  const auto dropped = future.get();
-  return dropped && std::get<engine::OldDropped>(*dropped).things > 0;
+  const auto dropped = AskAndWait(engine::DropOld{.caller = {}, .old = std::move(*old)});
+  return dropped && *dropped && std::get<engine::OldDropped>(**dropped).things > 0;
 }
 
 WallTime Keeper::LogsSince() const {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/mutex.hpp"
+#include "ports/artifacts.hpp"
 #include "ports/clock.hpp"
 #include "ports/log_store.hpp"
 #include "ports/store.hpp"
@@ -37,7 +38,8 @@ class Keeper {
   };
 
   // All must outlive it.
-  Keeper(Store& store, LogStore& logs, EngineThread& engine, const Clock& clock, Settings settings);
+  Keeper(Store& store, LogStore& logs, ArtifactStore& files, EngineThread& engine,
+         const Clock& clock, Settings settings);
   ~Keeper();  // stops
 
   void Start();
@@ -53,12 +55,17 @@ class Keeper {
   void WatchDisk();
   void DropOld() EXCLUDES(mutex_);
   void DropLogs();
+  void DropFiles() EXCLUDES(mutex_);
+  // The engine's answer; nothing when it is time to stop.
+  template <typename Request>
+  std::optional<Result<engine::Answer>> AskAndWait(Request request) EXCLUDES(mutex_);
   // False when there is nothing more to drop now.
   bool DropSlice();
   Duration Period() const;
 
   Store& store_;
   LogStore& logs_;
+  ArtifactStore& files_;
   EngineThread& engine_;
   const Clock& clock_;
   const Settings settings_;

@@ -1,8 +1,5 @@
 #!/usr/bin/env -S /usr/bin/python3 -B
-"""A job that rolls over a fleet: batches in order, a person between, restarts, a rollback of what was touched.
-
-Run by hand (MUSTER_BIN=… tests/integration/job_roll.py; MUSTER_KILLS=30 for more kills): one of its first thirteen
-rounds failed for a reason that is not known yet."""
+"""A job that rolls over a fleet: batches in order, a person between, restarts, a rollback of what was touched."""
 import json
 import os
 import random
