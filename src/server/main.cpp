@@ -46,6 +46,8 @@
 #include "server/log_ring.hpp"
 #include "server/openapi.hpp"
 #include "server/outside_work.hpp"
+#include "server/results/run_results.hpp"
+#include "server/results/watched_store.hpp"
 #include "server/secret_book.hpp"
 #include "server/worker_pool.hpp"
 
@@ -193,14 +195,22 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   Gateway gateway(loop, **store, **logs, clock, workers,
                   [&hub](const std::vector<LogChunk>& chunks) { hub.TakeOutput(chunks); });
   Authenticator authenticator(identity->admin_token);
+  RunResults results(**store, [&live](RunId run) {
+    auto open = live.FindRun(run, true);
+    return open ? std::move(open->states) : std::vector<std::uint8_t>();
+  });
+  WatchedStore watched(**store,
+                       {.committed = [&results](const Batch& batch) { results.Take(batch); },
+                        .loading = [&results] { results.Forget(); }});
   EngineThread engine(
-      **store, gateway, coordinator, clock,
-      [&live, &authenticator, &secrets](std::vector<engine::News> news) {
+      watched, gateway, coordinator, clock,
+      [&live, &authenticator, &secrets, &results](std::vector<engine::News> news) {
         for (const auto& one : news) {
           if (const auto* people = std::get_if<engine::TokenNews>(&one))
             authenticator.Take(people->tokens, people->dropped, people->all);
           if (const auto* values = std::get_if<engine::SecretNews>(&one)) secrets.Take(*values);
         }
+        results.Take(news);
         live.Take(std::move(news));
       },
       EngineSettings(config), "musterd");
@@ -259,14 +269,15 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
       .log = log,
       .activities = [&] { return ActivitiesOf(network, engine, **store, **logs, workers); },
       .keeper = data_keeper,
-      .artifacts = **artifacts};
+      .artifacts = **artifacts,
+      .results = results};
   api::ArtifactServices files{
       .store = **artifacts, .workers = workers, .ask = api::AskEngine(engine)};
   api::Router router(authenticator, refusals, workers, clock);
   for (auto* routes :
        {api::RunRoutes, api::SteeringRoutes, api::DocumentRoutes, api::JobRoutes, api::TaskRoutes,
-        api::HostRoutes, api::AgentRoutes, api::FleetRoutes, api::SystemRoutes, api::TokenRoutes,
-        api::AuditRoutes, api::DebugRoutes, api::FreezeRoutes})
+        api::ResultRoutes, api::HostRoutes, api::AgentRoutes, api::FleetRoutes, api::SystemRoutes,
+        api::TokenRoutes, api::AuditRoutes, api::DebugRoutes, api::FreezeRoutes})
     router.Add(routes(services));
 
   router.Add(api::ArtifactRoutes(files));

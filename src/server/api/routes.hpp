@@ -14,6 +14,7 @@ std::vector<Route> SteeringRoutes(Services& services);  // of runs under way, or
 std::vector<Route> DocumentRoutes(Services& services);  // what is applied
 std::vector<Route> JobRoutes(Services& services);       // starts of jobs
 std::vector<Route> TaskRoutes(Services& services);
+std::vector<Route> ResultRoutes(Services& services);  // of a run as a whole
 std::vector<Route> HostRoutes(Services& services);
 std::vector<Route> AgentRoutes(Services& services);
 std::vector<Route> FleetRoutes(Services& services);  // what is decided about hosts

@@ -17,6 +17,7 @@
 #include "server/live/live_view.hpp"
 #include "server/live/stream_hub.hpp"
 #include "server/log_ring.hpp"
+#include "server/results/run_results.hpp"
 
 namespace muster::server::api {
 
@@ -41,6 +42,7 @@ struct Services {
   std::function<std::vector<base::Activity::View>()> activities;  // of every thread
   const Keeper& keeper;
   ArtifactStore& artifacts;
+  RunResults& results;
 };
 
 }  // namespace muster::server::api

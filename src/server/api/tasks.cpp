@@ -1,38 +1,16 @@
 #include <algorithm>
-#include <charconv>
-#include <map>
 #include <set>
-#include <tuple>
 
 #include <boost/json.hpp>
 
-#include "adapters/crypto/digest.hpp"
 #include "base/text.hpp"
-#include "domain/host_ranges.hpp"
 #include "server/api/routes.hpp"
-#include "server/api/run_tasks.hpp"
 #include "server/api/views.hpp"
 
 namespace muster::server::api {
 namespace {
 
 namespace json = boost::json;
-
-void States(Services& services, const CallPtr& call) {
-  const auto id = ParseRunId(call->Part("id"));
-  if (!id) return call->Fail(id.error());
-  std::string states;
-  const auto walked =
-      WalkTasks(services, *id, {.stage = call->Query("stage")}, [&](const TaskNow& task) {
-        states += static_cast<char>(task.state);
-        return true;
-      });
-  if (!walked) return call->Fail(walked.error());
-  const std::string tag = "\"" + ToHex(crypto::Sha256(states)).substr(0, 16) + "\"";
-  if (net::FindHeader(call->request().headers, "If-None-Match") == tag)
-    return call->Text(304, "application/octet-stream", "", {{"ETag", tag}});
-  call->Text(200, "application/octet-stream", std::move(states), {{"ETag", tag}});
-}
 
 void AllAttempts(Services& services, const CallPtr& call, RunId id, std::size_t limit) {
   const auto targets = services.store.FindTargets(id);
@@ -67,98 +45,28 @@ void ListTasks(Services& services, const CallPtr& call) {
   const auto wanted = ParseTaskState(wanted_name);
   if (!wanted_name.empty() && !wanted)
     return call->Fail(400, "invalid", fmt::format("state: '{}' is not a task state", wanted_name));
-  const auto& host = call->Query("host");
+  const auto window = services.results.RowsOf({*id, call->Query("stage")},
+                                              {.from = static_cast<std::uint32_t>(*from),
+                                               .state = wanted,
+                                               .host = call->Query("host"),
+                                               .limit = *limit});
+  if (!window) return call->Fail(window.error());
+  std::vector<TaskKey> keys;
+  for (const auto& row : window->rows) keys.push_back(row.key);
+  const auto records = services.store.FindTasks(keys);
+  if (!records) return call->Fail(records.error());
   const WallTime logs_since = services.keeper.LogsSince();
   json::array list;
-  json::value next = nullptr;
-  const auto walked = WalkTasks(
-      services, *id, {.stage = call->Query("stage"), .from = static_cast<std::uint32_t>(*from)},
-      [&](const TaskNow& task) {
-        if (wanted && task.state != *wanted) return true;
-        if (!host.empty() && *task.host != host) return true;
-        if (list.size() == *limit) {
-          next = std::to_string(task.ordinal);
-          return false;
-        }
-        list.push_back(task.record ? TaskView(*task.record, *task.host, task.state, logs_since)
-                                   : WaitingTaskView(*task.host, task.ordinal, task.state));
-        return true;
-      });
-  if (!walked) return call->Fail(walked.error());
-  call->Json(200, {{"tasks", std::move(list)}, {"next", std::move(next)}});
-}
-
-struct GroupKey {
-  TaskState state = TaskState::kWaiting;
-  int exit_code = 0;
-  int signal = 0;
-  std::string reason;
-  std::string stdout_sha256;
-  std::string stderr_sha256;
-  auto operator<=>(const GroupKey&) const = default;
-};
-struct Group {
-  std::vector<std::string> hosts;
-  std::uint64_t bytes = 0;
-};
-
-GroupKey KeyOf(const TaskNow& task) {
-  GroupKey key;
-  key.state = task.state;
-  if (task.record == nullptr || !IsFinal(task.state)) return key;
-  const auto& end = task.record->end;
-  key.exit_code = end ? end->exit_code : 0;
-  key.signal = end ? end->signal : 0;
-  key.reason = end && !end->reason.empty() ? end->reason : task.record->reason;
-  key.stdout_sha256 = task.record->log.stdout_sha256;
-  key.stderr_sha256 = task.record->log.stderr_sha256;
-  return key;
-}
-
-void Groups(Services& services, const CallPtr& call) {
-  const auto id = ParseRunId(call->Part("id"));
-  if (!id) return call->Fail(id.error());
-  if (const auto& by = call->Query("by"); !by.empty() && by != "output")
-    return call->Fail(400, "invalid", "by: expected output");
-  std::map<GroupKey, Group> groups;
-  std::size_t total = 0;
-  const auto walked =
-      WalkTasks(services, *id, {.stage = call->Query("stage")}, [&](const TaskNow& task) {
-        Group& group = groups[KeyOf(task)];
-        group.hosts.push_back(*task.host);
-        if (task.record) group.bytes = task.record->log.bytes;
-        ++total;
-        return true;
-      });
-  if (!walked) return call->Fail(walked.error());
-  std::vector<std::pair<const GroupKey*, const Group*>> ordered;
-  for (const auto& [key, group] : groups) ordered.emplace_back(&key, &group);
-  // Bad news first, then by size.
-  std::ranges::sort(ordered, [](const auto& a, const auto& b) {
-    const auto rank = [](const GroupKey& key) {
-      return key.state == TaskState::kSucceeded ? 2 : IsFinal(key.state) ? 0 : 1;
-    };
-    return std::tuple(rank(*a.first), b.second->hosts.size(), a.first->state,
-                      a.second->hosts.front()) < std::tuple(rank(*b.first), a.second->hosts.size(),
-                                                            b.first->state,
-                                                            b.second->hosts.front());
-  });
-  json::array list;
-  for (const auto& [key, group] : ordered) {
-    if (list.size() == 500) break;
-    list.push_back(json::object{{"count", group->hosts.size()},
-                                {"state", Name(key->state)},
-                                {"exit_code", key->exit_code},
-                                {"signal", key->signal},
-                                {"reason", key->reason},
-                                {"stdout_sha256", ToHex(key->stdout_sha256)},
-                                {"stderr_sha256", ToHex(key->stderr_sha256)},
-                                {"hosts", FoldHostNames(group->hosts, 2000)},
-                                {"sample_host", group->hosts.front()},
-                                {"bytes", group->bytes}});
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto& row = window->rows[i];
+    const std::string& name = (*window->targets)[row.ordinal].name;
+    const auto& record = records->value[i];
+    list.push_back(record ? TaskView(*record, name, row.state, logs_since)
+                          : WaitingTaskView(name, row.ordinal, row.state));
   }
-  call->Json(200,
-             {{"groups", std::move(list)}, {"groups_total", ordered.size()}, {"total", total}});
+  json::value next = nullptr;
+  if (window->next) next = std::to_string(*window->next);
+  call->Json(200, {{"tasks", std::move(list)}, {"next", std::move(next)}});
 }
 
 struct LogRequest {
@@ -184,7 +92,7 @@ Result<TaskRecord> FindAttempt(Services& services, RunId run, const std::string&
   if (!rows) return Fail(rows.error());
   std::set<Visit> visits;
   if (!stage.empty()) {
-    const auto of_stage = VisitsOf(services, run, stage);
+    const auto of_stage = VisitsOf(services.store, run, stage);
     if (!of_stage) return Fail(of_stage.error());
     for (const auto& visit : *of_stage) visits.insert(visit.visit);
   }
@@ -286,12 +194,8 @@ void ReadLog(Services& services, const CallPtr& call) {
 
 std::vector<Route> TaskRoutes(Services& services) {
   return {
-      {"GET", "/api/v1/runs/{id}/states", Privilege::kView,
-       [&services](const CallPtr& call) { States(services, call); }},
       {"GET", "/api/v1/runs/{id}/tasks", Privilege::kView,
        [&services](const CallPtr& call) { ListTasks(services, call); }},
-      {"GET", "/api/v1/runs/{id}/groups", Privilege::kView,
-       [&services](const CallPtr& call) { Groups(services, call); }},
       {"GET", "/api/v1/runs/{id}/log", Privilege::kView,
        [&services](const CallPtr& call) { ReadLog(services, call); }},
   };

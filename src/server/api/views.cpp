@@ -174,25 +174,29 @@ json::object SpecView(const RunSpec& spec) {
   return view;
 }
 
-namespace {
-
-// A stage that goes on while its run is paused is shown as paused too.
-StageState ShownState(const StageProgress& progress, RunState run) {
+StageState ShownStage(const StageProgress& progress, RunState run) {
   if (run == RunState::kPaused && progress.state == StageState::kRunning)
     return StageState::kPaused;
   return progress.state;
 }
 
+TaskCounts StageCounts(const Run& run, std::uint32_t index,
+                       const std::optional<LiveView::RunView>& live) {
+  TaskCounts counts = run.stages[index].counts;
+  if (!live) return counts;
+  for (const auto& [stage, open] : live->stages)
+    if (stage == index)
+      for (std::size_t i = 0; i < kTaskStates; ++i) counts.by_state[i] += open.by_state[i];
+  return counts;
+}
+
+namespace {
+
 json::object StageView(const Run& run, std::uint32_t index,
                        const std::optional<LiveView::RunView>& live, RunState state) {
   const StageProgress& progress = run.stages[index];
-  TaskCounts counts = progress.counts;
-  if (live)
-    for (const auto& [stage, open] : live->stages)
-      if (stage == index)
-        for (std::size_t i = 0; i < kTaskStates; ++i) counts.by_state[i] += open.by_state[i];
   json::object view{{"name", progress.name},
-                    {"state", Name(ShownState(progress, state))},
+                    {"state", Name(ShownStage(progress, state))},
                     {"visit", progress.visit.value},
                     {"visits", progress.visits},
                     {"started", TimeView(progress.started)},
@@ -200,7 +204,7 @@ json::object StageView(const Run& run, std::uint32_t index,
                     {"hosts", progress.hosts},
                     {"batch", progress.batch},
                     {"reason", progress.reason},
-                    {"counts", CountsView(counts)}};
+                    {"counts", CountsView(StageCounts(run, index, live))}};
   if (index < run.spec.stages.size()) {
     const StageSpec& spec = run.spec.stages[index];
     view["action"] = ActionName(spec);

@@ -20,6 +20,12 @@ boost::json::object WaitingTaskView(const std::string& host, std::uint32_t ordin
 boost::json::object HostView(const LiveView::HostView& host, WallTime now);
 boost::json::object SpecView(const RunSpec& spec);
 
+// What became of a stage's tasks so far, those under way included.
+TaskCounts StageCounts(const Run& run, std::uint32_t index,
+                       const std::optional<LiveView::RunView>& live);
+// A stage that goes on while its run is paused is shown as paused too.
+StageState ShownStage(const StageProgress& progress, RunState run);
+
 // A run with what is true of it now: `live` when it is open.
 boost::json::object RunView(const Run& run, const std::optional<LiveView::RunView>& live,
                             std::uint32_t logs_open, CommitNumber commit, bool with_spec);

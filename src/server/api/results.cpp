@@ -1,0 +1,105 @@
+// What became of a run, at a cost and size that do not grow with its hosts.
+
+#include <boost/json.hpp>
+
+#include "adapters/crypto/digest.hpp"
+#include "base/text.hpp"
+#include "domain/no_such_run.hpp"
+#include "server/api/routes.hpp"
+#include "server/api/run_summary.hpp"
+#include "server/api/views.hpp"
+
+namespace muster::server::api {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kMostGroups = 400;
+constexpr std::size_t kMostGroupBytes = 190'000;  // of the answer; with its frame below 200 KB
+constexpr std::size_t kMostReason = 400;
+
+void Summary(Services& services, const CallPtr& call) {
+  const auto id = ParseRunId(call->Part("id"));
+  if (!id) return call->Fail(id.error());
+  // The live view first: a run that ends between the two reads is then found ended in the store.
+  auto live = services.live.FindRun(*id);
+  if (live && live->run && !IsFinal(live->state))
+    return call->Json(200, SummaryView(*live->run, live, live->logs_open, live->commit));
+  const auto run = services.store.FindRun(*id);
+  if (!run) return call->Fail(run.error());
+  if (!run->value) return call->Fail(NoSuchRun(*id));
+  if (live && IsFinal(run->value->state)) live = services.live.FindRun(*id);
+  call->Json(200, SummaryView(*run->value, live, services.live.LogsOpen(*id), run->commit));
+}
+
+json::object GroupView(const RunResults::Group& group) {
+  const Outcome& outcome = group.outcome;
+  return {{"count", group.count},
+          {"state", Name(outcome.state)},
+          {"exit_code", outcome.exit_code},
+          {"signal", outcome.signal},
+          {"reason", Clipped(outcome.reason, kMostReason)},
+          {"stdout_sha256", ToHex(outcome.stdout_sha256.Bytes())},
+          {"stderr_sha256", ToHex(outcome.stderr_sha256.Bytes())},
+          {"masked_sha256", ToHex(outcome.masked_sha256.Bytes())},
+          {"hosts", group.hosts},
+          {"sample_host", group.sample_host},
+          {"sample_visit", group.sample.visit.value},
+          {"sample_attempt", group.sample.attempt.value},
+          {"bytes", group.sample.bytes}};
+}
+
+void Groups(Services& services, const CallPtr& call) {
+  const auto id = ParseRunId(call->Part("id"));
+  if (!id) return call->Fail(id.error());
+  if (const auto& by = call->Query("by"); !by.empty() && by != "output")
+    return call->Fail(400, "invalid", "by: expected output");
+  const auto& masked = call->Query("masked");
+  if (!masked.empty() && masked != "true" && masked != "false")
+    return call->Fail(400, "invalid", "masked: expected true or false");
+  const auto grouped =
+      services.results.GroupsOf({*id, call->Query("stage")}, masked == "true", kMostGroups);
+  if (!grouped) return call->Fail(grouped.error());
+  json::array list;
+  std::size_t bytes = 0;
+  std::uint32_t told = 0;
+  for (const auto& group : grouped->groups) {
+    json::object view = GroupView(group);
+    bytes += json::serialize(view).size() + 1;
+    if (bytes > kMostGroupBytes) break;
+    told += group.count;
+    list.push_back(std::move(view));
+  }
+  const std::size_t shown = list.size();
+  call->Json(200, {{"groups", std::move(list)},
+                   {"groups_total", grouped->groups_total},
+                   {"groups_left_out", grouped->groups_total - shown},
+                   {"hosts_left_out", grouped->total - told},
+                   {"total", grouped->total}});
+}
+
+void States(Services& services, const CallPtr& call) {
+  const auto id = ParseRunId(call->Part("id"));
+  if (!id) return call->Fail(id.error());
+  auto states = services.results.StatesOf({*id, call->Query("stage")});
+  if (!states) return call->Fail(states.error());
+  const std::string tag = "\"" + ToHex(crypto::Sha256(*states)).substr(0, 16) + "\"";
+  if (net::FindHeader(call->request().headers, "If-None-Match") == tag)
+    return call->Text(304, "application/octet-stream", "", {{"ETag", tag}});
+  call->Text(200, "application/octet-stream", std::move(*states), {{"ETag", tag}});
+}
+
+}  // namespace
+
+std::vector<Route> ResultRoutes(Services& services) {
+  return {
+      {"GET", "/api/v1/runs/{id}/summary", Privilege::kView,
+       [&services](const CallPtr& call) { Summary(services, call); }},
+      {"GET", "/api/v1/runs/{id}/groups", Privilege::kView,
+       [&services](const CallPtr& call) { Groups(services, call); }},
+      {"GET", "/api/v1/runs/{id}/states", Privilege::kView,
+       [&services](const CallPtr& call) { States(services, call); }},
+  };
+}
+
+}  // namespace muster::server::api

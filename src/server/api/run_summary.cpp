@@ -1,0 +1,140 @@
+#include "server/api/run_summary.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <boost/json.hpp>
+
+#include "server/api/views.hpp"
+
+namespace muster::server::api {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kMostTitle = 200;
+constexpr std::size_t kMostName = 100;
+constexpr std::size_t kMostReason = 300;
+
+int InterestOf(StageState state) {
+  switch (state) {
+    case StageState::kRunning:
+    case StageState::kPaused:
+    case StageState::kAwaitingApproval:
+      return 0;
+    case StageState::kFailed:
+    case StageState::kTimedOut:
+    case StageState::kCancelled:
+      return 1;
+    case StageState::kSucceeded:
+      return 2;
+    case StageState::kWaiting:
+    case StageState::kSkipped:
+      return 3;
+  }
+  return 3;
+}
+
+json::object StageLine(const Run& run, std::uint32_t index, const TaskCounts& counts,
+                       StageState state) {
+  const StageProgress& stage = run.stages[index];
+  json::object line{{"name", Clipped(stage.name, kMostName)},
+                    {"state", Name(state)},
+                    {"visits", stage.visits},
+                    {"hosts", stage.hosts},
+                    {"batch", stage.batch},
+                    {"started", TimeView(stage.started)},
+                    {"ended", TimeView(stage.ended)},
+                    {"counts", CountsView(counts)}};
+  if (!stage.reason.empty()) line["reason"] = Clipped(stage.reason, kMostReason);
+  return line;
+}
+
+// Adds to `view` the stages that fit into what is left of the room.
+void AddStages(const Run& run, const std::vector<TaskCounts>& counts, RunState state,
+               json::object& view) {
+  const auto shown = [&](std::uint32_t index) { return ShownStage(run.stages[index], state); };
+  std::vector<std::uint32_t> order(run.stages.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::sort(order, {}, [&](std::uint32_t i) { return std::pair(InterestOf(shown(i)), i); });
+  std::map<std::uint32_t, json::object> fitting;
+  std::map<std::string, std::uint32_t> left_out;
+  std::size_t room = kMostSummary - std::min(kMostSummary, json::serialize(view).size() + 600);
+  bool full = false;
+  for (const std::uint32_t i : order) {
+    if (!full) {
+      json::object line = StageLine(run, i, counts[i], shown(i));
+      const std::size_t size = json::serialize(line).size() + 1;
+      full = size > room;
+      if (!full) {
+        room -= size;
+        fitting.emplace(i, std::move(line));
+        continue;
+      }
+    }
+    ++left_out[std::string(Name(shown(i)))];
+  }
+  json::array stages;
+  for (auto& [index, line] : fitting) stages.push_back(std::move(line));
+  json::object rest;
+  for (const auto& [name, count] : left_out) rest[name] = count;
+  view["stages"] = std::move(stages);
+  view["stages_total"] = run.stages.size();
+  view["stages_left_out"] = std::move(rest);
+}
+
+// Who wished it, when and why.
+template <typename Wish>
+json::value WishView(const std::optional<Wish>& wish) {
+  if (!wish) return nullptr;
+  return json::object{{"by", Clipped(wish->by, kMostName)},
+                      {"at", TimeView(wish->at)},
+                      {"reason", Clipped(wish->reason, kMostReason)}};
+}
+
+}  // namespace
+
+std::string Clipped(const std::string& text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "…";
+}
+
+json::object SummaryView(const Run& run, const std::optional<LiveView::RunView>& live,
+                         std::uint32_t logs_open, CommitNumber commit) {
+  const RunState state = live ? live->state : run.state;
+  const TaskCounts counts = live ? live->counts : run.counts;
+  TaskCounts tasks;
+  std::vector<TaskCounts> by_stage;
+  for (std::uint32_t i = 0; i < run.stages.size(); ++i) {
+    by_stage.push_back(StageCounts(run, i, live));
+    for (std::size_t k = 0; k < kTaskStates; ++k) tasks.by_state[k] += by_stage.back().by_state[k];
+  }
+  json::object view{{"id", FormatRunId(run.id)},
+                    {"state", Name(state)},
+                    {"title", Clipped(run.spec.title, kMostTitle)},
+                    {"targets", Clipped(run.spec.targets, kMostReason)},
+                    {"job", Clipped(run.spec.job, kMostName)},
+                    {"version", run.spec.version},
+                    {"pass", run.pass},
+                    {"by", Clipped(run.by, kMostName)},
+                    {"created", TimeView(run.created)},
+                    {"ended", TimeView(run.ended)},
+                    {"reason", Clipped(run.reason, kMostReason)},
+                    {"stop", WishView(run.stop)},
+                    {"pause", WishView(run.pause)},
+                    {"hosts", run.hosts},
+                    {"counts", CountsView(counts)},
+                    {"tasks", CountsView(tasks)},
+                    {"logs_open", logs_open},
+                    {"exit_code", ExitCodeOf(counts)},
+                    {"commit", live ? live->commit.value : commit.value}};
+  AddStages(run, by_stage, state, view);
+  return view;
+}
+
+}  // namespace muster::server::api

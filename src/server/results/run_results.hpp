@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.hpp"
+#include "engine/effects.hpp"
+#include "ports/store.hpp"
+#include "server/results/host_folds.hpp"
+#include "server/results/task_table.hpp"
+
+namespace muster::server {
+
+// What became of runs, for readers: per run, and per stage that somebody asked about, a table of
+// tasks and of equal outcomes. A table of a run follows it from its start; one that is not there is
+// made by one scan of its rows, and follows from then on. The tables that were longest without use
+// go first when there are too many. Never part of a decision. Safe from any thread.
+class RunResults {
+ public:
+  struct Limits {
+    std::size_t most_places = 2'000'000;  // of all tables, about 60 bytes each
+  };
+  // TaskState by ordinal of an open run, for states that have no row; empty when it is not open.
+  using LiveStates = std::function<std::vector<std::uint8_t>(RunId)>;
+
+  RunResults(Store& store, LiveStates live, Limits limits);
+  RunResults(Store& store, LiveStates live) : RunResults(store, std::move(live), Limits{}) {}
+
+  void Take(const Batch& committed);
+  void Take(const std::vector<engine::News>& news);  // of the same commits, or later
+  void Forget();                                     // others may have written to the store
+
+  // Whose tasks: of one stage in its last pass, or with "" of each host its last.
+  struct Choice {
+    RunId run;
+    std::string stage = {};
+  };
+
+  // Tasks that ended alike, or stand alike.
+  struct Group {
+    Outcome outcome;
+    std::uint32_t count = 0;
+    std::string hosts;  // folded
+    std::string sample_host;
+    std::uint32_t ordinal = 0;  // of the sample
+    TaskTable::Place sample;
+  };
+  struct Grouped {
+    std::vector<Group> groups;     // failed ones first, then those that are not over; bigger first
+    std::size_t groups_total = 0;  // of which `groups` are the first
+    std::uint32_t total = 0;       // tasks
+  };
+  // At most `most` groups; the first few name more of their hosts than the others. Costs what the
+  // groups cost. kNotFound: no such run or stage.
+  Result<Grouped> GroupsOf(const Choice& choice, bool masked, std::size_t most);
+
+  // TaskState by ordinal, TaskTable::kNoTask for hosts that are not of the stage. kNotFound as
+  // above.
+  Result<std::string> StatesOf(const Choice& choice);
+
+  struct Row {
+    std::uint32_t ordinal = 0;
+    TaskState state = TaskState::kWaiting;
+    TaskKey key;  // of the row that says more; attempt 0: there is none
+  };
+  struct Window {
+    std::shared_ptr<const Targets> targets;
+    std::vector<Row> rows;
+    std::optional<std::uint32_t> next;  // `from` of the next window
+  };
+  struct RowFilter {
+    std::uint32_t from = 0;          // ordinal
+    std::optional<TaskState> state;  // as it is shown
+    std::string host;
+    std::size_t limit = 500;
+  };
+  // A window of tasks in the run's frozen order. kNotFound as above.
+  Result<Window> RowsOf(const Choice& choice, const RowFilter& filter);
+
+  std::size_t Places() const;  // that all tables take now
+
+ private:
+  using Key = std::pair<RunId, std::string>;
+  struct Table {
+    TaskTable tasks;
+    std::list<Key>::iterator use;
+    bool ready = false;  // everything that was committed before it was made is in
+    bool listed = true;
+    std::size_t counted = 0;  // of places_
+  };
+  struct Entry {
+    std::shared_ptr<const Targets> targets;
+    std::shared_ptr<const HostFolds> folds;  // made when first needed
+    std::map<std::string, std::shared_ptr<Table>> tables;
+  };
+  // What a reader works with; its content is guarded by mutex_, also when it is no longer listed.
+  struct Found {
+    std::shared_ptr<const Targets> targets;
+    std::shared_ptr<Table> table;
+  };
+
+  void TakeOne(const Change& change) REQUIRES(mutex_);
+  template <typename Do>
+  void Update(RunId run, const Do& change) REQUIRES(mutex_);
+  std::shared_ptr<Table> AddTable(Entry& entry, const Key& key) REQUIRES(mutex_);
+  void Count(Table& table) REQUIRES(mutex_);
+  void DropTable(const Key& key) REQUIRES(mutex_);
+  void MakeRoom(const Key& keep) REQUIRES(mutex_);
+
+  Result<Found> Find(const Choice& choice) EXCLUDES(mutex_);
+  Result<Found> Open(const Choice& choice) EXCLUDES(mutex_);
+  Result<> Fill(const Choice& choice, const Found& found) EXCLUDES(mutex_);
+  Result<> FillVisit(const Found& found, RunId run, Visit visit) EXCLUDES(mutex_);
+  std::shared_ptr<const HostFolds> FoldsOf(RunId run, const Found& found) EXCLUDES(mutex_);
+
+  Store& store_;
+  const LiveStates live_;
+  const Limits limits_;
+  mutable base::Mutex mutex_;
+  std::map<RunId, Entry> entries_ GUARDED_BY(mutex_);
+  std::list<Key> uses_ GUARDED_BY(mutex_);  // of every table, the last one first
+  std::size_t places_ GUARDED_BY(mutex_) = 0;
+};
+
+// The visits to a stage in the run's last pass that entered it. kNotFound: no such run or stage.
+Result<std::vector<StageVisit>> VisitsOf(Store& store, RunId run, const std::string& stage);
+
+}  // namespace muster::server

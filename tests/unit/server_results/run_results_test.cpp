@@ -1,0 +1,163 @@
+#include "server/results/run_results.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "unit/server_results/results_fixture.hpp"
+
+namespace muster::server {
+namespace {
+
+engine::News Told(const TaskKey& task, TaskState state) {
+  return engine::TaskNews{.task = task, .state = state, .reason = {}};
+}
+
+std::vector<std::string> Lines(const RunResults::Grouped& grouped) {
+  std::vector<std::string> lines;
+  for (const auto& group : grouped.groups)
+    lines.push_back(fmt::format("{} {} exit {}: {}", group.count, Name(group.outcome.state),
+                                group.outcome.exit_code, group.hosts));
+  return lines;
+}
+
+TEST(RunResults, GroupsFollowTheCommits) {
+  FollowedRun run(10);
+  run.Commit({PutVisit{kRun, VisitTo("one", 1, Ordinals::All(10))}});
+  for (std::uint32_t i = 0; i < 8; ++i) run.Commit({PutTask{Sent(KeyOf(1, i))}});
+  for (std::uint32_t i = 0; i < 5; ++i)
+    run.Commit({PutTask{Ended(KeyOf(1, i), TaskState::kSucceeded, 0, 'a')}});
+  run.Commit({PutTask{Ended(KeyOf(1, 5), TaskState::kFailed, 3, 'b')}});
+  run.results.Take({Told(KeyOf(1, 6), TaskState::kRunning)});
+  const auto grouped = run.results.GroupsOf({kRun}, false, 100);
+  ASSERT_TRUE(grouped);
+  EXPECT_THAT(
+      Lines(*grouped),
+      testing::ElementsAre("1 failed exit 3: h6", "2 waiting exit 0: h[9-10]", "1 sent exit 0: h8",
+                           "1 running exit 0: h7", "5 succeeded exit 0: h[1-5]"));
+  EXPECT_EQ(grouped->total, 10U);
+  EXPECT_EQ(grouped->groups.back().sample_host, "h1");
+  EXPECT_EQ(grouped->groups.back().sample.bytes, 7U);
+}
+
+TEST(RunResults, FirstGroupsAreTheWorstAndBiggest) {
+  FollowedRun run(6);
+  for (std::uint32_t i = 0; i < 6; ++i)
+    run.Commit({PutTask{Ended(KeyOf(1, i), TaskState::kFailed, i < 3 ? 1 : int(i), 'a')}});
+  const auto grouped = run.results.GroupsOf({kRun}, false, 2);
+  EXPECT_THAT(Lines(*grouped),
+              testing::ElementsAre("3 failed exit 1: h[1-3]", "1 failed exit 3: h4"));
+  EXPECT_EQ(grouped->groups_total, 4U);
+}
+
+TEST(RunResults, WindowsNameTheLastTaskOfEachHost) {
+  FollowedRun run(5);
+  run.Commit({PutVisit{kRun, VisitTo("one", 1, Ordinals::All(5))},
+              PutVisit{kRun, VisitTo("two", 2, Ordinals::Of({1, 2}))}});
+  for (std::uint32_t i = 0; i < 4; ++i)
+    run.Commit({PutTask{Ended(KeyOf(1, i), TaskState::kSucceeded)}});
+  run.Commit({PutTask{Ended(KeyOf(2, 2), TaskState::kFailed, 1)}});
+  const auto window = run.results.RowsOf({kRun}, {.from = 1, .limit = 2});
+  ASSERT_TRUE(window && window->rows.size() == 2);
+  EXPECT_EQ(window->rows[0].key, KeyOf(1, 1));
+  EXPECT_EQ(window->rows[1].key, KeyOf(2, 2));
+  EXPECT_EQ(window->next, 3U);
+  const auto rest = run.results.RowsOf({kRun}, {.from = 3, .limit = 2});
+  EXPECT_EQ(rest->rows.at(1).key.attempt, Attempt());
+  EXPECT_EQ(rest->next, std::nullopt);
+  const auto failed = run.results.RowsOf({kRun}, {.state = TaskState::kFailed});
+  EXPECT_EQ(failed->rows.size(), 1U);
+  const auto named = run.results.RowsOf({kRun}, {.host = "h4"});
+  ASSERT_EQ(named->rows.size(), 1U);
+  EXPECT_EQ(named->rows[0].ordinal, 3U);
+  EXPECT_TRUE(run.results.RowsOf({kRun}, {.host = "h9"})->rows.empty());
+}
+
+TEST(RunResults, StagesHaveTablesOfTheirOwn) {
+  FollowedRun run(3);
+  run.Commit({PutVisit{kRun, VisitTo("one", 1, Ordinals::All(3))},
+              PutTask{Ended(KeyOf(1, 0), TaskState::kSucceeded)}});
+  EXPECT_EQ(*run.results.StatesOf({kRun, "one"}), (std::string{'\4', '\0', '\0'}));
+  EXPECT_EQ(*run.results.StatesOf({kRun, "two"}), (std::string{'\xff', '\xff', '\xff'}));
+  run.Commit({PutVisit{kRun, VisitTo("two", 2, Ordinals::Of({0}))},
+              PutTask{Ended(KeyOf(2, 0), TaskState::kFailed, 1)}});
+  EXPECT_EQ(*run.results.StatesOf({kRun, "one"}), (std::string{'\4', '\0', '\0'}));
+  EXPECT_EQ(*run.results.StatesOf({kRun, "two"}), (std::string{'\5', '\xff', '\xff'}));
+  EXPECT_EQ(*run.results.StatesOf({kRun}), (std::string{'\5', '\0', '\0'}));
+}
+
+TEST(RunResults, UnknownRunsAndStagesAreNotFound) {
+  FollowedRun run(1);
+  EXPECT_EQ(run.results.StatesOf({kRun, "three"}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(run.results.StatesOf({kRun, "three"}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(run.results.StatesOf({RunId(9)}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(*run.results.StatesOf({kRun}), std::string(1, '\0'));
+}
+
+TEST(RunResults, TablesMadeLateLearnWhatHasNoRow) {
+  FollowedRun run(3);
+  run.Commit({PutVisit{kRun, VisitTo("one", 1, Ordinals::All(3))}, PutTask{Sent(KeyOf(1, 0))}});
+  run.results.Forget();
+  run.live = {3, 1, 0};
+  EXPECT_EQ(*run.results.StatesOf({kRun}), (std::string{'\3', '\1', '\0'}));
+}
+
+TEST(RunResults, ForgetsWhatWasLongestWithoutUse) {
+  FollowedRun run(100, {.most_places = 400});
+  run.Commit({PutVisit{kRun, VisitTo("one", 1, Ordinals::All(100))}});
+  for (std::uint32_t i = 0; i < 100; ++i)
+    run.Commit({PutTask{Ended(KeyOf(1, i), TaskState::kSucceeded)}});
+  for (std::uint64_t id = 2; id < 20; ++id) run.Commit({PutTargets{RunId(id), Hosts(100)}});
+  EXPECT_LE(run.results.Places(), 400U);
+  // What is gone is made again from the rows.
+  EXPECT_EQ(*run.results.StatesOf({kRun}), std::string(100, '\4'));
+  EXPECT_LE(run.results.Places(), 400U);
+  run.Commit({DropRun{kRun}});
+  EXPECT_LE(run.results.Places(), 400U);
+}
+
+// Any history of two stages over two passes, told in any mixture of rows and news: what followed
+// along is what a scan finds.
+RC_GTEST_PROP(RunResults, IncrementalIsTheSameAsFromScratch, ()) {
+  constexpr std::uint32_t kHosts = 6;
+  FollowedRun run(kHosts);
+  if (*rc::gen::arbitrary<bool>()) (void)run.results.StatesOf({kRun, "one"});
+  std::uint32_t visits = 0;
+  for (const std::uint32_t pass : {1U, 2U}) {
+    for (const char* stage : {"one", "two"}) {
+      Ordinals hosts;
+      for (std::uint32_t i = 0; i < kHosts; ++i)
+        if (*rc::gen::inRange(0, 3) > 0) hosts.Insert(i);
+      const std::uint32_t visit = ++visits;
+      run.Commit({PutVisit{kRun, VisitTo(stage, visit, hosts, pass)}});
+      for (const std::uint32_t ordinal : hosts.List()) {
+        const auto attempts = *rc::gen::inRange(0U, 3U);
+        for (std::uint32_t attempt = 1; attempt <= attempts; ++attempt) {
+          const TaskKey key = KeyOf(visit, ordinal, attempt);
+          run.Commit({PutTask{Sent(key)}});
+          if (attempt == attempts && *rc::gen::arbitrary<bool>()) break;
+          const bool late = *rc::gen::inRange(0, 4) == 0;
+          const TaskState state = late                          ? TaskState::kUnreachable
+                                  : *rc::gen::arbitrary<bool>() ? TaskState::kSucceeded
+                                                                : TaskState::kFailed;
+          const int code = state == TaskState::kFailed ? *rc::gen::inRange(1, 3) : 0;
+          const char output = *rc::gen::element('a', 'b');
+          if (*rc::gen::arbitrary<bool>()) run.Commit({PutTask{Ended(key, state, code)}});
+          run.Commit({PutTask{Ended(key, state, code, output, *rc::gen::element('m', 'n'))}});
+          run.results.Take({Told(key, TaskState::kRunning)});  // news come after the commit
+        }
+      }
+      if (*rc::gen::inRange(0, 4) == 0) (void)run.results.StatesOf({kRun, stage});
+    }
+  }
+  RunResults fresh(run.store, [](RunId) { return std::vector<std::uint8_t>(); });
+  for (const char* stage : {"", "one", "two"}) {
+    RC_ASSERT(*run.results.StatesOf({kRun, stage}) == *fresh.StatesOf({kRun, stage}));
+    for (const bool masked : {false, true})
+      RC_ASSERT(Lines(*run.results.GroupsOf({kRun, stage}, masked, 100)) ==
+                Lines(*fresh.GroupsOf({kRun, stage}, masked, 100)));
+  }
+}
+
+}  // namespace
+}  // namespace muster::server
