@@ -6,6 +6,7 @@
 #include "cli/report.hpp"
 #include "cli/run_choice.hpp"
 #include "cli/run_result.hpp"
+#include "cli/show_groups.hpp"
 #include "cli/terminal_text.hpp"
 
 namespace muster::cli {
@@ -13,11 +14,18 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kMostGroups = 50;
 constexpr const char* kExamples = R"(Examples:
-  muster show                 what became of your last run: counts, equal outcomes, stages
-  muster show r12             of this one; 12 means the same
-  muster show r12 -o json     the same for programs, with every host)";
+  muster show                       what became of your last run: counts, stages, equal outcomes
+  muster show r12                   of this one; 12 means the same
+  muster show r12 --stage verify    the outcomes of one stage
+  muster show r12 --masked --diff   how the odd ones' output differs from what most hosts said
+  muster show r12 -o json           the same for programs, with every host)";
+
+struct ShowFlags {
+  std::string run;
+  GroupsChoice groups;
+  bool groups_only = false;
+};
 
 std::string Header(const Context& context, const json::value& run) {
   const bool tty = context.terminal.stdout_tty;
@@ -98,19 +106,6 @@ std::string Questions(const Context& context, ApiClient& api, const std::string&
   return pages ? text : "";
 }
 
-std::string Groups(const Context& context, const std::vector<OutcomeGroup>& groups) {
-  std::string text;
-  for (std::size_t i = 0; i < groups.size() && i < kMostGroups; ++i) {
-    const auto head = GroupHead(groups[i]);
-    text += Paint(context.terminal.stdout_tty ? ForTerminal(head, true) : head,
-                  ColourOf(groups[i].state), context.terminal.colour_out) +
-            "\n";
-  }
-  if (groups.size() > kMostGroups)
-    text += fmt::format("… and {} more\n", Count(groups.size() - kMostGroups));
-  return text.empty() ? text : "\n" + text;
-}
-
 // The run as the API tells it, with every host under `hosts` and their number under `host_count`.
 Result<json::value> FullDocument(ApiClient& api, const json::value& run) {
   auto result = ResultDocument(api, run);
@@ -121,11 +116,26 @@ Result<json::value> FullDocument(ApiClient& api, const json::value& run) {
   return json::value(std::move(document));
 }
 
-Result<int> Show(const Context& context, const std::string& given) {
+Result<int> ShowGroupsOnly(const Context& context, ApiClient& api, const std::string& run,
+                           const GroupsChoice& choice) {
+  if (context.OutputFormat() != Format::kTable) {
+    const auto answer = FetchGroups(api, run, choice);
+    if (!answer) return Fail(answer.error());
+    context.PrintDocument(*answer);
+    return 0;
+  }
+  const auto text = ShowGroups(context, api, run, choice);
+  if (!text) return Fail(text.error());
+  Write(stdout, text->empty() ? *text : text->substr(1));
+  return 0;
+}
+
+Result<int> Show(const Context& context, const ShowFlags& flags) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  const auto id = ChooseRunQuietly(*api, given);
+  const auto id = ChooseRunQuietly(*api, flags.run);
   if (!id) return Fail(id.error());
+  if (flags.groups_only) return ShowGroupsOnly(context, *api, *id, flags.groups);
   const auto run = api->Get("/runs/" + Segment(*id));
   if (!run) return Fail(run.error());
   if (!run->is_object()) return Fail(ErrorCode::kInternal, "the server's answer is not a run");
@@ -135,10 +145,10 @@ Result<int> Show(const Context& context, const std::string& given) {
     context.PrintDocument(*document);
     return 0;
   }
-  const auto groups = api->Get(fmt::format("/runs/{}/groups", Segment(*id)));
+  const auto groups = ShowGroups(context, *api, *id, flags.groups);
   if (!groups) return Fail(groups.error());
   Write(stdout, Header(context, *run) + Questions(context, *api, *id, *run) +
-                    Groups(context, GroupsOf(*groups)) + Stages(context, *run));
+                    Stages(context, *run) + *groups);
   return 0;
 }
 
@@ -146,11 +156,20 @@ Result<int> Show(const Context& context, const std::string& given) {
 
 void AddShow(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("show", "Show what became of a run");
-  const auto run = std::make_shared<std::string>();
+  const auto flags = std::make_shared<ShowFlags>();
   command->footer(kExamples);
-  command->add_option("run", *run, "Which run (default: your last)")->type_name("RUN");
+  command->add_option("run", flags->run, "Which run (default: your last)")->type_name("RUN");
+  command
+      ->add_option("--stage", flags->groups.stage,
+                   "Outcomes of this stage (default: each host's last)")
+      ->type_name("STAGE");
+  command->add_flag("--masked", flags->groups.masked,
+                    "Take outputs as equal that differ by host, address, time or process only");
+  command->add_flag("--diff", flags->groups.diff,
+                    "Show how the output of odd hosts differs from what most said");
+  command->add_flag("--groups", flags->groups_only, "Only the equal outcomes");
   command->callback(
-      [&context, run] { context.action = [&context, run] { return Show(context, *run); }; });
+      [&context, flags] { context.action = [&context, flags] { return Show(context, *flags); }; });
 }
 
 }  // namespace muster::cli

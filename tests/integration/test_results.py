@@ -99,6 +99,24 @@ stages:
         self.assertEqual(self.groups(run), [(3, "succeeded", 0, "h[1-3]")])
 
 
+    def show(self, *words):
+        return self.assertCode(self.cluster.muster("show", self.run_id, *words), 0).text
+
+    def test_show_prints_stages_then_groups_with_samples(self):
+        shown = self.show()
+        self.assertRegex(shown, r"(?s)STAGE .*look .*judge .*rest .*\n1 host failed \(exit 3\): h2\n  odd\n\n"
+                                r"2 hosts succeeded: h\[1,3\]\n  same\n$")
+        self.assertNotIn("STAGE", self.show("--groups"))
+        self.assertEqual(len(json.loads(self.show("--groups", "--stage", "look", "-o", "json"))["groups"]), 3)
+        self.assertIn("3 hosts succeeded: h[1-3]\n  I am h1, pid ", self.show("--stage", "look", "--masked"))
+
+    def test_show_says_how_odd_hosts_differ(self):
+        self.assertIn("1 host failed (exit 3): h2\n  --- h1 (as 2 hosts)\n  +++ h2\n", self.show("--diff"))
+        shown = self.show("--diff")
+        self.assertIn("\n  -same\n  +odd\n", shown)
+        self.assertIn("2 hosts succeeded: h[1,3] (most)\n  same\n", shown)
+
+
 class OnAFleet(ResultsTest):
     hosts = ("fleet",)  # one emulator, not an agent
 

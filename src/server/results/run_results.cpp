@@ -208,10 +208,12 @@ Result<> RunResults::Fill(const Choice& choice, const Found& found) {
 }
 
 Result<> RunResults::FillVisit(const Found& found, RunId run, Visit visit) {
+  TaskFilter filter;
+  filter.last_attempt_only = false;  // the table knows which is the last
   // Before the visit's first row and after every row of the visit before it.
   TaskKey after{run, Visit(visit.value - 1), UINT32_MAX, HostId(UINT64_MAX), Attempt(UINT32_MAX)};
   for (;;) {
-    const auto rows = store_.ListTasks(run, TaskFilter{}, after, kPage);
+    const auto rows = store_.ListTasks(run, filter, after, kPage);
     if (!rows) return Fail(rows.error());
     base::Lock lock(mutex_);
     for (const auto& row : *rows) {
