@@ -267,6 +267,33 @@ Result<json::value> ApiClient::Pages(std::string_view path, Query query, std::st
   }
 }
 
+Result<> ApiClient::Objects(std::string_view path, const Query& query,
+                            const std::function<bool(const json::value&)>& on_object) {
+  const auto request = Request("GET", ApiTarget(path, query));
+  std::string begun;
+  Result<> outcome;
+  const auto take = [&](std::string_view bytes) {
+    begun += bytes;
+    std::size_t from = 0;
+    for (auto end = begun.find('\n'); end != std::string::npos; end = begun.find('\n', from)) {
+      const auto line = std::string_view(begun).substr(from, end - from);
+      from = end + 1;
+      if (line.empty()) continue;
+      boost::system::error_code problem;
+      const auto object = json::parse(line, problem);
+      if (problem)
+        outcome = Fail(ErrorCode::kInternal, "{}: a line of the answer is not JSON", path);
+      if (problem || !on_object(object)) return false;
+    }
+    begun.erase(0, from);
+    return true;
+  };
+  const auto response = http_.Stream(request, kStreamSilence, take);
+  if (!response) return Fail(response.error());
+  if (response->status != 200) return Fail(ErrorOfAnswer(response->status, response->body));
+  return outcome;
+}
+
 Result<> ApiClient::Events(const Query& query, const std::function<bool(SseEvent)>& on_event) {
   auto request = Request("GET", ApiTarget("/stream", query));
   request.headers.emplace_back("Accept", "text/event-stream");

@@ -82,6 +82,11 @@ class ApiClient {
   Result<boost::json::value> Pages(std::string_view path, Query query, std::string_view field,
                                    const std::function<bool(const boost::json::value&)>& on_item);
 
+  // JSON objects, one on each line, as they come, until `on_object` returns false, the server ends
+  // the answer, or it breaks (kTimeout, kUnavailable). Empty lines are left out.
+  Result<> Objects(std::string_view path, const Query& query,
+                   const std::function<bool(const boost::json::value&)>& on_object);
+
   // Server-sent events until `on_event` returns false, the server ends the stream, or it breaks
   // (kTimeout, kUnavailable).
   Result<> Events(const Query& query, const std::function<bool(SseEvent)>& on_event);

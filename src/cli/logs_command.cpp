@@ -6,6 +6,7 @@
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
 #include "cli/host_printer.hpp"
+#include "cli/log_grep.hpp"
 #include "cli/log_text.hpp"
 #include "cli/run_choice.hpp"
 #include "cli/run_follow.hpp"
@@ -21,7 +22,9 @@ constexpr const char* kExamples = R"(Examples:
   muster logs r12 --host web3            the raw bytes of one host
   muster logs r12 --host web3 --tail 20  its last 20 lines
   muster logs r12 --stage verify         of one stage of a job
-  muster logs r12 -f                     also what is still to come)";
+  muster logs r12 -f                     also what is still to come
+  muster logs r12 --grep 'no space|EIO'  the lines of every host and stage that match
+  muster logs r12 --grep timeout -i -C 2 whatever the case, with two lines around each)";
 
 struct LogsFlags {
   std::string run;
@@ -33,6 +36,7 @@ struct LogsFlags {
   bool timestamps = false;
   std::uint64_t tail = 0;
   std::uint32_t attempt = 0;
+  GrepFlags grep;
 
   std::string StreamName() const { return only_stdout ? "stdout" : only_stderr ? "stderr" : ""; }
   Query For(const std::string& of_host, std::uint64_t from) const {
@@ -164,6 +168,13 @@ Result<int> EveryHost(const Context& context, ApiClient& api, const LogsFlags& f
   return 0;
 }
 
+Result<int> Grep(const Context& context, ApiClient& api, const LogsFlags& flags) {
+  if (flags.follow || flags.timestamps || flags.tail > 0 || flags.attempt > 0 ||
+      flags.only_stdout || flags.only_stderr)
+    return Fail(ErrorCode::kInvalid, "--grep goes with --host, --stage, -i, -C and --limit only");
+  return GrepLogs(context, api, flags.run, flags.stage, flags.host, flags.grep);
+}
+
 Result<int> Logs(const Context& context, LogsFlags& flags) {
   if (flags.only_stdout && flags.only_stderr)
     return Fail(ErrorCode::kInvalid,
@@ -173,6 +184,7 @@ Result<int> Logs(const Context& context, LogsFlags& flags) {
   auto chosen = ChooseRun(context, *api, flags.run);
   if (!chosen) return Fail(chosen.error());
   flags.run = std::move(*chosen);
+  if (!flags.grep.re.empty()) return Grep(context, *api, flags);
   if (!flags.host.empty()) return OneHost(context, *api, flags);
   const auto run = api->Get("/runs/" + Segment(flags.run));
   if (!run) return Fail(run.error());
@@ -209,6 +221,20 @@ void AddLogs(CLI::App& app, Context& context) {
   command->add_option("--tail", flags->tail, "Only the last lines")->type_name("N");
   command->add_option("--attempt", flags->attempt, "Of this attempt (default: the last)")
       ->type_name("N");
+  auto* grep =
+      command
+          ->add_option("--grep", flags->grep.re, "Only lines that match, of every host and stage")
+          ->type_name("RE");
+  command->add_flag("-i,--ignore-case", flags->grep.ignore_case, "Whatever the case")->needs(grep);
+  command->add_option("-C,--context-lines", flags->grep.context, "Lines around each match")
+      ->type_name("N")
+      ->check(CLI::Range(0, 20))
+      ->needs(grep);
+  command->add_option("--limit", flags->grep.limit, "Stop after so many matches")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str()
+      ->needs(grep);
   command->callback(
       [&context, flags] { context.action = [&context, flags] { return Logs(context, *flags); }; });
 }

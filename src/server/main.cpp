@@ -33,6 +33,7 @@
 #include "server/api/ask_engine.hpp"
 #include "server/api/document_channels.hpp"
 #include "server/api/routes.hpp"
+#include "server/api/search.hpp"
 #include "server/ca_command.hpp"
 #include "server/certificate_keeper.hpp"
 #include "server/certificates.hpp"
@@ -281,6 +282,8 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
     router.Add(routes(services));
 
   router.Add(api::ArtifactRoutes(files));
+  api::SearchServices searches{.store = **store, .logs = **logs, .workers = workers};
+  router.Add(api::SearchRoutes(searches));
   api::SecretServices sealed{.store = **store, .engine = engine, .sealer = *sealer};
   router.Add(api::SecretRoutes(sealed));
 

@@ -48,7 +48,7 @@ class Contract(ApiTest):
         "join": {"token": "mj1.no.such", "name": "h9", "request_pem": "none"},
     }
     HOSTS = {"revokeHost": "nobody"}  # the others need h1 as it is
-    QUERIES = {"readLog": "?host=h1", "whyRun": "?host=h1", "listDocuments": "?kind=job"}
+    QUERIES = {"readLog": "?host=h1", "searchLogs": "?re=hello", "whyRun": "?host=h1", "listDocuments": "?kind=job"}
 
     def call(self, method, path, operation, **more):
         host = self.HOSTS.get(operation["operationId"], "h1")

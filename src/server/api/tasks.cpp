@@ -52,17 +52,20 @@ void ListTasks(Services& services, const CallPtr& call) {
                                                .limit = *limit});
   if (!window) return call->Fail(window.error());
   std::vector<TaskKey> keys;
-  for (const auto& row : window->rows) keys.push_back(row.key);
+  for (const auto& row : window->rows)
+    if (row.key.attempt) keys.push_back(row.key);
   const auto records = services.store.FindTasks(keys);
   if (!records) return call->Fail(records.error());
   const WallTime logs_since = services.keeper.LogsSince();
   json::array list;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const auto& row = window->rows[i];
+  auto record = records->value.begin();
+  for (const auto& row : window->rows) {
     const std::string& name = (*window->targets)[row.ordinal].name;
-    const auto& record = records->value[i];
-    list.push_back(record ? TaskView(*record, name, row.state, logs_since)
-                          : WaitingTaskView(name, row.ordinal, row.state));
+    const TaskRecord* known = nullptr;
+    if (row.key.attempt)
+      if (const auto& found = *record++; found) known = &*found;
+    list.push_back(known != nullptr ? TaskView(*known, name, row.state, logs_since)
+                                    : WaitingTaskView(name, row.ordinal, row.state));
   }
   json::value next = nullptr;
   if (window->next) next = std::to_string(*window->next);

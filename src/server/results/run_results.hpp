@@ -26,7 +26,7 @@ namespace muster::server {
 class RunResults {
  public:
   struct Limits {
-    std::size_t most_places = 2'000'000;  // of all tables, about 60 bytes each
+    std::size_t most_places = 500'000;  // of all tables; about 100 bytes each, names included
   };
   // TaskState by ordinal of an open run, for states that have no row; empty when it is not open.
   using LiveStates = std::function<std::vector<std::uint8_t>(RunId)>;
