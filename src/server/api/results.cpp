@@ -6,17 +6,11 @@
 #include "base/text.hpp"
 #include "domain/no_such_run.hpp"
 #include "server/api/routes.hpp"
+#include "server/api/run_groups.hpp"
 #include "server/api/run_summary.hpp"
-#include "server/api/views.hpp"
 
 namespace muster::server::api {
 namespace {
-
-namespace json = boost::json;
-
-constexpr std::size_t kMostGroups = 400;
-constexpr std::size_t kMostGroupBytes = 190'000;  // of the answer; with its frame below 200 KB
-constexpr std::size_t kMostReason = 400;
 
 void Summary(Services& services, const CallPtr& call) {
   const auto id = ParseRunId(call->Part("id"));
@@ -32,23 +26,6 @@ void Summary(Services& services, const CallPtr& call) {
   call->Json(200, SummaryView(*run->value, live, services.live.LogsOpen(*id), run->commit));
 }
 
-json::object GroupView(const RunResults::Group& group) {
-  const Outcome& outcome = group.outcome;
-  return {{"count", group.count},
-          {"state", Name(outcome.state)},
-          {"exit_code", outcome.exit_code},
-          {"signal", outcome.signal},
-          {"reason", Clipped(outcome.reason, kMostReason)},
-          {"stdout_sha256", ToHex(outcome.stdout_sha256.Bytes())},
-          {"stderr_sha256", ToHex(outcome.stderr_sha256.Bytes())},
-          {"masked_sha256", ToHex(outcome.masked_sha256.Bytes())},
-          {"hosts", group.hosts},
-          {"sample_host", group.sample_host},
-          {"sample_visit", group.sample.visit.value},
-          {"sample_attempt", group.sample.attempt.value},
-          {"bytes", group.sample.bytes}};
-}
-
 void Groups(Services& services, const CallPtr& call) {
   const auto id = ParseRunId(call->Part("id"));
   if (!id) return call->Fail(id.error());
@@ -60,22 +37,7 @@ void Groups(Services& services, const CallPtr& call) {
   const auto grouped =
       services.results.GroupsOf({*id, call->Query("stage")}, masked == "true", kMostGroups);
   if (!grouped) return call->Fail(grouped.error());
-  json::array list;
-  std::size_t bytes = 0;
-  std::uint32_t told = 0;
-  for (const auto& group : grouped->groups) {
-    json::object view = GroupView(group);
-    bytes += json::serialize(view).size() + 1;
-    if (bytes > kMostGroupBytes) break;
-    told += group.count;
-    list.push_back(std::move(view));
-  }
-  const std::size_t shown = list.size();
-  call->Json(200, {{"groups", std::move(list)},
-                   {"groups_total", grouped->groups_total},
-                   {"groups_left_out", grouped->groups_total - shown},
-                   {"hosts_left_out", grouped->total - told},
-                   {"total", grouped->total}});
+  call->Json(200, GroupsView(*grouped));
 }
 
 void States(Services& services, const CallPtr& call) {

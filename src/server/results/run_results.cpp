@@ -75,14 +75,18 @@ void RunResults::TakeOne(const Change& change) {
 }
 
 void RunResults::Take(const std::vector<engine::News>& news) {
-  base::Lock lock(mutex_);
+  std::vector<const engine::TaskNews*> without_row;
   for (const auto& one : news) {
     const auto* task = std::get_if<engine::TaskNews>(&one);
     if (task == nullptr) continue;
-    if (task->state != TaskState::kQueued && task->state != TaskState::kRunning) continue;
+    if (task->state == TaskState::kQueued || task->state == TaskState::kRunning)
+      without_row.push_back(task);
+  }
+  if (without_row.empty()) return;
+  base::Lock lock(mutex_);
+  for (const auto* task : without_row)
     Update(task->task.run,
            [&](const std::string&, TaskTable& table) { table.Take(task->task, task->state); });
-  }
 }
 
 template <typename Do>
@@ -282,21 +286,40 @@ Result<std::string> RunResults::StatesOf(const Choice& choice) {
   return found->table->tasks.States();
 }
 
-Result<RunResults::Window> RunResults::RowsOf(const Choice& choice, const RowFilter& filter) {
-  const auto found = Find(choice);
-  if (!found) return Fail(found.error());
-  Window window{.targets = found->targets};
-  const Targets& targets = *found->targets;
-  std::uint32_t first = filter.from;
-  auto last = static_cast<std::uint32_t>(targets.size());
-  if (!filter.host.empty()) {
-    const auto at = std::ranges::find(targets, filter.host, &Target::name) - targets.begin();
-    first = std::max(first, static_cast<std::uint32_t>(at));
-    last = std::min(last, static_cast<std::uint32_t>(at) + 1);
-  }
+std::optional<RunResults::Found> RunResults::Ready(const Choice& choice) {
   base::Lock lock(mutex_);
-  const TaskTable& table = found->table->tasks;
-  for (std::uint32_t i = first; i < last; ++i) {
+  const auto entry = entries_.find(choice.run);
+  if (entry == entries_.end()) return std::nullopt;
+  const auto table = entry->second.tables.find(choice.stage);
+  if (table == entry->second.tables.end() || !table->second->ready) return std::nullopt;
+  uses_.splice(uses_.begin(), uses_, table->second->use);
+  return Found{entry->second.targets, table->second};
+}
+
+Result<RowWindow> RunResults::RowsOf(const Choice& choice, const RowFilter& filter) {
+  if (const auto ready = Ready(choice)) return RowsFrom(choice, *ready, filter);
+  if (filter.state) {
+    const auto found = Find(choice);
+    if (!found) return Fail(found.error());
+    return RowsFrom(choice, *found, filter);
+  }
+  auto targets = store_.FindTargets(choice.run);
+  if (!targets) return Fail(targets.error());
+  const bool of_stage = !choice.stage.empty();
+  const auto visits =
+      of_stage ? VisitsOf(store_, choice.run, choice.stage) : AllVisits(store_, choice.run);
+  if (!visits) return Fail(visits.error());
+  return ReadWindow(store_, choice.run, std::move(*targets), *visits, of_stage, live_(choice.run),
+                    filter);
+}
+
+RowWindow RunResults::RowsFrom(const Choice& choice, const Found& found,
+                               const RowFilter& filter) const {
+  RowWindow window{.targets = found.targets};
+  const auto span = filter.SpanOf(*found.targets);
+  base::Lock lock(mutex_);
+  const TaskTable& table = found.table->tasks;
+  for (std::uint32_t i = span.first; i < span.last; ++i) {
     const auto& place = table.At(i);
     if (!place.part || (filter.state && place.state != *filter.state)) continue;
     if (window.rows.size() == filter.limit) {
@@ -304,7 +327,7 @@ Result<RunResults::Window> RunResults::RowsOf(const Choice& choice, const RowFil
       break;
     }
     window.rows.push_back(
-        {i, place.state, {choice.run, place.visit, i, targets[i].host, place.attempt}});
+        {i, place.state, {choice.run, place.visit, i, (*found.targets)[i].host, place.attempt}});
   }
   return window;
 }

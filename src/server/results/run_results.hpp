@@ -15,6 +15,7 @@
 #include "engine/effects.hpp"
 #include "ports/store.hpp"
 #include "server/results/host_folds.hpp"
+#include "server/results/row_window.hpp"
 #include "server/results/task_table.hpp"
 
 namespace muster::server {
@@ -66,24 +67,9 @@ class RunResults {
   // above.
   Result<std::string> StatesOf(const Choice& choice);
 
-  struct Row {
-    std::uint32_t ordinal = 0;
-    TaskState state = TaskState::kWaiting;
-    TaskKey key;  // of the row that says more; attempt 0: there is none
-  };
-  struct Window {
-    std::shared_ptr<const Targets> targets;
-    std::vector<Row> rows;
-    std::optional<std::uint32_t> next;  // `from` of the next window
-  };
-  struct RowFilter {
-    std::uint32_t from = 0;          // ordinal
-    std::optional<TaskState> state;  // as it is shown
-    std::string host;
-    std::size_t limit = 500;
-  };
-  // A window of tasks in the run's frozen order. kNotFound as above.
-  Result<Window> RowsOf(const Choice& choice, const RowFilter& filter);
+  // A window of tasks in the run's frozen order, at the cost of its rows: from the table when there
+  // is one, else straight from the store; a filter by state makes a table. kNotFound as above.
+  Result<RowWindow> RowsOf(const Choice& choice, const RowFilter& filter);
 
   std::size_t Places() const;  // that all tables take now
 
@@ -116,6 +102,9 @@ class RunResults {
   void MakeRoom(const Key& keep) REQUIRES(mutex_);
 
   Result<Found> Find(const Choice& choice) EXCLUDES(mutex_);
+  std::optional<Found> Ready(const Choice& choice) EXCLUDES(mutex_);
+  RowWindow RowsFrom(const Choice& choice, const Found& found, const RowFilter& filter) const
+      EXCLUDES(mutex_);
   Result<Found> Open(const Choice& choice) EXCLUDES(mutex_);
   Result<> Fill(const Choice& choice, const Found& found) EXCLUDES(mutex_);
   Result<> FillVisit(const Found& found, RunId run, Visit visit) EXCLUDES(mutex_);

@@ -116,6 +116,24 @@ TEST(RunResults, ForgetsWhatWasLongestWithoutUse) {
   EXPECT_LE(run.results.Places(), 400U);
 }
 
+TEST(RunResults, WindowsOfRunsNobodyAskedAboutNeedNoTable) {
+  FollowedRun run(100);
+  run.Commit({PutVisit{kRun, VisitTo("one", 1, Ordinals::All(100))},
+              PutVisit{kRun, VisitTo("two", 2, Ordinals::Of({40, 42}))}});
+  for (std::uint32_t i = 0; i < 60; ++i)
+    run.Commit({PutTask{Ended(KeyOf(1, i), TaskState::kSucceeded)}});
+  run.Commit({PutTask{Sent(KeyOf(2, 42))}});
+  run.results.Forget();
+  run.live = std::vector<std::uint8_t>(100, static_cast<std::uint8_t>(TaskState::kRunning));
+  const auto window = run.results.RowsOf({kRun}, {.from = 40, .limit = 3});
+  EXPECT_EQ(window->rows[0].key, KeyOf(1, 40));
+  EXPECT_EQ(window->rows[2], (TaskRow{42, TaskState::kRunning, KeyOf(2, 42)}));
+  EXPECT_EQ(window->next, 43U);
+  EXPECT_EQ(run.results.RowsOf({kRun, "two"}, {.limit = 5})->rows.size(), 2U);
+  EXPECT_EQ(run.results.RowsOf({kRun, "none"}, {}).error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(run.results.Places(), 0U);
+}
+
 // Any history of two stages over two passes, told in any mixture of rows and news: what followed
 // along is what a scan finds.
 RC_GTEST_PROP(RunResults, IncrementalIsTheSameAsFromScratch, ()) {
@@ -150,12 +168,20 @@ RC_GTEST_PROP(RunResults, IncrementalIsTheSameAsFromScratch, ()) {
       if (*rc::gen::inRange(0, 4) == 0) (void)run.results.StatesOf({kRun, stage});
     }
   }
-  RunResults fresh(run.store, [](RunId) { return std::vector<std::uint8_t>(); });
+  const RunResults::LiveStates none = [](RunId) { return std::vector<std::uint8_t>(); };
+  RunResults cold(run.store, none);
+  RunResults fresh(run.store, none);
   for (const char* stage : {"", "one", "two"}) {
+    const RowFilter filter{.from = *rc::gen::inRange(0U, kHosts),
+                           .limit = *rc::gen::inRange<std::size_t>(1, kHosts + 1)};
+    const auto straight = cold.RowsOf({kRun, stage}, filter);
     RC_ASSERT(*run.results.StatesOf({kRun, stage}) == *fresh.StatesOf({kRun, stage}));
     for (const bool masked : {false, true})
       RC_ASSERT(Lines(*run.results.GroupsOf({kRun, stage}, masked, 100)) ==
                 Lines(*fresh.GroupsOf({kRun, stage}, masked, 100)));
+    const auto from_table = run.results.RowsOf({kRun, stage}, filter);
+    RC_ASSERT(straight->rows == from_table->rows);
+    RC_ASSERT(straight->next == from_table->next);
   }
 }
 
