@@ -81,6 +81,9 @@ int Main(int argc, char** argv) {
   app.footer(kExamples);
   AddGlobalOptions(app, context);
   AddCommands(app, context);
+  // Reads the command line and does nothing, for tests of documentation; in no help.
+  bool parse_only = false;
+  app.add_flag("--parse-only", parse_only)->group("");
   try {
     app.parse(TakeArguments(argc, argv, context));
   } catch (const CLI::ParseError& problem) {
@@ -91,6 +94,7 @@ int Main(int argc, char** argv) {
   context.Settle();
   if (context.has_words && !context.takes_words)
     return Report(context, {ErrorCode::kInvalid, "only muster run takes words after --"});
+  if (parse_only) return 0;
   const auto code = context.action();
   return code ? *code : Report(context, code.error());
 }
