@@ -179,7 +179,7 @@ const Shape& JobShape() {
 const Shape& HostShape() {
   static const Shape shape = [] {
     Shape host{"host", "a host", HeadKeys("host", Form::kHost, "The host's name.")};
-    Append(host.keys, {{"labels", Pairs(Form::kLabel, Text(Form::kText)), "Its labels.", true}});
+    Append(host.keys, {{"labels", Pairs(Form::kLabel, Text(Form::kText)), "Its labels."}});
     return host;
   }();
   return shape;

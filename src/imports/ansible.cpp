@@ -1,0 +1,212 @@
+#include "imports/ansible.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+#include "base/text.hpp"
+
+namespace muster::imports {
+namespace {
+
+constexpr std::size_t kMostLevels = 32;
+
+bool IsBuiltIn(std::string_view group) { return group == "all" || group == "ungrouped"; }
+
+bool IsGroupName(std::string_view name) {
+  return !name.empty() && name.size() <= 100 &&
+         std::isalnum(static_cast<unsigned char>(name.front())) != 0 &&
+         std::ranges::all_of(name, [](char c) {
+           return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                  std::string_view("._-").contains(c);
+         });
+}
+
+bool MayBeSecret(std::string_view name) {
+  std::string lower(name);
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  constexpr std::string_view kSigns[] = {"pass",  "secret", "token",   "private_key", "credential",
+                                         "vault", "apikey", "api_key", "access_key"};
+  return std::ranges::any_of(kSigns, [&](auto sign) { return lower.contains(sign); });
+}
+
+// Why a variable makes no label; nothing when it makes one.
+std::optional<std::string> WhyNoLabel(const std::string& name, const AnsibleVar& var) {
+  if (MayBeSecret(name))
+    return fmt::format(
+        "variable '{}' may hold a secret and was left out; keep it with 'muster secrets set'",
+        name);
+  if (name.starts_with("ansible_") && name != "ansible_host")
+    return fmt::format("variable '{}' was left out: it is about how Ansible connects or runs",
+                       name);
+  if (!var.simple)
+    return fmt::format("variable '{}' was left out: a label is one text, not a list or a map",
+                       name);
+  if (var.text.contains("{{"))
+    return fmt::format("variable '{}' was left out: its template is Ansible's to evaluate", name);
+  if (const auto good = CheckLabel(name, var.text); !good)
+    return fmt::format("variable '{}' was left out: {}", name, good.error().message);
+  return std::nullopt;
+}
+
+class Settler {
+ public:
+  Settler(const AnsibleInventory& inventory, InventoryBuilder& out)
+      : inventory_(inventory), out_(out) {}
+
+  void Run() {
+    if (inventory_.groups.size() > kMostInventoryGroups)
+      return out_.findings.Wrong({}, "more than {} groups", kMostInventoryGroups);
+    for (const auto& [name, group] : inventory_.groups) {
+      if (!IsBuiltIn(name) && !IsGroupName(name))
+        out_.findings.Wrong(group.at, "'{}' cannot name a group; use letters, digits, . _ -", name);
+      if (!LevelOf(name, 0)) return;
+    }
+    for (const auto& [name, group] : inventory_.groups)
+      for (const auto& child : group.children) parents_[child].insert(name);
+    AddHosts();
+    AddGroups();
+  }
+
+ private:
+  // How deep the groups below it go; 0 has none. Nothing when they go in a circle.
+  std::optional<std::size_t> LevelOf(const std::string& name, std::size_t depth) {
+    if (const auto known = levels_.find(name); known != levels_.end()) return known->second;
+    const auto& group = inventory_.groups.at(name);
+    if (depth > kMostLevels) {
+      out_.findings.Wrong(group.at, "group '{}' is made of itself, or of more than {} levels", name,
+                          kMostLevels);
+      return std::nullopt;
+    }
+    std::size_t level = 0;
+    for (const auto& child : group.children) {
+      const auto below = LevelOf(child, depth + 1);
+      if (!below) return std::nullopt;
+      level = std::max(level, *below + 1);
+    }
+    return levels_[name] = level;
+  }
+
+  void Climb(const std::string& group, std::set<std::string>& above) const {
+    if (!above.insert(group).second) return;
+    if (const auto found = parents_.find(group); found != parents_.end())
+      for (const auto& parent : found->second) Climb(parent, above);
+  }
+
+  // Outer groups first, so that inner ones win; among equals the later name does, as in Ansible.
+  std::vector<std::string> Ordered(const std::set<std::string>& groups) const {
+    std::vector<std::string> list(groups.begin(), groups.end());
+    std::ranges::stable_sort(list, [&](const auto& a, const auto& b) {
+      if ((a == "all") != (b == "all")) return a == "all";
+      return levels_.at(a) > levels_.at(b);
+    });
+    return list;
+  }
+
+  void AddHosts() {
+    std::map<std::string, std::set<std::string>> memberships;
+    for (const auto& [name, group] : inventory_.groups)
+      for (const auto& host : group.hosts) memberships[host].insert(name);
+    // Most hosts share their groups with others.
+    std::map<std::set<std::string>, AnsibleVars> merged;
+    for (const auto& name : inventory_.order) {
+      const auto& direct = memberships[name];
+      auto shared = merged.find(direct);
+      if (shared == merged.end()) shared = merged.emplace(direct, VarsOf(direct)).first;
+      AnsibleVars vars = shared->second;
+      for (const auto& [key, var] : inventory_.hosts.at(name).vars) vars[key] = var;
+      out_.AddHost(name, inventory_.hosts.at(name).at, LabelsOf(vars));
+    }
+  }
+
+  AnsibleVars VarsOf(const std::set<std::string>& direct) const {
+    std::set<std::string> above;
+    if (inventory_.groups.contains("all")) above.insert("all");
+    for (const auto& group : direct) Climb(group, above);
+    AnsibleVars vars;
+    for (const auto& group : Ordered(above))
+      for (const auto& [key, var] : inventory_.groups.at(group).vars) vars[key] = var;
+    return vars;
+  }
+
+  Labels LabelsOf(const AnsibleVars& vars) {
+    Labels labels;
+    for (const auto& [key, var] : vars) {
+      if (const auto why = WhyNoLabel(key, var))
+        out_.findings.Remark(var.at, "{}", *why);
+      else
+        labels[key] = var.text;
+    }
+    return labels;
+  }
+
+  void AddGroups() {
+    // From the inner to the outer, so that what a group is made of is known.
+    std::vector<std::string> names;
+    for (const auto& [name, group] : inventory_.groups)
+      if (!IsBuiltIn(name)) names.push_back(name);
+    std::ranges::stable_sort(names, {}, [&](const auto& name) { return levels_.at(name); });
+    std::map<std::string, std::set<std::string>> members;
+    std::map<std::string, Inventory::Group> made;
+    for (const auto& name : names) {
+      const auto& group = inventory_.groups.at(name);
+      auto& all = members[name];
+      all = group.hosts;
+      Inventory::Group one{name, {}, {}};
+      for (const auto& child : group.children) {
+        all.insert(members[child].begin(), members[child].end());
+        if (made.contains(child)) one.groups.push_back(child);
+      }
+      if (all.empty()) {
+        out_.findings.Remark(group.at, "group '{}' was left out: it has no hosts", name);
+        continue;
+      }
+      if (!group.hosts.empty() || one.groups.empty()) {
+        if (!one.groups.empty())
+          out_.findings.Remark(
+              group.at, "group '{}' becomes a list of names: it has hosts besides groups", name);
+        one.groups.clear();
+        one.hosts.assign(all.begin(), all.end());
+      }
+      made.emplace(name, std::move(one));
+    }
+    for (auto& [name, group] : made) out_.AddGroup(std::move(group));
+  }
+
+  const AnsibleInventory& inventory_;
+  InventoryBuilder& out_;
+  std::map<std::string, std::size_t> levels_;
+  std::map<std::string, std::set<std::string>> parents_;
+};
+
+bool LooksLikeYaml(std::string_view text) {
+  bool yaml = false;
+  bool decided = false;
+  ForEachLine(text, [&](std::string_view line, std::uint32_t) {
+    const auto trimmed = Trim(line);
+    if (decided || trimmed.empty() || trimmed.starts_with('#') || trimmed.starts_with(';')) return;
+    decided = true;
+    const auto key = trimmed.substr(0, trimmed.find(" #"));
+    yaml = trimmed.starts_with("---") || trimmed.starts_with('{') || Trim(key).ends_with(':') ||
+           (trimmed.contains(": ") && !trimmed.contains('='));
+  });
+  return yaml;
+}
+
+}  // namespace
+
+void Settle(const AnsibleInventory& inventory, InventoryBuilder& out) {
+  Settler(inventory, out).Run();
+}
+
+void ReadAnsible(std::string_view text, InventoryBuilder& out) {
+  AnsibleInventory inventory;
+  if (LooksLikeYaml(text))
+    ReadAnsibleYaml(text, inventory, out.findings);
+  else
+    ReadAnsibleIni(text, inventory, out.findings);
+  if (out.findings.Good()) Settle(inventory, out);
+}
+
+}  // namespace muster::imports

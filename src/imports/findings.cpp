@@ -1,0 +1,61 @@
+#include "imports/findings.hpp"
+
+#include <algorithm>
+
+namespace muster::imports {
+namespace {
+
+void SortByPlace(std::vector<Problem>& list) {
+  std::ranges::stable_sort(list, {}, &Problem::position);
+}
+
+}  // namespace
+
+void Findings::AddProblem(Position at, std::string sentence) {
+  if (problems_.size() < kMostProblems)
+    problems_.push_back({file_, at, std::move(sentence)});
+  else
+    ++more_problems_;
+}
+
+void Findings::AddRemark(Position at, std::string sentence) {
+  const auto known = remarks_.find(sentence);
+  if (known != remarks_.end()) {
+    ++known->second.times;
+    return;
+  }
+  if (remarks_.size() < kMostRemarks)
+    remarks_.emplace(std::move(sentence), Repeated{at, 1});
+  else
+    ++more_remarks_;
+}
+
+std::vector<Problem> Findings::Problems() const {
+  auto list = problems_;
+  SortByPlace(list);
+  if (more_problems_ > 0)
+    list.push_back(
+        {file_, list.back().position, fmt::format("{} more problems follow", more_problems_)});
+  return list;
+}
+
+std::vector<Problem> Findings::Remarks() const {
+  std::vector<Problem> list;
+  for (const auto& [sentence, repeated] : remarks_)
+    list.push_back(
+        {file_, repeated.first,
+         repeated.times > 1 ? fmt::format("{} ({} times)", sentence, repeated.times) : sentence});
+  SortByPlace(list);
+  if (more_remarks_ > 0)
+    list.push_back(
+        {file_, list.back().position, fmt::format("{} more remarks follow", more_remarks_)});
+  return list;
+}
+
+std::uint32_t ColumnOf(std::string_view line, std::size_t byte) {
+  const auto before = line.substr(0, std::min(byte, line.size()));
+  return 1 + static_cast<std::uint32_t>(std::ranges::count_if(
+                 before, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+}  // namespace muster::imports

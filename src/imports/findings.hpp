@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "documents/documents.hpp"
+
+namespace muster::imports {
+
+using documents::Position;
+using documents::Problem;
+
+// What an import has to say about a file: problems, with which nothing of it is to be used, and
+// remarks about what was left out or changed. Both are bounded, however bad the file is.
+class Findings {
+ public:
+  static constexpr std::size_t kMostProblems = 20;
+  static constexpr std::size_t kMostRemarks = 200;
+
+  explicit Findings(std::string file) : file_(std::move(file)) {}
+
+  template <typename... Args>
+  void Wrong(Position at, fmt::format_string<Args...> format, Args&&... args) {
+    AddProblem(at, fmt::format(format, std::forward<Args>(args)...));
+  }
+  // Said once, with its first place and how often it holds.
+  template <typename... Args>
+  void Remark(Position at, fmt::format_string<Args...> format, Args&&... args) {
+    AddRemark(at, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  bool Good() const { return problems_.empty(); }
+  // In order of their places; when some were not kept, the last one says how many.
+  std::vector<Problem> Problems() const;
+  std::vector<Problem> Remarks() const;
+
+ private:
+  struct Repeated {
+    Position first;
+    std::size_t times = 0;
+  };
+
+  void AddProblem(Position at, std::string sentence);
+  void AddRemark(Position at, std::string sentence);
+
+  std::string file_;
+  std::vector<Problem> problems_;
+  std::size_t more_problems_ = 0;
+  std::map<std::string, Repeated> remarks_;
+  std::size_t more_remarks_ = 0;
+};
+
+// The column of a byte in its line: from 1, in characters.
+std::uint32_t ColumnOf(std::string_view line, std::size_t byte);
+
+}  // namespace muster::imports
