@@ -18,9 +18,6 @@ constexpr const char* kLabelExamples = R"(Examples:
   muster hosts label 'web*' canary-            remove one
   muster hosts label zone=sh1 zone=sh2 old-    both at once)";
 
-constexpr const char* kRemoveExamples = R"(Examples:
-  muster agents revoke web7 && muster hosts rm web7)";
-
 struct LabelFlags {
   std::string targets;
   std::vector<std::string> changes;
@@ -61,19 +58,6 @@ Result<int> Label(const Context& context, const LabelFlags& flags) {
   return 0;
 }
 
-Result<int> Remove(const Context& context, const std::string& name, bool yes) {
-  if (!Agreed(context, yes, fmt::format("Forget host {} and its labels", name))) {
-    context.Say("nothing was done");
-    return 1;
-  }
-  auto api = ApiClient::Open(context);
-  if (!api) return Fail(api.error());
-  const auto done = api->Post("/hosts/" + Segment(name) + "/remove", json::object{});
-  if (!done) return Fail(done.error());
-  if (!context.PrintDocument(*done)) context.Say(fmt::format("{} is no longer known", name));
-  return 0;
-}
-
 }  // namespace
 
 void AddHostActs(CLI::App& hosts, Context& context) {
@@ -87,15 +71,8 @@ void AddHostActs(CLI::App& hosts, Context& context) {
   label->callback(
       [&context, flags] { context.action = [&context, flags] { return Label(context, *flags); }; });
   AddHostMaintenance(hosts, context);
-  auto* rm = hosts.add_subcommand("rm", "Forget a host that is revoked or long gone");
-  const auto name = std::make_shared<std::string>();
-  const auto yes = std::make_shared<bool>(false);
-  rm->footer(kRemoveExamples);
-  rm->add_option("name", *name, "The host")->required()->type_name("NAME");
-  rm->add_flag("--yes", *yes, "Ask nothing");
-  rm->callback([&context, name, yes] {
-    context.action = [&context, name, yes] { return Remove(context, *name, *yes); };
-  });
+  AddHostsRemove(hosts, context);
+  AddHostsImport(hosts, context);
 }
 
 }  // namespace muster::cli

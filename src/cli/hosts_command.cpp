@@ -18,7 +18,9 @@ constexpr const char* kExamples = R"(Examples:
   muster hosts web7 -o json
   muster hosts label 'web*' zone=sh1             set a label; 'zone-' removes it
   muster hosts maintenance web7 --for 4h --reason disks    new runs leave it out
-  muster hosts rm web7                           forget one that is revoked
+  muster hosts --missing                         declared or known, and not there
+  muster hosts import inventory.ini              declare those that a file lists
+  muster hosts rm web7 --reason 'scrapped'       forget one that is gone
 
 Targets: web1  web*  web[01-20]  a,b  @group  zone=sh1  zone in (sh1,sh2)  app~"^test"  fact.os=debian
 run:r12.failed  and or not ( )  all)";
@@ -80,11 +82,15 @@ void AddHosts(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("hosts", "List hosts");
   const auto targets = std::make_shared<std::string>();
   command->footer(kExamples);
-  command->add_option("targets", *targets, "Only these")->type_name("EXPR");
+  const auto missing = std::make_shared<bool>(false);
+  auto* which = command->add_option("targets", *targets, "Only these")->type_name("EXPR");
+  command->add_flag("--missing", *missing, "Those that never joined, or are away")->excludes(which);
   AddHostActs(*command, context);
-  command->callback([&context, targets, command] {
+  command->callback([&context, targets, missing, command] {
     if (!command->get_subcommands().empty()) return;  // theirs comes first
-    context.action = [&context, targets] { return ListHosts(context, *targets); };
+    context.action = [&context, targets, missing] {
+      return *missing ? ListMissing(context) : ListHosts(context, *targets);
+    };
   });
 }
 

@@ -10,4 +10,7 @@ namespace muster::cli {
 // Prints the hosts that `targets` means; "" is every host, also those that take no work.
 Result<int> ListHosts(const Context& context, const std::string& targets);
 
+// Prints the hosts that should be there and are not.
+Result<int> ListMissing(const Context& context);
+
 }  // namespace muster::cli

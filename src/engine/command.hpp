@@ -97,9 +97,10 @@ struct RevokeHost {
   std::string name;
   std::string reason;
 };
-struct RemoveHost {  // one that is revoked, or was away for long
+struct RemoveHost {  // one that is revoked, away, or only declared by a document
   Caller caller;
   std::string name;
+  std::string reason = {};
 };
 struct LabelHosts {
   Caller caller;

@@ -3,14 +3,14 @@
 namespace muster::engine {
 namespace {
 
-void AuditDocument(Turn& turn, const ApplyDocuments& command, std::string_view verb,
-                   const DocumentHead& head) {
+void AuditDocument(Turn& turn, const Caller& caller, const std::string& reason,
+                   std::string_view verb, const DocumentHead& head) {
   AuditEntry entry;
   entry.act = fmt::format("{}.{}", head.kind, verb);
   entry.object = fmt::format("{} {}", head.kind, head.name);
   entry.detail = fmt::format("version {}", head.version);
-  entry.reason = command.reason;
-  turn.Audit(command.caller, std::move(entry));
+  entry.reason = reason;
+  turn.Audit(caller, std::move(entry));
 }
 
 // The labels of a host that is known follow its document; those that others gave it stay.
@@ -43,24 +43,29 @@ DocumentsApplied::One PutOne(Turn& turn, const ApplyDocuments& command, const Do
   head = HeadOf(*document);
   if (given.kind == "host") Relabel(turn, given.name, before, head.labels);
   turn.Put(PutDocument{std::move(document)});
-  AuditDocument(turn, command, "apply", head);
+  AuditDocument(turn, command.caller, command.reason, "apply", head);
   return {head.kind, head.name, head.version,
           there ? DocumentFate::kChanged : DocumentFate::kCreated};
 }
 
 DocumentsApplied::One DropOne(Turn& turn, const ApplyDocuments& command, const std::string& kind,
                               const std::string& name) {
-  const auto found = turn.state.documents.find({kind, name});
-  if (found == turn.state.documents.end() || found->second.dropped)
+  if (!DropDocumentOf(turn, command.caller, kind, name, command.reason))
     return {kind, name, 0, DocumentFate::kMissing};
-  DocumentHead& head = found->second;
-  head.dropped = true;
-  turn.Put(DropDocument{kind, name});
-  AuditDocument(turn, command, "delete", head);
-  return {kind, name, head.version, DocumentFate::kDeleted};
+  return {kind, name, turn.state.documents.at({kind, name}).version, DocumentFate::kDeleted};
 }
 
 }  // namespace
+
+bool DropDocumentOf(Turn& turn, const Caller& caller, const std::string& kind,
+                    const std::string& name, const std::string& reason) {
+  const auto found = turn.state.documents.find({kind, name});
+  if (found == turn.state.documents.end() || found->second.dropped) return false;
+  found->second.dropped = true;
+  turn.Put(DropDocument{kind, name});
+  AuditDocument(turn, caller, reason, "delete", found->second);
+  return true;
+}
 
 void Decide(Turn& turn, const ApplyDocuments& command) {
   DocumentsApplied answer;

@@ -10,6 +10,10 @@ namespace muster::engine {
 
 void Decide(Turn& turn, const ApplyDocuments& command);
 
+// Deletes the latest version of a document; false when there is none.
+bool DropDocumentOf(Turn& turn, const Caller& caller, const std::string& kind,
+                    const std::string& name, const std::string& reason);
+
 // What a `kind: host` of that name says; nullptr when there is none.
 const DocumentHead* ExpectedHost(const State& state, const std::string& name);
 

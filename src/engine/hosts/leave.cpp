@@ -1,14 +1,11 @@
 #include "engine/hosts/leave.hpp"
 
-#include <algorithm>
-
+#include "engine/documents/apply.hpp"
 #include "engine/hosts/presence.hpp"
 #include "engine/runs/ending.hpp"
 
 namespace muster::engine {
 namespace {
-
-constexpr Duration kAwayForLong = std::chrono::hours(7 * 24);
 
 Result<HostEntry*> Known(Turn& turn, const std::string& name) {
   const auto id = turn.state.host_by_name.find(name);
@@ -71,16 +68,21 @@ void Decide(Turn& turn, const RevokeHost& command) {
 
 void Decide(Turn& turn, const RemoveHost& command) {
   const auto known = Known(turn, command.name);
-  if (!known) return turn.Answer(command.caller, Fail(known.error()));
+  if (!known) {
+    // Declared, and never joined: the document is all there is of it.
+    if (!DropDocumentOf(turn, command.caller, "host", command.name, command.reason))
+      return turn.Answer(command.caller, Fail(known.error()));
+    Host declared;
+    declared.name = command.name;
+    declared.note = "it never joined";
+    return turn.Answer(command.caller, HostChanged{declared});
+  }
   HostEntry& entry = **known;
-  const WallTime seen = std::max(entry.host.last_hello, entry.host.joined);
-  const bool gone = !entry.Online() && turn.now.wall - seen >= kAwayForLong;
-  if (entry.host.state != HostState::kRevoked && !gone)
-    return turn.Answer(
-        command.caller,
-        Fail(ErrorCode::kConflict,
-             "host '{0}' is {1}; revoke it first with 'muster agents revoke {0}'", entry.host.name,
-             entry.Online() ? "online" : "away for less than a week"));
+  if (entry.host.state != HostState::kRevoked && entry.Online())
+    return turn.Answer(command.caller,
+                       Fail(ErrorCode::kConflict,
+                            "host '{0}' is online; revoke it first with 'muster agents revoke {0}'",
+                            entry.host.name));
   Disown(turn, entry, "the host was removed");
   GiveUpWaiting(turn, entry, "the host was removed");
   const Host host = entry.host;
@@ -90,7 +92,14 @@ void Decide(Turn& turn, const RemoveHost& command) {
   turn.state.hosts.erase(host.id);
   if (turn.state.pending.erase(host.name) > 0) turn.Put(DropPending{host.name});
   turn.Put(DropHost{host.id});
-  turn.Audit(command.caller, "host.remove", "host " + host.name, "key " + host.key, {host.id});
+  // Else it would be missing from now on.
+  DropDocumentOf(turn, command.caller, "host", host.name, command.reason);
+  AuditEntry audit;
+  audit.act = "host.remove";
+  audit.object = "host " + host.name;
+  audit.detail = "key " + host.key;
+  audit.reason = command.reason;
+  turn.Audit(command.caller, std::move(audit), {host.id});
   turn.Tell(HostNews{host, false, {}, true});
   turn.Answer(command.caller, HostChanged{host});
 }

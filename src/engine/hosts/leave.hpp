@@ -15,7 +15,10 @@ void Disown(Turn& turn, HostEntry& entry, const std::string& why);
 // From now on the key is refused. The host stays on record, and its name can be taken over.
 void Decide(Turn& turn, const RevokeHost& command);
 
-// Forgets a host that is revoked, or was not seen for a week. kConflict for others.
+// Forgets a host that is revoked or not connected, with the document that declares it; one that
+// never joined is its document alone. What it ran is lost, what waits for it unreachable. Its key
+// is unknown from then on, so an agent that comes back has to join again. kConflict for a host that
+// is connected.
 void Decide(Turn& turn, const RemoveHost& command);
 
 }  // namespace muster::engine

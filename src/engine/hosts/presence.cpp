@@ -344,6 +344,9 @@ void Decide(Turn& turn, const LinkClosed& command) {
   turn.state.host_by_link.erase(found);
   if (entry.link != command.link) return;
   entry.link = {};
+  // When it was last known to be there; a link may have been open for months.
+  entry.host.last_hello = turn.now.wall;
+  turn.Put(PutHost{entry.host});
   for (const TaskPlace& place : entry.queued) {
     OpenRun& run = turn.state.runs.at(place.run);
     OpenVisit& visit = run.visits.at(place.visit);

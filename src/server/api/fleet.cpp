@@ -94,7 +94,10 @@ void Revoke(Services& services, const CallPtr& call) {
 }
 
 void Remove(Services& services, const CallPtr& call) {
-  engine::RemoveHost request{.caller = CallerOf(*call), .name = call->Part("name")};
+  const auto reason = ReadText(*call, "reason");
+  if (!reason) return call->Fail(reason.error());
+  engine::RemoveHost request{
+      .caller = CallerOf(*call), .name = call->Part("name"), .reason = *reason};
   AskAndAnswer<engine::HostChanged>(services, call, std::move(request), ChangedView);
 }
 

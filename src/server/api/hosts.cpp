@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "domain/host_ranges.hpp"
+#include "server/api/missing.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
@@ -92,6 +93,8 @@ std::vector<Route> HostRoutes(Services& services) {
        [&services](const CallPtr& call) { ListHosts(services, call); }},
       {"GET", "/api/v1/hosts/{name}", Privilege::kView,
        [&services](const CallPtr& call) { ShowHost(services, call); }},
+      {"GET", "/api/v1/missing", Privilege::kView,
+       [&services](const CallPtr& call) { ListMissing(services, call); }},
       {"POST", "/api/v1/hosts/resolve", Privilege::kView,
        [&services](const CallPtr& call) { Resolve(services, call); }},
   };

@@ -213,15 +213,49 @@ TEST_F(Joining, RevokedKeyCannotJoinAgainButTheNameCanBeTakenOver) {
 TEST_F(Joining, OnlyHostsThatAreGoneCanBeRemoved) {
   AddHosts(2);
   EXPECT_EQ(CodeOf(Answered(RemoveHost{.caller = {}, .name = "h1"})), ErrorCode::kConflict);
-  Cut(1);
-  EXPECT_EQ(CodeOf(Answered(RemoveHost{.caller = {}, .name = "h1"})), ErrorCode::kConflict);
   ASSERT_TRUE(Revoke("h2"));
   EXPECT_TRUE(Answered(RemoveHost{.caller = {}, .name = "h2"}));
-  Advance(std::chrono::hours(24 * 8));
+  Cut(1);
   EXPECT_TRUE(Answered(RemoveHost{.caller = {}, .name = "h1"}));
   EXPECT_EQ(CodeOf(Answered(RemoveHost{.caller = {}, .name = "h1"})), ErrorCode::kNotFound);
   Lead();
   EXPECT_TRUE(pipeline_->engine()->state().hosts.empty());
+}
+
+ApplyDocuments Declare(const std::string& name) {
+  auto document = std::make_shared<Document>();
+  document->kind = "host";
+  document->name = name;
+  document->hash = std::string(32, 'h');
+  return {.caller = {}, .puts = {document}, .drops = {}, .reason = {}};
+}
+
+TEST_F(Joining, RemovedHostTakesItsDocumentAlong) {
+  AddHosts(1);
+  ASSERT_TRUE(Answered(Declare("h1")));
+  Cut(1);
+  ASSERT_TRUE(Answered(RemoveHost{.caller = {}, .name = "h1", .reason = "scrapped"}));
+  Lead();
+  EXPECT_TRUE(pipeline_->engine()->state().documents.at({"host", "h1"}).dropped);
+}
+
+TEST_F(Joining, HostThatNeverJoinedIsItsDocumentAlone) {
+  EXPECT_EQ(CodeOf(Answered(RemoveHost{.caller = {}, .name = "h1"})), ErrorCode::kNotFound);
+  ASSERT_TRUE(Answered(Declare("h1")));
+  ASSERT_TRUE(Answered(RemoveHost{.caller = {}, .name = "h1"}));
+  EXPECT_EQ(CodeOf(Answered(RemoveHost{.caller = {}, .name = "h1"})), ErrorCode::kNotFound);
+}
+
+TEST_F(Joining, LinkThatClosesIsWhenAHostWasLastSeen) {
+  AddHosts(1);
+  const auto hello = HostNamed("h1").last_hello;
+  Advance(std::chrono::hours(24 * 30));
+  Cut(1);
+  Settle();
+  const auto seen = HostNamed("h1").last_hello;
+  EXPECT_GE(seen - hello, Duration(std::chrono::hours(24 * 30)));
+  Lead();
+  EXPECT_EQ(HostNamed("h1").last_hello, seen);
 }
 
 TEST_F(Joining, RemovedHostEndsWhatItHeldAndItsIdIsNotGivenAgain) {

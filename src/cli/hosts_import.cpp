@@ -1,0 +1,164 @@
+#include <map>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "cli/host_acts.hpp"
+#include "cli/import_file.hpp"
+#include "cli/run_result.hpp"
+#include "cli/terminal_text.hpp"
+#include "domain/host_ranges.hpp"
+#include "imports/inventory.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kExamples = R"(Examples:
+  muster hosts import hosts.txt --dry-run        what would change
+  muster hosts import fleet.csv                  columns beside the name become labels
+  muster hosts import inventory.ini              Ansible, INI or YAML; groups become groups
+  muster hosts import --format lines - < names
+
+It makes documents of kind host and group, as muster apply would; importing the same again changes
+nothing. Hosts that are declared so and have not joined are shown by: muster hosts --missing)";
+
+// A request may have 4 MB; what it says of documents is much more than their texts.
+constexpr std::size_t kMostBytes = 1 << 20;
+constexpr std::size_t kMostDocuments = 2000;
+
+struct ImportFlags {
+  std::string file;
+  std::string format = "auto";
+  std::string reason;
+  bool dry_run = false;
+  bool yes = false;
+};
+
+imports::InventoryFormat FormatOf(const ImportFlags& flags, const documents::Source& source) {
+  if (flags.format == "lines") return imports::InventoryFormat::kLines;
+  if (flags.format == "csv") return imports::InventoryFormat::kCsv;
+  if (flags.format == "ansible") return imports::InventoryFormat::kAnsible;
+  return imports::GuessFormat(source.file, source.text);
+}
+
+// The documents as texts that each fit a request; groups come after all hosts.
+std::vector<std::string> TextsOf(const imports::Inventory& inventory) {
+  std::vector<std::string> texts;
+  std::size_t count = kMostDocuments;
+  const auto add = [&](const std::string& document) {
+    if (count == kMostDocuments || texts.back().size() + document.size() > kMostBytes) {
+      texts.emplace_back();
+      count = 0;
+    }
+    texts.back() += (count++ == 0 ? "" : "---\n") + document;
+  };
+  for (const auto& host : inventory.hosts) add(imports::DocumentOf(host));
+  for (const auto& group : inventory.groups) add(imports::DocumentOf(group));
+  return texts;
+}
+
+// What becomes of the documents, over all requests.
+Result<json::array> Send(const Context& context, ApiClient& api, const ImportFlags& flags,
+                         const std::vector<std::string>& texts, bool dry_run) {
+  json::array fates;
+  for (const auto& text : texts) {
+    const json::object body{
+        {"documents", json::array{json::object{{"file", flags.file}, {"text", text}}}},
+        {"dry_run", dry_run},
+        {"reason", flags.reason}};
+    const auto answer =
+        Persist(context, std::chrono::seconds(30), [&] { return api.Post("/documents", body); });
+    if (!answer) return Fail(answer.error());
+    for (const auto& one : ListOf(*answer, "documents")) fates.push_back(one);
+  }
+  return fates;
+}
+
+// "host   would be created  40: web[001-040]", a line for each kind and fate.
+std::string Summary(const json::array& fates, bool dry_run) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> names;
+  for (const auto& one : fates)
+    names[{TextOf(one, "kind"), TextOf(one, "result")}].push_back(TextOf(one, "name"));
+  std::string text;
+  for (const auto& [what, which] : names)
+    text += fmt::format("{:<5}  {}{:<9}  {}: {}\n", what.first, dry_run ? "would be " : "",
+                        what.second, Count(which.size()), FoldHostNames(which, 2000));
+  return text;
+}
+
+bool Changes(const json::array& fates) {
+  for (const auto& one : fates)
+    if (TextOf(one, "result") != "unchanged") return true;
+  return false;
+}
+
+json::array RemarksView(const imports::Inventory& inventory) {
+  json::array list;
+  for (const auto& remark : inventory.remarks)
+    list.push_back({{"line", remark.position.line},
+                    {"column", remark.position.column},
+                    {"message", remark.sentence}});
+  return list;
+}
+
+int Print(const Context& context, const imports::Inventory& inventory, json::array fates,
+          bool dry_run) {
+  const auto text = Summary(fates, dry_run);
+  if (!context.PrintDocument(json::object{{"documents", std::move(fates)},
+                                          {"remarks", RemarksView(inventory)},
+                                          {"dry_run", dry_run}}))
+    Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
+  return 0;
+}
+
+Result<int> Import(const Context& context, const ImportFlags& flags) {
+  const auto source = ReadImportFile(flags.file, imports::kMostInventoryBytes);
+  if (!source) return Fail(source.error());
+  const auto inventory = imports::ReadInventory(*source, FormatOf(flags, *source));
+  if (!inventory.problems.empty()) return FailFindings(inventory.problems);
+  SayFindings(context, inventory.remarks);
+  const auto texts = TextsOf(inventory);
+  if (texts.empty()) return Fail(ErrorCode::kInvalid, "'{}' names no hosts", flags.file);
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  auto plan = Send(context, *api, flags, texts, true);
+  if (!plan) return Fail(plan.error());
+  if (flags.dry_run) return Print(context, inventory, std::move(*plan), true);
+  if (Changes(*plan)) {
+    const auto summary = Summary(*plan, true);
+    context.Say(summary.substr(0, summary.size() - 1));
+    if (!Agreed(context, flags.yes, "Import this")) {
+      context.Say("nothing was done");
+      return 1;
+    }
+  }
+  auto done = Send(context, *api, flags, texts, false);
+  if (!done) return Fail(done.error());
+  return Print(context, inventory, std::move(*done), false);
+}
+
+}  // namespace
+
+void AddHostsImport(CLI::App& hosts, Context& context) {
+  auto* command = hosts.add_subcommand("import", "Declare hosts and groups that a file lists");
+  const auto flags = std::make_shared<ImportFlags>();
+  command->footer(kExamples);
+  command->add_option("file", flags->file, "The list, or - for stdin")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--format", flags->format, "What the file is; else seen by its first lines")
+      ->check(CLI::IsMember({"auto", "lines", "csv", "ansible"}))
+      ->capture_default_str();
+  command->add_flag("--dry-run", flags->dry_run, "Say what would change, and change nothing");
+  command->add_option("--reason", flags->reason, "Why, for the audit trail");
+  command->add_flag("--yes", flags->yes, "Ask nothing");
+  command->callback([&context, flags] {
+    context.action = [&context, flags] { return Import(context, *flags); };
+  });
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,53 @@
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "cli/hosts_command.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+std::string StateWord(const json::value& host) {
+  const auto state = TextOf(host, "state");
+  return state == "never_joined" ? "never joined" : state;
+}
+
+std::string LabelWords(const json::value& host) {
+  std::string text;
+  if (const auto* labels = FieldOf(host, "labels").if_object())
+    for (const auto& [key, value] : *labels)
+      if (value.is_string())
+        text += fmt::format("{}{}={}", text.empty() ? "" : " ", std::string_view(key),
+                            std::string_view(value.get_string()));
+  return text;
+}
+
+}  // namespace
+
+Result<int> ListMissing(const Context& context) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  json::array hosts;
+  const auto first =
+      api->Pages("/missing", {{"limit", "5000"}}, "hosts", [&](const json::value& host) {
+        hosts.push_back(host);
+        return true;
+      });
+  if (!first) return Fail(first.error());
+  if (context.PrintDocument(json::object{{"hosts", hosts}, {"total", FieldOf(*first, "total")}}))
+    return 0;
+  const auto now = WallNow();
+  Table table({"NAME", "STATE", "SINCE", "LAST SEEN", "DECLARED", "LABELS"});
+  for (const auto& host : hosts)
+    table.Add({TextOf(host, "name"), StateWord(host), Ago(ParseTime(TextOf(host, "since")), now),
+               Ago(ParseTime(TextOf(host, "last_seen")), now),
+               FlagOf(host, "declared") ? "yes" : "no", LabelWords(host)});
+  table.Fit(context.terminal.columns, {5});
+  if (!hosts.empty()) Write(stdout, table.Text(context.terminal.stdout_tty));
+  context.Say(
+      fmt::format("{} missing", Hosts(static_cast<std::uint64_t>(NumberOf(*first, "total")))));
+  return 0;
+}
+
+}  // namespace muster::cli

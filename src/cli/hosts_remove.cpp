@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "cli/host_acts.hpp"
+#include "domain/host_ranges.hpp"
+#include "domain/targets.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kExamples = R"(Examples:
+  muster hosts rm web7 --reason 'scrapped'             one that is gone, or never joined
+  muster hosts rm 'lab[01-20]'                         several; also by pattern or label
+  muster agents revoke web7 && muster hosts rm web7    one that is still connected
+
+What such a host ran is lost, what waits for it ends unreachable; the document that declares it
+(kind: host) is deleted with it. An agent that comes back has to join again.)";
+
+struct RemoveFlags {
+  std::string targets;
+  std::string reason;
+  bool yes = false;
+};
+
+// Expressions are evaluated here, as the server's do not reach hosts that are revoked or have never
+// joined.
+class NamesOnly final : public TargetContext {
+ public:
+  Result<std::set<std::string>> Group(std::string_view name) const override {
+    return Fail(ErrorCode::kInvalid,
+                "'@{}': groups cannot be named here; 'muster hosts' shows whom a group means",
+                name);
+  }
+  Result<std::set<std::string>> RunHosts(std::string_view id, std::string_view) const override {
+    return Fail(ErrorCode::kInvalid, "'run:{}': runs cannot be named here; name the hosts", id);
+  }
+};
+
+Labels LabelsOf(const json::value& host, std::string_view field) {
+  Labels labels;
+  if (const auto* list = FieldOf(host, field).if_object())
+    for (const auto& [key, value] : *list)
+      if (value.is_string()) labels[std::string(key)] = std::string_view(value.get_string());
+  return labels;
+}
+
+Result<std::vector<Host>> EveryHost(ApiClient& api) {
+  std::vector<Host> hosts;
+  std::set<std::string> names;
+  for (const auto* path : {"/hosts", "/missing"}) {
+    const auto read = api.Pages(path, {{"limit", "5000"}}, "hosts", [&](const json::value& one) {
+      Host host;
+      host.name = TextOf(one, "name");
+      host.labels = LabelsOf(one, "labels");
+      host.facts = LabelsOf(one, "facts");
+      if (names.insert(host.name).second) hosts.push_back(std::move(host));
+      return true;
+    });
+    if (!read) return Fail(read.error());
+  }
+  std::ranges::sort(hosts,
+                    [](const auto& a, const auto& b) { return NaturalLess(a.name, b.name); });
+  return hosts;
+}
+
+Result<std::vector<std::string>> Meant(ApiClient& api, const std::string& targets) {
+  if (CheckHostName(targets)) return std::vector{targets};
+  const auto expression = TargetExpression::Parse(targets);
+  if (!expression) return Fail(expression.error());
+  const auto hosts = EveryHost(api);
+  if (!hosts) return Fail(hosts.error());
+  std::vector<const Host*> pointers;
+  for (const auto& host : *hosts) pointers.push_back(&host);
+  const auto found = expression->Resolve(pointers, NamesOnly());
+  if (!found) return Fail(found.error());
+  std::vector<std::string> names;
+  for (const auto index : *found) names.push_back((*hosts)[index].name);
+  return names;
+}
+
+Result<int> Remove(const Context& context, const RemoveFlags& flags) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto names = Meant(*api, flags.targets);
+  if (!names) return Fail(names.error());
+  const auto what = names->size() == 1
+                        ? "host " + names->front()
+                        : fmt::format("{}, {},", Hosts(names->size()), FoldHostNames(*names, 500));
+  if (!Agreed(context, flags.yes, fmt::format("Forget {} and what is known of it", what))) {
+    context.Say("nothing was done");
+    return 1;
+  }
+  json::object body;
+  if (!flags.reason.empty()) body["reason"] = flags.reason;
+  json::array removed;
+  std::optional<Error> refused;
+  for (const auto& name : *names) {
+    const auto done = api->Post("/hosts/" + Segment(name) + "/remove", body);
+    if (done) {
+      removed.push_back(*done);
+      continue;
+    }
+    if (names->size() == 1) return Fail(done.error());
+    Write(stderr, fmt::format("muster: {}\n", done.error().message));
+    refused = done.error();
+  }
+  const auto count = removed.size();
+  if (!context.PrintDocument(names->size() == 1 ? removed.front() : json::value(removed)))
+    context.Say(names->size() == 1 ? fmt::format("{} is no longer known", names->front())
+                                   : fmt::format("{} no longer known", Hosts(count)));
+  return refused ? ExitCodeOfError(refused->code) : 0;
+}
+
+}  // namespace
+
+void AddHostsRemove(CLI::App& hosts, Context& context) {
+  auto* command = hosts.add_subcommand("rm", "Forget hosts that are gone, revoked or never joined");
+  const auto flags = std::make_shared<RemoveFlags>();
+  command->footer(kExamples);
+  command->add_option("targets", flags->targets, "The host, or an expression for several")
+      ->required()
+      ->type_name("EXPR");
+  command->add_option("--reason", flags->reason, "Why, for the audit trail");
+  command->add_flag("--yes", flags->yes, "Ask nothing");
+  command->callback([&context, flags] {
+    context.action = [&context, flags] { return Remove(context, *flags); };
+  });
+}
+
+}  // namespace muster::cli
