@@ -7,6 +7,7 @@
 
 #include "cli/context.hpp"
 #include "cli/document_commands.hpp"
+#include "cli/import_command.hpp"
 #include "cli/terminal_text.hpp"
 #include "cli/usage.hpp"
 
@@ -48,7 +49,7 @@ void AddCommands(CLI::App& app, Context& context) {
        {AddRun,    AddApply,    AddGet,        AddDelete, AddStart,    AddCp,     AddFetch,
         AddShow,   AddRuns,     AddLogs,       AddStop,   AddSteering, AddWhy,    AddHosts,
         AddAgents, AddTokens,   AddSecrets,    AddAudit,  AddWhoAmI,   AddStatus, AddVersion,
-        AddLogin,  AddContexts, AddCompletion, AddManual, AddDebug,    AddFreeze})
+        AddLogin,  AddContexts, AddCompletion, AddManual, AddDebug,    AddFreeze, AddImport})
     add(app, context);
 }
 
