@@ -45,7 +45,7 @@ struct Host {
   std::string boot;           // kernel boot id, as last seen
   std::uint64_t session = 0;  // highest seen
   WallTime joined;
-  WallTime last_hello;
+  WallTime last_hello;  // when it was last known to be there: its hello, or the end of its link
   std::optional<Maintenance> maintenance = {};  // perhaps over by now
 
   bool InMaintenance(WallTime now) const { return maintenance && !maintenance->OverAt(now); }
