@@ -6,6 +6,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_cluster import ClusterTest  # noqa: E402
+from terminal import AtTerminal  # noqa: E402
 
 INI = """[web]
 web[1:2] rack=r1
@@ -99,6 +100,35 @@ class Hosts(ClusterTest):
         entry = self.cluster.get("/audit", act="host.remove")["entries"][0]
         self.assertEqual((entry["object"], entry["reason"]), ("host later", "scrapped"))
         self.assertCode(self.cluster.muster("hosts", "rm", "later"), 4)
+
+    def test_expressions_reach_revoked_hosts_and_those_that_never_joined(self):
+        self.imported("-", "--format", "csv", stdin=b"name,rack\nold1,r9\nold2,r9\nold3,r9\n")
+        self.cluster.add_agents("old1", "old2")
+        self.assertCode(self.cluster.muster("agents", "revoke", "old1"), 0)
+        self.assertEqual(self.missing()["old1"]["state"], "revoked")
+        # One is still connected, and stays; the others go.
+        outcome = self.assertCode(self.cluster.muster("hosts", "rm", "rack=r9"), 1)
+        self.assertIn("host 'old2' is online", outcome.complaint)
+        self.assertIn("2 hosts no longer known", outcome.complaint)
+        self.assertEqual({"old1", "old3"} & set(self.missing()), set())
+        self.assertEqual(self.cluster.get("/hosts/old2")["labels"]["rack"], "r9")
+        self.assertCode(self.cluster.muster("hosts", "rm", "rack=r10"), 4)
+        self.assertCode(self.cluster.muster("hosts", "rm", "@web and web1"), 2)
+
+    def test_a_person_is_asked_first(self):
+        file = self.write("hosts", "asked[1-3]\n")
+        for words, plan, answer in ((["hosts", "import", file], "would be created .*asked\\[1-3\\]", "n\n"),
+                                    (["hosts", "rm", "web1"], "Forget host web1", "\n")):
+            asked = AtTerminal(words, self.cluster.environment())
+            self.addCleanup(asked.close)
+            asked.wait_for(plan)
+            asked.wait_for(r"\[y/N\] ")
+            asked.type(answer)
+            code, text = asked.finish()
+            self.assertEqual(code, 1)
+            self.assertIn("nothing was done", text)
+        self.assertEqual(self.cluster.muster("get", "host", "asked1").code, 4)
+        self.assertEqual(self.cluster.get("/hosts/web1")["name"], "web1")
 
     def test_offline_host_was_last_seen_when_it_left(self):
         self.cluster.wait_online("gone1")
