@@ -79,6 +79,7 @@ void AddAudit(CLI::App& app, Context& context);
 void AddWhoAmI(CLI::App& app, Context& context);
 void AddLogin(CLI::App& app, Context& context);     // login, logout
 void AddContexts(CLI::App& app, Context& context);  // contexts, context use
+void AddCron(CLI::App& app, Context& context);
 void AddCompletion(CLI::App& app, Context& context);
 void AddManual(CLI::App& app, Context& context);
 void AddDebug(CLI::App& app, Context& context);
