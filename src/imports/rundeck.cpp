@@ -68,7 +68,10 @@ class JobWriter {
     std::string text = Comment() + std::string(kHead);
     text += fmt::format("name: {}\n", YamlQuoted(out_.name));
     const auto description = TextIn(job_, "description");
-    if (!description.empty()) text += fmt::format("description: {}\n", YamlText(description, 2));
+    if (!description.empty()) {
+      text += fmt::format("description: {}\n", YamlText(description, 2));
+      notes_.Over(At("description"), "description");
+    }
     text += ParamsOf(job_.Find("options"), options_, notes_);
     const auto targets = TargetsOf(job_, notes_);
     if (!targets.empty()) text += fmt::format("targets: {}\n", YamlQuoted(targets));

@@ -63,6 +63,8 @@ class FlowWriter {
                           "'concurrency'",
                           text);
     dispatch_.keepgoing = FlagIn(*dispatch, "keepgoing", false);
+    context_.notes.Over(at, "{} at a time, {} when a host fails", dispatch_.threads,
+                        dispatch_.keepgoing ? "going on" : "stopping");
     for (const auto& key : dispatch->keys)
       if (key.text == "rankAttribute" || key.text == "rankOrder")
         context_.notes.Lost(key.at, "'{}': hosts are taken in the order of their names", key.text);

@@ -196,6 +196,11 @@ TEST(Rundeck, NodeFirstIsARollInBatches) {
 
 TEST(Rundeck, ReportSaysWhatChangedAndWhatIsLost) {
   const auto job = Only(kWeb);
+  EXPECT_THAT(
+      Notes(job, Carried::kOver),
+      AllOf(Contains("2: description"), Contains("14: 5 at a time, going on when a host fails"),
+            Contains(HasSubstr("3 steps")), Contains(HasSubstr("timeout 1h30m")),
+            Contains(HasSubstr("option 'version'"))));
   EXPECT_THAT(Notes(job, Carried::kChanged),
               AllOf(Contains(HasSubstr("13: tags 'web+prod' are groups")),
                     Contains(HasSubstr("option 'password' is secret 'web.db.password'")),
