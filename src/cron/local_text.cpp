@@ -31,7 +31,7 @@ std::optional<std::int64_t> TakeTime(std::string_view& text) {
   if (text.starts_with(':')) second = TakeAfter(':', text, 2);
   if (!hour || !minute || !second || *hour > 23 || *minute > 59 || *second > 59)
     return std::nullopt;
-  return std::int64_t{*hour} * 3600 + *minute * 60 + *second;
+  return (std::int64_t{*hour} * 60 + *minute) * 60 + *second;
 }
 
 std::optional<std::int64_t> TakeReading(std::string_view& text) {
@@ -56,7 +56,7 @@ std::optional<std::int64_t> TakeOffset(std::string_view text) {
   const auto hours = TakeAfter(minus ? '-' : '+', text, 2);
   const auto minutes = TakeAfter(':', text, 2);
   if (!hours || !minutes || *minutes > 59 || !text.empty()) return std::nullopt;
-  const std::int64_t offset = std::int64_t{*hours} * 3600 + *minutes * 60;
+  const std::int64_t offset = (std::int64_t{*hours} * 60 + *minutes) * 60;
   return minus ? -offset : offset;
 }
 

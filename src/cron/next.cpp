@@ -14,6 +14,10 @@ std::optional<WallTime> InRange(std::int64_t seconds) noexcept {
   return ToWall(seconds);
 }
 
+constexpr std::int64_t kMostOffset = 26 * 3600;  // of any zone; see zone_file.cpp
+constexpr std::int64_t kPiece =
+    18'250 * kDay;  // 50 years: from a known year to one before kKnownUntil
+
 // What the clock has come up to before a span began.
 LocalSeconds HighBefore(std::span<const ZoneSpan> spans, std::size_t span) noexcept {
   return span == 0 ? kFirstSecond - kCycle : spans[span - 1].high;
@@ -37,8 +41,8 @@ std::optional<std::int64_t> NextFixed(const Schedule& schedule, const Zone& zone
   const auto reading = NextLocal(schedule, reached + 1);
   if (!reading) return std::nullopt;
   if (*reading >= spans[span].high) {
-    // An offset is less than 26 hours, and that early the clock cannot have come up to it.
-    span = std::max(span, zone.SpanAt(std::min(*reading - 26 * 3600, kKnownUntil)));
+    // That early the clock cannot have come up to it.
+    span = std::max(span, zone.SpanAt(std::min(*reading - kMostOffset, kKnownUntil)));
     while (*reading >= spans[span].high) ++span;
   }
   return std::max(spans[span].start, *reading - spans[span].offset);
@@ -82,13 +86,21 @@ bool HasJumpedOver(const Schedule& schedule, const Zone& zone, std::size_t span)
 std::optional<std::int64_t> NextBySpans(const Schedule& schedule, const Zone& zone,
                                         std::int64_t after) noexcept {
   const auto spans = zone.Spans();
+  // The last search: where it began, and what it found. It holds for what begins between the two,
+  // so a rare day is searched once and not again in each of the spans before it.
+  LocalSeconds searched = INT64_MAX;
+  std::optional<LocalSeconds> reading;
   for (std::size_t span = zone.SpanAt(after + 1); span < spans.size(); ++span) {
     const auto& at = spans[span];
     if (ShiftsGaps(schedule) && after < at.start && HasJumpedOver(schedule, zone, span))
       return at.start;
     const auto window = OwnReadings(schedule, zone, span);
-    const auto reading = NextLocal(schedule, std::max(window.from, after + 1 + at.offset));
-    if (!reading) return std::nullopt;
+    const LocalSeconds from = std::max(window.from, after + 1 + at.offset);
+    if (!reading || from < searched || from > *reading) {
+      searched = from;
+      reading = NextLocal(schedule, from);
+      if (!reading) return std::nullopt;
+    }
     if (*reading < window.end) return *reading - at.offset;
   }
   return std::nullopt;
@@ -209,7 +221,6 @@ std::optional<WallTime> Prev(const Schedule& schedule, const Zone& zone, WallTim
 
 void VisitSlots(const Schedule& schedule, const Zone& zone, WallTime after, WallTime until,
                 const std::function<bool(const Slot&)>& visit) {
-  constexpr std::int64_t kPiece = 50 * 365 * kDay;  // so that a piece ends before kKnownUntil
   std::int64_t from = std::max(FloorDiv(after.ms, 1000), kFirstSecond - 1);
   const std::int64_t last = std::min(FloorDiv(until.ms, 1000), kLastSecond);
   if (schedule.every != 0) return VisitGrid(schedule, zone, from, last, visit);

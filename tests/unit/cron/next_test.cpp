@@ -96,6 +96,17 @@ TEST(CronNext, RareDaysAreFoundAndImpossibleOnesEnd) {
   EXPECT_TRUE(Prev(daily, Named("UTC"), {INT64_MAX}));
 }
 
+TEST(CronNext, RareDaysAreFoundAcrossManyClockChanges) {
+  EXPECT_EQ(Times("30 * 29 2 *", "Europe/Berlin", "2096-02-29T22:45", 2),
+            Lines({"2096-02-29T23:30:00+01:00", "2104-02-29T00:30:00+01:00"}));
+  // Days of a clock change that are also rare: a Sunday the 31st of October.
+  EXPECT_EQ(Times("30 */2 31 10 sun", "Europe/Berlin", "2027-10-31T00:45", 2, {.both_days = true}),
+            Lines({"2027-10-31T02:30:00+02:00", "2027-10-31T02:30:00+01:00"}));
+  EXPECT_EQ(Times("30 2 31 10 sun", "Europe/Berlin", "2027-11-01", 2,
+                  {.both_days = true, .fold = FoldRule::kBoth}),
+            Lines({"2032-10-31T02:30:00+02:00", "2032-10-31T02:30:00+01:00"}));
+}
+
 TEST(CronNext, YearsFarAheadKeepTheRuleOfTheZone) {
   EXPECT_EQ(First("0 12 * 7 *", "5000-01-01"), "5000-07-01T12:00:00Z");
   EXPECT_EQ(Times("30 2 * * *", "Europe/Berlin", "4427-03-27T12:00", 2),
