@@ -97,6 +97,22 @@ void Follower::TakeRun(const json::value& run) {
   const auto counts = CountsOf(FieldOf(run, "counts"));
   progress_.Update(counts);
   if (counts[TaskState::kQueued] > 0) NameOffline();
+  const auto busy = counts[TaskState::kSent] + counts[TaskState::kRunning];
+  if (options_.job && state_ == "running" && busy == 0) NameQuestions();
+}
+
+// A run that waits for a person would look like one that hangs.
+void Follower::NameQuestions() {
+  if (context_.quiet) return;
+  static_cast<void>(api_.Pages(
+      fmt::format("/runs/{}/visits", Segment(options_.run)), {}, "visits",
+      [&](const json::value& visit) {
+        if (TextOf(visit, "state") != "awaiting_approval") return true;
+        if (!questions_named_.insert(NumberOf(visit, "visit")).second) return true;
+        progress_.Say(fmt::format("{} asks: {}; muster approve {} (or reject)",
+                                  TextOf(visit, "stage"), TextOf(visit, "message"), options_.run));
+        return true;
+      }));
 }
 
 // Named as soon as they are known, so that nobody wonders what the run waits for.

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "cli/api_client.hpp"
@@ -23,6 +24,7 @@ struct FollowOptions {
   bool live = false;           // print hosts' output as it comes; else show progress
   bool all_to_stdout = false;  // hosts' stderr as well
   bool lines = false;          // print a line of JSON for each host as it ends
+  bool job = false;            // it may ask a person something: say so
 };
 
 // Watches a run until it has ended and its output is whole. Survives a server that goes away: it
@@ -43,6 +45,7 @@ class Follower {
   Result<> Refresh();
   void TakeRun(const boost::json::value& run);
   void NameOffline();
+  void NameQuestions();
   Result<> PrintLines();
   Result<> Lost(const Error& error);
   void ReconnectIfDue();
@@ -75,6 +78,7 @@ class Follower {
   std::int64_t logs_open_ = 0;
   std::optional<Clock::time_point> logs_deadline_;
   bool offline_named_ = false;
+  std::set<std::int64_t> questions_named_;  // visits
   int failures_shown_ = 0;
 };
 

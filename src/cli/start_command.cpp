@@ -125,6 +125,7 @@ Result<int> WaitFor(const Context& context, ApiClient& api, const json::value& s
   follow.run = TextOf(started, "id");
   follow.hosts = static_cast<std::uint64_t>(NumberOf(started, "hosts"));
   follow.from = std::to_string(NumberOf(started, "commit"));
+  follow.job = true;
   const auto left = Follower(context, api, follow).Watch();
   if (!left) return Fail(left.error());
   if (*left) return **left;

@@ -37,6 +37,8 @@ class Contract(ApiTest):
         "startRun": {"targets": "h1", "command": {"argv": ["true"]}},
         "labelHosts": {"targets": "h1", "set": {"zone": "sh1"}},
         "resolveTargets": {"targets": "all"},
+        "freeze": {"scope": "events", "reason": "contract"},
+        "maintainHosts": {"targets": "h1", "end": True},
         "createInvite": {"uses": 2, "labels": {"zone": "sh1"}},
         "raiseServerLog": {"level": "info", "for_ms": 1000},
         "writeArtifact": b"hello",
@@ -52,7 +54,7 @@ class Contract(ApiTest):
 
     def call(self, method, path, operation, **more):
         host = self.HOSTS.get(operation["operationId"], "h1")
-        for part, value in (("id", self.run_id), ("name", host), ("kind", "job"), ("token", "ci"), ("number", "1"),
+        for part, value in (("id", self.run_id), ("name", host), ("kind", "job"), ("token", "ci"), ("number", "1"), ("freeze", "f999999"),
                             ("sha256", hashlib.sha256(b"hello").hexdigest())):
             path = path.replace("{" + part + "}", value)
         body = self.BODIES.get(operation["operationId"])
@@ -75,7 +77,8 @@ class Contract(ApiTest):
         expected = {"startRun": 201, "createInvite": 201, "createToken": 201, "stopRun": 409, "link": 403,
                     "acceptJoin": 404, "rejectJoin": 404, "revokeHost": 404, "removeHost": 409,
                     "readArtifact": 404, "writeArtifact": 201, "startJob": 201, "pauseRun": 409, "resumeRun": 409, "retryRun": 404,
-                    "skipStage": 409, "setRun": 409, "approveRun": 409, "rejectRun": 409}
+                    "skipStage": 409, "setRun": 409, "approveRun": 409, "rejectRun": 409,
+                    "freeze": 201, "thaw": 404}
         for method, path, operation in operations():
             name = operation["operationId"]
             if name == "stream":
@@ -119,7 +122,8 @@ class Contract(ApiTest):
                 continue
             with self.subTest(operation=operation["operationId"]):
                 gone = path.replace("{id}", "r999999").replace("{name}", "nobody").replace("{token}", "nobody") \
-                    .replace("{number}", "999999").replace("{sha256}", "0" * 64).replace("{kind}", "job")
+                    .replace("{number}", "999999").replace("{sha256}", "0" * 64).replace("{kind}", "job") \
+                    .replace("{freeze}", "f999999")
                 answer = self.cluster.http(method, gone + self.QUERIES.get(operation["operationId"], ""))
                 self.assertError(answer, 404, "not_found")
                 if "{id}" in path:

@@ -84,7 +84,7 @@ class Questions(HandTest):
 
     def test_forgetting_a_host_asks_where(self):
         terminal = self.at_terminal("hosts", "rm", "web3")
-        terminal.wait_for(f"Forget host web3 and its labels in {self.cluster.url}\\? \\[y/N\\] ")
+        terminal.wait_for(f"Forget host web3 and what is known of it in {self.cluster.url}\\? \\[y/N\\] ")
         terminal.type("n\n")
         code, shown = terminal.finish()
         self.assertEqual(code, 1, shown)

@@ -13,7 +13,7 @@ class SimOperator {
 
   void Work();
   void OnlyFinish() { finishing_ = true; }
-  // Whether every run has ended.
+  // Whether every run has ended, and whoever was to be told of it was.
   bool AllOver();
 
  private:

@@ -336,12 +336,27 @@ void Truth::CheckVisits(const Run& run, Store& store, const std::vector<TaskReco
     throw Violation("the counts of run " + FormatRunId(run.id) + " are not those of its hosts");
 }
 
+// Where a run stands, for whoever reads why it never ended.
+std::string Truth::OpenVisits(Store& store, RunId run) {
+  std::string text;
+  for (const auto& visit : *store.ListVisits(run, {}, 1'000'000)) {
+    if (IsFinal(visit.state)) continue;
+    text +=
+        fmt::format("; visit {} of {} is {}, phase {}, batch {} of hosts {} to {}, inner {}",
+                    visit.visit.value, visit.name, Name(visit.state), static_cast<int>(visit.phase),
+                    visit.batch, visit.batch_begin, visit.batch_end, visit.inner);
+  }
+  return text;
+}
+
 void Truth::CheckEnd(Store& store, LogStore& logs) {
   for (const auto& [key, id] : answered_) {
     const auto run = store.FindRun(id);
     if (!run || !run->value)
       throw Violation("run " + FormatRunId(id) + " was answered and is gone");
-    if (!IsFinal(run->value->state)) throw Violation("run " + FormatRunId(id) + " never ended");
+    if (!IsFinal(run->value->state))
+      throw Violation(fmt::format("run {} never ended; it is {}{}", FormatRunId(id),
+                                  Name(run->value->state), OpenVisits(store, id)));
     if (stopped_.contains(id) && run->value->state != RunState::kCancelled &&
         run->value->state != RunState::kTimedOut)
       throw Violation("run " + FormatRunId(id) + " was stopped and ended as " +

@@ -65,6 +65,7 @@ class Truth {
   std::size_t Runs() const { return answered_.size(); }
 
  private:
+  static std::string OpenVisits(Store& store, RunId run);
   void CheckTask(const TaskRecord& record, LogStore& logs);
   void CheckLog(const TaskRecord& record, LogStore& logs);
 

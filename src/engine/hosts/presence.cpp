@@ -353,6 +353,7 @@ void Decide(Turn& turn, const LinkClosed& command) {
     Slot& slot = visit.At(place.ordinal);
     slot.wait_until = std::max(turn.now.mono, slot.retry_at) + run.SpecOf(visit).wait_offline;
     ArmWait(turn, run, visit, place.ordinal);
+    StopWaiting(turn, place);
   }
   turn.Tell(HostNews{entry.host, false, entry.address});
 }

@@ -21,24 +21,30 @@ bool HeldAbove(const State& state, const OpenRun& run, const std::string& key) {
   return false;
 }
 
-void Wake(Turn& turn, const TaskPlace& waiter) {
+// Lets it ask anew; false when it is gone.
+bool Wake(Turn& turn, const TaskPlace& waiter) {
   const auto run = turn.state.runs.find(waiter.run);
-  if (run == turn.state.runs.end()) return;
-  if (!waiter.visit) return turn.Wake(run->second);
+  if (run == turn.state.runs.end()) return false;
+  if (!waiter.visit) {
+    turn.Wake(run->second);
+    return true;
+  }
   const auto visit = run->second.visits.find(waiter.visit);
-  if (visit == run->second.visits.end() || !visit->second.Has(waiter.ordinal)) return;
-  if (visit->second.At(waiter.ordinal).state == TaskState::kQueued)
-    MakeReady(turn, run->second, visit->second, waiter.ordinal);
+  if (visit == run->second.visits.end() || !visit->second.Has(waiter.ordinal)) return false;
+  if (visit->second.At(waiter.ordinal).state != TaskState::kQueued) return false;
+  MakeReady(turn, run->second, visit->second, waiter.ordinal);
+  return true;
 }
 
-// As many as may go on now; each asks anew, and waits again if another was quicker.
+// The first that waits asks anew and keeps its place until it has what it wants or gives up. Either
+// way the next one is woken then, so that no free place is forgotten.
 void WakeWaiting(Turn& turn, KeyState& state) {
-  if (state.waiting.empty()) return;
-  const auto first = state.waiting.begin();
-  const TaskPlace waiter = first->second;
-  state.waiting.erase(first);
-  turn.state.waits_for_key.erase(waiter);
-  Wake(turn, waiter);
+  while (!state.waiting.empty()) {
+    const auto first = state.waiting.begin();
+    if (Wake(turn, first->second)) return;
+    turn.state.waits_for_key.erase(first->second);
+    state.waiting.erase(first);
+  }
 }
 
 }  // namespace
@@ -59,21 +65,34 @@ bool TakeKeys(Turn& turn, const OpenRun& run, const TaskKey& holder,
     }
     if (std::ranges::find(wanted, key) == wanted.end()) wanted.push_back(key);
   }
-  StopWaiting(state, waiter);
   for (const auto& key : wanted) {
     state.keys_held[key].holders.insert(holder);
     turn.Put(PutHold{{key, holder}});
   }
   if (!wanted.empty()) state.holds[holder] = std::move(wanted);
+  StopWaiting(turn, waiter);
   return true;
 }
 
-void StopWaiting(State& state, const TaskPlace& waiter) {
+void StopWaiting(Turn& turn, const TaskPlace& waiter) {
+  State& state = turn.state;
   const auto waits = state.waits_for_key.find(waiter);
   if (waits == state.waits_for_key.end()) return;
-  if (const auto held = state.keys_held.find(waits->second.first); held != state.keys_held.end())
-    held->second.waiting.erase(waits->second.second);
+  const auto [key, place] = waits->second;
   state.waits_for_key.erase(waits);
+  const auto held = state.keys_held.find(key);
+  if (held == state.keys_held.end()) return;
+  held->second.waiting.erase(place);
+  WakeWaiting(turn, held->second);
+  if (held->second.holders.empty() && held->second.waiting.empty()) state.keys_held.erase(held);
+}
+
+void StopWaitingOf(Turn& turn, RunId run) {
+  while (true) {
+    const auto next = turn.state.waits_for_key.lower_bound({run, {}, 0});
+    if (next == turn.state.waits_for_key.end() || next->first.run != run) return;
+    StopWaiting(turn, TaskPlace(next->first));
+  }
 }
 
 void ReleaseKeys(Turn& turn, const TaskKey& holder) {

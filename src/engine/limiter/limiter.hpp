@@ -27,8 +27,12 @@ bool TakeKeys(Turn& turn, const OpenRun& run, const TaskKey& holder,
 // to fail.
 bool TakeRunKeys(Turn& turn, OpenRun& run);
 
-// The waiter has ended, or has what it wanted.
-void StopWaiting(State& state, const TaskPlace& waiter);
+// The waiter has ended, has what it wanted, or cannot go on for now: it asks anew when it can.
+// Whoever waits behind it is woken.
+void StopWaiting(Turn& turn, const TaskPlace& waiter);
+
+// The same for a run and all its tasks.
+void StopWaitingOf(Turn& turn, RunId run);
 
 // From the rows, once the runs are loaded.
 void LoadHolds(State& state, const std::vector<KeyHold>& holds);

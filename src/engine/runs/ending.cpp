@@ -14,10 +14,14 @@ void CountEnd(OpenVisit& visit, std::uint32_t ordinal, TaskState state) {
   if (CountsAsFailure(state)) ++visit.batch_failures;
 }
 
-// What a task said of itself is there for later stages from the commit of its end on.
+// What a task said of itself is there for later stages from the commit of its end on; of several
+// attempts what the last one said, as the rows have it.
 void TakeOutputs(OpenRun& run, const OpenVisit& visit, const TaskRecord& record) {
-  if (!record.end || record.end->outputs.empty()) return;
-  run.reported[visit.record.name].hosts[record.key.ordinal] = record.end->outputs;
+  if (record.end && !record.end->outputs.empty()) {
+    run.reported[visit.record.name].hosts[record.key.ordinal] = record.end->outputs;
+  } else if (const auto found = run.reported.find(visit.record.name); found != run.reported.end()) {
+    found->second.hosts.erase(record.key.ordinal);
+  }
 }
 
 void TellEnd(Turn& turn, OpenRun& run, const TaskRecord& record) {
@@ -45,6 +49,7 @@ void FollowUp(Turn& turn, OpenRun& run, OpenVisit& visit, const TaskRecord& reco
   Slot& slot = visit.At(ordinal);
   const TaskPlace place{run.run.id, visit.record.visit, ordinal};
   ++slot.retries;
+  TakeOutputs(run, visit, record);
   run.hosts[ordinal].settled = record.state;
   MoveSlot(run, visit, ordinal, TaskState::kQueued);
   slot.retry_at = turn.now.mono + run.SpecOf(visit).retries.backoff;
@@ -162,7 +167,7 @@ void EndUnsent(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal
   record.sent_commit = record.ended_commit = turn.commit;
   record.sent_term = record.ended_term = turn.state.term;
   const TaskPlace place{run.run.id, visit.record.visit, ordinal};
-  StopWaiting(turn.state, place);
+  StopWaiting(turn, place);
   if (const auto entry = turn.state.hosts.find(host); entry != turn.state.hosts.end())
     entry->second.queued.erase(place);
   turn.Put(PutTask{record});
@@ -214,6 +219,7 @@ void ReturnToQueue(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ord
   record.ended_term = turn.state.term;
   turn.Put(PutTask{record});
   ReleaseKeys(turn, record.key);
+  TakeOutputs(run, visit, record);
   run.hosts[ordinal].settled = record.state;
   MoveSlot(run, visit, ordinal, *next);
   HostEntry& host = turn.state.hosts.at(record.key.host);

@@ -211,7 +211,7 @@ void DropUnfinished(OpenRun& run, OpenVisit& sequence) {
 
 // Only of a stage that was skipped: all other tasks have ended.
 void ForgetQueued(Turn& turn, const OpenRun& run, const StageVisit& record, std::uint32_t ordinal) {
-  StopWaiting(turn.state, {run.run.id, record.visit, ordinal});
+  StopWaiting(turn, {run.run.id, record.visit, ordinal});
   const auto host = turn.state.hosts.find((*run.targets)[ordinal].host);
   if (host != turn.state.hosts.end())
     host->second.queued.erase({run.run.id, record.visit, ordinal});
@@ -281,7 +281,7 @@ void EndRun(Turn& turn, OpenRun& open) {
   turn.state.dirty_runs.erase(id);
   turn.state.changed_runs.erase(id);
   turn.state.RememberEnd(id, turn.commit);
-  StopWaiting(turn.state, {id, {}, 0});
+  StopWaitingOf(turn, id);
   ReleaseKeys(turn, HolderOf(id));
   OnRunEnd(turn, open);
   turn.state.runs.erase(id);
@@ -397,6 +397,7 @@ void PauseAtLimit(Turn& turn, OpenRun& run, OpenVisit& visit, std::string reason
   run.run.state = RunState::kPaused;
   run.run.stages[visit.record.stage].reason = run.run.pause->reason;
   TellChannels(turn, run, "paused", run.run.pause->reason);
+  StopWaitingOf(turn, run.run.id);
   KeepVisit(turn, run, visit);
   KeepRun(turn, run);
 }

@@ -26,12 +26,16 @@ void See(OpenRun& open, std::uint32_t ordinal, TaskState state, bool sent) {
 }
 
 void TakeReported(OpenRun& open, const StageVisit& visit, const TaskRecord& task) {
-  if (!task.end || task.end->outputs.empty()) return;
+  const Outputs outputs = task.end ? task.end->outputs : Outputs{};
   auto& reported = open.reported[visit.name];
-  if (IsServers(task))
-    reported.stage = task.end->outputs;
+  if (IsServers(task) && !outputs.empty())
+    reported.stage = outputs;
+  else if (IsServers(task))
+    return;
+  else if (outputs.empty())
+    reported.hosts.erase(task.key.ordinal);
   else
-    reported.hosts[task.key.ordinal] = task.end->outputs;
+    reported.hosts[task.key.ordinal] = outputs;
 }
 
 void ReplayEnded(OpenRun& open, const StageVisit& visit, const std::vector<TaskRecord>& tasks) {
@@ -65,7 +69,7 @@ void ReplaySlots(OpenRun& open, OpenVisit& visit, std::vector<TaskRecord>& tasks
     slot.state = again ? TaskState::kWaiting : task.state;
     if (IsFinal(task.state)) open.hosts[ordinal].settled = task.state;
     See(open, ordinal, slot.state, static_cast<bool>(task.sent));
-    if (IsFinal(slot.state)) TakeReported(open, visit.record, task);
+    if (IsFinal(task.state)) TakeReported(open, visit.record, task);
     if (!IsFinal(task.state)) visit.attempts[ordinal] = std::move(task);
   }
   for (const auto& slot : visit.slots) ++visit.counts[slot.state];

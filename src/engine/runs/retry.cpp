@@ -3,6 +3,7 @@
 #include "domain/host_ranges.hpp"
 #include "domain/no_such_run.hpp"
 #include "engine/limiter/freezes.hpp"
+#include "engine/limiter/limiter.hpp"
 #include "engine/runs/entering.hpp"
 #include "engine/runs/flow.hpp"
 #include "engine/runs/replay.hpp"
@@ -190,7 +191,11 @@ void OpenPass(Turn& turn, OpenRun& run, const Beginning& beginning) {
   }
   StageVisit first;
   first.stage = beginning.stage;
-  if (beginning.entry.hosts) first.hosts = *beginning.entry.hosts;
+  if (beginning.entry.hosts)
+    first.hosts = *beginning.entry.hosts;
+  else
+    for (std::uint32_t i = 0; i < run.hosts.size(); ++i)
+      if (run.hosts[i].Ok()) first.hosts.Insert(i);
   BeginPass(run, first);
   run.ended.clear();
   Enter(turn, run, beginning.stage, beginning.entry);
@@ -220,6 +225,7 @@ void AuditRetry(Turn& turn, const RetryRun& command, const OpenRun& run,
 
 // Tasks that waited for their hosts wait no more.
 void ForgetQueued(Turn& turn, const OpenRun& run) {
+  StopWaitingOf(turn, run.run.id);
   for (const auto& [id, visit] : run.visits)
     for (std::size_t i = 0; i < visit.slots.size(); ++i)
       if (const auto host = turn.state.hosts.find((*run.targets)[visit.hosts[i]].host);

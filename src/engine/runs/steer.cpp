@@ -68,6 +68,7 @@ void PauseTree(Turn& turn, OpenRun& run, const Pause& pause) {
   for (auto& [id, visit] : run.visits)
     if (WaitsForTime(run, visit)) visit.due.reset();
   StopTicking(turn, run);
+  StopWaitingOf(turn, run.run.id);
   KeepRun(turn, run);
   EachChild(turn, run, [&](OpenRun& child) { PauseTree(turn, child, pause); });
 }

@@ -94,7 +94,7 @@ void Thaw(Services& services, const CallPtr& call, std::uint64_t id) {
 }
 
 void ThawOne(Services& services, const CallPtr& call) {
-  const auto id = ParseFreezeId(call->Part("id"));
+  const auto id = ParseFreezeId(call->Part("freeze"));
   if (!id) return call->Fail(id.error());
   Thaw(services, call, *id);
 }
@@ -183,7 +183,7 @@ std::vector<Route> FreezeRoutes(Services& services) {
        [&services](const CallPtr& call) { MakeFreeze(services, call); }},
       {"POST", "/api/v1/freezes/thaw", Privilege::kOperate,
        [&services](const CallPtr& call) { Thaw(services, call, 0); }},
-      {"POST", "/api/v1/freezes/{id}/thaw", Privilege::kOperate,
+      {"POST", "/api/v1/freezes/{freeze}/thaw", Privilege::kOperate,
        [&services](const CallPtr& call) { ThawOne(services, call); }},
       {"POST", "/api/v1/hosts/maintenance", Privilege::kOperate,
        [&services](const CallPtr& call) { Maintain(services, call); }},
