@@ -45,6 +45,43 @@ TEST_F(Limiter, WhatIsHeldSurvivesACrash) {
   EXPECT_EQ(Sent(), (Hosts{2}));
 }
 
+TEST_F(Limiter, AHostThatWentAwayHoldsNobodyUpBehindIt) {
+  AddHosts(3);
+  StartJob(3, {Limited("go", "k", 1)});
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  Cut(2);
+  EndAll();
+  EXPECT_EQ(Sent(), (Hosts{3}));
+}
+
+TEST_F(Limiter, APausedRunHoldsNobodyUpBehindIt) {
+  AddHosts(3);
+  const RunId first = StartJob(2, {Limited("go", "k", 1)});
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  StartJob(3, {Limited("go", "k", 1)});
+  EXPECT_TRUE(Do(PauseRun{.caller = {}, .run = first, .release = false, .reason = {}}));
+  EXPECT_EQ(Sent(), Hosts{});
+  End(TaskKey{first, Visit(1), 0, HostId(1), Attempt(1)});
+  EXPECT_EQ(Sent(), (Hosts{1})) << "of the second";
+}
+
+TEST_F(Limiter, TasksOfAPassThatIsOverAreNotInTheLine) {
+  AddHosts(3);
+  const RunId run = StartJob(3, {Limited("go", "k", 1)});
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  EXPECT_TRUE(Do(PauseRun{.caller = {}, .run = run, .release = false, .reason = {}}));
+  EndAll();
+  RetryRun retry;
+  retry.run = run;
+  retry.from_start = true;
+  EXPECT_TRUE(Do(retry));
+  for (const std::uint64_t host : {1, 2, 3}) {
+    EXPECT_EQ(Sent(), (Hosts{host}));
+    EndAll();
+  }
+  EXPECT_EQ(Find(run).state, RunState::kSucceeded);
+}
+
 TEST_F(Limiter, ALostTaskKeepsItsKeyUntilItsHostSaysOtherwise) {
   AddHosts(2);
   StageSpec stage = Limited("go", "k", 1);
