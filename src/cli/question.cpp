@@ -36,8 +36,8 @@ TerminalMode::~TerminalMode() {
 }
 
 std::optional<std::string> Ask(std::string_view question) {
+  Signals signals;  // before the question is seen: whoever answers with Ctrl-C gets an answer too
   Write(stderr, question);
-  Signals signals;
   auto answer = ReadLine(signals);
   if (!answer) Write(stderr, "\n");
   return answer;
