@@ -104,13 +104,14 @@ Result<Started> StartRun(const Context& context, ApiClient& api, const json::val
   auto started = Persist(context, kPatience, [&] { return api.Post("/runs", body, key); });
   if (!started) return Fail(started.error());
   const auto id = TextOf(*started, "id");
-  SayLeftOut(context, *started);
   if (options.detach) {
     if (!context.PrintDocument(*started)) Write(stdout, id + "\n");
+    SayLeftOut(context, *started);
     return Started{std::move(*started), 0};
   }
   context.Say(fmt::format("run {} on {}", id,
                           Hosts(static_cast<std::uint64_t>(NumberOf(*started, "hosts")))));
+  SayLeftOut(context, *started);
   return Started{std::move(*started), {}};
 }
 

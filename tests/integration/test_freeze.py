@@ -38,7 +38,7 @@ class FreezeTest(ClusterTest):
         self.muster("freeze", "-t", "zone=sh1", "--for", "1h", "--reason", "switch work")
         self.assertEqual(self.muster("run", "-t", "db1", "--", "true").code, 0)
         refused = self.muster("run", "-t", "all", "--yes", "--", "true")
-        self.assertIn("2 of the hosts are meant", refused.complaint)
+        self.assertIn("it means 2 of the run's hosts", refused.complaint)
         plan = self.muster("run", "-t", "all", "--dry-run", "--", "true").text
         self.assertIn("but: frozen by f", plan)
         self.assertIn("zone: sh1 2 of 2 (100%), sh2 1 of 1 (100%)", plan)

@@ -30,7 +30,7 @@ bool Concerns(const Freeze& freeze, const Beginning& run) {
 
 GateClosed Closed(const Freeze& freeze, const Beginning& run, std::uint32_t hosts) {
   std::string reason = fmt::format("frozen by {}", Describe(freeze));
-  if (hosts > 0) reason += fmt::format("; {} of the hosts are meant", hosts);
+  if (hosts > 0) reason += fmt::format("; it means {} of the run's hosts", hosts);
   if (run.origin == Origin::kPerson)
     reason += fmt::format(
         "; to start it all the same: --during-freeze, to end the freeze: muster thaw {}",
