@@ -70,6 +70,7 @@ class JobMaker {
     if (world_.Chance(0.4)) stage.on_limit = OnLimit::kPause;
     // The checker knows the maximum from the key.
     if (world_.Chance(0.15)) stage.limits = {{.key = "task/2", .max = 2}};
+    if (world_.Chance(0.15)) stage.limits.push_back({.key = "task/3", .max = 3});
     if (world_.Chance(0.3)) stage.retries = {SomeNumber(1, 2), Duration(world_.Between(0, 5'000))};
   }
 

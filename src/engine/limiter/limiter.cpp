@@ -47,6 +47,16 @@ void WakeWaiting(Turn& turn, KeyState& state) {
   }
 }
 
+// Whoever stands in this line keeps its place; in another's it makes way for those behind it.
+void StandInLine(Turn& turn, const TaskPlace& waiter, const std::string& key) {
+  State& state = turn.state;
+  const auto waits = state.waits_for_key.find(waiter);
+  if (waits != state.waits_for_key.end() && waits->second.first == key) return;
+  StopWaiting(turn, waiter);
+  state.waits_for_key[waiter] = {key, state.next_waiter};
+  state.keys_held[key].waiting.emplace(state.next_waiter++, waiter);
+}
+
 }  // namespace
 
 bool TakeKeys(Turn& turn, const OpenRun& run, const TaskKey& holder,
@@ -57,10 +67,7 @@ bool TakeKeys(Turn& turn, const OpenRun& run, const TaskKey& holder,
     if (HeldAbove(state, run, key)) continue;
     KeyState& held = state.keys_held[key];
     if (held.holders.size() >= max) {
-      if (!state.waits_for_key.contains(waiter)) {
-        state.waits_for_key[waiter] = {key, state.next_waiter};
-        held.waiting.emplace(state.next_waiter++, waiter);
-      }
+      StandInLine(turn, waiter, key);
       return false;
     }
     if (std::ranges::find(wanted, key) == wanted.end()) wanted.push_back(key);

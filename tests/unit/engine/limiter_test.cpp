@@ -10,6 +10,10 @@ class Limiter : public FlowFixture {
     stage.limits = {{.key = std::move(key), .max = max}};
     return stage;
   }
+  std::vector<TaskKey> TakeAll() {
+    Settle();
+    return TakeOrders();
+  }
 };
 
 TEST_F(Limiter, AKeyBoundsTasksOverAllRuns) {
@@ -63,6 +67,34 @@ TEST_F(Limiter, APausedRunHoldsNobodyUpBehindIt) {
   EXPECT_EQ(Sent(), Hosts{});
   End(TaskKey{first, Visit(1), 0, HostId(1), Attempt(1)});
   EXPECT_EQ(Sent(), (Hosts{1})) << "of the second";
+}
+
+TEST_F(Limiter, WhoNeedsTwoKeysWaitsForTheOneThatIsMissing) {
+  AddHosts(4);
+  StageSpec both = Limited("go", "a", 1);
+  both.limits.push_back({.key = "b", .max = 1});
+  StartJob(1, {Limited("go", "a", 1)});
+  StartJob(2, {Limited("go", "b", 1)});
+  const auto held = TakeAll();
+  ASSERT_EQ(held.size(), 2U);  // a on h1, b on h1 of the second run; h2 waits for b
+  const RunId third = StartJob(1, {both});
+  StartJob(4, {Limited("go", "a", 1)});
+  EXPECT_EQ(TakeAll().size(), 0U);
+  End(held[0]);  // a is free: the third is first in its line, but lacks b, and makes way
+  auto next = TakeAll();
+  ASSERT_EQ(next.size(), 1U);
+  EXPECT_NE(next[0].run, third);
+  // Whatever ends next, all of them get their turn.
+  std::size_t ended = 1;
+  std::vector<TaskKey> open{held[1], next[0]};
+  while (!open.empty()) {
+    End(open.front());
+    open.erase(open.begin());
+    ++ended;
+    for (const auto& task : TakeAll()) open.push_back(task);
+  }
+  EXPECT_EQ(ended, 8U);
+  EXPECT_EQ(Find(third).state, RunState::kSucceeded);
 }
 
 TEST_F(Limiter, TasksOfAPassThatIsOverAreNotInTheLine) {
