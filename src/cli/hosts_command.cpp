@@ -31,7 +31,9 @@ std::string StateOf(const json::value& host) {
   return FlagOf(host, "online") ? "online" : "offline";
 }
 
-std::string LabelsOf(const json::value& host) {
+}  // namespace
+
+std::string LabelsText(const json::value& host) {
   std::string text;
   if (const auto* labels = FieldOf(host, "labels").if_object())
     for (const auto& [key, value] : *labels)
@@ -40,8 +42,6 @@ std::string LabelsOf(const json::value& host) {
                             std::string_view(value.get_string()));
   return text;
 }
-
-}  // namespace
 
 Result<int> ListHosts(const Context& context, const std::string& targets) {
   auto api = ApiClient::Open(context);
@@ -67,7 +67,8 @@ Result<int> ListHosts(const Context& context, const std::string& targets) {
   Table table({"NAME", "STATE", "LABELS", "OS", "LAST SEEN", "NOTE"});
   for (const auto& host : hosts)
     table.Add(
-        {TextOf(host, "name"), StateOf(host), LabelsOf(host), TextOf(FieldOf(host, "facts"), "os"),
+        {TextOf(host, "name"), StateOf(host), LabelsText(host),
+         TextOf(FieldOf(host, "facts"), "os"),
          FlagOf(host, "online") ? "now" : Ago(ParseTime(TextOf(host, "last_hello")), WallNow()),
          note(host)});
   table.Fit(context.terminal.columns, {3, 2, 5});

@@ -13,16 +13,6 @@ std::string StateWord(const json::value& host) {
   return state == "never_joined" ? "never joined" : state;
 }
 
-std::string LabelWords(const json::value& host) {
-  std::string text;
-  if (const auto* labels = FieldOf(host, "labels").if_object())
-    for (const auto& [key, value] : *labels)
-      if (value.is_string())
-        text += fmt::format("{}{}={}", text.empty() ? "" : " ", std::string_view(key),
-                            std::string_view(value.get_string()));
-  return text;
-}
-
 }  // namespace
 
 Result<int> ListMissing(const Context& context) {
@@ -42,7 +32,7 @@ Result<int> ListMissing(const Context& context) {
   for (const auto& host : hosts)
     table.Add({TextOf(host, "name"), StateWord(host), Ago(ParseTime(TextOf(host, "since")), now),
                Ago(ParseTime(TextOf(host, "last_seen")), now),
-               FlagOf(host, "declared") ? "yes" : "no", LabelWords(host)});
+               FlagOf(host, "declared") ? "yes" : "no", LabelsText(host)});
   table.Fit(context.terminal.columns, {5});
   if (!hosts.empty()) Write(stdout, table.Text(context.terminal.stdout_tty));
   context.Say(

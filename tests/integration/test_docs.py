@@ -1,6 +1,6 @@
 """Every fenced block of the documentation is held against the programs: YAML documents are applied (dry), settings
-are checked, command lines are read by the real `muster` (and carried out in test_docs_run.py). What cannot be carries a mark that says why, and those are
-counted here. docs/jobs/guide.md is carried out word by word in test_jobs.py."""
+are checked, command lines are read by the real `muster` (test_docs_run.py carries them out). What cannot be carries a
+mark that says why, and those are counted here. docs/jobs/guide.md is carried out word by word in test_jobs.py."""
 
 import json
 import re

@@ -43,8 +43,19 @@ class FreezeTest(ClusterTest):
         self.assertIn("but: frozen by f", plan)
         self.assertIn("zone: sh1 2 of 2 (100%), sh2 1 of 1 (100%)", plan)
 
+    def test_a_freeze_of_a_group_that_is_gone_refuses_rather_than_lets_pass(self):
+        group = self.cluster.folder / "group.yaml"
+        group.write_text("apiVersion: muster/v1\nkind: group\nname: db\nhosts: [db1]\n")
+        self.assertCode(self.muster("apply", "-f", group), 0)
+        self.muster("freeze", "-t", "@db", "--reason", "migration")
+        self.assertCode(self.muster("run", "-t", "web1", "--", "true"), 0)
+        self.assertIn("migration", self.muster("run", "-t", "db1", "--", "true").complaint)
+        self.assertCode(self.muster("delete", "group", "db"), 0)
+        self.assertIn("migration", self.muster("run", "-t", "db1", "--", "true").complaint)
+
     def test_bad_freezes_are_refused_and_change_nothing(self):
         for words, said in (((), "--reason"), (("-t", "zone==", "--reason", "x"), "column 6"),
+                            (("--job", "depoly", "--reason", "x"), "there is no job"),
                             (("--for", "soon", "--reason", "x"), "--for"), (("everything", "--reason", "x"), "triggers")):
             outcome = self.muster("freeze", *words)
             self.assertEqual(outcome.code, 2, outcome.complaint)

@@ -60,8 +60,15 @@ Result<Freeze> ReadFreeze(Services& services, const Call& call) {
   freeze.scope = *known;
   if (freeze.reason.empty())
     return Fail(ErrorCode::kInvalid, "reason: say why; everyone who is refused reads it");
+  // A mistake would freeze nothing, and nobody would see it. That no host matches now is none.
+  if (!freeze.job.empty()) {
+    const auto job = services.store.FindDocument("job", freeze.job, 0);
+    if (!job) return Fail(job.error());
+    if (!*job)
+      return Fail(ErrorCode::kInvalid, "job: there is no job '{}'; see 'muster get jobs'",
+                  freeze.job);
+  }
   if (!freeze.targets.empty()) {
-    // A mistake would freeze nothing, and nobody would see it. That no host matches now is none.
     const auto hosts = ResolveTargets(services, freeze.targets, "", true);
     if (!hosts && hosts.error().code != ErrorCode::kNotFound) return Fail(hosts.error());
   }
@@ -131,15 +138,25 @@ void Maintain(Services& services, const CallPtr& call) {
   });
 }
 
+// Whether an expression depends on more than the hosts themselves.
+bool NamesOthers(const std::string& targets) {
+  const auto expression = TargetExpression::Parse(targets);
+  return !expression || !expression->Groups().empty() || !expression->Runs().empty();
+}
+
 }  // namespace
 
 engine::FrozenHosts CountFrozen(Services& services, const Targets& targets) {
   engine::FrozenHosts frozen;
   for (const auto& freeze : services.engine.GetStatus().freezes) {
     if (freeze.targets.empty()) continue;
+    const auto meant = ResolveTargets(services, freeze.targets, "", true);
+    // Whom it means cannot be said now (its group is gone, the store does not answer): it is left
+    // out, and so refuses.
+    if (!meant && (meant.error().code != ErrorCode::kNotFound || NamesOthers(freeze.targets)))
+      continue;
     std::uint32_t hosts = 0;
-    // One that cannot be understood any more (its group is gone) means no host.
-    if (const auto meant = ResolveTargets(services, freeze.targets, "", true)) {
+    if (meant) {
       std::set<HostId> ids;
       for (const auto& target : *meant->targets) ids.insert(target.host);
       for (const auto& target : targets) hosts += ids.contains(target.host) ? 1 : 0;
