@@ -14,7 +14,7 @@ void ForgetOver(Turn& turn) {
   });
 }
 
-bool Concerns(const Freeze& freeze, const Beginning& run) {
+bool Concerns(const Freeze& freeze, const AboutToStart& run) {
   switch (freeze.scope) {
     case FreezeScope::kTriggers:
       if (run.origin != Origin::kTrigger) return false;
@@ -28,7 +28,7 @@ bool Concerns(const Freeze& freeze, const Beginning& run) {
   return freeze.job.empty() || freeze.job == run.job;
 }
 
-GateClosed Closed(const Freeze& freeze, const Beginning& run, std::uint32_t hosts) {
+GateClosed Closed(const Freeze& freeze, const AboutToStart& run, std::uint32_t hosts) {
   std::string reason = fmt::format("frozen by {}", Describe(freeze));
   if (hosts > 0) reason += fmt::format("; it means {} of the run's hosts", hosts);
   if (run.origin == Origin::kPerson)
@@ -83,7 +83,7 @@ void Decide(Turn& turn, const ThawRuns& command) {
   turn.Answer(command.caller, std::move(answer));
 }
 
-std::optional<GateClosed> FrozenBy(const Turn& turn, const Beginning& run) {
+std::optional<GateClosed> FrozenBy(const Turn& turn, const AboutToStart& run) {
   if (run.origin == Origin::kPerson && run.during_freeze) return std::nullopt;
   for (const auto& [id, freeze] : turn.state.freezes) {
     if (freeze.OverAt(turn.now.wall) || !Concerns(freeze, run)) continue;
@@ -94,6 +94,13 @@ std::optional<GateClosed> FrozenBy(const Turn& turn, const Beginning& run) {
     if (looked->second > 0) return Closed(freeze, run, looked->second);
   }
   return std::nullopt;
+}
+
+std::string_view DespiteFreeze(const Turn& turn, const AboutToStart& run) {
+  if (!run.during_freeze) return "";
+  AboutToStart unasked = run;
+  unasked.during_freeze = false;
+  return FrozenBy(turn, unasked) ? "; during a freeze" : "";
 }
 
 }  // namespace muster::engine

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "engine/turn.hpp"
 
@@ -12,7 +13,7 @@ void Decide(Turn& turn, const FreezeRuns& command);
 void Decide(Turn& turn, const ThawRuns& command);
 
 // A run that is about to begin.
-struct Beginning {
+struct AboutToStart {
   Origin origin = Origin::kPerson;
   bool during_freeze = false;  // a person means it
   const std::string& job;
@@ -20,6 +21,9 @@ struct Beginning {
 };
 
 // The first freeze that holds it back, when one does: gate "frozen".
-std::optional<GateClosed> FrozenBy(const Turn& turn, const Beginning& run);
+std::optional<GateClosed> FrozenBy(const Turn& turn, const AboutToStart& run);
+
+// For the audit trail: "; during a freeze" when only the person's word lets the run begin.
+std::string_view DespiteFreeze(const Turn& turn, const AboutToStart& run);
 
 }  // namespace muster::engine

@@ -209,6 +209,10 @@ void AuditRetry(Turn& turn, const RetryRun& command, const OpenRun& run,
   entry.detail = fmt::format(
       "pass {} from stage {}{}", run.run.pass, run.run.spec.stages[beginning.stage].name,
       command.plan ? fmt::format(", job version {}", command.plan->version) : "");
+  entry.detail += DespiteFreeze(turn, {.origin = Origin::kPerson,
+                                       .during_freeze = command.during_freeze,
+                                       .job = run.run.spec.job,
+                                       .frozen = command.frozen});
   entry.reason = command.reason;
   entry.run = run.run.id;
   std::vector<std::string> names;

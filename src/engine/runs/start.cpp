@@ -15,6 +15,13 @@ KeyedRequest KeyOf(const StartRun& command) {
   return {command.caller, command.key, command.body_sha256, command.known};
 }
 
+AboutToStart StartOf(const StartRun& command) {
+  return {.origin = command.origin,
+          .during_freeze = command.during_freeze,
+          .job = command.spec.job,
+          .frozen = command.frozen};
+}
+
 // A run pins what it started with, so each host's part of its output is settled here.
 void SettleOutput(Run& run) {
   for (auto& stage : run.spec.stages) {
@@ -43,6 +50,7 @@ void AuditStart(Turn& turn, const StartRun& command, const Run& run, const Targe
   entry.hosts = run.hosts;
   entry.names = run.spec.left_out.empty() ? command.names : FoldedNames(targets);
   if (!run.spec.left_out.empty()) entry.detail += "; without " + run.spec.left_out;
+  entry.detail += DespiteFreeze(turn, StartOf(command));
   if (const muster::Command* executed = CommandOf(run.spec.stages.front())) {
     entry.command = AuditText(*executed);
     entry.command_sha256 = CommandHash(*executed);
@@ -111,10 +119,7 @@ void Decide(Turn& turn, const StartRun& command) {
     }
   }
   if (auto closed = ClosedGate(turn.state)) return turn.Answer(command.caller, std::move(*closed));
-  if (auto frozen = FrozenBy(turn, {.origin = command.origin,
-                                    .during_freeze = command.during_freeze,
-                                    .job = command.spec.job,
-                                    .frozen = command.frozen}))
+  if (auto frozen = FrozenBy(turn, StartOf(command)))
     return turn.Answer(command.caller, std::move(*frozen));
   Available hosts{.targets = command.targets, .left_out = ""};
   if (!command.include_maintenance) hosts = LeaveOutMaintained(turn, command.targets);

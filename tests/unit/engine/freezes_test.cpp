@@ -97,6 +97,10 @@ TEST_F(Freezes, LetAPersonThroughWhoMeansItAndNothingElse) {
   EXPECT_FALSE(Passes(start));
   start.origin = Origin::kPerson;
   EXPECT_TRUE(Passes(start));
+  EXPECT_TRUE((*store_.ReadAudit(1, 1000)).back().detail.ends_with("; during a freeze"));
+  ASSERT_TRUE(Thaw(0));
+  EXPECT_TRUE(Passes(start));
+  EXPECT_FALSE((*store_.ReadAudit(1, 1000)).back().detail.ends_with("; during a freeze"));
 }
 
 TEST_F(Freezes, OfTriggersHoldNobodyElse) {
