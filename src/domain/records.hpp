@@ -16,6 +16,7 @@
 #include "domain/secret.hpp"
 #include "domain/task.hpp"
 #include "domain/token.hpp"
+#include "domain/trigger.hpp"
 
 namespace muster {
 
@@ -162,6 +163,20 @@ struct DropDocument {
   std::string name;
 };
 
+// Also when it is dropped: its row stays for its mark.
+struct PutTrigger {
+  Trigger trigger;
+};
+// A slot, or neighbours that were skipped for one reason: the whole row, also when it only grew.
+struct PutSlot {
+  SlotRecord slot;
+};
+struct DropSlot {
+  std::string trigger;
+  WallTime first;
+  std::uint64_t act = 0;
+};
+
 // Retention. Each is one slice, small enough not to hold up the commits behind it.
 struct DropRun {
   RunId run;  // with its plan, targets, visits, tasks, holds and wishes
@@ -174,11 +189,11 @@ struct DropAudit {
   std::uint64_t below = 0;  // entries with lower numbers
 };
 
-using Change =
-    std::variant<PutHost, PutInvite, PutRun, PutPlan, PutVisit, PutTargets, PutTask, PutKey,
-                 PutWish, DropWish, AddAudit, PutToken, DropToken, DropHost, PutPending,
-                 DropPending, DropRun, DropInvite, DropAudit, PutHold, DropHold, PutDocument,
-                 DropDocument, PutSecret, DropSecret, PutNotice, DropNotice, PutFreeze, DropFreeze>;
+using Change = std::variant<PutHost, PutInvite, PutRun, PutPlan, PutVisit, PutTargets, PutTask,
+                            PutKey, PutWish, DropWish, AddAudit, PutToken, DropToken, DropHost,
+                            PutPending, DropPending, DropRun, DropInvite, DropAudit, PutHold,
+                            DropHold, PutDocument, DropDocument, PutSecret, DropSecret, PutNotice,
+                            DropNotice, PutFreeze, DropFreeze, PutTrigger, PutSlot, DropSlot>;
 
 // What is committed as one transaction.
 struct Batch {

@@ -223,6 +223,8 @@ struct Run {
   std::vector<std::uint32_t> skips;  // stages to be skipped when their turn comes
   RunId parent;                      // the run that started it
   Visit parent_visit;
+  std::string trigger;  // that started it; "" is none
+  WallTime slot;        // the nominal time it was started for
 };
 
 // The end of a stage follows from its tasks: cancelled when it was stopped, else succeeded when no

@@ -67,6 +67,21 @@ class ForwardingStore : public Store {
                                               std::size_t limit) override {
     return next_.ListDocuments(kind, after, limit);
   }
+  Result<ReadAt<std::optional<Trigger>>> FindTrigger(std::string_view name) override {
+    return next_.FindTrigger(name);
+  }
+  Result<std::vector<Trigger>> ListTriggers(std::string_view after, std::size_t limit) override {
+    return next_.ListTriggers(after, limit);
+  }
+  Result<ReadAt<std::vector<Trigger>>> DueTriggers(const DueCursor& after, std::int64_t until,
+                                                   std::size_t limit) override {
+    return next_.DueTriggers(after, until, limit);
+  }
+  Result<std::vector<SlotRecord>> ListSlots(std::string_view trigger, const SlotFilter& filter,
+                                            std::optional<SlotCursor> before,
+                                            std::size_t limit) override {
+    return next_.ListSlots(trigger, filter, before, limit);
+  }
   Result<Expired> FindExpired(const Cutoffs& cutoffs, std::size_t most) override {
     return next_.FindExpired(cutoffs, most);
   }

@@ -45,6 +45,9 @@ struct Snapshot {
   std::vector<DocumentHead> documents;  // by kind and name, also of deleted ones
   std::vector<OpenNotice> notices;
   std::vector<Freeze> freezes;  // by id
+  // Those that have a run among `runs`. What is due soon is asked for by DueTriggers: only the
+  // reader knows the hour.
+  std::vector<Trigger> triggers;
   // When the store came from a backup: what happened between the two moments is not in it.
   struct Restored {
     WallTime taken;     // the backup
@@ -56,9 +59,10 @@ struct Snapshot {
 
 // What retention may drop: things older than these moments; a zero keeps everything.
 struct Cutoffs {
-  WallTime runs;     // ended runs, made and ended before
-  WallTime audit;    // entries of the trail's front
-  WallTime invites;  // used up, and expired before
+  WallTime runs;        // ended runs, made and ended before
+  WallTime audit;       // entries of the trail's front
+  WallTime invites;     // used up, and expired before
+  WallTime slots = {};  // decided before, and of times before
 };
 struct Expired {
   struct OldRun {
@@ -68,6 +72,32 @@ struct Expired {
   std::vector<OldRun> runs;          // oldest first
   std::vector<std::string> invites;  // ids
   std::uint64_t audit_below = 0;     // entries with lower numbers are old; 0 is none
+  struct OldSlot {
+    std::string trigger;
+    WallTime first;
+    std::uint64_t act = 0;
+  };
+  std::vector<OldSlot> slots = {};
+};
+
+// Where a walk over triggers by their due hour stands.
+struct DueCursor {
+  std::int64_t hour = 0;
+  std::string name;
+};
+
+// Where a walk over a trigger's slots stands.
+struct SlotCursor {
+  WallTime first;
+  std::uint64_t act = 0;
+};
+
+// Which slots of a trigger to list: rows with a time at or after `since` and before `until`; zero
+// is no bound.
+struct SlotFilter {
+  WallTime since;
+  WallTime until;
+  std::optional<SlotFate> fate = {};
 };
 
 struct RunFilter {
@@ -166,6 +196,20 @@ class Store {
   // ("": from the first), at most `limit`.
   virtual Result<std::vector<Document>> ListDocuments(std::string_view kind, std::string_view after,
                                                       std::size_t limit) = 0;
+  // Also of a dropped one.
+  virtual Result<ReadAt<std::optional<Trigger>>> FindTrigger(std::string_view name) = 0;
+  // Those that are there, by name, after the name `after` ("": from the first), at most `limit`.
+  virtual Result<std::vector<Trigger>> ListTriggers(std::string_view after, std::size_t limit) = 0;
+  // Those with a DueHour up to `until`, in the order (hour, name) after `after`, at most `limit`.
+  virtual Result<ReadAt<std::vector<Trigger>>> DueTriggers(const DueCursor& after,
+                                                           std::int64_t until,
+                                                           std::size_t limit) = 0;
+  // A trigger's slots, the latest (first, act) first, below `before` when that is set, at most
+  // `limit`.
+  virtual Result<std::vector<SlotRecord>> ListSlots(std::string_view trigger,
+                                                    const SlotFilter& filter,
+                                                    std::optional<SlotCursor> before,
+                                                    std::size_t limit) = 0;
   // The oldest that may go, at most `most` of each kind; costs about what it finds.
   virtual Result<Expired> FindExpired(const Cutoffs& cutoffs, std::size_t most) = 0;
 };

@@ -12,6 +12,7 @@ namespace muster {
 // `rows`: what a musterd of then left behind.
 inline void BackToSchema1(const std::filesystem::path& folder, const std::string& rows) {
   constexpr const char* kTables = R"(
+    DROP TABLE trigger_row; DROP TABLE slot;
     DROP TABLE freeze; DROP TABLE secret; DROP TABLE notice; DROP TABLE document; DROP TABLE document_head;
     DROP TABLE plan; DROP TABLE visit; DROP TABLE hold; ALTER TABLE run DROP COLUMN whole;
     DELETE FROM meta WHERE name = 'audit_hash';

@@ -318,7 +318,88 @@ class RandomRecords {
     for (std::size_t left = Number(3); left > 0; --left) run.skips.push_back(Small());
     run.parent = RunId(Number(1000));
     run.parent_visit = Visit(Small());
+    run.trigger = Text();
+    run.slot = Time();
     return run;
+  }
+  TriggerSpec SomeTriggerSpec() {
+    TriggerSpec spec;
+    spec.name = Text();
+    spec.cron = Text();
+    spec.every = Span();
+    spec.once = Time();
+    spec.tz = Text();
+    spec.both_days = Coin();
+    spec.gap = static_cast<cron::GapRule>(Number(2));
+    spec.fold = static_cast<cron::FoldRule>(Number(2));
+    spec.job = Text();
+    spec.params = SomePairs();
+    spec.targets = Text();
+    spec.exclude = Text();
+    spec.start = Time();
+    spec.end = Time();
+    spec.missed = static_cast<MissedRule>(Number(3));
+    spec.missed_window = Span();
+    spec.missed_most = Small();
+    spec.overlap = static_cast<OverlapRule>(Number(4));
+    spec.overlap_allowed = Small();
+    spec.queue_most = Small();
+    spec.jitter = Span();
+    spec.deadline = Span();
+    for (std::size_t left = Number(3); left > 0; --left)
+      spec.blackouts.push_back({.cron = Text(), .lasts = Span(), .tz = Text()});
+    spec.channel = Text();
+    spec.constraints = SomePairs();
+    return spec;
+  }
+  SlotRecord SomeSlot() {
+    return {.trigger = Text(),
+            .first = Time(),
+            .last = Time(),
+            .act = Number(1000),
+            .count = Small(),
+            .fate = static_cast<SlotFate>(Number(2)),
+            .why = Text(),
+            .detail = Text(),
+            .run = RunId(Number(1000)),
+            .at = Time(),
+            .commit = CommitNumber(Number(1000))};
+  }
+  Trigger SomeTrigger() {
+    Trigger trigger;
+    trigger.spec = SomeTriggerSpec();
+    trigger.version = Small();
+    trigger.applied = Time();
+    trigger.mark = Time();
+    trigger.next = Time();
+    trigger.seen = Time();
+    if (Coin()) trigger.settling = Settling{.until = Time(), .why = Text(), .detail = Text()};
+    for (std::size_t left = Number(3); left > 0; --left)
+      trigger.skips.push_back({.slot = Time(), .by = Text(), .reason = Text()});
+    if (Coin())
+      trigger.backfill = Backfill{.next = Time(), .to = Time(), .act = Number(1000), .by = Text()};
+    trigger.paused = Coin();
+    trigger.paused_by = Text();
+    trigger.reason = Text();
+    trigger.complete = Coin();
+    trigger.asked = Time();
+    trigger.data = SomePairs();
+    trigger.status = Text();
+    trigger.failed = Coin();
+    trigger.error = Text();
+    trigger.errors_in_a_row = Small();
+    trigger.retry_at = Time();
+    trigger.started = Number(1000);
+    trigger.skipped = Number(1000);
+    trigger.last_run = RunId(Number(1000));
+    trigger.last_slot = Time();
+    if (Coin()) trigger.fold = SomeSlot();
+    return trigger;
+  }
+  std::map<std::string, std::string> SomePairs() {
+    std::map<std::string, std::string> pairs;
+    for (std::size_t left = Number(4); left > 0; --left) pairs[Text()] = Text();
+    return pairs;
   }
   Targets SomeTargets() {
     Targets targets(Number(300));
@@ -415,7 +496,8 @@ inline bool SameRow(const Run& a, const Run& b) {
          a.stages == b.stages && a.counts == b.counts && a.next_visit == b.next_visit &&
          a.pause == b.pause && a.outcome == b.outcome && a.closing == b.closing &&
          a.used == b.used && a.ticking == b.ticking && a.overrides == b.overrides &&
-         a.skips == b.skips && a.parent == b.parent && a.parent_visit == b.parent_visit;
+         a.skips == b.skips && a.parent == b.parent && a.parent_visit == b.parent_visit &&
+         a.trigger == b.trigger && a.slot == b.slot;
 }
 
 inline bool SameRun(const Run& a, const Run& b) {

@@ -46,6 +46,8 @@ std::shared_ptr<MemoryDisk> CopyOf(MemoryDisk& disk, std::optional<Snapshot::Res
   copy->secrets = disk.secrets;
   copy->freezes = disk.freezes;
   copy->notices = disk.notices;
+  copy->triggers = disk.triggers;
+  copy->slots = disk.slots;
   return copy;
 }
 

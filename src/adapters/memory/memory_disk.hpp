@@ -57,6 +57,9 @@ class MemoryDisk {
   std::map<std::string, Secret, std::less<>> secrets GUARDED_BY(mutex);
   std::map<std::uint64_t, Freeze> freezes GUARDED_BY(mutex);
   std::map<std::pair<RunId, Visit>, OpenNotice> notices GUARDED_BY(mutex);
+  std::map<std::string, Trigger, std::less<>> triggers GUARDED_BY(mutex);
+  using SlotPlace = std::tuple<std::string, WallTime, std::uint64_t>;
+  std::map<SlotPlace, SlotRecord> slots GUARDED_BY(mutex);
 
  private:
   void Put(const PutHost& put) REQUIRES(mutex);
@@ -88,6 +91,9 @@ class MemoryDisk {
   void Put(const DropFreeze& drop) REQUIRES(mutex);
   void Put(const PutNotice& put) REQUIRES(mutex);
   void Put(const DropNotice& drop) REQUIRES(mutex);
+  void Put(const PutTrigger& put) REQUIRES(mutex);
+  void Put(const PutSlot& put) REQUIRES(mutex);
+  void Put(const DropSlot& drop) REQUIRES(mutex);
 };
 
 }  // namespace muster

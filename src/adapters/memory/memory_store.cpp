@@ -3,6 +3,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "adapters/memory/memory_disk.hpp"
 #include "domain/no_such_run.hpp"
@@ -67,6 +68,17 @@ bool Matches(const AuditEntry& entry, const AuditFilter& filter) {
 bool Touches(const MemoryDisk& disk, const AuditEntry& entry, HostId host) REQUIRES(disk.mutex) {
   return disk.audit_hosts.contains({host, entry.number}) ||
          (entry.act == kActRunStart && HasTaskOn(disk, entry.run, host));
+}
+
+std::vector<Trigger> TriggersOf(const MemoryDisk& disk, const std::vector<Snapshot::OpenRun>& runs)
+    REQUIRES(disk.mutex) {
+  std::set<std::string> names;
+  for (const auto& open : runs) names.insert(open.run.trigger);
+  std::vector<Trigger> triggers;
+  for (const auto& name : names)
+    if (const auto found = disk.triggers.find(name); found != disk.triggers.end())
+      triggers.push_back(found->second);
+  return triggers;
 }
 
 Result<> MoveFence(MemoryDisk& disk, const Batch& batch, Term term, CommitNumber number)
@@ -135,6 +147,7 @@ Result<Snapshot> MemoryStore::Load(Term term) {
   for (const auto& [key, head] : disk_->heads) snapshot.documents.push_back(head);
   for (const auto& [key, notice] : disk_->notices) snapshot.notices.push_back(notice);
   for (const auto& [id, freeze] : disk_->freezes) snapshot.freezes.push_back(freeze);
+  snapshot.triggers = TriggersOf(*disk_, snapshot.runs);
   return snapshot;
 }
 
@@ -320,6 +333,9 @@ Result<Expired> MemoryStore::FindExpired(const Cutoffs& cutoffs, std::size_t mos
   for (const auto& [id, invite] : disk_->invites)
     if (invite.uses_left == 0 && invite.expires < cutoffs.invites && expired.invites.size() < most)
       expired.invites.push_back(id);
+  for (const auto& [place, slot] : disk_->slots)
+    if (slot.at < cutoffs.slots && slot.last < cutoffs.slots && expired.slots.size() < most)
+      expired.slots.push_back({slot.trigger, slot.first, slot.act});
   return expired;
 }
 

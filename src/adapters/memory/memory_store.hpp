@@ -52,6 +52,13 @@ class MemoryStore final : public Store {
                                                std::uint32_t version) override;
   Result<std::vector<Document>> ListDocuments(std::string_view kind, std::string_view after,
                                               std::size_t limit) override;
+  Result<ReadAt<std::optional<Trigger>>> FindTrigger(std::string_view name) override;
+  Result<std::vector<Trigger>> ListTriggers(std::string_view after, std::size_t limit) override;
+  Result<ReadAt<std::vector<Trigger>>> DueTriggers(const DueCursor& after, std::int64_t until,
+                                                   std::size_t limit) override;
+  Result<std::vector<SlotRecord>> ListSlots(std::string_view trigger, const SlotFilter& filter,
+                                            std::optional<SlotCursor> before,
+                                            std::size_t limit) override;
   Result<Expired> FindExpired(const Cutoffs& cutoffs, std::size_t most) override;
 
  private:

@@ -52,6 +52,12 @@ Result<Document> DecodeDocument(std::string_view blob);
 std::string EncodeDocumentHead(const DocumentHead& head);
 Result<DocumentHead> DecodeDocumentHead(std::string_view blob);
 
+// Without `dropped`, which its row says.
+std::string EncodeTrigger(const Trigger& trigger);
+Result<Trigger> DecodeTrigger(std::string_view blob);
+std::string EncodeSlot(const SlotRecord& slot);
+Result<SlotRecord> DecodeSlot(std::string_view blob);
+
 std::string EncodeWish(const StopWish& wish);
 Result<StopWish> DecodeWish(std::string_view blob);
 

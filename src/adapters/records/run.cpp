@@ -68,6 +68,8 @@ void PutFlow(const Run& run, wire::Run* out) {
   for (const auto stage : run.skips) out->add_skips(stage);
   out->set_parent(run.parent.value);
   out->set_parent_visit(run.parent_visit.value);
+  out->set_trigger(run.trigger);
+  out->set_slot_ms(run.slot.ms);
 }
 
 Result<> TakeFlow(const wire::Run& in, Run* run) {
@@ -88,6 +90,8 @@ Result<> TakeFlow(const wire::Run& in, Run* run) {
   run->skips.assign(in.skips().begin(), in.skips().end());
   run->parent = RunId(in.parent());
   run->parent_visit = Visit(in.parent_visit());
+  run->trigger = in.trigger();
+  run->slot = {in.slot_ms()};
   return {};
 }
 

@@ -58,6 +58,19 @@ Result<> ReadInvites(Database& database, WallTime before, std::size_t most, Expi
   });
 }
 
+Result<> ReadSlots(Database& database, WallTime before, std::size_t most, Expired& expired) {
+  auto statement = database.Prepare(
+      "SELECT trigger_name, first, act, last FROM slot INDEXED BY slot_made WHERE made < ?"
+      " ORDER BY made LIMIT ?");
+  if (!statement) return Fail(statement.error());
+  (*statement)->Int(before.ms).Int(LimitOf(most));
+  return EachRow(**statement, [&](const Statement& row) -> Result<> {
+    if (row.ColumnInt(3) < before.ms)
+      expired.slots.push_back({row.ColumnText(0), {row.ColumnInt(1)}, row.ColumnId(2)});
+    return {};
+  });
+}
+
 }  // namespace
 
 Result<Expired> ReadExpired(Database& database, const Cutoffs& cutoffs, std::size_t most) {
@@ -66,6 +79,7 @@ Result<Expired> ReadExpired(Database& database, const Cutoffs& cutoffs, std::siz
   if (cutoffs.runs) read = ReadRuns(database, cutoffs.runs, most, expired);
   if (read && cutoffs.audit) read = ReadAudit(database, cutoffs.audit, most, expired);
   if (read && cutoffs.invites) read = ReadInvites(database, cutoffs.invites, most, expired);
+  if (read && cutoffs.slots) read = ReadSlots(database, cutoffs.slots, most, expired);
   if (!read) return Fail(read.error());
   return expired;
 }

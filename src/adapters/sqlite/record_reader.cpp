@@ -7,6 +7,7 @@
 #include "adapters/sqlite/rows.hpp"
 #include "adapters/sqlite/run_reader.hpp"
 #include "adapters/sqlite/secret_rows.hpp"
+#include "adapters/sqlite/trigger_rows.hpp"
 
 namespace muster::sqlite {
 namespace {
@@ -87,6 +88,9 @@ Result<> ReadRest(Database& database, Snapshot& snapshot) {
                       [](const auto& row) { return records::DecodeFreeze(row.ColumnBytes(0)); });
   if (!freezes) return Fail(freezes.error());
   snapshot.freezes = std::move(*freezes);
+  auto triggers = ReadTriggersOf(database, snapshot.runs);
+  if (!triggers) return Fail(triggers.error());
+  snapshot.triggers = std::move(*triggers);
   return {};
 }
 

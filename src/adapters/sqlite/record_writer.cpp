@@ -124,6 +124,15 @@ Result<> RecordWriter::PrepareAll() {
       {&drop_freeze_, "DELETE FROM freeze WHERE id = ?"},
       {&put_notice_, "INSERT OR REPLACE INTO notice VALUES (?, ?, ?)"},
       {&drop_notice_, "DELETE FROM notice WHERE run = ? AND visit = ?"},
+      {&put_trigger_,
+       "INSERT INTO trigger_row (name, due, dropped, record) VALUES (?, 0, ?, ?)"
+       " ON CONFLICT DO UPDATE SET dropped = excluded.dropped, record = excluded.record"},
+      {&put_trigger_due_, "UPDATE trigger_row SET due = ? WHERE name = ? AND due <> ?"},
+      {&put_slot_,
+       "INSERT INTO slot (trigger_name, first, act, last, fate, made, record)"
+       " VALUES (?, ?, ?, ?, ?, ?, ?)"
+       " ON CONFLICT DO UPDATE SET last = excluded.last, record = excluded.record"},
+      {&drop_slot_, "DELETE FROM slot WHERE trigger_name = ? AND first = ? AND act = ?"},
   };
   for (const auto& [place, sql] : all) {
     auto prepared = database_.Prepare(sql);

@@ -72,6 +72,9 @@ class RecordWriter {
   Result<> Put(const DropFreeze& drop, Seen& seen);
   Result<> Put(const PutNotice& put, Seen& seen);
   Result<> Put(const DropNotice& drop, Seen& seen);
+  Result<> Put(const PutTrigger& put, Seen& seen);
+  Result<> Put(const PutSlot& put, Seen& seen);
+  Result<> Put(const DropSlot& drop, Seen& seen);
 
   Database& database_;
   std::uint64_t id_space_ = 0;
@@ -123,6 +126,10 @@ class RecordWriter {
   Statement* drop_freeze_ = nullptr;
   Statement* put_notice_ = nullptr;
   Statement* drop_notice_ = nullptr;
+  Statement* put_trigger_ = nullptr;
+  Statement* put_trigger_due_ = nullptr;
+  Statement* put_slot_ = nullptr;
+  Statement* drop_slot_ = nullptr;
 };
 
 // Reads the fence row.

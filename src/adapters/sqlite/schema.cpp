@@ -105,6 +105,19 @@ constexpr const char* kSecrets = R"(
                        PRIMARY KEY (run, visit)) WITHOUT ROWID;
 )";
 
+// Triggers and what became of their slots. `due` is an hour, so that most changes leave its index
+// alone; `made` never changes, so growing a row leaves its index alone too.
+constexpr const char* kTriggers = R"(
+  CREATE TABLE trigger_row (name TEXT PRIMARY KEY, due INTEGER NOT NULL, dropped INTEGER NOT NULL,
+                            record BLOB NOT NULL) WITHOUT ROWID;
+  CREATE INDEX trigger_due ON trigger_row (due) WHERE due > 0;
+  CREATE TABLE slot (
+    trigger_name TEXT NOT NULL, first INTEGER NOT NULL, act INTEGER NOT NULL,
+    last INTEGER NOT NULL, fate INTEGER NOT NULL, made INTEGER NOT NULL, record BLOB NOT NULL,
+    PRIMARY KEY (trigger_name, first, act)) WITHOUT ROWID;
+  CREATE INDEX slot_made ON slot (made);
+)";
+
 constexpr const char* kLogTables = R"(
   CREATE TABLE chunk (
     run INTEGER NOT NULL, visit INTEGER NOT NULL, ordinal INTEGER NOT NULL, host INTEGER NOT NULL,
@@ -123,6 +136,7 @@ constexpr std::array kRecordSteps = {
     kDocuments,
     kSecrets,
     "CREATE TABLE freeze (id INTEGER PRIMARY KEY, record BLOB NOT NULL)",
+    kTriggers,
 };
 
 }  // namespace

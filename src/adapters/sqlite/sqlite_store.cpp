@@ -15,6 +15,7 @@
 #include "adapters/sqlite/run_reader.hpp"
 #include "adapters/sqlite/schema.hpp"
 #include "adapters/sqlite/secret_rows.hpp"
+#include "adapters/sqlite/trigger_rows.hpp"
 
 namespace muster {
 namespace {
@@ -299,6 +300,36 @@ Result<std::vector<Document>> SqliteStore::ListDocuments(std::string_view kind,
                                                          std::size_t limit) {
   return AtOneMoment<std::vector<Document>>("list documents", [&](sqlite::Database& database) {
     return sqlite::ReadDocuments(database, kind, after, limit);
+  });
+}
+
+Result<ReadAt<std::optional<Trigger>>> SqliteStore::FindTrigger(std::string_view name) {
+  return AtOneMoment<ReadAt<std::optional<Trigger>>>(
+      "find trigger", [&](sqlite::Database& database) {
+        return WithCommit(database, sqlite::ReadTrigger(database, name));
+      });
+}
+
+Result<std::vector<Trigger>> SqliteStore::ListTriggers(std::string_view after, std::size_t limit) {
+  return AtOneMoment<std::vector<Trigger>>("list triggers", [&](sqlite::Database& database) {
+    return sqlite::ReadTriggers(database, after, limit);
+  });
+}
+
+Result<ReadAt<std::vector<Trigger>>> SqliteStore::DueTriggers(const DueCursor& after,
+                                                              std::int64_t until,
+                                                              std::size_t limit) {
+  return AtOneMoment<ReadAt<std::vector<Trigger>>>("due triggers", [&](sqlite::Database& database) {
+    return WithCommit(database, sqlite::ReadDueTriggers(database, after, until, limit));
+  });
+}
+
+Result<std::vector<SlotRecord>> SqliteStore::ListSlots(std::string_view trigger,
+                                                       const SlotFilter& filter,
+                                                       std::optional<SlotCursor> before,
+                                                       std::size_t limit) {
+  return AtOneMoment<std::vector<SlotRecord>>("list slots", [&](sqlite::Database& database) {
+    return sqlite::ReadSlots(database, trigger, filter, before, limit);
   });
 }
 

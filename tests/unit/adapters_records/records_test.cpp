@@ -33,6 +33,10 @@ TEST(Records, RoundTripWhateverIsInside) {
     EXPECT_TRUE(SamePlan(*plan, run.spec));
     const StageVisit visit = random.SomeVisit();
     EXPECT_EQ(DecodeVisit(EncodeVisit(visit)), visit);
+    const Trigger trigger = random.SomeTrigger();
+    EXPECT_EQ(DecodeTrigger(EncodeTrigger(trigger)), trigger);
+    const SlotRecord slot = random.SomeSlot();
+    EXPECT_EQ(DecodeSlot(EncodeSlot(slot)), slot);
   }
 }
 
