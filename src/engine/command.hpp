@@ -129,12 +129,88 @@ struct ThawRuns {
   std::string reason;
 };
 
+// A trigger's document among those that are applied or dropped.
+struct AppliedTrigger {
+  std::shared_ptr<const TriggerSpec> spec;  // as read from it; nothing with a drop
+  ReadAt<std::optional<Trigger>> known;     // looked up just before
+};
+
 // Puts new versions of documents in the place of the old, and takes others away; all of it in one
 // batch. What says the same as before is left as it is.
 struct ApplyDocuments {
   Caller caller;
   std::vector<std::shared_ptr<const Document>> puts;       // without version, by and at
   std::vector<std::pair<std::string, std::string>> drops;  // kind and name
+  std::string reason;
+  std::map<std::string, AppliedTrigger> triggers = {};  // one for each of `kind: trigger`, by name
+};
+
+// What a slot's run will be, as planned outside: as for StartRun.
+struct SlotPlan {
+  RunSpec spec;
+  std::shared_ptr<const Targets> targets;
+  std::string names = {};
+  FrozenHosts frozen = {};
+};
+// The answer to PrepareSlot. Of errors, kInvalid, kNotFound and kDenied are for good: the trigger
+// starts nothing more until somebody mends it. kConflict is about this slot alone. All others pass:
+// the slot is tried again.
+struct FireSlot {
+  std::string trigger;
+  std::uint32_t version = 0;
+  WallTime slot;
+  std::uint64_t act = 0;
+  Result<SlotPlan> plan;
+};
+// The answer to FetchTriggers.
+struct TakeTriggers {
+  DueCursor after;
+  std::int64_t until = 0;
+  ReadAt<std::vector<Trigger>> found;
+  bool more = false;  // there are others behind these
+};
+
+// A run of the trigger's job now, whether it is paused or not. What its schedule does stays as it
+// is.
+struct FireTrigger {
+  Caller caller;
+  std::string name;
+  ReadAt<std::optional<Trigger>> known;  // looked up just before
+  SlotPlan plan;
+  std::string reason;
+  bool despite_overlap = false;  // also while its overlap rule would hold it back
+  bool during_freeze = false;
+  std::string key = {};  // Idempotency-Key, as for StartRun
+  std::string body_sha256 = {};
+  ReadAt<std::optional<IdempotencyKey>> known_key = {};
+};
+struct PauseTrigger {
+  Caller caller;
+  std::string name;
+  ReadAt<std::optional<Trigger>> known;
+  std::string reason;
+};
+struct ResumeTrigger {  // after a pause, or an error that was for good
+  Caller caller;
+  std::string name;
+  ReadAt<std::optional<Trigger>> known;
+  std::string reason;
+};
+struct SkipSlot {  // one that is to come
+  Caller caller;
+  std::string name;
+  ReadAt<std::optional<Trigger>> known;
+  WallTime slot;
+  std::string reason;
+};
+// Starts the slots of the past from `from` up to `to`, whatever became of them, one after the
+// other.
+struct BackfillTrigger {
+  Caller caller;
+  std::string name;
+  ReadAt<std::optional<Trigger>> known;
+  WallTime from;
+  WallTime to;
   std::string reason;
 };
 
@@ -264,7 +340,8 @@ using Command =
                  LinkClosed, CreateToken, RevokeToken, AcceptJoin, RejectJoin, ListPending,
                  RevokeHost, RemoveHost, LabelHosts, SetGate, DropOld, PauseRun, ResumeRun,
                  RetryRun, SkipStage, AnswerApproval, SetRun, ServerReport, AskFile, ApplyDocuments,
-                 SetSecret, RemoveSecret, MaintainHosts, FreezeRuns, ThawRuns>;
+                 SetSecret, RemoveSecret, MaintainHosts, FreezeRuns, ThawRuns, FireSlot,
+                 TakeTriggers, FireTrigger, PauseTrigger, ResumeTrigger, SkipSlot, BackfillTrigger>;
 
 // --- answers ---
 
@@ -349,9 +426,14 @@ struct SecretAnswer {  // as it is now, or was last; without its value
   Secret secret;
 };
 
-using Answer =
-    std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer, TokenAnswer,
-                 JoinWaits, HostChanged, JoinRejected, PendingJoins, HostsLabelled, GateClosed,
-                 OldDropped, RunSteered, FileAnswer, DocumentsApplied, SecretAnswer, FreezeAnswer>;
+struct TriggerAnswer {  // as it is now
+  Trigger trigger;
+  TriggerState state = TriggerState::kRunnable;
+};
+
+using Answer = std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer,
+                            TokenAnswer, JoinWaits, HostChanged, JoinRejected, PendingJoins,
+                            HostsLabelled, GateClosed, OldDropped, RunSteered, FileAnswer,
+                            DocumentsApplied, SecretAnswer, FreezeAnswer, TriggerAnswer>;
 
 }  // namespace muster::engine

@@ -64,6 +64,24 @@ struct ServerOrder {
   std::string state = {};                       // likewise
 };
 
+// A slot is due: somebody is to plan its run, and to answer with FireSlot, also when that fails.
+// Asked again when the answer does not come.
+struct PrepareSlot {
+  std::string trigger;
+  std::uint32_t version = 0;
+  WallTime slot;
+  std::uint64_t act = 0;
+  std::shared_ptr<const TriggerSpec> spec;
+  std::map<std::string, std::string> data;  // that its runs carry on
+};
+// Triggers come near: somebody is to read them (Store::DueTriggers) and to answer with
+// TakeTriggers. Asked again when the answer does not come.
+struct FetchTriggers {
+  DueCursor after;
+  std::int64_t until = 0;
+  std::size_t limit = 0;
+};
+
 // What leaves the engine once the batch that was open when it was decided is durable.
 struct Effects {
   std::vector<Reply> replies;
@@ -72,10 +90,12 @@ struct Effects {
   std::vector<News> news;
   std::vector<ServerOrder> server_orders;
   std::vector<TaskKey> server_stops;  // of orders that nobody wants any more
+  std::vector<PrepareSlot> slots;
+  std::vector<FetchTriggers> fetches;
 
   bool Empty() const {
     return replies.empty() && frames.empty() && closes.empty() && news.empty() &&
-           server_orders.empty() && server_stops.empty();
+           server_orders.empty() && server_stops.empty() && slots.empty() && fetches.empty();
   }
   void Append(Effects&& more);
 };

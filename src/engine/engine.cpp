@@ -23,6 +23,9 @@
 #include "engine/runs/timers.hpp"
 #include "engine/runs/why.hpp"
 #include "engine/secrets/secrets.hpp"
+#include "engine/triggers/holding.hpp"
+#include "engine/triggers/looking.hpp"
+#include "engine/triggers/steering.hpp"
 
 namespace muster::engine {
 namespace {
@@ -88,13 +91,17 @@ Effects Engine::Announce() const {
 void Engine::Decide(const Command& command, Now now, CommitNumber batch,
                     std::vector<Change>& changes, Effects& effects) {
   Turn turn(state_, now, batch, changes, effects);
+  state_.triggers.looked = now;
   std::visit([&turn](const auto& one) { engine::Decide(turn, one); }, command);
   WriteRuns(turn);
+  WriteTriggers(turn);
 }
 
 bool Engine::Continue(Now now, CommitNumber batch, std::vector<Change>& changes, Effects& effects) {
   Turn turn(state_, now, batch, changes, effects);
+  state_.triggers.looked = now;
   FireTimers(turn);
+  LookAtTriggers(turn);
   // One pass over what is waiting now: what wakes itself again comes next time, after other
   // commands.
   for (std::size_t left = state_.work.Size(); left > 0 && !turn.Spent(); --left) {
@@ -103,6 +110,8 @@ bool Engine::Continue(Now now, CommitNumber batch, std::vector<Change>& changes,
       Advance(turn, found->second);
   }
   WriteRuns(turn);
+  WriteTriggers(turn);
+  if (TriggersDue(state_, now)) return true;
   if (!state_.lost_over.empty() && state_.lost_over.begin()->first <= now.mono) return true;
   return !state_.work.Empty() || (!state_.timers.empty() && state_.timers.top().at <= now.mono);
 }
@@ -130,7 +139,9 @@ void Engine::Summarise(CommitNumber batch, Effects& effects) {
 MonoTime Engine::NextWake() const {
   if (!state_.work.Empty()) return {0};
   const MonoTime lost = state_.lost_over.empty() ? kNever : state_.lost_over.begin()->first;
-  return std::min(lost, state_.timers.empty() ? kNever : state_.timers.top().at);
+  const MonoTime triggers = NextTriggerWake(state_);
+  return std::min(std::min(lost, triggers),
+                  state_.timers.empty() ? kNever : state_.timers.top().at);
 }
 
 }  // namespace muster::engine

@@ -8,6 +8,7 @@
 #include "engine/runs/ending.hpp"
 #include "engine/runs/replay.hpp"
 #include "engine/runs/sequence.hpp"
+#include "engine/triggers/holding.hpp"
 
 namespace muster::engine {
 namespace {
@@ -142,6 +143,8 @@ State LoadState(Snapshot snapshot, Options options, Now now) {
   }
   LoadNotices(state, std::move(snapshot.notices), now);
   for (auto& freeze : snapshot.freezes) state.freezes[freeze.id] = std::move(freeze);
+  state.triggers.looked = now;
+  LoadTriggers(state, std::move(snapshot.triggers));
   return state;
 }
 

@@ -120,6 +120,10 @@ void Pipeline::Release(Effects effects) {
     listener_.server_orders(std::move(effects.server_orders));
   if (!effects.server_stops.empty() && listener_.server_stops)
     listener_.server_stops(std::move(effects.server_stops));
+  if (!effects.slots.empty() && listener_.prepare_slots)
+    listener_.prepare_slots(std::move(effects.slots));
+  if (!effects.fetches.empty() && listener_.fetch_triggers)
+    listener_.fetch_triggers(std::move(effects.fetches));
   for (auto& reply : effects.replies) listener_.reply(std::move(reply));
 }
 

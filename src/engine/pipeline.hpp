@@ -40,6 +40,10 @@ class Pipeline {
     std::function<void(std::vector<ServerOrder>)> server_orders = {};
     // Ends such tasks early; how they ended comes back all the same.
     std::function<void(std::vector<TaskKey>)> server_stops = {};
+    // Plans the runs of slots that are due, and reads triggers that come near; answers are
+    // commands. Needed when Options::zones is set.
+    std::function<void(std::vector<PrepareSlot>)> prepare_slots = {};
+    std::function<void(std::vector<FetchTriggers>)> fetch_triggers = {};
   };
   struct Settings {
     Options engine;

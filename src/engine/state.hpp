@@ -14,6 +14,7 @@
 
 #include "domain/records.hpp"
 #include "engine/command.hpp"
+#include "engine/triggers/memory.hpp"
 #include "engine/work_queue.hpp"
 #include "ports/store.hpp"
 
@@ -29,6 +30,11 @@ struct Options {
   Duration heartbeat = std::chrono::seconds(10);
   std::size_t most_things = 1000;  // one decision touches at most about so many
   Duration keys_remembered = std::chrono::minutes(10);
+  // Triggers. Without zones they all wait: nobody plans their runs.
+  std::shared_ptr<const Zones> zones = {};          // shared by the engines of one program
+  Duration missed_after = std::chrono::minutes(1);  // a slot so late was missed
+  Duration ask_again = std::chrono::minutes(1);     // for a plan that does not come
+  Duration clock_watch = std::chrono::seconds(10);  // a jump of the wall clock is seen within
 };
 
 // A task that is not over, wherever it stands.
@@ -242,6 +248,7 @@ struct State {
 
   std::map<std::string, std::string> gates;  // closed ones, with their reasons
   std::map<std::uint64_t, Freeze> freezes;   // perhaps over by now
+  TriggerMemory triggers;
   std::set<TaskKey> strangers;  // tasks of runs that a restore lost, of which the audit tells
 
   void RememberEnd(RunId run, CommitNumber commit) {

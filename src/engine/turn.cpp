@@ -15,6 +15,8 @@ void Effects::Append(Effects&& more) {
   move_all(news, more.news);
   move_all(server_orders, more.server_orders);
   move_all(server_stops, more.server_stops);
+  move_all(slots, more.slots);
+  move_all(fetches, more.fetches);
 }
 
 void Turn::Audit(const Caller& caller, std::string act, std::string object, std::string detail,

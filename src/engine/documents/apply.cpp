@@ -1,5 +1,7 @@
 #include "engine/documents/apply.hpp"
 
+#include "engine/triggers/applying.hpp"
+
 namespace muster::engine {
 namespace {
 
@@ -30,6 +32,13 @@ void Relabel(Turn& turn, const std::string& name, const Labels& before, const La
   turn.Tell(HostNews{entry.host, entry.Online(), entry.address});
 }
 
+const AppliedTrigger* TriggerOf(const ApplyDocuments& command, std::string_view kind,
+                                const std::string& name) {
+  if (kind != "trigger") return nullptr;
+  const auto found = command.triggers.find(name);
+  return found == command.triggers.end() ? nullptr : &found->second;
+}
+
 DocumentsApplied::One PutOne(Turn& turn, const ApplyDocuments& command, const Document& given) {
   DocumentHead& head = turn.state.documents[{given.kind, given.name}];
   const bool there = head.version > 0 && !head.dropped;
@@ -44,6 +53,8 @@ DocumentsApplied::One PutOne(Turn& turn, const ApplyDocuments& command, const Do
   if (given.kind == "host") Relabel(turn, given.name, before, head.labels);
   turn.Put(PutDocument{std::move(document)});
   AuditDocument(turn, command.caller, command.reason, "apply", head);
+  if (const AppliedTrigger* trigger = TriggerOf(command, given.kind, given.name))
+    ApplyTrigger(turn, *trigger, head.version);
   return {head.kind, head.name, head.version,
           there ? DocumentFate::kChanged : DocumentFate::kCreated};
 }
@@ -52,6 +63,8 @@ DocumentsApplied::One DropOne(Turn& turn, const ApplyDocuments& command, const s
                               const std::string& name) {
   if (!DropDocumentOf(turn, command.caller, kind, name, command.reason))
     return {kind, name, 0, DocumentFate::kMissing};
+  if (const AppliedTrigger* trigger = TriggerOf(command, kind, name))
+    DropTriggerOf(turn, name, *trigger);
   return {kind, name, turn.state.documents.at({kind, name}).version, DocumentFate::kDeleted};
 }
 
@@ -68,6 +81,8 @@ bool DropDocumentOf(Turn& turn, const Caller& caller, const std::string& kind,
 }
 
 void Decide(Turn& turn, const ApplyDocuments& command) {
+  if (const auto checked = CheckTriggers(turn, command); !checked)
+    return turn.Answer(command.caller, Fail(checked.error()));
   DocumentsApplied answer;
   for (const auto& document : command.puts)
     answer.documents.push_back(PutOne(turn, command, *document));

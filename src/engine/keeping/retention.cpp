@@ -60,6 +60,10 @@ void Decide(Turn& turn, const DropOld& command) {
     turn.Put(DropAudit{command.old.audit_below});
     ++things;
   }
+  for (const auto& [trigger, first, act] : command.old.slots) {
+    turn.Put(DropSlot{trigger, first, act});
+    ++things;
+  }
   turn.Answer(command.caller, OldDropped{things});
 }
 

@@ -11,6 +11,7 @@
 #include "engine/runs/moving.hpp"
 #include "engine/runs/sequence.hpp"
 #include "engine/runs/server_work.hpp"
+#include "engine/triggers/looking.hpp"
 
 namespace muster::engine {
 namespace {
@@ -284,6 +285,7 @@ void EndRun(Turn& turn, OpenRun& open) {
   StopWaitingOf(turn, id);
   ReleaseKeys(turn, HolderOf(id));
   OnRunEnd(turn, open);
+  OnTriggeredRunEnd(turn, open);
   turn.state.runs.erase(id);
 }
 

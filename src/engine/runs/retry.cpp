@@ -304,6 +304,7 @@ void Decide(Turn& turn, const RetryRun& command) {
   if (open != turn.state.runs.end()) ForgetQueued(turn, open->second);
   turn.state.ended_at.erase(command.run);
   OpenRun& run = turn.state.runs.insert_or_assign(command.run, std::move(made)).first->second;
+  if (!run.run.trigger.empty()) turn.state.triggers.runs[run.run.trigger].insert(command.run);
   run.working = false;
   OpenPass(turn, run, *beginning);
   AuditRetry(turn, command, run, *beginning);

@@ -81,6 +81,9 @@ OpenRun& CreateRun(Turn& turn, NewRun made) {
   run.created = turn.now.wall;
   run.parent = made.parent;
   run.parent_visit = made.parent_visit;
+  run.trigger = std::move(made.trigger);
+  run.slot = made.slot;
+  if (!run.trigger.empty()) turn.state.triggers.runs[run.trigger].insert(id);
   SettleOutput(run);
   ResetProgress(run);
   open.targets = std::move(made.targets);

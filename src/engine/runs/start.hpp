@@ -12,6 +12,8 @@ struct NewRun {
   std::shared_ptr<const Targets> targets;
   RunId parent = {};  // the run and visit that start it
   Visit parent_visit = {};
+  std::string trigger = {};  // that starts it, and for which slot
+  WallTime slot = {};
 };
 // Makes a run and enters its first stage.
 OpenRun& CreateRun(Turn& turn, NewRun made);

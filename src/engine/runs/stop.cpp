@@ -13,26 +13,6 @@
 namespace muster::engine {
 namespace {
 
-void StopWhole(Turn& turn, OpenRun& run, const StopWish& wish) {
-  if (!run.run.stop || wish.grace < run.run.stop->grace) {
-    run.run.stop = wish;
-    // What is paused ends at once.
-    if (run.run.pause) {
-      run.run.pause.reset();
-      run.run.state = RunState::kRunning;
-    }
-    KeepRun(turn, run);
-  }
-  for (auto& [id, visit] : run.visits) {
-    visit.winding_up = true;
-    visit.kill_cursor = 0;
-    StopServerWork(turn, visit);
-    if (const auto child = turn.state.runs.find(visit.record.child); child != turn.state.runs.end())
-      StopWhole(turn, child->second, wish);
-  }
-  turn.Wake(run);
-}
-
 // Stops one host in every stage that it has something open in.
 Result<> StopOne(Turn& turn, OpenRun& run, const StopRun& command) {
   const auto& targets = *run.targets;
@@ -104,6 +84,26 @@ void AuditStop(Turn& turn, const StopRun& command, const std::vector<const Targe
 }
 
 }  // namespace
+
+void StopWhole(Turn& turn, OpenRun& run, const StopWish& wish) {
+  if (!run.run.stop || wish.grace < run.run.stop->grace) {
+    run.run.stop = wish;
+    // What is paused ends at once.
+    if (run.run.pause) {
+      run.run.pause.reset();
+      run.run.state = RunState::kRunning;
+    }
+    KeepRun(turn, run);
+  }
+  for (auto& [id, visit] : run.visits) {
+    visit.winding_up = true;
+    visit.kill_cursor = 0;
+    StopServerWork(turn, visit);
+    if (const auto child = turn.state.runs.find(visit.record.child); child != turn.state.runs.end())
+      StopWhole(turn, child->second, wish);
+  }
+  turn.Wake(run);
+}
 
 void Decide(Turn& turn, const StopRun& command) {
   const auto found = turn.state.runs.find(command.run);

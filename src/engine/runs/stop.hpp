@@ -8,4 +8,7 @@ namespace muster::engine {
 // to end. With a host, only that host's task.
 void Decide(Turn& turn, const StopRun& command);
 
+// The same for a whole run, with the runs it started.
+void StopWhole(Turn& turn, OpenRun& run, const StopWish& wish);
+
 }  // namespace muster::engine

@@ -21,6 +21,8 @@ class EngineFixture : public ::testing::Test, public Links {
   // A new leadership on the same disk: what was not committed is gone.
   void Lead() {
     held_.reset();
+    slots_.clear();
+    fetches_.clear();
     pipeline_ = std::make_unique<Pipeline>(
         hold_, *this,
         Pipeline::Listener{
@@ -41,8 +43,16 @@ class EngineFixture : public ::testing::Test, public Links {
             .server_stops =
                 [this](std::vector<TaskKey> tasks) {
                   server_stops_.insert(server_stops_.end(), tasks.begin(), tasks.end());
+                },
+            .prepare_slots =
+                [this](std::vector<PrepareSlot> slots) {
+                  slots_.insert(slots_.end(), slots.begin(), slots.end());
+                },
+            .fetch_triggers =
+                [this](std::vector<FetchTriggers> fetches) {
+                  fetches_.insert(fetches_.end(), fetches.begin(), fetches.end());
                 }},
-        Pipeline::Settings{});
+        Pipeline::Settings{.engine = options_});
     ASSERT_TRUE(pipeline_->Lead(now_));
     frames_.clear();
   }
@@ -206,6 +216,7 @@ class EngineFixture : public ::testing::Test, public Links {
     EngineFixture& test_;
   };
   Holder hold_{*this};
+  Options options_;
   Now now_{WallTime{1'800'000'000'000}, MonoTime{1'000'000}};
   std::unique_ptr<Pipeline> pipeline_;
   std::map<RequestId, Result<Answer>> replies_;
@@ -214,6 +225,8 @@ class EngineFixture : public ::testing::Test, public Links {
   std::vector<LinkId> closed_;
   std::vector<ServerOrder> server_orders_;
   std::vector<TaskKey> server_stops_;
+  std::vector<PrepareSlot> slots_;
+  std::vector<FetchTriggers> fetches_;
   std::optional<Error> deposed_;
   std::vector<std::string> features_;  // of the hosts that say Hello from now on
   std::map<std::uint64_t, LinkId> link_of_;

@@ -1,0 +1,84 @@
+#include "engine/triggers/applying.hpp"
+
+#include <algorithm>
+
+#include "engine/triggers/deciding.hpp"
+#include "engine/triggers/holding.hpp"
+#include "engine/triggers/looking.hpp"
+
+namespace muster::engine {
+namespace {
+
+// Slots that are due by now end here.
+void EndDue(Turn& turn, TriggerEntry& entry, std::string_view detail) {
+  const Trigger& trigger = entry.trigger;
+  const std::string_view why = trigger.paused   ? why::kPaused
+                               : trigger.failed ? why::kError
+                                                : why::kByHand;
+  if (!trigger.complete) SkipAll(turn, entry, turn.now.wall, why, detail);
+  entry.preparing.reset();
+}
+
+void BeginAnew(Turn& turn, Trigger& trigger) {
+  trigger.mark = std::max(trigger.mark, turn.now.wall);
+  trigger.applied = turn.now.wall;
+  trigger.seen = {};
+  trigger.asked = {};
+  trigger.complete = false;
+}
+
+// A name that comes back has nothing of its former life but the mark, the counts and its ledger.
+void Revive(Turn& turn, Trigger& trigger) {
+  Trigger fresh;
+  fresh.mark = trigger.mark;
+  fresh.started = trigger.started;
+  fresh.skipped = trigger.skipped;
+  trigger = std::move(fresh);
+  BeginAnew(turn, trigger);
+}
+
+}  // namespace
+
+Result<> CheckTriggers(Turn& turn, const ApplyDocuments& command) {
+  for (const auto& [name, applied] : command.triggers)
+    if (!turn.state.triggers.entries.contains(name) &&
+        !IsCurrent(turn.state, name, applied.known.commit))
+      return Fail(ErrorCode::kUnavailable, "trigger '{}' changed just now; try again", name);
+  return {};
+}
+
+void ApplyTrigger(Turn& turn, const AppliedTrigger& applied, std::uint32_t version) {
+  const auto held = HoldAny(turn, applied.spec->name, applied.known);
+  if (!held) return;  // CheckTriggers has looked
+  TriggerEntry& entry = **held;
+  Trigger& trigger = entry.trigger;
+  if (trigger.dropped) {
+    Revive(turn, trigger);
+  } else if (!SameSlots(trigger.spec, *applied.spec)) {
+    EndDue(turn, entry, "the trigger was changed");
+    BeginAnew(turn, trigger);
+  }
+  trigger.spec = *applied.spec;
+  trigger.version = version;
+  trigger.failed = false;
+  trigger.error.clear();
+  trigger.errors_in_a_row = 0;
+  trigger.retry_at = {};
+  Compile(turn.state, entry);
+  Keep(turn, entry);
+  LookAt(turn, entry);
+}
+
+void DropTriggerOf(Turn& turn, const std::string& name, const AppliedTrigger& applied) {
+  const auto held = Hold(turn, name, applied.known);
+  if (!held) return;
+  TriggerEntry& entry = **held;
+  EndDue(turn, entry, "the trigger was deleted");
+  entry.backfilling.reset();
+  entry.trigger.backfill.reset();
+  entry.trigger.dropped = true;
+  Keep(turn, entry);
+  Arm(turn.state, entry, {});
+}
+
+}  // namespace muster::engine

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "engine/turn.hpp"
+
+// Triggers follow their documents.
+namespace muster::engine {
+
+// Before anything of a command is decided: whether its look-ups still hold.
+Result<> CheckTriggers(Turn& turn, const ApplyDocuments& command);
+
+// A new or changed document. The life of the trigger stays; slots of an old schedule that are due
+// and undecided are skipped, and the new one begins now.
+void ApplyTrigger(Turn& turn, const AppliedTrigger& applied, std::uint32_t version);
+
+// Its document is gone: whatever was due is on record as skipped, open runs go on.
+void DropTriggerOf(Turn& turn, const std::string& name, const AppliedTrigger& applied);
+
+}  // namespace muster::engine

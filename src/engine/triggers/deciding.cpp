@@ -1,0 +1,159 @@
+#include "engine/triggers/deciding.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/hosts/maintenance.hpp"
+#include "engine/runs/start.hpp"
+#include "engine/triggers/holding.hpp"
+
+namespace muster::engine {
+namespace {
+
+// One decision counts so many skipped slots at most; each costs well under a microsecond.
+constexpr std::size_t kSlice = 5000;
+
+void CloseFold(Turn& turn, TriggerEntry& entry) {
+  if (std::exchange(entry.grown, false)) turn.Put(PutSlot{*entry.trigger.fold});
+  entry.trigger.fold.reset();
+}
+
+void Fold(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint32_t count, std::string_view why,
+          std::string_view detail) {
+  Trigger& trigger = entry.trigger;
+  if (!trigger.fold || trigger.fold->why != why) {
+    CloseFold(turn, entry);
+    trigger.fold = SlotRecord{.trigger = trigger.spec.name,
+                              .first = slot,
+                              .last = slot,
+                              .act = 0,
+                              .count = 0,
+                              .fate = SlotFate::kSkipped,
+                              .why = std::string(why),
+                              .detail = std::string(detail),
+                              .run = {},
+                              .at = turn.now.wall,
+                              .commit = turn.commit};
+  }
+  trigger.fold->last = slot;
+  trigger.fold->count += count;
+  trigger.skipped += count;
+  entry.grown = true;
+}
+
+// What a wish or an error was about is past.
+void Pass(Turn& turn, TriggerEntry& entry, WallTime slot) {
+  Trigger& trigger = entry.trigger;
+  trigger.mark = std::max(trigger.mark, slot);
+  trigger.errors_in_a_row = 0;
+  trigger.retry_at = {};
+  std::erase_if(trigger.skips, [&](const SkipWish& wish) { return wish.slot <= trigger.mark; });
+  if (trigger.asked && trigger.asked <= trigger.mark) {
+    trigger.asked = {};
+    entry.times->Ask({});
+  }
+  Keep(turn, entry);
+}
+
+// What a clock change left out on the way to a slot is on record too.
+void NoteGaps(Turn& turn, TriggerEntry& entry, WallTime slot) {
+  entry.times->Visit(entry.trigger.mark, slot, [&](WallTime at, bool gap, std::uint32_t count) {
+    if (gap) Fold(turn, entry, at, count, why::kGap, "the clock jumped over it");
+    return at < slot;
+  });
+}
+
+void AuditStart(Turn& turn, const NewSlotRun& made, const Run& run) {
+  AuditEntry entry;
+  entry.act = kActRunStart;
+  entry.object = FormatRunId(run.id);
+  entry.detail = fmt::format("{} on {} hosts ({}), trigger {}, slot {}", run.spec.title, run.hosts,
+                             run.spec.targets, run.trigger, FormatTime(run.slot));
+  entry.reason = made.reason;
+  entry.run = run.id;
+  entry.hosts = run.hosts;
+  entry.names = made.plan.names;
+  if (!run.spec.left_out.empty()) entry.detail += "; without " + run.spec.left_out;
+  turn.Audit(made.caller, std::move(entry));
+}
+
+}  // namespace
+
+void Skip(Turn& turn, TriggerEntry& entry, WallTime slot, std::string_view why,
+          std::string_view detail) {
+  turn.Spend();
+  NoteGaps(turn, entry, slot);
+  Fold(turn, entry, slot, 1, why, detail);
+  Pass(turn, entry, slot);
+}
+
+bool Settle(Turn& turn, TriggerEntry& entry) {
+  Trigger& trigger = entry.trigger;
+  const Settling settling = *trigger.settling;
+  std::size_t left = kSlice;
+  WallTime reached = trigger.mark;
+  turn.Spend();
+  entry.times->Visit(trigger.mark, settling.until, [&](WallTime at, bool gap, std::uint32_t count) {
+    reached = at;
+    if (gap)
+      Fold(turn, entry, at, count, why::kGap, "the clock jumped over it");
+    else
+      Fold(turn, entry, at, count, settling.why, settling.detail);
+    return --left > 0;
+  });
+  const bool through = left > 0;
+  if (through) trigger.settling.reset();
+  Pass(turn, entry, through ? settling.until : reached);
+  return through;
+}
+
+void SkipAll(Turn& turn, TriggerEntry& entry, WallTime until, std::string_view why,
+             std::string_view detail) {
+  if (!entry.times) return;
+  while (entry.trigger.settling && !Settle(turn, entry)) {
+  }
+  if (until <= entry.trigger.mark) return;
+  entry.trigger.settling =
+      Settling{.until = until, .why = std::string(why), .detail = std::string(detail)};
+  while (!Settle(turn, entry)) {
+  }
+}
+
+OpenRun& Start(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint64_t act, NewSlotRun made) {
+  Trigger& trigger = entry.trigger;
+  if (act == 0) {
+    NoteGaps(turn, entry, slot);
+    CloseFold(turn, entry);
+  }
+  Available hosts = LeaveOutMaintained(turn, made.plan.targets);
+  RunSpec spec = made.plan.spec;
+  spec.left_out = std::move(hosts.left_out);
+  OpenRun& open = CreateRun(turn, {.by = made.caller.name,
+                                   .spec = std::move(spec),
+                                   .targets = std::move(hosts.targets),
+                                   .trigger = trigger.spec.name,
+                                   .slot = slot});
+  AuditStart(turn, made, open.run);
+  turn.Put(PutSlot{SlotRecord{.trigger = trigger.spec.name,
+                              .first = slot,
+                              .last = slot,
+                              .act = act,
+                              .count = 1,
+                              .fate = SlotFate::kStarted,
+                              .why = {},
+                              .detail = made.reason,
+                              .run = open.run.id,
+                              .at = turn.now.wall,
+                              .commit = turn.commit}});
+  ++trigger.started;
+  trigger.last_run = open.run.id;
+  trigger.last_slot = slot;
+  trigger.error.clear();
+  if (act == 0)
+    Pass(turn, entry, slot);
+  else
+    Keep(turn, entry);
+  return open;
+}
+
+}  // namespace muster::engine

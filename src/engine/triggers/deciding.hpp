@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/turn.hpp"
+
+// How slots end. Each function moves the trigger's mark and puts what became of the slot on record,
+// all in the turn's one commit.
+namespace muster::engine {
+
+// The slot is skipped. Neighbours that are skipped for the same reason share a row.
+void Skip(Turn& turn, TriggerEntry& entry, WallTime slot, std::string_view why,
+          std::string_view detail);
+
+// Goes on with Trigger::settling, a slice at a time. True when it is through.
+bool Settle(Turn& turn, TriggerEntry& entry);
+
+// Skips every slot up to a moment, however many.
+void SkipAll(Turn& turn, TriggerEntry& entry, WallTime until, std::string_view why,
+             std::string_view detail);
+
+struct NewSlotRun {
+  Caller caller;  // for the audit trail
+  const SlotPlan& plan;
+  std::string reason = {};
+};
+// The slot's run is made. `act`: a person asked for it (SlotRecord::act), and the mark stays.
+OpenRun& Start(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint64_t act, NewSlotRun made);
+
+}  // namespace muster::engine

@@ -1,0 +1,232 @@
+#include "unit/engine/trigger_fixture.hpp"
+
+namespace muster::engine {
+namespace {
+
+// What people and runs do to triggers.
+using TriggerSteering = TriggerFixture;
+
+TEST_F(TriggerSteering, PausedSlotsAreOneRowWhenItGoesOn) {
+  Apply(Spec("hourly", "0 * * * *"));
+  Pass(kHour + kMinute);
+  ASSERT_TRUE(Steer(PauseTrigger{.reason = "holidays"}, "hourly"));
+  EXPECT_EQ(State("hourly"), TriggerState::kPaused);
+  EXPECT_EQ(DueHour(Row("hourly")), 0);
+  Pass(3 * kHour);
+  EXPECT_EQ(Ledger("hourly"), Lines{"09:00 started"});
+  const auto answer = Steer(ResumeTrigger{}, "hourly");
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(std::get<TriggerAnswer>(*answer).state, TriggerState::kRunnable);
+  Pass(kHour);
+  EXPECT_EQ(Ledger("hourly"), (Lines{"09:00 started", "10:00-12:00 3 paused", "13:00 started"}));
+}
+
+TEST_F(TriggerSteering, PauseHoldsWhatWasJustPrepared) {
+  Apply(Spec("hourly", "0 * * * *"));
+  answers_ = false;
+  Pass(kHour);
+  const auto slot = slots_.front();
+  ASSERT_TRUE(Steer(PauseTrigger{}, "hourly"));
+  Fire(slot);
+  answers_ = true;
+  slots_.clear();
+  Serve();
+  EXPECT_EQ(Ledger("hourly"), Lines{});
+  ASSERT_TRUE(Steer(ResumeTrigger{}, "hourly"));
+  EXPECT_EQ(Ledger("hourly"), Lines{"09:00 paused"});
+}
+
+TEST_F(TriggerSteering, PauseEndsNoRun) {
+  Apply(Spec("hourly", "0 * * * *"));
+  run_for_ = 30 * kMinute;
+  Pass(kHour + kMinute);
+  ASSERT_TRUE(Steer(PauseTrigger{}, "hourly"));
+  EXPECT_EQ(OpenRuns(), 1U);
+  Pass(kHour);
+  EXPECT_EQ(Find(Row("hourly").last_run).state, RunState::kSucceeded);
+}
+
+TEST_F(TriggerSteering, SkippedSlotIsLeftOutAndNoOther) {
+  Apply(Spec("hourly", "0 * * * *"));
+  EXPECT_EQ(Steer(SkipSlot{.slot = At(10, 30)}, "hourly").error().code, ErrorCode::kNotFound);
+  ASSERT_TRUE(Steer(SkipSlot{.slot = At(10), .reason = "move"}, "hourly"));
+  Restart();
+  Pass(3 * kHour + kMinute);
+  EXPECT_EQ(Ledger("hourly"), (Lines{"09:00 started", "10:00 by_hand", "11:00 started"}));
+  EXPECT_TRUE(Row("hourly").skips.empty());
+}
+
+TEST_F(TriggerSteering, FireNowStartsARunBesideTheSchedule) {
+  Apply(Spec("hourly", "0 * * * *"));
+  ASSERT_TRUE(Steer(PauseTrigger{}, "hourly"));
+  const auto answer = Steer(FireTrigger{.plan = WaitPlan(), .reason = "now"}, "hourly");
+  ASSERT_TRUE(answer) << answer.error().message;
+  const RunId run = std::get<RunStarted>(*answer).run;
+  EXPECT_EQ(Find(run).trigger, "hourly");
+  EXPECT_EQ(Find(run).by, "ann");
+  Pass(kMinute);
+  ASSERT_TRUE(Steer(ResumeTrigger{}, "hourly"));
+  Pass(kHour);
+  EXPECT_EQ(Ledger("hourly"), (Lines{"08:00:00 started by hand", "09:00 started"}));
+}
+
+TEST_F(TriggerSteering, FireNowRespectsOverlapUnlessTold) {
+  Apply(Spec("hourly", "0 * * * *"));
+  run_for_ = kHour;
+  ASSERT_TRUE(Steer(FireTrigger{.plan = WaitPlan()}, "hourly"));
+  EXPECT_EQ(Steer(FireTrigger{.plan = WaitPlan()}, "hourly").error().code, ErrorCode::kConflict);
+  ASSERT_TRUE(Steer(FireTrigger{.plan = WaitPlan(), .despite_overlap = true}, "hourly"));
+  EXPECT_EQ(OpenRuns(), 2U);
+  EXPECT_EQ(store_.ListSlots("hourly", {}, {}, 10)->size(), 2U);
+}
+
+TEST_F(TriggerSteering, BackfillStartsThePastOneAfterTheOther) {
+  Apply(Spec("hourly", "0 * * * *"));
+  run_for_ = 10 * kMinute;
+  Away(3 * kHour + 30 * kMinute);
+  Pass(15 * kMinute);
+  ASSERT_EQ(Ledger("hourly"), (Lines{"09:00-10:00 2 missed", "11:00 started"}));
+  ASSERT_TRUE(Steer(BackfillTrigger{.from = At(9), .to = At(10)}, "hourly"));
+  EXPECT_EQ(OpenRuns(), 1U);
+  EXPECT_EQ(Steer(BackfillTrigger{.from = At(9), .to = At(10)}, "hourly").error().code,
+            ErrorCode::kConflict);
+  Restart();
+  Pass(5 * kHour);
+  const auto lines = Ledger("hourly");
+  EXPECT_EQ(std::ranges::count(lines, "09:00 started by hand"), 1);
+  EXPECT_EQ(std::ranges::count(lines, "10:00 started by hand"), 1);
+  EXPECT_EQ(std::ranges::count(lines, "09:00-10:00 2 missed"), 1);
+  EXPECT_FALSE(Row("hourly").backfill);
+}
+
+TEST_F(TriggerSteering, BackfillOfWhatIsToComeIsRefused) {
+  Apply(Spec("hourly", "0 * * * *"));
+  EXPECT_EQ(Steer(BackfillTrigger{.from = At(9), .to = At(10)}, "hourly").error().code,
+            ErrorCode::kInvalid);
+  Pass(2 * kHour);
+  EXPECT_EQ(Steer(BackfillTrigger{.from = At(9, 10), .to = At(9, 20)}, "hourly").error().code,
+            ErrorCode::kInvalid);
+}
+
+TEST_F(TriggerSteering, UnknownTriggerIsNotFound) {
+  EXPECT_EQ(Steer(PauseTrigger{}, "nobody").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(Steer(FireTrigger{.plan = WaitPlan()}, "nobody").error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(TriggerSteering, LookUpFromBeforeAChangeIsNotTrusted) {
+  Apply(Spec("daily", "0 20 * * *"));
+  PauseTrigger late{.caller = {}, .name = "daily", .known = Known("daily"), .reason = {}};
+  ASSERT_TRUE(Steer(SkipSlot{.slot = At(20)}, "daily"));
+  EXPECT_EQ(Asked(late).error().code, ErrorCode::kUnavailable);
+  late.known = Known("daily");
+  ASSERT_TRUE(Asked(late));
+  EXPECT_EQ(Row("daily").skips.size(), 1U);
+}
+
+TEST_F(TriggerSteering, ChangedScheduleBeginsNowAndTheMarkNeverGoesBack) {
+  Apply(Spec("job", "0 * * * *"));
+  Pass(90 * kMinute);
+  Apply(Spec("job", "*/15 * * * *"));
+  Pass(31 * kMinute);
+  EXPECT_EQ(Ledger("job"), (Lines{"09:00 started", "09:45 started", "10:00 started"}));
+  JumpClock(-kHour);
+  Apply(Spec("job", "*/10 * * * *"));
+  Pass(75 * kMinute);
+  EXPECT_EQ(Ledger("job"),
+            (Lines{"09:00 started", "09:45 started", "10:00 started", "10:10 started"}));
+}
+
+TEST_F(TriggerSteering, ChangeBesideTheScheduleKeepsWhatIsDue) {
+  TriggerSpec spec = Spec("hourly", "0 * * * *");
+  Apply(spec);
+  answers_ = false;
+  Pass(kHour);
+  ASSERT_EQ(slots_.size(), 1U);
+  const auto old = slots_.front();
+  spec.params["level"] = "2";
+  Apply(spec);
+  Fire(old);  // planned for the version before
+  answers_ = true;
+  slots_.erase(slots_.begin());
+  Serve();
+  EXPECT_EQ(Ledger("hourly"), Lines{"09:00 started"});
+}
+
+TEST_F(TriggerSteering, DroppedTriggerStartsNothingAndItsNameKeepsItsMark) {
+  Apply(Spec("hourly", "0 * * * *"));
+  Pass(2 * kHour + kMinute);
+  Drop("hourly");
+  Pass(2 * kHour);
+  EXPECT_EQ(Steer(PauseTrigger{}, "hourly").error().code, ErrorCode::kNotFound);
+  JumpClock(-3 * kHour);
+  Apply(Spec("hourly", "0 * * * *"));
+  Pass(3 * kHour);
+  EXPECT_EQ(Ledger("hourly"),
+            (Lines{"09:00 started", "10:00 started", "11:00 started", "12:00 started"}));
+}
+
+class TriggerWords : public TriggerFixture {
+ protected:
+  TriggerWords() {
+    AddHosts(1);
+    plan_ = [this](const PrepareSlot& slot) -> Result<SlotPlan> {
+      data_ = slot.data;
+      SlotPlan plan = WaitPlan();
+      plan.spec.stages = {Named("work")};
+      return plan;
+    };
+    Apply(Spec("hourly", "0 * * * *"));
+  }
+  // Lets the run of the next slot say something.
+  void Say(const Outputs& outputs) {
+    ASSERT_EQ(Sent(), Hosts{1});
+    EndWith(outputs);
+    Serve();
+  }
+
+  std::map<std::string, std::string> data_;
+};
+
+TEST_F(TriggerWords, DataIsCarriedToTheNextFiring) {
+  Pass(kHour);
+  EXPECT_TRUE(data_.empty());
+  Say({{"muster.data.cursor", "17"}, {"muster.data.page", "2"}, {"other", "x"}});
+  Restart();
+  SayHello(1);
+  Pass(kHour);
+  EXPECT_EQ(data_, (std::map<std::string, std::string>{{"cursor", "17"}, {"page", "2"}}));
+  Say({{"muster.data.page", ""}});
+  EXPECT_EQ(Row("hourly").data, (std::map<std::string, std::string>{{"cursor", "17"}}));
+}
+
+TEST_F(TriggerWords, NextMovesTheNextSlot) {
+  Pass(kHour);
+  Say({{"muster.next", "2027-01-15T11:30:00Z"}});
+  EXPECT_EQ(Row("hourly").asked, At(11, 30));
+  Pass(2 * kHour + 31 * kMinute);
+  EXPECT_EQ(Ledger("hourly"), (Lines{"09:00 started", "10:00-11:00 2 by_hand", "11:30 started"}));
+  Say({});
+  Pass(30 * kMinute);
+  EXPECT_EQ(Ledger("hourly").back(), "12:00 started");
+}
+
+TEST_F(TriggerWords, NextMayComeBeforeTheSchedule) {
+  Pass(kHour);
+  Say({{"muster.next", "20m"}});
+  Pass(21 * kMinute);
+  ASSERT_EQ(Ledger("hourly").size(), 2U);
+  Say({});
+  Pass(40 * kMinute);
+  EXPECT_EQ(Ledger("hourly").back(), "10:00 started");
+}
+
+TEST_F(TriggerWords, StatusCompleteIsTheEnd) {
+  Pass(kHour);
+  Say({{"muster.status", "complete"}});
+  EXPECT_EQ(State("hourly"), TriggerState::kComplete);
+  Pass(3 * kHour);
+  EXPECT_EQ(Ledger("hourly"), Lines{"09:00 started"});
+}
+
+}  // namespace
+}  // namespace muster::engine
