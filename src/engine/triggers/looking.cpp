@@ -121,12 +121,13 @@ MonoTime NextTriggerWake(const State& state) {
   if (!state.options.zones) return kNever;
   const auto& memory = state.triggers;
   if (!memory.fetch && memory.horizon == 0) return {0};  // never asked yet
+  const auto at = [&memory](WallTime time) {
+    return memory.looked.mono + std::max(Duration::zero(), time - memory.looked.wall);
+  };
   MonoTime wake = memory.looked.mono + state.options.clock_watch;
-  if (memory.fetch) wake = std::min(wake, memory.fetch->again);
-  if (!memory.due.empty()) {
-    const Duration wait = memory.due.begin()->first - memory.looked.wall;
-    wake = std::min(wake, memory.looked.mono + std::max(Duration::zero(), wait));
-  }
+  const WallTime fetch = WallTime{(memory.horizon + 1) * 3'600'000} + -kFetchedAhead;
+  wake = std::min(wake, memory.fetch ? memory.fetch->again : at(fetch));
+  if (!memory.due.empty()) wake = std::min(wake, at(memory.due.begin()->first));
   return wake;
 }
 
