@@ -8,12 +8,13 @@
 #include "base/text.hpp"
 #include "documents/job_builder.hpp"
 #include "documents/small_documents.hpp"
+#include "documents/trigger_document.hpp"
 #include "documents/yaml_reader.hpp"
 
 namespace muster::documents {
 namespace {
 
-constexpr std::string_view kKinds[] = {"job", "host", "group", "channel"};
+constexpr std::string_view kKinds[] = {"job", "host", "group", "channel", "trigger"};
 constexpr std::string_view kChannelTypes[] = {"webhook", "chat", "smtp"};
 
 // What kind a document says it is; nothing when that is a problem.
@@ -56,6 +57,9 @@ std::optional<Document> ReadOne(const Source& source, const Piece& piece,
       break;
     case Kind::kChannel:
       document.body = BuildChannel(context, *root);
+      break;
+    case Kind::kTrigger:
+      document.body = BuildTrigger(context, *root);
       break;
   }
   return document;

@@ -14,6 +14,7 @@
 #include "domain/command.hpp"
 #include "domain/host.hpp"
 #include "domain/run.hpp"
+#include "domain/trigger.hpp"
 
 // What people keep in files and apply: YAML documents with `apiVersion: muster/v1` and a `kind`.
 // Reading is pure: the same texts give the same documents, and whatever is wrong with them is said
@@ -108,7 +109,14 @@ struct ChannelDocument {
   std::string tls;      // "starttls", "tls", "none"; "" is starttls
 };
 
-enum class Kind : std::uint8_t { kJob, kHost, kGroup, kChannel };
+// What starts runs of a job, and when.
+struct TriggerDocument {
+  std::string name;
+  std::string description;
+  TriggerSpec spec;
+};
+
+enum class Kind : std::uint8_t { kJob, kHost, kGroup, kChannel, kTrigger };
 std::string_view Name(Kind kind) noexcept;  // "job"
 std::optional<Kind> ParseKind(std::string_view name) noexcept;
 std::string_view Name(ParamType type) noexcept;
@@ -118,7 +126,7 @@ struct Document {
   std::string file;   // it came from
   Position position;  // of its first key
   std::string text;   // its own, without the `---` lines around it
-  std::variant<JobDocument, HostDocument, GroupDocument, ChannelDocument> body;
+  std::variant<JobDocument, HostDocument, GroupDocument, ChannelDocument, TriggerDocument> body;
 };
 
 Kind KindOf(const Document& document) noexcept;

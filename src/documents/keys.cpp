@@ -1,5 +1,7 @@
 #include "documents/keys.hpp"
 
+#include "documents/trigger_document.hpp"
+
 // The table of keys. A key that is added here is known to the check, the schema and the reference;
 // the builders take its value.
 namespace muster::documents {
@@ -143,12 +145,6 @@ const Shape& NoticeShape() {
   return shape;
 }
 
-std::vector<Key> HeadKeys(std::string_view kind, Form name, std::string_view name_help) {
-  return {{"apiVersion", Choice({"muster/v1"}), "Always `muster/v1`.", true},
-          {"kind", Choice({kind}), "What the document is.", true},
-          {"name", Text(name), name_help, true}};
-}
-
 const Shape& JobShape() {
   static const Shape shape = [] {
     Shape job{"job", "a job", HeadKeys("job", Form::kName, "What it is started by.")};
@@ -225,6 +221,12 @@ const Shape& ChannelShape() {
 
 }  // namespace
 
+std::vector<Key> table::HeadKeys(std::string_view kind, Form name, std::string_view name_help) {
+  return {{"apiVersion", Choice({"muster/v1"}), "Always `muster/v1`.", true},
+          {"kind", Choice({kind}), "What the document is.", true},
+          {"name", Text(name), name_help, true}};
+}
+
 const Shape& ShapeOf(Kind kind) {
   switch (kind) {
     case Kind::kJob:
@@ -235,6 +237,8 @@ const Shape& ShapeOf(Kind kind) {
       return GroupShape();
     case Kind::kChannel:
       return ChannelShape();
+    case Kind::kTrigger:
+      return TriggerShape();
   }
   return JobShape();
 }

@@ -65,6 +65,9 @@ inline Type OneOrList(const Type& type) {
 
 inline constexpr std::int64_t kManyHosts = 1'000'000;
 
+// What every document begins with.
+std::vector<Key> HeadKeys(std::string_view kind, Form name, std::string_view name_help);
+
 const Shape& ParamShape();
 const Shape& ApproveShape();
 const Shape& LimitShape();

@@ -222,7 +222,7 @@ std::string JsonSchema() {
     definitions.push_back(fmt::format("{}:{}", Quoted(Reference(*shape)), Definition(*shape)));
   std::vector<std::string_view> kinds;
   std::vector<std::string> cases;
-  for (const Kind kind : {Kind::kJob, Kind::kHost, Kind::kGroup, Kind::kChannel}) {
+  for (const Kind kind : {Kind::kJob, Kind::kHost, Kind::kGroup, Kind::kChannel, Kind::kTrigger}) {
     kinds.push_back(Name(kind));
     cases.push_back(fmt::format(
         R"({{"if":{{"properties":{{"kind":{{"const":"{0}"}}}}}},"then":{{"$ref":"#/$defs/{0}"}}}})",

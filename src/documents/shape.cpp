@@ -7,7 +7,7 @@
 namespace muster::documents {
 namespace {
 
-constexpr Kind kKinds[] = {Kind::kJob, Kind::kHost, Kind::kGroup, Kind::kChannel};
+constexpr Kind kKinds[] = {Kind::kJob, Kind::kHost, Kind::kGroup, Kind::kChannel, Kind::kTrigger};
 
 void Gather(const Type& type, std::vector<const Shape*>& shapes);
 

@@ -25,12 +25,12 @@ TEST(ReadDocuments, SeveralKindsOfOneFileComeInOrder) {
     kinds += fmt::format("{}/{} ", Name(KindOf(document)), NameOf(document));
   EXPECT_EQ(kinds,
             "job/every-key host/web1.example group/web group/lab channel/ops channel/hook "
-            "channel/mail ");
+            "channel/mail trigger/nightly trigger/often trigger/launch ");
 }
 
 TEST(ReadDocuments, HostsGroupsAndChannelsAreTaken) {
   const auto reading = ReadTreeFile("tests/documents/good/every-key.yaml");
-  ASSERT_EQ(reading.documents.size(), 7U);
+  ASSERT_EQ(reading.documents.size(), 10U);
   const auto& host = std::get<HostDocument>(reading.documents[1].body);
   EXPECT_EQ(host.labels, (Labels{{"zone", "sh1"}, {"app.name", "web"}, {"empty", ""}}));
   const auto& web = std::get<GroupDocument>(reading.documents[2].body);
@@ -51,6 +51,46 @@ TEST(ReadDocuments, HostsGroupsAndChannelsAreTaken) {
   EXPECT_EQ(mail.to, (std::vector<std::string>{"ops@example.com", "boss@example.com"}));
   EXPECT_EQ(mail.user, "muster");
   EXPECT_EQ(mail.password, "secret:mail");
+}
+
+TEST(ReadDocuments, TriggersAreTaken) {
+  const auto reading = ReadTreeFile("tests/documents/good/every-key.yaml");
+  ASSERT_EQ(reading.documents.size(), 10U);
+  const auto& nightly = std::get<TriggerDocument>(reading.documents[7].body);
+  TriggerSpec expected;
+  expected.name = "nightly";
+  expected.cron = "30 2 * * 1-5";
+  expected.tz = "Europe/Berlin";
+  expected.both_days = true;
+  expected.gap = cron::GapRule::kSkip;
+  expected.fold = cron::FoldRule::kBoth;
+  expected.job = "every-key";
+  expected.params = {{"version", "1.2.3"}};
+  expected.targets = "app=web";
+  expected.exclude = "web13";
+  expected.start = ParseTime("2027-01-01T00:00:00Z");
+  expected.end = ParseTime("2027-12-31T23:00:00Z");
+  expected.missed = MissedRule::kAll;
+  expected.missed_window = std::chrono::hours(48);
+  expected.missed_most = 7;
+  expected.overlap = OverlapRule::kAllow;
+  expected.overlap_allowed = 3;
+  expected.jitter = std::chrono::minutes(10);
+  expected.deadline = std::chrono::hours(1);
+  expected.blackouts = {
+      {.cron = "0 0 24 12 *", .lasts = std::chrono::hours(72), .tz = "Europe/Berlin"},
+      {.cron = "0 0 * * sun", .lasts = std::chrono::hours(4), .tz = "UTC"}};
+  expected.channel = "ops";
+  expected.constraints = {{"zone", "sh1"}};
+  EXPECT_EQ(nightly.spec, expected);
+  EXPECT_EQ(nightly.description, "Each working night.");
+  const auto& often = std::get<TriggerDocument>(reading.documents[8].body).spec;
+  EXPECT_EQ(often.every, std::chrono::minutes(15));
+  EXPECT_EQ(often.missed, MissedRule::kSkip);
+  EXPECT_EQ(often.overlap, OverlapRule::kQueue);
+  EXPECT_EQ(often.queue_most, 10U);
+  const auto& launch = std::get<TriggerDocument>(reading.documents[9].body).spec;
+  EXPECT_EQ(launch.once, ParseTime("2027-03-01T08:00:00Z"));
 }
 
 TEST(ReadDocuments, EveryMistakeIsToldAtOnce) {
