@@ -44,6 +44,14 @@ EngineThread::EngineThread(Store& store, Links& links, Coordinator& coordinator,
                  .server_stops =
                      [this](std::vector<TaskKey> tasks) {
                        if (work_.stops) work_.stops(std::move(tasks));
+                     },
+                 .prepare_slots =
+                     [this](std::vector<engine::PrepareSlot> slots) {
+                       if (work_.slots) work_.slots(std::move(slots));
+                     },
+                 .fetch_triggers =
+                     [this](std::vector<engine::FetchTriggers> fetches) {
+                       if (work_.fetches) work_.fetches(std::move(fetches));
                      }},
                 settings) {}
 

@@ -44,6 +44,8 @@ class EngineThread {
   struct ServerWork {
     std::function<void(std::vector<engine::ServerOrder>)> orders = {};
     std::function<void(std::vector<TaskKey>)> stops = {};
+    std::function<void(std::vector<engine::PrepareSlot>)> slots = {};
+    std::function<void(std::vector<engine::FetchTriggers>)> fetches = {};
   };
 
   EngineThread(Store& store, Links& links, Coordinator& coordinator, const Clock& clock,

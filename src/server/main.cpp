@@ -34,6 +34,7 @@
 #include "server/api/document_channels.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/search.hpp"
+#include "server/api/trigger_planner.hpp"
 #include "server/ca_command.hpp"
 #include "server/certificate_keeper.hpp"
 #include "server/certificates.hpp"
@@ -50,6 +51,7 @@
 #include "server/results/run_results.hpp"
 #include "server/results/watched_store.hpp"
 #include "server/secret_book.hpp"
+#include "server/system_zones.hpp"
 #include "server/worker_pool.hpp"
 
 namespace muster::server {
@@ -91,6 +93,7 @@ engine::Pipeline::Settings EngineSettings(const Config& config) {
   settings.engine.order_life = config.order_life;
   settings.engine.reconnect_bound = config.reconnect_bound;
   settings.engine.takeover_grace = config.takeover_grace;
+  settings.engine.zones = std::make_shared<SystemZones>();
   return settings;
 }
 
@@ -229,13 +232,6 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
                             .public_url = config.public_url,
                             .submit = submit},
                            workers);
-  engine.SetServerWork(
-      {.orders =
-           [&outside_work](std::vector<engine::ServerOrder> orders) {
-             outside_work.Take(std::move(orders));
-           },
-       .stops = [&outside_work](const std::vector<TaskKey>& tasks) { outside_work.Stop(tasks); }});
-
   Keeper data_keeper(
       **store, **logs, **artifacts, engine, clock,
       {.data = config.data, .retention = config.retention, .disk_floor = *disk_floor});
@@ -272,13 +268,26 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
       .keeper = data_keeper,
       .artifacts = **artifacts,
       .results = results};
+  api::TriggerPlanner planner(services, workers);
+  engine.SetServerWork(
+      {.orders =
+           [&outside_work](std::vector<engine::ServerOrder> orders) {
+             outside_work.Take(std::move(orders));
+           },
+       .stops = [&outside_work](const std::vector<TaskKey>& tasks) { outside_work.Stop(tasks); },
+       .slots = [&planner](
+                    std::vector<engine::PrepareSlot> slots) { planner.Prepare(std::move(slots)); },
+       .fetches =
+           [&planner](std::vector<engine::FetchTriggers> fetches) {
+             planner.Fetch(std::move(fetches));
+           }});
   api::ArtifactServices files{
       .store = **artifacts, .workers = workers, .ask = api::AskEngine(engine)};
   api::Router router(authenticator, refusals, workers, clock);
-  for (auto* routes :
-       {api::RunRoutes, api::SteeringRoutes, api::DocumentRoutes, api::JobRoutes, api::TaskRoutes,
-        api::ResultRoutes, api::HostRoutes, api::AgentRoutes, api::FleetRoutes, api::SystemRoutes,
-        api::TokenRoutes, api::AuditRoutes, api::DebugRoutes, api::FreezeRoutes})
+  for (auto* routes : {api::RunRoutes, api::SteeringRoutes, api::DocumentRoutes, api::JobRoutes,
+                       api::TaskRoutes, api::ResultRoutes, api::HostRoutes, api::AgentRoutes,
+                       api::FleetRoutes, api::SystemRoutes, api::TokenRoutes, api::AuditRoutes,
+                       api::DebugRoutes, api::FreezeRoutes, api::TriggerRoutes})
     router.Add(routes(services));
 
   router.Add(api::ArtifactRoutes(files));

@@ -23,6 +23,14 @@ stages:
     script: {file: a.sh}
 """
 
+TRIGGER = """apiVersion: muster/v1
+kind: trigger
+name: h1
+cron: 0 0 1 1 *
+job: h1
+overlap: {rule: allow, most: 10}
+"""
+
 
 class Contract(ApiTest):
     @classmethod
@@ -31,6 +39,11 @@ class Contract(ApiTest):
         cls.run_id = cls.cluster.start_run("-t", "h1", "--", "echo hello; echo oops >&2; exit 3")
         cls.cluster.wait_end(cls.run_id)
         assert cls.cluster.muster("tokens", "create", "ci", "--role", "viewer").code == 0
+
+        answer = cls.cluster.http("POST", "/api/v1/documents",
+                                  {"documents": [{"file": "t.yaml", "text": JOB + "---\n" + TRIGGER,
+                                                  "attachments": {"a.sh": "true\n"}}]})
+        assert answer.status == 200, answer
 
     BODIES = {
         "createToken": {"name": "alice", "role": "operator", "expires_ms": 1000000},
@@ -46,6 +59,8 @@ class Contract(ApiTest):
         "skipStage": {"stage": "command"},
         "setRun": {"concurrency": 1},
         "applyDocuments": {"documents": [{"file": "h1.yaml", "text": JOB, "attachments": {"a.sh": "true\n"}}]},
+        "skipSlot": {"slot": "2099-01-01T00:00:00Z"},
+        "backfillTrigger": {"from": "2020-12-01T00:00:00Z", "to": "2021-02-01T00:00:00Z"},
         "setSecret": {"value_base64": "aHVudGVyMg=="},
         "join": {"token": "mj1.no.such", "name": "h9", "request_pem": "none"},
     }
@@ -78,7 +93,7 @@ class Contract(ApiTest):
                     "acceptJoin": 404, "rejectJoin": 404, "revokeHost": 404, "removeHost": 409,
                     "readArtifact": 404, "writeArtifact": 201, "startJob": 201, "pauseRun": 409, "resumeRun": 409, "retryRun": 404,
                     "skipStage": 409, "setRun": 409, "approveRun": 409, "rejectRun": 409,
-                    "freeze": 201, "thaw": 404}
+                    "fireTrigger": 201, "freeze": 201, "thaw": 404}
         for method, path, operation in operations():
             name = operation["operationId"]
             if name == "stream":

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "base/text.hpp"
+#include "cron/zone.hpp"
 #include "domain/template.hpp"
 #include "server/api/job_book.hpp"
 
@@ -87,6 +88,8 @@ class Checker {
   }
 
   Result<> CheckOne(const documents::Document& document) {
+    if (const auto* trigger = std::get_if<documents::TriggerDocument>(&document.body))
+      return CheckTrigger(document, trigger->spec);
     const auto* job = std::get_if<documents::JobDocument>(&document.body);
     if (job == nullptr) return {};
     for (const JobAction* action : JobsIn(*job))
@@ -99,6 +102,26 @@ class Checker {
                  "there is no channel '{}'; apply it together with this job", channel);
     }
     return CheckCircle(document, *job);
+  }
+
+  Result<> CheckTrigger(const documents::Document& document, const TriggerSpec& spec) {
+    std::set<std::string> zones{spec.tz};
+    for (const auto& blackout : spec.blackouts) zones.insert(blackout.tz);
+    for (const auto& zone : zones)
+      if (!cron::LoadZone(zone))
+        Complain(document, "tz", zone, "there is no time zone '{}'; expected one as Europe/Berlin",
+                 zone);
+    if (!spec.channel.empty()) {
+      const auto there = IsThere({"channel", spec.channel});
+      if (!there) return Fail(there.error());
+      if (!*there)
+        Complain(document, "channel", spec.channel,
+                 "there is no channel '{}'; apply it together with this trigger", spec.channel);
+    }
+    JobAction start;
+    start.job = spec.job;
+    for (const auto& [name, value] : spec.params) start.params[name] = value;
+    return CheckChild(document, start);
   }
 
   Result<> CheckChild(const documents::Document& document, const JobAction& action) {

@@ -118,6 +118,27 @@ void FailMayNot(Call& call) {
             "labels of hosts are an admin's to set, so documents of 'kind: host' are too");
 }
 
+// Triggers follow their documents in the same commit.
+Result<> AddTriggers(Store& store, const std::vector<documents::Document>& puts,
+                     engine::ApplyDocuments& command) {
+  const auto add = [&](const std::string& name,
+                       std::shared_ptr<const TriggerSpec> spec) -> Result<> {
+    auto known = store.FindTrigger(name);
+    if (!known) return Fail(known.error());
+    command.triggers[name] = {std::move(spec), std::move(*known)};
+    return {};
+  };
+  for (const auto& document : puts)
+    if (const auto* trigger = std::get_if<documents::TriggerDocument>(&document.body))
+      if (auto added = add(trigger->name, std::make_shared<const TriggerSpec>(trigger->spec));
+          !added)
+        return added;
+  for (const auto& [kind, name] : command.drops)
+    if (kind == "trigger")
+      if (auto added = add(name, nullptr); !added) return added;
+  return {};
+}
+
 void Apply(Services& services, const CallPtr& call) {
   const auto body = call->Body();
   if (!body) return call->Fail(body.error());
@@ -141,6 +162,8 @@ void Apply(Services& services, const CallPtr& call) {
                                  .reason = request->reason};
   for (const auto& document : reading.documents)
     command.puts.push_back(std::make_shared<const Document>(KeptOf(document, *request)));
+  if (const auto added = AddTriggers(services.store, reading.documents, command); !added)
+    return call->Fail(added.error());
   if (request->dry_run) {
     const auto foreseen = Foresee(services.store, command);
     return foreseen ? call->Json(200, FatesView(*foreseen, true)) : call->Fail(foreseen.error());
@@ -183,8 +206,9 @@ json::object DocumentView(const Document& document, bool whole) {
 
 bool IsKind(const CallPtr& call, const std::string& kind) {
   if (documents::ParseKind(kind)) return true;
-  call->Fail(400, "invalid",
-             fmt::format("kind: '{}' is none; expected job, host, group or channel", kind));
+  call->Fail(
+      400, "invalid",
+      fmt::format("kind: '{}' is none; expected job, host, group, channel or trigger", kind));
   return false;
 }
 
@@ -237,6 +261,8 @@ void Delete(Services& services, const CallPtr& call) {
                       fmt::format("{}; change that first", problems->front().sentence));
   engine::ApplyDocuments command{
       .caller = CallerOf(*call), .puts = {}, .drops = {{kind, name}}, .reason = std::move(reason)};
+  if (const auto added = AddTriggers(services.store, {}, command); !added)
+    return call->Fail(added.error());
   services.engine.Ask(std::move(command), [call, kind, name](const Result<engine::Answer>& answer) {
     if (!answer) return call->Fail(answer.error());
     const auto& applied = std::get<engine::DocumentsApplied>(*answer);

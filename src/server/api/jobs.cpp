@@ -52,26 +52,6 @@ Result<StartRequest> ReadRequest(const Call& call) {
   return request;
 }
 
-// The envelope of the job: more hosts than this are a mistake.
-Result<> CheckHosts(Services& services, const documents::JobDocument& job, std::size_t hosts) {
-  if (job.max_hosts && hosts > *job.max_hosts)
-    return Fail(ErrorCode::kInvalid,
-                "job '{}' is for at most {} hosts, and this start means {}; narrow it with -t, or "
-                "raise max_hosts",
-                job.name, *job.max_hosts, hosts);
-  if (!job.max_percent) return {};
-  std::size_t all = 0;
-  services.live.WithHosts([&](const std::vector<const Host*>& list, const auto&) {
-    for (const Host* host : list) all += host->state == HostState::kActive ? 1 : 0;
-  });
-  if (hosts * 100 > all * *job.max_percent)
-    return Fail(ErrorCode::kInvalid,
-                "job '{}' is for at most {}% of all hosts, and this start means {} of {}; narrow "
-                "it with -t, or raise max_hosts",
-                job.name, *job.max_percent, hosts, all);
-  return {};
-}
-
 void AnswerDryRun(Services& services, Call& call, const RunSpec& spec, const Resolved& resolved) {
   json::object answer = HostsView(resolved);
   const auto hosts = static_cast<std::uint32_t>(resolved.targets->size());

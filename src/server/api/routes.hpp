@@ -22,7 +22,8 @@ std::vector<Route> SystemRoutes(Services& services);
 std::vector<Route> TokenRoutes(Services& services);
 std::vector<Route> AuditRoutes(Services& services);
 std::vector<Route> DebugRoutes(Services& services);
-std::vector<Route> FreezeRoutes(Services& services);  // and maintenance of hosts
+std::vector<Route> FreezeRoutes(Services& services);   // and maintenance of hosts
+std::vector<Route> TriggerRoutes(Services& services);  // and their slots
 
 struct SecretServices {
   Store& store;

@@ -83,6 +83,25 @@ json::array BatchesView(const BatchPlan& plan, std::uint32_t hosts) {
   return batches;
 }
 
+Result<> CheckHosts(Services& services, const documents::JobDocument& job, std::size_t hosts) {
+  if (job.max_hosts && hosts > *job.max_hosts)
+    return Fail(ErrorCode::kInvalid,
+                "job '{}' is for at most {} hosts, and this start means {}; narrow it with -t, or "
+                "raise max_hosts",
+                job.name, *job.max_hosts, hosts);
+  if (!job.max_percent) return {};
+  std::size_t all = 0;
+  services.live.WithHosts([&](const std::vector<const Host*>& list, const auto&) {
+    for (const Host* host : list) all += host->state == HostState::kActive ? 1 : 0;
+  });
+  if (hosts * 100 > all * *job.max_percent)
+    return Fail(ErrorCode::kInvalid,
+                "job '{}' is for at most {}% of all hosts, and this start means {} of {}; narrow "
+                "it with -t, or raise max_hosts",
+                job.name, *job.max_percent, hosts, all);
+  return {};
+}
+
 void AskToStart(Services& services, const CallPtr& call, engine::StartRun command) {
   services.engine.Ask(std::move(command), [&services, call](Result<engine::Answer> answer) {
     if (answer)

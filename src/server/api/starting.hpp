@@ -4,6 +4,7 @@
 
 #include <boost/json/object.hpp>
 
+#include "documents/documents.hpp"
 #include "engine/command.hpp"
 #include "server/api/call.hpp"
 #include "server/api/resolve.hpp"
@@ -29,6 +30,9 @@ std::string FoldedNames(const Targets& targets);
 boost::json::object HostsView(const Resolved& resolved);
 // The sizes of the batches a plan makes of so many hosts, at most 1,000 of them.
 boost::json::array BatchesView(const BatchPlan& plan, std::uint32_t hosts);
+
+// Whether so many hosts are within the job's envelope: more are a mistake.
+Result<> CheckHosts(Services& services, const documents::JobDocument& job, std::size_t hosts);
 
 // Asks the engine, and answers the call with what it says.
 void AskToStart(Services& services, const CallPtr& call, engine::StartRun command);

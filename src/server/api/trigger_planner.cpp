@@ -1,0 +1,92 @@
+#include "server/api/trigger_planner.hpp"
+
+#include <algorithm>
+
+#include "server/api/frozen.hpp"
+#include "server/api/resolve.hpp"
+#include "server/api/starting.hpp"
+
+namespace muster::server::api {
+namespace {
+
+// Slots that are due together often share a job, which is read once for so many of them; more of
+// them keep several workers busy.
+constexpr std::size_t kTogether = 100;
+
+using Params = std::vector<std::pair<std::string, std::string>>;
+
+Params ParamsOf(const TriggerSpec& spec, const std::map<std::string, std::string>& data,
+                const documents::JobDocument& job) {
+  Params params(spec.params.begin(), spec.params.end());
+  for (const auto& param : job.params) {
+    const auto carried = data.find(param.name);
+    if (carried != data.end() && !spec.params.contains(param.name)) params.emplace_back(*carried);
+  }
+  return params;
+}
+
+// Which hosts there are changes from day to day: nothing is wrong with the trigger.
+Error AboutThisSlot(Error error) {
+  if (error.code == ErrorCode::kNotFound) error.code = ErrorCode::kConflict;
+  return error;
+}
+
+}  // namespace
+
+Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const TriggerSpec& spec,
+                                  const std::map<std::string, std::string>& data) {
+  const auto job = book.Find(spec.job);
+  if (!job) return Fail(job.error());
+  if (*job == nullptr) return Fail(ErrorCode::kNotFound, "there is no job '{}'", spec.job);
+  auto plan = book.PlanOf(spec.job, ParamsOf(spec, data, (*job)->document));
+  if (!plan) return Fail(plan.error());
+  if (!spec.targets.empty()) plan->targets = spec.targets;
+  if (plan->targets.empty())
+    return Fail(ErrorCode::kInvalid, "neither trigger '{}' nor job '{}' say the targets", spec.name,
+                spec.job);
+  const auto resolved = ResolveTargets(services, plan->targets, spec.exclude, false);
+  if (!resolved) return Fail(AboutThisSlot(resolved.error()));
+  const auto fits = CheckHosts(services, (*job)->document, resolved->targets->size());
+  if (!fits) return Fail(ErrorCode::kConflict, "{}", fits.error().message);
+  return engine::SlotPlan{.spec = std::move(*plan),
+                          .targets = resolved->targets,
+                          .names = FoldedNames(*resolved->targets),
+                          .frozen = CountFrozen(services, *resolved->targets)};
+}
+
+void TriggerPlanner::Prepare(std::vector<engine::PrepareSlot> slots) {
+  for (std::size_t begin = 0; begin < slots.size(); begin += kTogether) {
+    const std::size_t end = std::min(begin + kTogether, slots.size());
+    std::vector<engine::PrepareSlot> part(slots.begin() + static_cast<std::ptrdiff_t>(begin),
+                                          slots.begin() + static_cast<std::ptrdiff_t>(end));
+    workers_.Post(
+        [this, part = std::move(part)] {
+          JobBook book(services_.store);
+          for (const auto& slot : part)
+            services_.engine.Submit(
+                engine::FireSlot{.trigger = slot.trigger,
+                                 .version = slot.version,
+                                 .slot = slot.slot,
+                                 .act = slot.act,
+                                 .plan = PlanSlot(services_, book, *slot.spec, slot.data)});
+        },
+        "plan slots");
+  }
+}
+
+void TriggerPlanner::Fetch(std::vector<engine::FetchTriggers> fetches) {
+  for (const auto& fetch : fetches)
+    workers_.Post(
+        [this, fetch] {
+          auto found = services_.store.DueTriggers(fetch.after, fetch.until, fetch.limit);
+          if (!found) return;  // asked again
+          const bool more = found->value.size() == fetch.limit;
+          services_.engine.Submit(engine::TakeTriggers{.after = fetch.after,
+                                                       .until = fetch.until,
+                                                       .found = std::move(*found),
+                                                       .more = more});
+        },
+        "read triggers");
+}
+
+}  // namespace muster::server::api

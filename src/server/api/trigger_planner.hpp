@@ -1,0 +1,33 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/effects.hpp"
+#include "server/api/job_book.hpp"
+#include "server/api/services.hpp"
+#include "server/worker_pool.hpp"
+
+namespace muster::server::api {
+
+// The plan of a slot's run: its job as it is now, with the trigger's parameters, and what its runs
+// carry on for parameters that the trigger does not give. Errors as engine::FireSlot has them.
+Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const TriggerSpec& spec,
+                                  const std::map<std::string, std::string>& data);
+
+// Answers the engine's questions about triggers, on the workers. Called on the engine's thread;
+// never blocks. What finds the workers' queue full is dropped: the engine asks again.
+class TriggerPlanner {
+ public:
+  // Both outlive it.
+  TriggerPlanner(Services& services, WorkerPool& workers)
+      : services_(services), workers_(workers) {}
+
+  void Prepare(std::vector<engine::PrepareSlot> slots);
+  void Fetch(std::vector<engine::FetchTriggers> fetches);
+
+ private:
+  Services& services_;
+  WorkerPool& workers_;
+};
+
+}  // namespace muster::server::api

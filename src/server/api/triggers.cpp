@@ -1,0 +1,262 @@
+#include <charconv>
+
+#include <boost/json.hpp>
+
+#include "adapters/crypto/digest.hpp"
+#include "base/text.hpp"
+#include "server/api/caller.hpp"
+#include "server/api/fields.hpp"
+#include "server/api/routes.hpp"
+#include "server/api/starting.hpp"
+#include "server/api/trigger_planner.hpp"
+#include "server/api/views.hpp"
+
+// Triggers and what became of their slots.
+namespace muster::server::api {
+namespace {
+
+namespace json = boost::json;
+
+json::object ScheduleView(const TriggerSpec& spec) {
+  if (spec.once) return {{"once", TimeView(spec.once)}};
+  if (spec.every > Duration::zero()) return {{"every", FormatDuration(spec.every)}};
+  return {{"cron", spec.cron}, {"tz", spec.tz}};
+}
+
+json::object TriggerView(const Trigger& trigger, TriggerState state) {
+  json::object data;
+  for (const auto& [name, value] : trigger.data) data[name] = value;
+  return {
+      {"name", trigger.spec.name},
+      {"state", Name(state)},
+      {"version", trigger.version},
+      {"job", trigger.spec.job},
+      {"schedule", ScheduleView(trigger.spec)},
+      {"missed", Name(trigger.spec.missed)},
+      {"overlap", Name(trigger.spec.overlap)},
+      {"next", TimeView(trigger.next)},
+      {"mark", TimeView(trigger.mark)},
+      {"paused_by", trigger.paused_by},
+      {"reason", trigger.reason},
+      {"error", trigger.error},
+      {"status", trigger.status},
+      {"data", std::move(data)},
+      {"started", trigger.started},
+      {"skipped", trigger.skipped},
+      {"last_run", trigger.last_run ? json::value(FormatRunId(trigger.last_run)) : json::value()},
+      {"last_slot", TimeView(trigger.last_slot)}};
+}
+
+TriggerState StateNow(const Services& services, const Trigger& trigger) {
+  return StateOf(trigger, trigger.last_run && services.live.FindRun(trigger.last_run).has_value());
+}
+
+json::object SlotView(const SlotRecord& slot) {
+  return {{"first", TimeView(slot.first)},
+          {"last", TimeView(slot.last)},
+          {"count", slot.count},
+          {"result", slot.fate == SlotFate::kStarted ? "started" : "skipped"},
+          {"why", slot.why},
+          {"detail", slot.detail},
+          {"run", slot.run ? json::value(FormatRunId(slot.run)) : json::value()},
+          {"by_hand", slot.act != 0},
+          {"at", TimeView(slot.at)},
+          {"commit", slot.commit.value}};
+}
+
+Error NoSuch(const std::string& name) {
+  return Error{ErrorCode::kNotFound,
+               fmt::format("there is no trigger '{}'; see 'muster get triggers'", name)};
+}
+
+// The call's trigger, or answers why not.
+std::optional<ReadAt<std::optional<Trigger>>> Find(Services& services, const CallPtr& call) {
+  auto known = services.store.FindTrigger(call->Part("name"));
+  if (known && known->value && !known->value->dropped) return std::move(*known);
+  call->Fail(known ? NoSuch(call->Part("name")) : known.error());
+  return std::nullopt;
+}
+
+void List(Services& services, const CallPtr& call) {
+  const auto limit = call->QueryNumber("limit", 100, 1, 1000);
+  if (!limit) return call->Fail(limit.error());
+  const auto page = services.store.ListTriggers(call->Query("cursor"), *limit);
+  if (!page) return call->Fail(page.error());
+  json::array list;
+  for (const auto& trigger : *page)
+    list.push_back(TriggerView(trigger, StateNow(services, trigger)));
+  json::value next = nullptr;
+  if (page->size() == *limit) next = page->back().spec.name;
+  call->Json(200, {{"triggers", std::move(list)}, {"next", std::move(next)}});
+}
+
+void Show(Services& services, const CallPtr& call) {
+  const auto known = Find(services, call);
+  if (known) call->Json(200, TriggerView(*known->value, StateNow(services, *known->value)));
+}
+
+Result<WallTime> TimeIn(const std::string& name, const std::string& text, bool required) {
+  if (text.empty() && !required) return WallTime{};
+  const WallTime time = ParseTime(text);
+  if (!time)
+    return Fail(ErrorCode::kInvalid, "{}: expected a moment, as 2027-03-28T02:30:00Z", name);
+  return time;
+}
+
+// "FIRST.ACT", as milliseconds and number.
+Result<std::optional<SlotCursor>> ReadCursor(const std::string& text) {
+  if (text.empty()) return std::optional<SlotCursor>();
+  SlotCursor cursor;
+  const auto parts = Split(text, '.');
+  const auto number = [](std::string_view part, auto& value) {
+    const auto [end, code] = std::from_chars(part.data(), part.data() + part.size(), value);
+    return code == std::errc() && end == part.data() + part.size();
+  };
+  if (parts.size() != 2 || !number(parts[0], cursor.first.ms) || !number(parts[1], cursor.act))
+    return Fail(ErrorCode::kInvalid, "cursor: expected `next` of the page before");
+  return std::optional(cursor);
+}
+
+void Slots(Services& services, const CallPtr& call) {
+  const auto limit = call->QueryNumber("limit", 100, 1, 1000);
+  const auto since = TimeIn("since", call->Query("since"), false);
+  const auto until = TimeIn("until", call->Query("until"), false);
+  const auto before = ReadCursor(call->Query("cursor"));
+  if (!limit) return call->Fail(limit.error());
+  if (!since) return call->Fail(since.error());
+  if (!until) return call->Fail(until.error());
+  if (!before) return call->Fail(before.error());
+  // Also of a trigger that is gone: its ledger stays.
+  const auto known = services.store.FindTrigger(call->Part("name"));
+  if (!known) return call->Fail(known.error());
+  if (!known->value) return call->Fail(NoSuch(call->Part("name")));
+  const auto page = services.store.ListSlots(call->Part("name"), {.since = *since, .until = *until},
+                                             *before, *limit);
+  if (!page) return call->Fail(page.error());
+  json::array list;
+  for (const auto& slot : *page) list.push_back(SlotView(slot));
+  json::value next = nullptr;
+  if (page->size() == *limit)
+    next = json::string(fmt::format("{}.{}", page->back().first.ms, page->back().act));
+  call->Json(200, {{"slots", std::move(list)}, {"next", std::move(next)}});
+}
+
+// Fills a command from the call and asks the engine. `read` takes the fields of the body.
+template <typename Command, typename Read>
+void Steer(Services& services, const CallPtr& call, Command command, Read read) {
+  auto known = Find(services, call);
+  if (!known) return;
+  command.caller = CallerOf(*call);
+  command.name = call->Part("name");
+  command.known = std::move(*known);
+  auto fields = Fields::Of(*call);
+  if (!fields) return call->Fail(fields.error());
+  if (Result<> taken = read(*fields, command); !taken) return call->Fail(taken.error());
+  if (auto rest = fields->Rest(); !rest) return call->Fail(rest.error());
+  services.engine.Ask(std::move(command), [call](const Result<engine::Answer>& answer) {
+    if (!answer) return call->Fail(answer.error());
+    const auto& steered = std::get<engine::TriggerAnswer>(*answer);
+    call->Json(200, TriggerView(steered.trigger, steered.state));
+  });
+}
+
+void Pause(Services& services, const CallPtr& call) {
+  Steer(services, call, engine::PauseTrigger{}, [](Fields& fields, engine::PauseTrigger& command) {
+    return fields.Reason("reason", command.reason).Done();
+  });
+}
+
+void Resume(Services& services, const CallPtr& call) {
+  Steer(services, call, engine::ResumeTrigger{},
+        [](Fields& fields, engine::ResumeTrigger& command) {
+          return fields.Reason("reason", command.reason).Done();
+        });
+}
+
+void Skip(Services& services, const CallPtr& call) {
+  Steer(services, call, engine::SkipSlot{},
+        [](Fields& fields, engine::SkipSlot& command) -> Result<> {
+          std::string slot;
+          auto done = fields.Text("slot", slot).Reason("reason", command.reason).Done();
+          if (!done) return done;
+          const auto at = TimeIn("slot", slot, true);
+          if (!at) return Fail(at.error());
+          command.slot = *at;
+          return {};
+        });
+}
+
+void BackfillRange(Services& services, const CallPtr& call) {
+  Steer(services, call, engine::BackfillTrigger{},
+        [](Fields& fields, engine::BackfillTrigger& command) -> Result<> {
+          std::string from;
+          std::string to;
+          auto done =
+              fields.Text("from", from).Text("to", to).Reason("reason", command.reason).Done();
+          if (!done) return done;
+          const auto begin = TimeIn("from", from, true);
+          const auto end = TimeIn("to", to, true);
+          if (!begin || !end) return Fail(begin ? end.error() : begin.error());
+          command.from = *begin;
+          command.to = *end;
+          return {};
+        });
+}
+
+void Fire(Services& services, const CallPtr& call) {
+  auto known = Find(services, call);
+  if (!known) return;
+  engine::FireTrigger command;
+  auto fields = Fields::Of(*call);
+  if (!fields) return call->Fail(fields.error());
+  fields->Reason("reason", command.reason)
+      .Bool("despite_overlap", command.despite_overlap)
+      .Bool("during_freeze", command.during_freeze);
+  if (auto rest = fields->Rest(); !rest) return call->Fail(rest.error());
+  auto key = ReadKey(services, *call, false);
+  if (!key) return call->Fail(key.error());
+  JobBook book(services.store);
+  auto plan = PlanSlot(services, book, known->value->spec, known->value->data);
+  if (!plan) return call->Fail(plan.error());
+  command.caller = CallerOf(*call);
+  command.name = call->Part("name");
+  command.known = std::move(*known);
+  command.plan = std::move(*plan);
+  command.key = std::move(key->key);
+  command.known_key = std::move(key->known);
+  command.body_sha256 = ToHex(crypto::Sha256(call->request().body));
+  services.engine.Ask(std::move(command), [call](const Result<engine::Answer>& answer) {
+    if (!answer) return call->Fail(answer.error());
+    if (const auto* closed = std::get_if<engine::GateClosed>(&*answer))
+      return call->Fail(409, closed->gate, closed->reason);
+    const auto& started = std::get<engine::RunStarted>(*answer);
+    const std::string id = FormatRunId(started.run);
+    call->Json(201, {{"id", id}, {"state", Name(started.state)}, {"hosts", started.hosts}},
+               {{"Location", "/api/v1/runs/" + id}});
+  });
+}
+
+}  // namespace
+
+std::vector<Route> TriggerRoutes(Services& services) {
+  return {
+      {"GET", "/api/v1/triggers", Privilege::kView,
+       [&services](const CallPtr& call) { List(services, call); }},
+      {"GET", "/api/v1/triggers/{name}", Privilege::kView,
+       [&services](const CallPtr& call) { Show(services, call); }},
+      {"GET", "/api/v1/triggers/{name}/slots", Privilege::kView,
+       [&services](const CallPtr& call) { Slots(services, call); }},
+      {"POST", "/api/v1/triggers/{name}/pause", Privilege::kOperate,
+       [&services](const CallPtr& call) { Pause(services, call); }},
+      {"POST", "/api/v1/triggers/{name}/resume", Privilege::kOperate,
+       [&services](const CallPtr& call) { Resume(services, call); }},
+      {"POST", "/api/v1/triggers/{name}/skip", Privilege::kOperate,
+       [&services](const CallPtr& call) { Skip(services, call); }},
+      {"POST", "/api/v1/triggers/{name}/backfill", Privilege::kOperate,
+       [&services](const CallPtr& call) { BackfillRange(services, call); }},
+      {"POST", "/api/v1/triggers/{name}/fire", Privilege::kOperate,
+       [&services](const CallPtr& call) { Fire(services, call); }},
+  };
+}
+
+}  // namespace muster::server::api
