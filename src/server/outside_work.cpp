@@ -54,8 +54,8 @@ Result<ServerAction> OutsideWork::Prepare(const engine::ServerOrder& order) {
       .job = order.job,
       .state = order.state,
       .message = notify.message,
-      .url = means_.public_url.empty()
-                 ? std::string()
+      .url = means_.public_url.empty() || !order.task.run
+                 ? means_.public_url
                  : fmt::format("{}/runs/{}", means_.public_url, FormatRunId(order.task.run))};
   return action;
 }

@@ -57,9 +57,10 @@ std::string MessageOf(const OpenRun& open, std::string_view state, std::string_v
 void GiveUp(Turn& turn, const OpenNotice& notice, const std::string& why) {
   AuditEntry entry;
   entry.act = "notice.fail";
-  entry.object = FormatRunId(notice.run);
-  entry.detail = fmt::format("channel {} was not told in {} attempts that the run {}",
-                             notice.channel, notice.attempts, Words(notice.state));
+  entry.object = notice.run ? FormatRunId(notice.run) : "trigger";
+  entry.detail =
+      fmt::format("channel {} was not told in {} attempts: {}", notice.channel, notice.attempts,
+                  notice.run ? fmt::format("the run {}", Words(notice.state)) : notice.message);
   entry.reason = why;
   entry.run = notice.run;
   turn.Audit({.request = {}, .name = "musterd", .address = {}}, std::move(entry));
@@ -88,6 +89,26 @@ void TellChannels(Turn& turn, OpenRun& run, std::string_view state, std::string_
     const auto key = std::pair(telling.notice.run, telling.notice.visit);
     turn.state.notices.insert_or_assign(key, std::move(telling));
   }
+}
+
+void TellOfTrigger(Turn& turn, const TriggerSpec& trigger, std::string_view state,
+                   std::string message) {
+  if (trigger.channel.empty()) return;
+  // There is no run to number it: no other notice of these batches has its number.
+  auto number = static_cast<std::uint32_t>(turn.commit.value << 4);
+  while (turn.state.notices.contains({RunId(), Visit(number)})) ++number;
+  State::Telling telling{{.run = RunId(),
+                          .visit = Visit(number),
+                          .channel = trigger.channel,
+                          .job = trigger.job,
+                          .state = std::string(state),
+                          .message = fmt::format("trigger {}: {}", trigger.name, message),
+                          .made = turn.now.wall,
+                          .attempts = 0,
+                          .next = turn.now.wall}};
+  turn.Put(PutNotice{telling.notice});
+  Send(turn, telling);
+  turn.state.notices.insert_or_assign({RunId(), Visit(number)}, std::move(telling));
 }
 
 void OnNoticeDue(Turn& turn, RunId run, Visit visit) {

@@ -12,6 +12,11 @@ namespace muster::engine {
 // is to be done; may be empty. Before the run's row is written.
 void TellChannels(Turn& turn, OpenRun& run, std::string_view state, std::string_view what);
 
+// Something about a trigger: its channel is told of it as of a run. `state` is one word for
+// programs.
+void TellOfTrigger(Turn& turn, const TriggerSpec& trigger, std::string_view state,
+                   std::string message);
+
 // The moment for its next attempt has come.
 void OnNoticeDue(Turn& turn, RunId run, Visit visit);
 

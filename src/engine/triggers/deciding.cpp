@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/hosts/maintenance.hpp"
+#include "engine/notices/notices.hpp"
 #include "engine/runs/start.hpp"
 #include "engine/triggers/holding.hpp"
 
@@ -103,6 +104,10 @@ bool Settle(Turn& turn, TriggerEntry& entry) {
   });
   const bool through = left > 0;
   if (through) trigger.settling.reset();
+  if (through && settling.why == why::kMissed && trigger.fold && trigger.fold->why == why::kMissed)
+    TellOfTrigger(turn, trigger.spec, why::kMissed,
+                  fmt::format("{} slots were missed, from {} to {}", trigger.fold->count,
+                              FormatTime(trigger.fold->first), FormatTime(trigger.fold->last)));
   Pass(turn, entry, through ? settling.until : reached);
   return through;
 }

@@ -4,6 +4,7 @@
 #include "engine/hosts/maintenance.hpp"
 #include "engine/keeping/gates.hpp"
 #include "engine/limiter/freezes.hpp"
+#include "engine/notices/notices.hpp"
 #include "engine/triggers/deciding.hpp"
 #include "engine/triggers/holding.hpp"
 #include "engine/triggers/judging.hpp"
@@ -26,7 +27,11 @@ void TryAgain(Turn& turn, TriggerEntry& entry, WallTime slot, std::string_view w
               std::string message) {
   Trigger& trigger = entry.trigger;
   trigger.error = std::move(message);
-  if (++trigger.errors_in_a_row > kMostRetries) return Skip(turn, entry, slot, why, trigger.error);
+  if (++trigger.errors_in_a_row > kMostRetries) {
+    TellOfTrigger(turn, trigger.spec, why,
+                  fmt::format("slot {} was skipped: {}", FormatTime(slot), trigger.error));
+    return Skip(turn, entry, slot, why, trigger.error);
+  }
   trigger.retry_at = turn.now.wall + kFirstRetry * (1 << (trigger.errors_in_a_row - 1));
   trigger.seen = std::max(trigger.seen, slot);
   Keep(turn, entry);
@@ -39,6 +44,9 @@ void TakeError(Turn& turn, TriggerEntry& entry, WallTime slot, const Error& erro
   Skip(turn, entry, slot, why::kError, error.message);
   trigger.error = error.message;
   trigger.failed = IsForGood(error.code);
+  TellOfTrigger(turn, trigger.spec, why::kError,
+                fmt::format("slot {} was skipped: {}{}", FormatTime(slot), error.message,
+                            trigger.failed ? "; it starts nothing more until it is mended" : ""));
 }
 
 struct Obstacle {

@@ -158,7 +158,8 @@ bool Keeper::DropSlice() {
   const WallTime now = clock_.Read().wall;
   auto old = store_.FindExpired({.runs = Before(now, settings_.retention.runs),
                                  .audit = Before(now, settings_.retention.audit),
-                                 .invites = now + -Duration(std::chrono::hours(24))},
+                                 .invites = now + -Duration(std::chrono::hours(24)),
+                                 .slots = Before(now, settings_.retention.runs)},
                                 kSlice);
   if (!old) {
     spdlog::warn("retention: {}", old.error().message);

@@ -64,6 +64,39 @@ TEST_F(TriggerRules, ManyMissedAreCountedInSlices) {
   EXPECT_GT(rows.back().count, 28'000U);
 }
 
+TEST_F(TriggerRules, MissedSlotsTellTheChannel) {
+  TriggerSpec spec = Spec("hourly", "0 * * * *");
+  spec.channel = "ops";
+  Apply(spec);
+  Pass(kHour + kMinute);
+  EXPECT_TRUE(server_orders_.empty());
+  Away(4 * kHour);
+  ASSERT_EQ(server_orders_.size(), 1U);
+  const auto& order = server_orders_.front();
+  EXPECT_EQ(order.state, "missed");
+  EXPECT_EQ(std::get<NotifyAction>(order.what).channel, "ops");
+  EXPECT_NE(std::get<NotifyAction>(order.what).message.find("trigger hourly: 3 slots"),
+            std::string::npos);
+  EXPECT_EQ(store_.Load(pipeline_->term())->notices.size(), 1U);
+  ServerReport report{.task = order.task, .end = {}};
+  report.end.state = TaskState::kSucceeded;
+  Tell(report);
+  Serve();
+  EXPECT_TRUE(store_.Load(pipeline_->term())->notices.empty());
+}
+
+TEST_F(TriggerRules, ErrorForGoodTellsTheChannel) {
+  TriggerSpec spec = Spec("hourly", "0 * * * *");
+  spec.channel = "ops";
+  Apply(spec);
+  plan_ = [](const PrepareSlot&) -> Result<SlotPlan> {
+    return Fail(ErrorCode::kNotFound, "there is no job 'backup'");
+  };
+  Pass(3 * kHour);
+  ASSERT_EQ(server_orders_.size(), 1U);
+  EXPECT_EQ(server_orders_.front().state, "error");
+}
+
 TEST_F(TriggerRules, OverlapSkipLeavesOutWhatComesDue) {
   Apply(Spec("hourly", "0 * * * *"));
   run_for_ = 150 * kMinute;
