@@ -52,11 +52,12 @@ void ApplyTrigger(Turn& turn, const AppliedTrigger& applied, std::uint32_t versi
   if (!held) return;  // CheckTriggers has looked
   TriggerEntry& entry = **held;
   Trigger& trigger = entry.trigger;
+  const bool anew = trigger.complete || !SameSlots(trigger.spec, *applied.spec);
   if (trigger.dropped) {
     Revive(turn, trigger);
-  } else if (!SameSlots(trigger.spec, *applied.spec)) {
+  } else if (anew || trigger.failed) {
     EndDue(turn, entry, "the trigger was changed");
-    BeginAnew(turn, trigger);
+    if (anew) BeginAnew(turn, trigger);
   }
   trigger.spec = *applied.spec;
   trigger.version = version;

@@ -256,6 +256,21 @@ TEST_F(TriggerRules, ErrorForGoodStopsTheTriggerUntilItIsResumed) {
   EXPECT_EQ(Ledger("hourly"), (Lines{"09:00-11:00 3 error", "12:00 started"}));
 }
 
+TEST_F(TriggerRules, ErrorForGoodEndsWhenItIsAppliedAnew) {
+  TriggerSpec spec = Spec("hourly", "0 * * * *");
+  Apply(spec);
+  plan_ = [this](const PrepareSlot& slot) -> Result<SlotPlan> {
+    if (slot.version == 1) return Fail(ErrorCode::kInvalid, "there is no parameter 'size'");
+    return WaitPlan();
+  };
+  Pass(3 * kHour + 30 * kMinute);
+  spec.params["level"] = "2";
+  Apply(spec);
+  EXPECT_EQ(State("hourly"), TriggerState::kRunnable);
+  Pass(kHour);
+  EXPECT_EQ(Ledger("hourly"), (Lines{"09:00-11:00 3 error", "12:00 started"}));
+}
+
 TEST_F(TriggerRules, UnknownZoneIsAnErrorForGood) {
   TriggerSpec spec = Spec("hourly", "0 * * * *");
   spec.tz = "Mars/Olympus";

@@ -226,6 +226,9 @@ TEST_F(TriggerWords, StatusCompleteIsTheEnd) {
   EXPECT_EQ(State("hourly"), TriggerState::kComplete);
   Pass(3 * kHour);
   EXPECT_EQ(Ledger("hourly"), Lines{"09:00 started"});
+  Apply(Spec("hourly", "0 * * * *"));  // until a document says otherwise
+  Pass(kHour);
+  EXPECT_EQ(Ledger("hourly"), (Lines{"09:00 started", "13:00 started"}));
 }
 
 }  // namespace
