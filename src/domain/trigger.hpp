@@ -101,7 +101,11 @@ inline constexpr std::string_view kError = "error";        // the run could not 
 inline constexpr std::string_view kByHand = "by_hand";     // somebody said so
 }  // namespace why
 
-enum class SlotFate : std::uint8_t { kStarted = 0, kSkipped = 1 };
+enum class SlotFate : std::uint8_t {
+  kStarted = 0,
+  kSkipped = 1,
+  kSchedule = 2,  // no slot: after `first` another schedule holds, or none
+};
 
 // What became of a slot. Neighbours of one trigger that were skipped for one reason are one row,
 // which grows. Key: (trigger, first, act).
@@ -110,7 +114,7 @@ struct SlotRecord {
   WallTime first;  // nominal times
   WallTime last;
   // 0 for slots of the schedule. For what a person asked for (fire now, backfill) the number of the
-  // entry on the audit trail: the same time may be started so again.
+  // entry on the audit trail: the same time may be started so again. For a kSchedule of its own.
   std::uint64_t act = 0;
   std::uint32_t count = 1;
   SlotFate fate = SlotFate::kStarted;
@@ -118,6 +122,9 @@ struct SlotRecord {
   std::string detail;  // for people; may be empty
   RunId run;           // of a started one
   WallTime at;         // when it was decided; of several the first
+  // Of the document that held; of several the first. A kSchedule has 0 where no schedule holds.
+  std::uint32_t version = 0;
+  bool asked = false;  // a run asked for it (Trigger::asked): the schedule has no slot then
   CommitNumber commit;
 
   friend bool operator==(const SlotRecord&, const SlotRecord&) = default;

@@ -358,11 +358,13 @@ class RandomRecords {
             .last = Time(),
             .act = Number(1000),
             .count = Small(),
-            .fate = static_cast<SlotFate>(Number(2)),
+            .fate = static_cast<SlotFate>(Number(3)),
             .why = Text(),
             .detail = Text(),
             .run = RunId(Number(1000)),
             .at = Time(),
+            .version = Small(),
+            .asked = Coin(),
             .commit = CommitNumber(Number(1000))};
   }
   Trigger SomeTrigger() {

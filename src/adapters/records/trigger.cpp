@@ -93,10 +93,12 @@ void PutSlotRecord(const SlotRecord& slot, wire::SlotRecord* out) {
   out->set_run(slot.run.value);
   out->set_at_ms(slot.at.ms);
   out->set_commit(slot.commit.value);
+  out->set_version(slot.version);
+  out->set_asked(slot.asked);
 }
 
 Result<SlotRecord> TakeSlotRecord(const wire::SlotRecord& in) {
-  auto fate = TakeEnum(in.fate(), SlotFate::kSkipped);
+  auto fate = TakeEnum(in.fate(), SlotFate::kSchedule);
   if (!fate) return Fail(fate.error());
   return SlotRecord{.trigger = in.trigger(),
                     .first = {in.first_ms()},
@@ -108,6 +110,8 @@ Result<SlotRecord> TakeSlotRecord(const wire::SlotRecord& in) {
                     .detail = in.detail(),
                     .run = RunId(in.run()),
                     .at = {in.at_ms()},
+                    .version = in.version(),
+                    .asked = in.asked(),
                     .commit = CommitNumber(in.commit())};
 }
 

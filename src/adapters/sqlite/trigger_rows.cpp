@@ -85,6 +85,7 @@ Result<std::vector<SlotRecord>> ReadSlots(Database& database, std::string_view t
     from = *first;
   }
   constexpr std::int64_t kNoBound = std::numeric_limits<std::int64_t>::max();
+  constexpr auto kLastFate = static_cast<std::int64_t>(SlotFate::kSchedule);
   const SlotCursor below = before.value_or(SlotCursor{.first = {kNoBound}});
   return ReadAll<SlotRecord>(
       database,
@@ -95,7 +96,7 @@ Result<std::vector<SlotRecord>> ReadSlots(Database& database, std::string_view t
         read.Text(trigger).Int(from).Int(filter.until ? filter.until.ms : kNoBound);
         read.Int(below.first.ms).Id(below.act);
         read.Int(filter.fate ? static_cast<std::int64_t>(*filter.fate) : 0);
-        read.Int(filter.fate ? static_cast<std::int64_t>(*filter.fate) : 1);
+        read.Int(filter.fate ? static_cast<std::int64_t>(*filter.fate) : kLastFate);
         read.Int(filter.since ? filter.since.ms : from).Int(LimitOf(limit));
       });
 }

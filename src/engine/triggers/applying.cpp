@@ -52,7 +52,7 @@ void ApplyTrigger(Turn& turn, const AppliedTrigger& applied, std::uint32_t versi
   if (!held) return;  // CheckTriggers has looked
   TriggerEntry& entry = **held;
   Trigger& trigger = entry.trigger;
-  const bool anew = trigger.complete || !SameSlots(trigger.spec, *applied.spec);
+  const bool anew = trigger.dropped || trigger.complete || !SameSlots(trigger.spec, *applied.spec);
   if (trigger.dropped) {
     Revive(turn, trigger);
   } else if (anew || trigger.failed) {
@@ -65,6 +65,7 @@ void ApplyTrigger(Turn& turn, const AppliedTrigger& applied, std::uint32_t versi
   trigger.error.clear();
   trigger.errors_in_a_row = 0;
   trigger.retry_at = {};
+  if (anew) NoteSchedule(turn, entry, version, {});
   Compile(turn.state, entry);
   Keep(turn, entry);
   LookAt(turn, entry);
@@ -78,6 +79,7 @@ void DropTriggerOf(Turn& turn, const std::string& name, const AppliedTrigger& ap
   entry.backfilling.reset();
   entry.trigger.backfill.reset();
   entry.trigger.dropped = true;
+  NoteSchedule(turn, entry, 0, "deleted");
   Keep(turn, entry);
   Arm(turn.state, entry, {});
 }

@@ -14,6 +14,14 @@ namespace {
 // One decision counts so many skipped slots at most; each costs well under a microsecond.
 constexpr std::size_t kSlice = 5000;
 
+// Acts of schedules have numbers that no entry of the trail reaches.
+constexpr std::uint64_t kScheduleActs = 1ULL << 62;
+
+// Whether only a run's wish made it a slot.
+bool IsAsked(const TriggerEntry& entry, WallTime slot) {
+  return slot == entry.trigger.asked && !entry.times->IsPlanned(slot);
+}
+
 void CloseFold(Turn& turn, TriggerEntry& entry) {
   if (std::exchange(entry.grown, false)) turn.Put(PutSlot{*entry.trigger.fold});
   entry.trigger.fold.reset();
@@ -22,7 +30,8 @@ void CloseFold(Turn& turn, TriggerEntry& entry) {
 void Fold(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint32_t count, std::string_view why,
           std::string_view detail) {
   Trigger& trigger = entry.trigger;
-  if (!trigger.fold || trigger.fold->why != why) {
+  const bool asked = IsAsked(entry, slot);
+  if (!trigger.fold || trigger.fold->why != why || trigger.fold->asked || asked) {
     CloseFold(turn, entry);
     trigger.fold = SlotRecord{.trigger = trigger.spec.name,
                               .first = slot,
@@ -34,6 +43,8 @@ void Fold(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint32_t count, s
                               .detail = std::string(detail),
                               .run = {},
                               .at = turn.now.wall,
+                              .version = trigger.version,
+                              .asked = asked,
                               .commit = turn.commit};
   }
   trigger.fold->last = slot;
@@ -79,6 +90,23 @@ void AuditStart(Turn& turn, const NewSlotRun& made, const Run& run) {
 }
 
 }  // namespace
+
+void NoteSchedule(Turn& turn, const TriggerEntry& entry, std::uint32_t version,
+                  std::string_view detail) {
+  const Trigger& trigger = entry.trigger;
+  turn.Put(PutSlot{SlotRecord{.trigger = trigger.spec.name,
+                              .first = trigger.mark,
+                              .last = trigger.mark,
+                              .act = kScheduleActs + turn.commit.value,
+                              .count = 0,
+                              .fate = SlotFate::kSchedule,
+                              .why = {},
+                              .detail = std::string(detail),
+                              .run = {},
+                              .at = turn.now.wall,
+                              .version = version,
+                              .commit = turn.commit}});
+}
 
 void Skip(Turn& turn, TriggerEntry& entry, WallTime slot, std::string_view why,
           std::string_view detail) {
@@ -149,6 +177,8 @@ OpenRun& Start(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint64_t act
                               .detail = made.reason,
                               .run = open.run.id,
                               .at = turn.now.wall,
+                              .version = trigger.version,
+                              .asked = act == 0 && IsAsked(entry, slot),
                               .commit = turn.commit}});
   ++trigger.started;
   trigger.last_run = open.run.id;

@@ -9,6 +9,11 @@
 // all in the turn's one commit.
 namespace muster::engine {
 
+// After the mark another schedule holds: that of a version, or none (0). On record for who reads
+// the ledger later: it says which slots were due.
+void NoteSchedule(Turn& turn, const TriggerEntry& entry, std::uint32_t version,
+                  std::string_view detail);
+
 // The slot is skipped. Neighbours that are skipped for the same reason share a row.
 void Skip(Turn& turn, TriggerEntry& entry, WallTime slot, std::string_view why,
           std::string_view detail);

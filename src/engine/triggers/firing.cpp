@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "cron/local_text.hpp"
 #include "engine/hosts/maintenance.hpp"
@@ -116,6 +117,7 @@ void FireBackfill(Turn& turn, TriggerEntry& entry, const FireSlot& command) {
                               .detail = problem,
                               .run = {},
                               .at = turn.now.wall,
+                              .version = trigger.version,
                               .commit = turn.commit}});
 }
 
@@ -165,7 +167,10 @@ void Listen(Turn& turn, TriggerEntry& entry, const OpenRun& open) {
       if (entry.times) entry.times->Ask(trigger.asked);
     } else if (name == "status") {
       trigger.status = value;
-      trigger.complete = value == "complete";
+      const bool complete = value == "complete";
+      if (std::exchange(trigger.complete, complete) != complete)
+        NoteSchedule(turn, entry, complete ? 0 : trigger.version,
+                     complete ? "complete" : "not complete after all");
     } else {
       continue;
     }

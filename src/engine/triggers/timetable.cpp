@@ -64,8 +64,13 @@ Result<Timetable> Timetable::Of(const TriggerSpec& spec, WallTime applied, const
   return table;
 }
 
+std::optional<WallTime> Timetable::Once() const {
+  if (!once_ || once_ < start_ || (end_ && once_ >= end_)) return std::nullopt;
+  return once_;
+}
+
 std::optional<WallTime> Timetable::NextPlanned(WallTime after) const {
-  if (!schedule_) return once_ > after ? std::optional(once_) : std::nullopt;
+  if (!schedule_) return Once() > after ? Once() : std::nullopt;
   if (start_) after = std::max(after, Before(start_));
   const auto next = cron::Next(*schedule_, *zone_, after);
   if (!next || (end_ && *next >= end_)) return std::nullopt;
@@ -73,7 +78,7 @@ std::optional<WallTime> Timetable::NextPlanned(WallTime after) const {
 }
 
 std::optional<WallTime> Timetable::PrevPlanned(WallTime before) const {
-  if (!schedule_) return once_ && once_ < before ? std::optional(once_) : std::nullopt;
+  if (!schedule_) return Once() && Once() < before ? Once() : std::nullopt;
   if (end_) before = std::min(before, end_);
   const auto prev = cron::Prev(*schedule_, *zone_, before);
   if (!prev || (start_ && *prev < start_)) return std::nullopt;

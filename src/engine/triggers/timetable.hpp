@@ -23,6 +23,9 @@ class Timetable {
   std::optional<WallTime> Next(WallTime after) const;
   std::optional<WallTime> Prev(WallTime before) const;
 
+  // Whether the schedule has a slot then, whatever a run asked for.
+  bool IsPlanned(WallTime slot) const { return NextPlanned({slot.ms - 1}) == slot; }
+
   // When a slot is to begin: its own time and its jitter, which never reaches the next slot.
   WallTime DueAt(WallTime slot) const;
 
@@ -45,6 +48,7 @@ class Timetable {
     Duration lasts{};
   };
 
+  std::optional<WallTime> Once() const;  // when it is within the bounds
   std::optional<WallTime> NextPlanned(WallTime after) const;
   std::optional<WallTime> PrevPlanned(WallTime before) const;
   bool CrossesChange(WallTime after, WallTime until) const;

@@ -129,6 +129,7 @@ class TriggerFixture : public FlowFixture {
   std::vector<std::string> Ledger(const std::string& name) {
     std::vector<std::string> lines;
     for (const auto& slot : *store_.ListSlots(name, {}, {}, 10'000)) {
+      if (slot.fate == SlotFate::kSchedule) continue;
       std::string line = Clock(slot.first);
       if (slot.last != slot.first) line += "-" + Clock(slot.last);
       if (slot.count != 1) line += fmt::format(" {}", slot.count);
@@ -136,6 +137,15 @@ class TriggerFixture : public FlowFixture {
       if (slot.act != 0) line += " by hand";
       lines.insert(lines.begin(), std::move(line));
     }
+    return lines;
+  }
+  // Which schedule held when, oldest first: "08:00 v1", "09:01 v0 deleted".
+  std::vector<std::string> Schedules(const std::string& name) {
+    std::vector<std::string> lines;
+    for (const auto& row : *store_.ListSlots(
+             name, {.since = {}, .until = {}, .fate = SlotFate::kSchedule}, {}, 10'000))
+      lines.insert(lines.begin(), fmt::format("{} v{}{}{}", Clock(row.first), row.version,
+                                              row.detail.empty() ? "" : " ", row.detail));
     return lines;
   }
   static std::string Clock(WallTime time) {
