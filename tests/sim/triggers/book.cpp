@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "checks/slot_ledger.hpp"
 #include "cron/next.hpp"
 
 namespace muster::sim {
@@ -33,6 +34,7 @@ void Book::TakeTrigger(const Trigger& trigger) {
   if (!same && !trigger.dropped)
     life.segments.push_back({trigger.spec, trigger.applied, trigger.mark, trigger.mark});
   life.row = trigger;
+  life.versions[trigger.version] = trigger.spec;
 }
 
 void Book::TakeSlot(const SlotRecord& slot, WallTime now) {
@@ -103,6 +105,32 @@ void Book::CheckLedger(Store& store) {
     auto rows = store.ListSlots(name, {}, {}, 1'000'000);
     std::ranges::reverse(*rows);
     CheckRows(name, Expected(life), *rows);
+  }
+}
+
+void Book::CheckRecord(Store& store, WallTime now) {
+  for (const auto& [name, life] : lives_) {
+    checks::SlotHistory history;
+    history.trigger = store.FindTrigger(name)->value.value_or(Trigger{});
+    history.open = !life.open.empty();
+    history.rows = *store.ListSlots(name, {}, {}, 1'000'000);
+    std::ranges::reverse(history.rows);
+    RunFilter filter;
+    filter.by = ByTrigger(name);
+    for (const auto& run : *store.ListRuns(filter, {}, 1'000'000))
+      history.runs.push_back({run.id, run.slot});
+    history.since = {1};
+    history.now = now;
+    history.until = {std::max(now, history.trigger.mark).ms + 1};
+    const auto report = checks::CheckSlots(
+        history, {.spec = [&](std::uint32_t version) -> Result<TriggerSpec> {
+                    return life.versions.at(version);
+                  },
+                  .zone = [&](const std::string& zone) { return zones_->Find(zone); }});
+    if (!report) Break("{}: could not be checked: {}", name, report.error().message);
+    for (const auto& finding : report ? report->findings : std::vector<checks::SlotFinding>())
+      Break("{}: {}: {} to {} ({}): {}", name, checks::Name(finding.kind),
+            FormatTime(finding.first), FormatTime(finding.last), finding.count, finding.text);
   }
 }
 

@@ -24,6 +24,9 @@ class Book {
   // nothing else.
   void CheckLedger(Store& store);
 
+  // The same as a person's check would find it (`muster check slots`), from the store alone.
+  void CheckRecord(Store& store, WallTime now);
+
   // Nothing that is due was left undecided, but for what waits for an open run.
   void CheckSettled(Store& store, WallTime now);
 
@@ -49,6 +52,7 @@ class Book {
     Trigger row;
     std::vector<Segment> segments;
     std::set<RunId> open;
+    std::map<std::uint32_t, TriggerSpec> versions;
   };
 
   void TakeTrigger(const Trigger& trigger);

@@ -304,6 +304,7 @@ std::vector<std::string> TriggerWorld::Run() {
   Live(hours(8));
   book_.CheckSettled(*store_, now_.wall);
   book_.CheckLedger(*store_);
+  book_.CheckRecord(*store_, now_.wall);
   return book_.Broken();
 }
 
