@@ -80,6 +80,9 @@ void AddWhoAmI(CLI::App& app, Context& context);
 void AddLogin(CLI::App& app, Context& context);     // login, logout
 void AddContexts(CLI::App& app, Context& context);  // contexts, context use
 void AddCron(CLI::App& app, Context& context);
+void AddTriggers(CLI::App& app, Context& context);
+void AddSlots(CLI::App& app, Context& context);
+void AddCheck(CLI::App& app, Context& context);
 void AddCompletion(CLI::App& app, Context& context);
 void AddManual(CLI::App& app, Context& context);
 void AddDebug(CLI::App& app, Context& context);

@@ -37,10 +37,10 @@ struct DocumentFlags {
 
 // Kinds may be written as one or as many.
 Result<std::string> KindOf(const std::string& word) {
-  for (const std::string kind : {"job", "host", "group", "channel"})
+  for (const std::string kind : {"job", "host", "group", "channel", "trigger"})
     if (word == kind || word == kind + "s") return kind;
-  return Fail(ErrorCode::kInvalid, "'{}' is no kind; there are jobs, hosts, groups and channels",
-              word);
+  return Fail(ErrorCode::kInvalid,
+              "'{}' is no kind; there are jobs, triggers, hosts, groups and channels", word);
 }
 
 std::string PathOf(const std::string& kind, const std::string& name) {
@@ -131,7 +131,7 @@ void AddGet(CLI::App& app, Context& context) {
     const auto flags = std::make_shared<DocumentFlags>();
     command->footer(examples);
     if (kind)
-      command->add_option("kind", flags->kind, "jobs, hosts, groups or channels")
+      command->add_option("kind", flags->kind, "jobs, triggers, hosts, groups or channels")
           ->type_name("KIND")
           ->required();
     else

@@ -287,7 +287,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   for (auto* routes : {api::RunRoutes, api::SteeringRoutes, api::DocumentRoutes, api::JobRoutes,
                        api::TaskRoutes, api::ResultRoutes, api::HostRoutes, api::AgentRoutes,
                        api::FleetRoutes, api::SystemRoutes, api::TokenRoutes, api::AuditRoutes,
-                       api::DebugRoutes, api::FreezeRoutes, api::TriggerRoutes})
+                       api::DebugRoutes, api::FreezeRoutes, api::TriggerRoutes, api::CheckRoutes})
     router.Add(routes(services));
 
   router.Add(api::ArtifactRoutes(files));

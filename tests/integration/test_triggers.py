@@ -1,12 +1,15 @@
 #!/usr/bin/env -S /usr/bin/python3 -B
 """Triggers on a real server: applied, fired, steered, and killed in between."""
+import contextlib
 import datetime
+import sqlite3
 import sys
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_cluster import ClusterTest, wait_until  # noqa: E402
+from slot_chaos import SlotChaos  # noqa: E402
 
 JOB = """apiVersion: muster/v1
 kind: job
@@ -50,6 +53,9 @@ class TriggerTest(ClusterTest):
         return answer.json()
 
     def slots(self, name):
+        return [row for row in self.ledger(name) if row["result"] != "schedule"]
+
+    def ledger(self, name):
         """All rows, oldest first, page by page."""
         rows, cursor = [], ""
         while cursor is not None:
@@ -61,22 +67,71 @@ class TriggerTest(ClusterTest):
     def started(self, name):
         return [row for row in self.slots(name) if row["result"] == "started"]
 
+    def check(self, *words, code=0):
+        outcome = self.cluster.muster("check", "slots", *words, "-o", "json")
+        self.assertCode(outcome, code)
+        return outcome.json()
+
     def test_every_second_is_on_record_once_though_the_server_is_killed(self):
-        self.trigger("tick", "cron: '* * * * * *'\nmissed: all\noverlap: {rule: allow, most: 50}\n")
-        for count in (2, 4, 6):
-            wait_until("slots are started", lambda count=count: len(self.started("tick")) >= count)
-            self.cluster.restart_server()
-        wait_until("slots are started after the last kill", lambda: len(self.started("tick")) >= 8)
+        chaos = SlotChaos(self.cluster, 30, 7)
+        chaos.begin()
+        chaos.history(5)
+        due, started = chaos.check()
+        self.assertGreater(due, 30)
+        self.assertGreater(started, 30)
+
+    def test_a_slot_that_was_taken_from_the_ledger_is_found(self):
+        self.trigger("tick", "cron: '* * * * * *'\n")
+        wait_until("slots are on record", lambda: len(self.slots("tick")) >= 5)
         self.steer("tick", "pause")
-        rows = self.slots("tick")
-        seconds = []
-        for row in rows:
-            first, last = round(second(row["first"])), round(second(row["last"]))
-            self.assertEqual(row["count"], last - first + 1, row)
-            seconds += range(first, last + 1)
-        self.assertEqual(seconds, list(range(seconds[0], seconds[-1] + 1)), "a hole, or a slot twice")
-        run = self.cluster.get("/runs/" + rows[0]["run"])
-        self.assertEqual(run["job"], "tick")
+        self.assertEqual(self.check("tick")["findings"], [])
+        victim = self.started("tick")[1]
+        self.cluster.server.end()
+        with contextlib.closing(sqlite3.connect(self.cluster.data / "muster.db")) as database, database:
+            database.execute("DELETE FROM slot WHERE trigger_name = 'tick' AND act = 0 AND first = ?",
+                             (round(second(victim["first"]) * 1000),))
+        self.cluster.start_server()
+        found = [(finding["kind"], finding["first"]) for finding in self.check("tick", code=1)["findings"]]
+        self.assertEqual(found, [("lost", victim["first"]), ("doubled", victim["first"])])
+        shown = self.cluster.muster("check", "slots", "tick")
+        self.assertCode(shown, 1)
+        self.assertIn("lost", shown.text)
+
+    def test_a_changed_schedule_is_checked_by_what_held(self):
+        self.trigger("tick", "cron: '* * * * * *'\n")
+        wait_until("slots are on record", lambda: len(self.slots("tick")) >= 3)
+        self.trigger("tick", "cron: '*/2 * * * * *'\n")
+        count = len(self.slots("tick"))
+        wait_until("more slots are on record", lambda: len(self.slots("tick")) >= count + 2)
+        self.assertEqual(self.cluster.http("DELETE", "/api/v1/documents/trigger/tick").status, 200)
+        report = self.check("tick")
+        self.assertEqual((report["findings"], report["waiting"]), ([], 0))
+        versions = [row["version"] for row in self.ledger("tick") if row["result"] == "schedule"]
+        self.assertEqual(versions, [1, 2, 0])
+
+    def test_the_command_line(self):
+        self.trigger("nightly", "cron: 30 2 * * *\ntz: Europe/Berlin\n")
+        listed = self.cluster.muster("triggers")
+        self.assertCode(listed, 0)
+        self.assertRegex(listed.text, r"nightly +runnable +30 2 \* \* \* Europe/Berlin +in \d+\w +never +tick")
+        self.assertCode(self.cluster.muster("triggers", "pause", "nightly", "--reason", "holidays"), 0)
+        self.assertIn("paused by admin: holidays", self.cluster.muster("triggers").text)
+        self.assertCode(self.cluster.muster("triggers", "resume", "nightly"), 0)
+        shown = self.cluster.muster("triggers", "show", "nightly").text
+        self.assertIn("at 02:30", shown)
+        self.assertRegex(shown, r"next +\d{4}-\d\d-\d\dT02:30:00\+0[12]:00  in ")
+        following = self.cluster.get("/triggers/nightly")["upcoming"][0]
+        self.assertCode(self.cluster.muster("triggers", "skip", "nightly", following, "--reason", "no"), 0)
+        self.assertIn("by admin: no", self.cluster.muster("triggers", "show", "nightly").text)
+        self.assertCode(self.cluster.muster("triggers", "skip", "nightly", "2099-01-01T00:00:00Z"), 4)
+        fired = self.cluster.muster("triggers", "fire", "nightly")
+        self.assertCode(fired, 0)
+        run = fired.text.strip()
+        self.cluster.wait_end(run)
+        self.assertRegex(self.cluster.muster("slots", "nightly").text, rf"started {run} +by hand")
+        self.assertCode(self.cluster.muster("triggers", "show", "nobody"), 4)
+        self.assertCode(self.cluster.muster("triggers", "backfill", "nightly", "--from", "2h", "--to", "3h"), 2)
+        self.assertIn("nightly", self.cluster.muster("get", "triggers").text)
 
     def test_a_paused_trigger_starts_nothing_and_is_fired_by_hand(self):
         self.trigger("daily", "cron: 0 0 1 1 *\ntz: Europe/Berlin\n")
@@ -89,6 +144,31 @@ class TriggerTest(ClusterTest):
         self.assertEqual(self.steer("daily", "resume")["state"], "runnable")
         self.steer("daily", "fire", {}, 201)
         self.assertEqual(self.cluster.http("POST", "/api/v1/triggers/nobody/pause", {}).status, 404)
+
+    def test_slots_without_a_host_are_skipped_and_the_trigger_goes_on(self):
+        self.trigger("nobody", "every: 1s\ntargets: 'no*'\n")
+        wait_until("a slot is skipped", lambda: self.slots("nobody"))
+        row = self.slots("nobody")[0]
+        self.assertEqual((row["result"], row["why"]), ("skipped", "error"))
+        self.assertEqual(self.cluster.get("/triggers/nobody")["state"], "runnable")
+        self.assertCode(self.cluster.muster("hosts", "maintenance", "h1", "--reason", "disk"), 0)
+        self.trigger("kept", "every: 1s\n")
+        wait_until("a slot is skipped", lambda: self.slots("kept"))
+        row = self.slots("kept")[0]
+        self.assertEqual((row["result"], row["why"]), ("skipped", "limit"))
+        self.assertIn("maintenance", row["detail"])
+
+    def test_a_trigger_whose_job_was_deleted_is_in_error_until_it_is_back(self):
+        self.trigger("tick", "every: 1s\n")
+        self.assertEqual(self.cluster.http("DELETE", "/api/v1/documents/job/tick").status, 200)
+        wait_until("it is in error", lambda: self.cluster.get("/triggers/tick")["state"] == "error")
+        self.assertIn("no job 'tick'", self.cluster.get("/triggers/tick")["error"])
+        self.apply(JOB)
+        count = len(self.started("tick"))
+        self.assertIn(self.steer("tick", "resume")["state"], ("runnable", "running"))
+        wait_until("it starts again", lambda: len(self.started("tick")) > count)
+        self.steer("tick", "pause")
+        self.assertEqual(self.check("tick")["findings"], [])
 
     def test_a_deleted_trigger_is_gone_but_not_its_ledger(self):
         self.trigger("tick", "every: 1s\n")

@@ -115,6 +115,9 @@ class Cluster:
 
     def start_server(self):
         self.server.start()
+        return self.wait_server()
+
+    def wait_server(self):
         wait_until("musterd answers /readyz", self._ready_or_dead)
         if not self.server.running():
             raise AssertionError(f"musterd ended with {self.server.process.returncode}: {self.server.tail()}")

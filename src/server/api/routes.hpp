@@ -24,6 +24,7 @@ std::vector<Route> AuditRoutes(Services& services);
 std::vector<Route> DebugRoutes(Services& services);
 std::vector<Route> FreezeRoutes(Services& services);   // and maintenance of hosts
 std::vector<Route> TriggerRoutes(Services& services);  // and their slots
+std::vector<Route> CheckRoutes(Services& services);    // proofs over what is on record
 
 struct SecretServices {
   Store& store;

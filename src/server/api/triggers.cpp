@@ -4,6 +4,7 @@
 
 #include "adapters/crypto/digest.hpp"
 #include "base/text.hpp"
+#include "engine/triggers/timetable.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
 #include "server/api/routes.hpp"
@@ -16,6 +17,8 @@ namespace muster::server::api {
 namespace {
 
 namespace json = boost::json;
+
+constexpr std::size_t kUpcoming = 5;
 
 json::object ScheduleView(const TriggerSpec& spec) {
   if (spec.once) return {{"once", TimeView(spec.once)}};
@@ -51,22 +54,29 @@ TriggerState StateNow(const Services& services, const Trigger& trigger) {
   return StateOf(trigger, trigger.last_run && services.live.FindRun(trigger.last_run).has_value());
 }
 
+std::string_view ResultOf(const SlotRecord& slot) {
+  if (slot.fate == SlotFate::kSchedule) return "schedule";
+  return slot.fate == SlotFate::kStarted ? "started" : "skipped";
+}
+
 json::object SlotView(const SlotRecord& slot) {
   return {{"first", TimeView(slot.first)},
           {"last", TimeView(slot.last)},
           {"count", slot.count},
-          {"result", slot.fate == SlotFate::kStarted ? "started" : "skipped"},
+          {"result", ResultOf(slot)},
           {"why", slot.why},
           {"detail", slot.detail},
           {"run", slot.run ? json::value(FormatRunId(slot.run)) : json::value()},
-          {"by_hand", slot.act != 0},
+          {"by_hand", slot.act != 0 && slot.fate != SlotFate::kSchedule},
+          {"asked", slot.asked},
+          {"version", slot.version},
           {"at", TimeView(slot.at)},
           {"commit", slot.commit.value}};
 }
 
 Error NoSuch(const std::string& name) {
   return Error{ErrorCode::kNotFound,
-               fmt::format("there is no trigger '{}'; see 'muster get triggers'", name)};
+               fmt::format("there is no trigger '{}'; see 'muster triggers'", name)};
 }
 
 // The call's trigger, or answers why not.
@@ -90,9 +100,46 @@ void List(Services& services, const CallPtr& call) {
   call->Json(200, {{"triggers", std::move(list)}, {"next", std::move(next)}});
 }
 
+// The next slots, from now on.
+json::array UpcomingOf(const Trigger& trigger, WallTime now) {
+  json::array times;
+  if (trigger.paused || trigger.failed || trigger.complete) return times;
+  engine::FixedZones zones;
+  std::vector<std::string> names{trigger.spec.tz};
+  for (const auto& blackout : trigger.spec.blackouts) names.push_back(blackout.tz);
+  for (const auto& name : names)
+    if (auto zone = cron::LoadZone(name)) zones.Add(std::move(*zone));
+  auto table = engine::Timetable::Of(trigger.spec, trigger.applied, zones);
+  if (!table) return times;
+  table->Ask(trigger.asked);
+  std::optional<WallTime> slot = std::max(trigger.mark, now);
+  while (times.size() < kUpcoming && (slot = table->Next(*slot)))
+    if (!table->InBlackout(*slot)) times.push_back(TimeView(*slot));
+  return times;
+}
+
+json::object WholeView(Services& services, const Trigger& trigger) {
+  json::object view = TriggerView(trigger, StateNow(services, trigger));
+  view["targets"] = trigger.spec.targets;
+  view["channel"] = trigger.spec.channel;
+  view["retry_at"] = TimeView(trigger.retry_at);
+  view["upcoming"] = UpcomingOf(trigger, services.clock.Read().wall);
+  json::array skips;
+  for (const auto& skip : trigger.skips)
+    skips.push_back(
+        json::object{{"slot", TimeView(skip.slot)}, {"by", skip.by}, {"reason", skip.reason}});
+  view["skips"] = std::move(skips);
+  view["backfill"] = nullptr;
+  if (trigger.backfill)
+    view["backfill"] = json::object{{"next", TimeView(trigger.backfill->next)},
+                                    {"to", TimeView(trigger.backfill->to)},
+                                    {"by", trigger.backfill->by}};
+  return view;
+}
+
 void Show(Services& services, const CallPtr& call) {
   const auto known = Find(services, call);
-  if (known) call->Json(200, TriggerView(*known->value, StateNow(services, *known->value)));
+  if (known) call->Json(200, WholeView(services, *known->value));
 }
 
 Result<WallTime> TimeIn(const std::string& name, const std::string& text, bool required) {

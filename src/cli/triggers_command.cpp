@@ -1,0 +1,108 @@
+#include "cli/triggers_command.hpp"
+
+#include <map>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "cli/trigger_text.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kExamples = R"(Examples:
+  muster triggers                                 all of them: state, next time, last run
+  muster triggers --state error
+  muster triggers show nightly                    the next times, the last slots, what it carries
+  muster triggers pause nightly --reason 'storage work'
+  muster triggers resume nightly                  what came due meanwhile is on record as skipped
+  muster triggers fire nightly                    one run now, beside the schedule
+  muster triggers skip nightly 2027-03-28T01:30:00Z
+  muster triggers backfill nightly --from 2027-03-01T00:00:00Z --to 2027-03-04T00:00:00Z
+  muster slots nightly                            what became of each due time
+
+A trigger is a document: muster apply -f nightly.yaml makes it, muster delete trigger nightly ends it.)";
+
+struct ListFlags {
+  std::string state;
+};
+
+std::string LastText(const json::value& trigger) {
+  const auto run = TextOf(trigger, "last_run");
+  if (run.empty()) return "never";
+  return fmt::format("{}, {}", run, Ago(ParseTime(TextOf(trigger, "last_slot")), WallNow()));
+}
+
+std::string NoteOf(const json::value& trigger) {
+  if (const auto error = TextOf(trigger, "error"); !error.empty()) return error;
+  if (const auto by = TextOf(trigger, "paused_by"); !by.empty())
+    return fmt::format("paused by {}{}{}", by, TextOf(trigger, "reason").empty() ? "" : ": ",
+                       TextOf(trigger, "reason"));
+  return TextOf(trigger, "status");
+}
+
+// Whether its next time means anything.
+bool Waits(const json::value& trigger) {
+  const auto state = TextOf(trigger, "state");
+  return state == "runnable" || state == "running";
+}
+
+// "12 triggers: 10 runnable, 1 paused, 1 error"
+std::string SumText(const std::map<std::string, std::uint64_t>& states) {
+  std::uint64_t all = 0;
+  std::string parts;
+  for (const auto& [state, count] : states) {
+    all += count;
+    parts += fmt::format("{}{} {}", parts.empty() ? ": " : ", ", Count(count), state);
+  }
+  return fmt::format("{} trigger{}{}", Count(all), all == 1 ? "" : "s", parts);
+}
+
+Result<int> List(const Context& context, const ListFlags& flags) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  json::array list;
+  std::map<std::string, std::uint64_t> states;
+  const auto pages =
+      api->Pages("/triggers", {{"limit", "1000"}}, "triggers", [&](const json::value& trigger) {
+        const auto state = TextOf(trigger, "state");
+        if (!flags.state.empty() && state != flags.state) return true;
+        ++states[state];
+        list.push_back(trigger);
+        return true;
+      });
+  if (!pages) return Fail(pages.error());
+  if (context.PrintDocument(json::object{{"triggers", list}})) return 0;
+  const WallTime now = WallNow();
+  Table table({"TRIGGER", "STATE", "SCHEDULE", "NEXT", "LAST", "JOB", "NOTE"});
+  for (const auto& trigger : list) {
+    const WallTime next = ParseTime(TextOf(trigger, "next"));
+    table.Add({TextOf(trigger, "name"), TextOf(trigger, "state"), ScheduleText(trigger),
+               next && Waits(trigger) ? Distance(next, now) : "-", LastText(trigger),
+               TextOf(trigger, "job"), NoteOf(trigger)});
+  }
+  table.Fit(context.terminal.columns, {6, 2});
+  Write(stdout, table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1));
+  context.Say(SumText(states));
+  return 0;
+}
+
+}  // namespace
+
+void AddTriggers(CLI::App& app, Context& context) {
+  auto* command = app.add_subcommand("triggers", "What starts runs by the clock");
+  const auto flags = std::make_shared<ListFlags>();
+  command->footer(kExamples);
+  command->add_option("--state", flags->state, "Only those in this state")
+      ->check(CLI::IsMember({"runnable", "running", "paused", "complete", "error"}));
+  AddTriggerActs(*command, context, kExamples);
+  command->callback([&context, flags, command] {
+    if (!command->get_subcommands().empty()) return;  // theirs comes first
+    context.action = [&context, flags] { return List(context, *flags); };
+  });
+}
+
+}  // namespace muster::cli
