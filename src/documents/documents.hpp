@@ -114,6 +114,7 @@ struct TriggerDocument {
   std::string name;
   std::string description;
   TriggerSpec spec;
+  bool paused = false;  // how it begins its life; nothing to a trigger that is there
 };
 
 enum class Kind : std::uint8_t { kJob, kHost, kGroup, kChannel, kTrigger };

@@ -140,7 +140,9 @@ const Shape& TriggerShape() {
         {"deadline", TimeAboveZero(), "A slot that has not begun by then is skipped."},
         {"blackouts", ListOf(MapOf(BlackoutShape())), "Times whose slots are skipped."},
         {"channel", Text(Form::kName), "Who is told of missed slots and errors."},
-        {"constraints", Pairs(Form::kLabel, Text(Form::kText)), "What whoever runs it must have."}};
+        {"constraints", Pairs(Form::kLabel, Text(Form::kText)), "What whoever runs it must have."},
+        {"paused", Flag(),
+         "Whether a trigger that is new begins paused; one that is there stays as it is."}};
     trigger.keys.insert(trigger.keys.end(), keys.begin(), keys.end());
     trigger.one_of = {{"cron", "every", "once"}};
     return trigger;
@@ -162,6 +164,7 @@ TriggerDocument BuildTrigger(const Context& context, const Node& root) {
   TakeBlackouts(context, root, spec);
   spec.channel = TextOf(root, "channel");
   for (auto& [name, value] : PairsOf(root.Find("constraints"))) spec.constraints[name] = value;
+  trigger.paused = FlagOf(root, "paused", false);
   return trigger;
 }
 

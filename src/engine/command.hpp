@@ -133,6 +133,7 @@ struct ThawRuns {
 struct AppliedTrigger {
   std::shared_ptr<const TriggerSpec> spec;  // as read from it; nothing with a drop
   ReadAt<std::optional<Trigger>> known;     // looked up just before
+  bool paused = false;                      // how a new one begins; nothing to one that is there
 };
 
 // Puts new versions of documents in the place of the old, and takes others away; all of it in one

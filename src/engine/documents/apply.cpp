@@ -54,7 +54,7 @@ DocumentsApplied::One PutOne(Turn& turn, const ApplyDocuments& command, const Do
   turn.Put(PutDocument{std::move(document)});
   AuditDocument(turn, command.caller, command.reason, "apply", head);
   if (const AppliedTrigger* trigger = TriggerOf(command, given.kind, given.name))
-    ApplyTrigger(turn, *trigger, head.version);
+    ApplyTrigger(turn, *trigger, head.version, command.caller.name);
   return {head.kind, head.name, head.version,
           there ? DocumentFate::kChanged : DocumentFate::kCreated};
 }

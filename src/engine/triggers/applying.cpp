@@ -37,6 +37,12 @@ void Revive(Turn& turn, Trigger& trigger) {
   BeginAnew(turn, trigger);
 }
 
+void BeginPaused(Trigger& trigger, const std::string& by) {
+  trigger.paused = true;
+  trigger.paused_by = by;
+  trigger.reason = "since it was applied";
+}
+
 }  // namespace
 
 Result<> CheckTriggers(Turn& turn, const ApplyDocuments& command) {
@@ -47,7 +53,8 @@ Result<> CheckTriggers(Turn& turn, const ApplyDocuments& command) {
   return {};
 }
 
-void ApplyTrigger(Turn& turn, const AppliedTrigger& applied, std::uint32_t version) {
+void ApplyTrigger(Turn& turn, const AppliedTrigger& applied, std::uint32_t version,
+                  const std::string& by) {
   const auto held = HoldAny(turn, applied.spec->name, applied.known);
   if (!held) return;  // CheckTriggers has looked
   TriggerEntry& entry = **held;
@@ -55,6 +62,7 @@ void ApplyTrigger(Turn& turn, const AppliedTrigger& applied, std::uint32_t versi
   const bool anew = trigger.dropped || trigger.complete || !SameSlots(trigger.spec, *applied.spec);
   if (trigger.dropped) {
     Revive(turn, trigger);
+    if (applied.paused) BeginPaused(trigger, by);
   } else if (anew || trigger.failed) {
     EndDue(turn, entry, "the trigger was changed");
     if (anew) BeginAnew(turn, trigger);

@@ -9,8 +9,9 @@ namespace muster::engine {
 Result<> CheckTriggers(Turn& turn, const ApplyDocuments& command);
 
 // A new or changed document. The life of the trigger stays; slots of an old schedule that are due
-// and undecided are skipped, and the new one begins now.
-void ApplyTrigger(Turn& turn, const AppliedTrigger& applied, std::uint32_t version);
+// and undecided are skipped, and the new one begins now. A new one may begin paused, by `by`.
+void ApplyTrigger(Turn& turn, const AppliedTrigger& applied, std::uint32_t version,
+                  const std::string& by);
 
 // Its document is gone: whatever was due is on record as skipped, open runs go on.
 void DropTriggerOf(Turn& turn, const std::string& name, const AppliedTrigger& applied);

@@ -121,21 +121,22 @@ void FailMayNot(Call& call) {
 // Triggers follow their documents in the same commit.
 Result<> AddTriggers(Store& store, const std::vector<documents::Document>& puts,
                      engine::ApplyDocuments& command) {
-  const auto add = [&](const std::string& name,
-                       std::shared_ptr<const TriggerSpec> spec) -> Result<> {
+  const auto add = [&](const std::string& name, std::shared_ptr<const TriggerSpec> spec,
+                       bool paused) -> Result<> {
     auto known = store.FindTrigger(name);
     if (!known) return Fail(known.error());
-    command.triggers[name] = {std::move(spec), std::move(*known)};
+    command.triggers[name] = {std::move(spec), std::move(*known), paused};
     return {};
   };
   for (const auto& document : puts)
     if (const auto* trigger = std::get_if<documents::TriggerDocument>(&document.body))
-      if (auto added = add(trigger->name, std::make_shared<const TriggerSpec>(trigger->spec));
+      if (auto added = add(trigger->name, std::make_shared<const TriggerSpec>(trigger->spec),
+                           trigger->paused);
           !added)
         return added;
   for (const auto& [kind, name] : command.drops)
     if (kind == "trigger")
-      if (auto added = add(name, nullptr); !added) return added;
+      if (auto added = add(name, nullptr, false); !added) return added;
   return {};
 }
 

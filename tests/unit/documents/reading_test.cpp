@@ -84,6 +84,8 @@ TEST(ReadDocuments, TriggersAreTaken) {
   expected.constraints = {{"zone", "sh1"}};
   EXPECT_EQ(nightly.spec, expected);
   EXPECT_EQ(nightly.description, "Each working night.");
+  EXPECT_TRUE(nightly.paused);
+  EXPECT_FALSE(std::get<TriggerDocument>(reading.documents[8].body).paused);
   const auto& often = std::get<TriggerDocument>(reading.documents[8].body).spec;
   EXPECT_EQ(often.every, std::chrono::minutes(15));
   EXPECT_EQ(often.missed, MissedRule::kSkip);

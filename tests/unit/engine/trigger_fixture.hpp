@@ -36,13 +36,14 @@ class TriggerFixture : public FlowFixture {
     return spec;
   }
 
-  void Apply(const TriggerSpec& spec) {
+  void Apply(const TriggerSpec& spec, bool paused = false) {
     Document document{
         .kind = "trigger", .name = spec.name, .hash = std::to_string(++documents_), .text = "text"};
     ApplyDocuments apply;
     apply.caller.name = "ann";
     apply.puts = {std::make_shared<const Document>(std::move(document))};
-    apply.triggers[spec.name] = {std::make_shared<const TriggerSpec>(spec), Known(spec.name)};
+    apply.triggers[spec.name] = {std::make_shared<const TriggerSpec>(spec), Known(spec.name),
+                                 paused};
     const auto answer = Asked(std::move(apply));
     ASSERT_TRUE(answer) << answer.error().message;
   }

@@ -21,6 +21,31 @@ TEST_F(TriggerSteering, PausedSlotsAreOneRowWhenItGoesOn) {
   EXPECT_EQ(Ledger("hourly"), (Lines{"09:00 started", "10:00-12:00 3 paused", "13:00 started"}));
 }
 
+TEST_F(TriggerSteering, DocumentSaysHowANewTriggerBeginsAndNoMore) {
+  Apply(Spec("hourly", "0 * * * *"), true);
+  EXPECT_EQ(State("hourly"), TriggerState::kPaused);
+  EXPECT_EQ(Row("hourly").paused_by, "ann");
+  Pass(2 * kHour + kMinute);
+  ASSERT_TRUE(Steer(ResumeTrigger{}, "hourly"));
+  auto changed = Spec("hourly", "30 * * * *");
+  Apply(changed, true);
+  EXPECT_EQ(State("hourly"), TriggerState::kRunnable);
+  Pass(kHour);
+  EXPECT_EQ(Ledger("hourly"), (Lines{"09:00-10:00 2 paused", "10:30 started"}));
+  // What somebody paused stays so, whatever the document says.
+  ASSERT_TRUE(Steer(PauseTrigger{}, "hourly"));
+  changed.cron = "15 * * * *";
+  Apply(changed, false);
+  EXPECT_EQ(State("hourly"), TriggerState::kPaused);
+  // A name that comes back is a new trigger.
+  Drop("hourly");
+  Apply(changed, false);
+  EXPECT_EQ(State("hourly"), TriggerState::kRunnable);
+  Drop("hourly");
+  Apply(changed, true);
+  EXPECT_EQ(State("hourly"), TriggerState::kPaused);
+}
+
 TEST_F(TriggerSteering, PauseHoldsWhatWasJustPrepared) {
   Apply(Spec("hourly", "0 * * * *"));
   answers_ = false;
