@@ -11,6 +11,18 @@ void SortByPlace(std::vector<Problem>& list) {
 
 }  // namespace
 
+std::string_view Name(Carried carried) noexcept {
+  switch (carried) {
+    case Carried::kOver:
+      return "over";
+    case Carried::kChanged:
+      return "changed";
+    case Carried::kLost:
+      return "lost";
+  }
+  return "";
+}
+
 void Findings::AddProblem(Position at, std::string sentence) {
   if (problems_.size() < kMostProblems)
     problems_.push_back({file_, at, std::move(sentence)});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,6 +13,14 @@ namespace muster::imports {
 
 using documents::Position;
 using documents::Problem;
+
+// What became of a part of what is imported.
+enum class Carried : std::uint8_t {
+  kOver,     // means the same
+  kChanged,  // is there, with another meaning that whoever imports should know
+  kLost,     // is not there; the sentence says what to do
+};
+std::string_view Name(Carried carried) noexcept;  // "over", "changed", "lost"
 
 // What an import has to say about a file: problems, with which nothing of it is to be used, and
 // remarks about what was left out or changed. Both are bounded, however bad the file is.

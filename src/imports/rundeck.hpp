@@ -1,21 +1,14 @@
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "documents/documents.hpp"
+#include "imports/findings.hpp"
 
 // Jobs that Rundeck exports as YAML, turned into `kind: job` documents. What cannot be said in
 // Muster, or means something else there, is reported with its place; nothing is dropped in silence.
 namespace muster::imports {
-
-enum class Carried : std::uint8_t {
-  kOver,     // means the same
-  kChanged,  // is there, with another meaning that whoever imports should know
-  kLost,     // is not there; the sentence says what to do
-};
 
 struct RundeckNote {
   Carried carried = Carried::kOver;

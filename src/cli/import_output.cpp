@@ -1,0 +1,98 @@
+#include "cli/import_output.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "cli/run_result.hpp"
+#include "cli/terminal_text.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace fs = std::filesystem;
+namespace json = boost::json;
+
+fs::path PathOf(const ImportFlags& flags, const ImportedText& text) {
+  return fs::path(flags.folder) / (text.name + ".yaml");
+}
+
+// What somebody may have corrected by hand is not written over.
+Result<> CheckFiles(const ImportFlags& flags, std::span<const ImportedText> texts) {
+  for (const auto& text : texts) {
+    std::ifstream file(PathOf(flags, text), std::ios::binary);
+    if (!file || flags.force) continue;
+    if (std::string(std::istreambuf_iterator<char>(file), {}) != text.text)
+      return Fail(ErrorCode::kConflict,
+                  "'{}' is there and says something else; --force writes over it",
+                  PathOf(flags, text).string());
+  }
+  return {};
+}
+
+}  // namespace
+
+void AddImportFlags(CLI::App& command, ImportFlags& flags, std::string_view each) {
+  command
+      .add_option("--into", flags.folder,
+                  fmt::format("Write a file for each {} into this folder", each))
+      ->type_name("DIR");
+  command.add_flag("--force", flags.force, "Write over files that say something else");
+  command.add_flag("--apply", flags.apply, "Apply them, all or none");
+  command.add_flag("--dry-run", flags.dry_run, "With --apply: only check, and say what would be");
+  command.add_option("--reason", flags.reason, "Why, for the audit trail");
+}
+
+Result<> CheckImportFlags(const ImportFlags& flags) {
+  if (flags.dry_run && !flags.apply)
+    return Fail(ErrorCode::kInvalid, "--dry-run goes with --apply; without it nothing is applied");
+  return {};
+}
+
+Result<> WriteImported(const ImportFlags& flags, std::span<const ImportedText> texts) {
+  if (flags.folder.empty()) return {};
+  if (auto free = CheckFiles(flags, texts); !free) return free;
+  std::error_code problem;
+  fs::create_directories(flags.folder, problem);
+  for (const auto& text : texts) {
+    const auto path = PathOf(flags, text);
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file << text.text;
+    file.close();
+    if (!file)
+      return Fail(ErrorCode::kInvalid, "cannot write '{}': {}", path.string(),
+                  std::strerror(errno));
+  }
+  return {};
+}
+
+Result<int> ApplyImported(const Context& context, const ImportFlags& flags,
+                          std::span<const ImportedText> texts) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  json::array list;
+  for (const auto& text : texts)
+    list.push_back({{"file", text.name + ".yaml"}, {"text", text.text}});
+  const json::object body{
+      {"documents", std::move(list)}, {"dry_run", flags.dry_run}, {"reason", flags.reason}};
+  const auto answer =
+      Persist(context, std::chrono::seconds(30), [&] { return api->Post("/documents", body); });
+  if (!answer && answer.error().code == ErrorCode::kInvalid) {
+    Write(stderr, answer.error().message + "\n");
+    return 1;
+  }
+  if (!answer) return Fail(answer.error());
+  if (context.OutputFormat() != Format::kTable) return 0;
+  for (const auto& one : ListOf(*answer, "documents"))
+    Write(stdout, fmt::format("{} {}  {}{}\n", TextOf(one, "kind"), TextOf(one, "name"),
+                              flags.dry_run ? "would be " : "", TextOf(one, "result")));
+  return 0;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "base/result.hpp"
+#include "cli/context.hpp"
+
+// What the imports of documents do alike: files for a folder, documents for the server.
+namespace muster::cli {
+
+struct ImportFlags {
+  std::string folder;
+  std::string reason;
+  bool apply = false;
+  bool dry_run = false;
+  bool force = false;
+};
+void AddImportFlags(CLI::App& command, ImportFlags& flags, std::string_view each);
+Result<> CheckImportFlags(const ImportFlags& flags);
+
+struct ImportedText {
+  std::string name;  // of its file, without ".yaml"
+  std::string text;  // one or several documents
+};
+
+// A file for each, all or none: kConflict when one says something else already, and no --force.
+Result<> WriteImported(const ImportFlags& flags, std::span<const ImportedText> texts);
+
+// All or none of them; says what became of each. The exit code.
+Result<int> ApplyImported(const Context& context, const ImportFlags& flags,
+                          std::span<const ImportedText> texts);
+
+}  // namespace muster::cli
