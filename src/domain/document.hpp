@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/instant.hpp"
@@ -30,6 +31,8 @@ struct Document {
 };
 
 // The latest version of a document, or the last one before it was deleted.
+// Triggers have none that a leader loads: there may be a million of them, and their rows say the
+// same.
 struct DocumentHead {
   std::string kind;
   std::string name;
@@ -41,6 +44,8 @@ struct DocumentHead {
 
   friend bool operator==(const DocumentHead&, const DocumentHead&) = default;
 };
+
+inline constexpr std::string_view kTriggerKind = "trigger";
 
 DocumentHead HeadOf(const Document& document);
 

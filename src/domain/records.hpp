@@ -167,6 +167,10 @@ struct DropDocument {
 struct PutTrigger {
   Trigger trigger;
 };
+// How many there are now, all of them.
+struct PutTriggerCounts {
+  TriggerCounts counts;
+};
 // A slot, or neighbours that were skipped for one reason: the whole row, also when it only grew.
 struct PutSlot {
   SlotRecord slot;
@@ -189,11 +193,12 @@ struct DropAudit {
   std::uint64_t below = 0;  // entries with lower numbers
 };
 
-using Change = std::variant<PutHost, PutInvite, PutRun, PutPlan, PutVisit, PutTargets, PutTask,
-                            PutKey, PutWish, DropWish, AddAudit, PutToken, DropToken, DropHost,
-                            PutPending, DropPending, DropRun, DropInvite, DropAudit, PutHold,
-                            DropHold, PutDocument, DropDocument, PutSecret, DropSecret, PutNotice,
-                            DropNotice, PutFreeze, DropFreeze, PutTrigger, PutSlot, DropSlot>;
+using Change =
+    std::variant<PutHost, PutInvite, PutRun, PutPlan, PutVisit, PutTargets, PutTask, PutKey,
+                 PutWish, DropWish, AddAudit, PutToken, DropToken, DropHost, PutPending,
+                 DropPending, DropRun, DropInvite, DropAudit, PutHold, DropHold, PutDocument,
+                 DropDocument, PutSecret, DropSecret, PutNotice, DropNotice, PutFreeze, DropFreeze,
+                 PutTrigger, PutSlot, DropSlot, PutTriggerCounts>;
 
 // What is committed as one transaction.
 struct Batch {

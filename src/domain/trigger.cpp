@@ -76,6 +76,26 @@ TriggerState StateOf(const Trigger& trigger, bool open) noexcept {
   return TriggerState::kRunnable;
 }
 
+std::uint64_t& TriggerCounts::Of(TriggerState state) noexcept {
+  switch (state) {
+    case TriggerState::kPaused:
+      return paused;
+    case TriggerState::kComplete:
+      return complete;
+    case TriggerState::kError:
+      return error;
+    case TriggerState::kRunnable:
+    case TriggerState::kRunning:
+      break;
+  }
+  return runnable;
+}
+
+std::optional<TriggerState> CountedAs(const Trigger& trigger) noexcept {
+  if (trigger.dropped) return std::nullopt;
+  return StateOf(trigger, false);
+}
+
 bool IsIdle(const Trigger& trigger) noexcept {
   if (trigger.dropped) return true;
   if (trigger.settling || trigger.backfill) return false;

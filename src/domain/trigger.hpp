@@ -161,6 +161,7 @@ struct SkipWish {
 struct Trigger {
   TriggerSpec spec;
   std::uint32_t version = 0;  // of the document
+  std::string hash;           // of the document; "" in rows from before it was kept
   WallTime applied;           // first; where `every` counts from without a start
   bool dropped = false;       // its document was deleted; the mark stays
 
@@ -196,6 +197,23 @@ struct Trigger {
 
 // `open`: whether a run of it is.
 TriggerState StateOf(const Trigger& trigger, bool open) noexcept;
+
+// How many triggers are in each state, as their rows say: whether a run is open is not asked.
+struct TriggerCounts {
+  std::uint64_t runnable = 0;
+  std::uint64_t paused = 0;
+  std::uint64_t complete = 0;
+  std::uint64_t error = 0;
+
+  std::uint64_t All() const { return runnable + paused + complete + error; }
+  // Of a state that a row can be in: not kRunning.
+  std::uint64_t& Of(TriggerState state) noexcept;
+
+  friend bool operator==(const TriggerCounts&, const TriggerCounts&) = default;
+};
+
+// Among which a row counts; nothing: it is dropped.
+std::optional<TriggerState> CountedAs(const Trigger& trigger) noexcept;
 
 // Whether time alone can make it do something.
 bool IsIdle(const Trigger& trigger) noexcept;

@@ -144,6 +144,7 @@ State LoadState(Snapshot snapshot, Options options, Now now) {
   LoadNotices(state, std::move(snapshot.notices), now);
   for (auto& freeze : snapshot.freezes) state.freezes[freeze.id] = std::move(freeze);
   state.triggers.looked = now;
+  state.triggers.counts = snapshot.trigger_counts;
   LoadTriggers(state, std::move(snapshot.triggers));
   return state;
 }

@@ -42,12 +42,14 @@ struct Snapshot {
   std::vector<OpenWish> wishes;
   std::vector<PendingJoin> pending;
   std::vector<KeyHold> holds;
-  std::vector<DocumentHead> documents;  // by kind and name, also of deleted ones
+  // By kind and name, also of deleted ones; without those of triggers.
+  std::vector<DocumentHead> documents;
   std::vector<OpenNotice> notices;
   std::vector<Freeze> freezes;  // by id
   // Those that have a run among `runs`. What is due soon is asked for by DueTriggers: only the
   // reader knows the hour.
   std::vector<Trigger> triggers;
+  TriggerCounts trigger_counts;  // as last put; counted, when nobody ever did
   // When the store came from a backup: what happened between the two moments is not in it.
   struct Restored {
     WallTime taken;     // the backup

@@ -120,6 +120,39 @@ TEST_P(StoreTriggers, LeaderLoadsThoseWithAnOpenRun) {
   EXPECT_EQ(snapshot.triggers.front(), Due("a", 99));
 }
 
+TEST_P(StoreTriggers, LeaderLoadsNoHeadsOfThem) {
+  const auto put = [](std::string kind, std::string name) {
+    auto document = std::make_shared<Document>();
+    document->kind = std::move(kind);
+    document->name = std::move(name);
+    document->version = 1;
+    return PutDocument{std::move(document)};
+  };
+  Commit({put("job", "a"), put("trigger", "b"), put("zone", "c"), put("trigger", "d")});
+  const auto heads = Load().documents;
+  ASSERT_EQ(heads.size(), 2U);
+  EXPECT_EQ(heads[0].name, "a");
+  EXPECT_EQ(heads[1].name, "c");
+  EXPECT_EQ(store_->ListDocuments("trigger", "", 10)->size(), 2U);
+}
+
+TEST_P(StoreTriggers, CountsAreKeptAndCountedWhenNobodyDid) {
+  Trigger paused = Due("b", 7);
+  paused.paused = true;
+  Trigger failed = Due("c", 7);
+  failed.failed = true;
+  Trigger dropped = Due("d", 7);
+  dropped.dropped = true;
+  Commit({PutTrigger{Due("a", 7)}, PutTrigger{paused}, PutTrigger{failed}, PutTrigger{dropped},
+          PutTrigger{Due("e", 7)}});
+  TriggerCounts counts{.runnable = 2, .paused = 1, .error = 1};
+  EXPECT_EQ(Load().trigger_counts, counts);
+  counts = {.runnable = 70, .paused = 8, .complete = 9, .error = 1};
+  Commit({PutTriggerCounts{counts}});
+  Reopen();
+  EXPECT_EQ(Load().trigger_counts, counts);
+}
+
 TEST_P(StoreTriggers, RunSaysWhatStartedIt) {
   muster::Run run = RunOf(1);
   run.trigger = "nightly";

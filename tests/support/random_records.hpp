@@ -371,6 +371,7 @@ class RandomRecords {
     Trigger trigger;
     trigger.spec = SomeTriggerSpec();
     trigger.version = Small();
+    trigger.hash = Text();
     trigger.applied = Time();
     trigger.mark = Time();
     trigger.next = Time();

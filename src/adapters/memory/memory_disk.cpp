@@ -48,6 +48,7 @@ std::shared_ptr<MemoryDisk> CopyOf(MemoryDisk& disk, std::optional<Snapshot::Res
   copy->notices = disk.notices;
   copy->triggers = disk.triggers;
   copy->slots = disk.slots;
+  copy->trigger_counts = disk.trigger_counts;
   return copy;
 }
 

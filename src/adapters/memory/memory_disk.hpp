@@ -28,6 +28,8 @@ class MemoryDisk {
   // Applies a batch whole, or nothing of it: kInternal when a task has no run, or its row
   // another host.
   Result<> Apply(const Batch& batch) REQUIRES(mutex);
+  // As last put; counted, when nobody ever did.
+  TriggerCounts CountTriggers() const REQUIRES(mutex);
 
   base::Mutex mutex;
   Fence fence GUARDED_BY(mutex);
@@ -58,6 +60,7 @@ class MemoryDisk {
   std::map<std::uint64_t, Freeze> freezes GUARDED_BY(mutex);
   std::map<std::pair<RunId, Visit>, OpenNotice> notices GUARDED_BY(mutex);
   std::map<std::string, Trigger, std::less<>> triggers GUARDED_BY(mutex);
+  std::optional<TriggerCounts> trigger_counts GUARDED_BY(mutex);
   using SlotPlace = std::tuple<std::string, WallTime, std::uint64_t>;
   std::map<SlotPlace, SlotRecord> slots GUARDED_BY(mutex);
 
@@ -94,6 +97,7 @@ class MemoryDisk {
   void Put(const PutTrigger& put) REQUIRES(mutex);
   void Put(const PutSlot& put) REQUIRES(mutex);
   void Put(const DropSlot& drop) REQUIRES(mutex);
+  void Put(const PutTriggerCounts& put) REQUIRES(mutex);
 };
 
 }  // namespace muster

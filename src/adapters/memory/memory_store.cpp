@@ -144,10 +144,12 @@ Result<Snapshot> MemoryStore::Load(Term term) {
   for (const auto& [task, wish] : disk_->wishes) snapshot.wishes.push_back(wish);
   for (const auto& [name, pending] : disk_->pending) snapshot.pending.push_back(pending);
   for (const auto& [task, key] : disk_->holds) snapshot.holds.push_back({.key = key, .task = task});
-  for (const auto& [key, head] : disk_->heads) snapshot.documents.push_back(head);
+  for (const auto& [key, head] : disk_->heads)
+    if (head.kind != kTriggerKind) snapshot.documents.push_back(head);
   for (const auto& [key, notice] : disk_->notices) snapshot.notices.push_back(notice);
   for (const auto& [id, freeze] : disk_->freezes) snapshot.freezes.push_back(freeze);
   snapshot.triggers = TriggersOf(*disk_, snapshot.runs);
+  snapshot.trigger_counts = disk_->CountTriggers();
   return snapshot;
 }
 

@@ -14,6 +14,16 @@ void MemoryDisk::Put(const PutSlot& put) {
 
 void MemoryDisk::Put(const DropSlot& drop) { slots.erase({drop.trigger, drop.first, drop.act}); }
 
+void MemoryDisk::Put(const PutTriggerCounts& put) { trigger_counts = put.counts; }
+
+TriggerCounts MemoryDisk::CountTriggers() const {
+  if (trigger_counts) return *trigger_counts;
+  TriggerCounts counts;
+  for (const auto& [name, trigger] : triggers)
+    if (const auto state = CountedAs(trigger)) ++counts.Of(*state);
+  return counts;
+}
+
 Result<ReadAt<std::optional<Trigger>>> MemoryStore::FindTrigger(std::string_view name) {
   base::Lock lock(disk_->mutex);
   ReadAt<std::optional<Trigger>> answer{.value = {}, .commit = disk_->fence.number};

@@ -14,13 +14,17 @@ Result<Document> DocumentOf(const Statement& row) {
 }  // namespace
 
 Result<std::vector<DocumentHead>> ReadDocumentHeads(Database& database) {
-  return ReadAll<DocumentHead>(database,
-                               "SELECT record, dropped FROM document_head ORDER BY kind, name",
-                               [](const Statement& row) -> Result<DocumentHead> {
-                                 auto head = records::DecodeDocumentHead(row.ColumnBytes(0));
-                                 if (head) head->dropped = row.ColumnInt(1) != 0;
-                                 return head;
-                               });
+  // Two ranges of the index, so that a million triggers between them are not even looked at.
+  return ReadAll<DocumentHead>(
+      database,
+      "SELECT record, dropped FROM (SELECT * FROM document_head WHERE kind < ?1"
+      " UNION ALL SELECT * FROM document_head WHERE kind > ?1) ORDER BY kind, name",
+      [](const Statement& row) -> Result<DocumentHead> {
+        auto head = records::DecodeDocumentHead(row.ColumnBytes(0));
+        if (head) head->dropped = row.ColumnInt(1) != 0;
+        return head;
+      },
+      [](Statement& read) { read.Text(kTriggerKind); });
 }
 
 Result<std::optional<Document>> ReadDocument(Database& database, std::string_view kind,

@@ -91,6 +91,9 @@ Result<> ReadRest(Database& database, Snapshot& snapshot) {
   auto triggers = ReadTriggersOf(database, snapshot.runs);
   if (!triggers) return Fail(triggers.error());
   snapshot.triggers = std::move(*triggers);
+  auto counts = ReadTriggerCounts(database);
+  if (!counts) return Fail(counts.error());
+  snapshot.trigger_counts = *counts;
   return {};
 }
 

@@ -128,6 +128,7 @@ Result<> RecordWriter::PrepareAll() {
        "INSERT INTO trigger_row (name, due, dropped, record) VALUES (?, 0, ?, ?)"
        " ON CONFLICT DO UPDATE SET dropped = excluded.dropped, record = excluded.record"},
       {&put_trigger_due_, "UPDATE trigger_row SET due = ? WHERE name = ? AND due <> ?"},
+      {&put_meta_, "INSERT OR REPLACE INTO meta VALUES (?, ?)"},
       {&put_slot_,
        "INSERT INTO slot (trigger_name, first, act, last, fate, made, record)"
        " VALUES (?, ?, ?, ?, ?, ?, ?)"

@@ -75,6 +75,7 @@ class RecordWriter {
   Result<> Put(const PutTrigger& put, Seen& seen);
   Result<> Put(const PutSlot& put, Seen& seen);
   Result<> Put(const DropSlot& drop, Seen& seen);
+  Result<> Put(const PutTriggerCounts& put, Seen& seen);
 
   Database& database_;
   std::uint64_t id_space_ = 0;
@@ -128,6 +129,7 @@ class RecordWriter {
   Statement* drop_notice_ = nullptr;
   Statement* put_trigger_ = nullptr;
   Statement* put_trigger_due_ = nullptr;
+  Statement* put_meta_ = nullptr;
   Statement* put_slot_ = nullptr;
   Statement* drop_slot_ = nullptr;
 };

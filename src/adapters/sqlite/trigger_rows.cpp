@@ -1,5 +1,6 @@
 #include "adapters/sqlite/trigger_rows.hpp"
 
+#include <array>
 #include <limits>
 #include <set>
 
@@ -31,6 +32,25 @@ Result<std::int64_t> FirstFrom(Database& database, std::string_view trigger, Wal
       });
   if (!found) return Fail(found.error());
   return found->value_or(since.ms);
+}
+
+// Rows of `meta`, one for each state that a trigger's row can be in.
+constexpr std::array kCounted = {TriggerState::kRunnable, TriggerState::kPaused,
+                                 TriggerState::kComplete, TriggerState::kError};
+std::string MetaOf(TriggerState state) { return fmt::format("triggers_{}", Name(state)); }
+
+Result<TriggerCounts> CountTriggers(Database& database) {
+  auto all = database.Prepare("SELECT record, dropped FROM trigger_row");
+  if (!all) return Fail(all.error());
+  TriggerCounts counts;
+  auto ended = EachRow(**all, [&](const Statement& row) -> Result<> {
+    const auto trigger = TriggerOf(row);
+    if (!trigger) return Fail(trigger.error());
+    if (const auto state = CountedAs(*trigger)) ++counts.Of(*state);
+    return {};
+  });
+  if (!ended) return Fail(ended.error());
+  return counts;
 }
 
 }  // namespace
@@ -75,6 +95,21 @@ Result<std::vector<Trigger>> ReadTriggersOf(Database& database,
   return triggers;
 }
 
+Result<TriggerCounts> ReadTriggerCounts(Database& database) {
+  TriggerCounts counts;
+  for (const auto state : kCounted) {
+    const std::string name = MetaOf(state);
+    const auto value = ReadOne<std::uint64_t>(
+        database, "SELECT value FROM meta WHERE name = ?",
+        [&](Statement& read) { read.Text(name); },
+        [](const Statement& row) -> Result<std::uint64_t> { return row.ColumnId(0); });
+    if (!value) return Fail(value.error());
+    if (!*value) return CountTriggers(database);
+    counts.Of(state) = **value;
+  }
+  return counts;
+}
+
 Result<std::vector<SlotRecord>> ReadSlots(Database& database, std::string_view trigger,
                                           const SlotFilter& filter,
                                           std::optional<SlotCursor> before, std::size_t limit) {
@@ -110,6 +145,14 @@ Result<> RecordWriter::Put(const PutTrigger& put, Seen&) {
     return put_row;
   const std::int64_t due = DueHour(trigger);
   return put_trigger_due_->Int(due).Text(name).Int(due).Run();
+}
+
+Result<> RecordWriter::Put(const PutTriggerCounts& put, Seen&) {
+  TriggerCounts counts = put.counts;
+  for (const auto state : kCounted)
+    if (auto written = put_meta_->Text(MetaOf(state)).Id(counts.Of(state)).Run(); !written)
+      return written;
+  return {};
 }
 
 Result<> RecordWriter::Put(const PutSlot& put, Seen&) {

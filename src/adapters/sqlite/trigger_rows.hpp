@@ -18,6 +18,8 @@ Result<std::vector<Trigger>> ReadDueTriggers(Database& database, const DueCursor
 // The triggers that started one of the runs, by name.
 Result<std::vector<Trigger>> ReadTriggersOf(Database& database,
                                             const std::vector<Snapshot::OpenRun>& runs);
+// As last put. A store of before has none: then every row is looked at, once.
+Result<TriggerCounts> ReadTriggerCounts(Database& database);
 Result<std::vector<SlotRecord>> ReadSlots(Database& database, std::string_view trigger,
                                           const SlotFilter& filter,
                                           std::optional<SlotCursor> before, std::size_t limit);

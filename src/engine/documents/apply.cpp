@@ -32,15 +32,9 @@ void Relabel(Turn& turn, const std::string& name, const Labels& before, const La
   turn.Tell(HostNews{entry.host, entry.Online(), entry.address});
 }
 
-const AppliedTrigger* TriggerOf(const ApplyDocuments& command, std::string_view kind,
-                                const std::string& name) {
-  if (kind != "trigger") return nullptr;
-  const auto found = command.triggers.find(name);
-  return found == command.triggers.end() ? nullptr : &found->second;
-}
-
-DocumentsApplied::One PutOne(Turn& turn, const ApplyDocuments& command, const Document& given) {
-  DocumentHead& head = turn.state.documents[{given.kind, given.name}];
+// The next version of a document, unless it says what the latest says. `head` moves on to it.
+DocumentsApplied::One PutOne(Turn& turn, const ApplyDocuments& command, const Document& given,
+                             DocumentHead& head) {
   const bool there = head.version > 0 && !head.dropped;
   if (there && head.hash == given.hash)
     return {given.kind, given.name, head.version, DocumentFate::kUnchanged};
@@ -53,19 +47,44 @@ DocumentsApplied::One PutOne(Turn& turn, const ApplyDocuments& command, const Do
   if (given.kind == "host") Relabel(turn, given.name, before, head.labels);
   turn.Put(PutDocument{std::move(document)});
   AuditDocument(turn, command.caller, command.reason, "apply", head);
-  if (const AppliedTrigger* trigger = TriggerOf(command, given.kind, given.name))
-    ApplyTrigger(turn, *trigger, head.version, command.caller.name);
   return {head.kind, head.name, head.version,
           there ? DocumentFate::kChanged : DocumentFate::kCreated};
 }
 
-DocumentsApplied::One DropOne(Turn& turn, const ApplyDocuments& command, const std::string& kind,
-                              const std::string& name) {
-  if (!DropDocumentOf(turn, command.caller, kind, name, command.reason))
-    return {kind, name, 0, DocumentFate::kMissing};
-  if (const AppliedTrigger* trigger = TriggerOf(command, kind, name))
-    DropTriggerOf(turn, name, *trigger);
-  return {kind, name, turn.state.documents.at({kind, name}).version, DocumentFate::kDeleted};
+DocumentsApplied::One Put(Turn& turn, const ApplyDocuments& command, const Document& given) {
+  if (given.kind != kTriggerKind)
+    return PutOne(turn, command, given, turn.state.documents[{given.kind, given.name}]);
+  const AppliedTrigger& trigger = command.triggers.at(given.name);
+  DocumentHead head = TriggerHead(turn, given.name, trigger);
+  auto put = PutOne(turn, command, given, head);
+  if (put.fate != DocumentFate::kUnchanged) ApplyTrigger(turn, trigger, head, command.caller.name);
+  return put;
+}
+
+bool DropOne(Turn& turn, const Caller& caller, const std::string& reason, DocumentHead& head) {
+  if (head.version == 0 || head.dropped) return false;
+  head.dropped = true;
+  turn.Put(DropDocument{head.kind, head.name});
+  AuditDocument(turn, caller, reason, "delete", head);
+  return true;
+}
+
+DocumentsApplied::One Drop(Turn& turn, const ApplyDocuments& command, const std::string& kind,
+                           const std::string& name) {
+  DocumentHead head{.kind = kind, .name = name, .files = {}};
+  bool dropped = false;
+  if (kind == kTriggerKind) {
+    const AppliedTrigger& trigger = command.triggers.at(name);
+    head = TriggerHead(turn, name, trigger);
+    dropped = DropOne(turn, command.caller, command.reason, head);
+    if (dropped) DropTriggerOf(turn, name, trigger);
+  } else if (const auto found = turn.state.documents.find({kind, name});
+             found != turn.state.documents.end()) {
+    dropped = DropOne(turn, command.caller, command.reason, found->second);
+    head = found->second;
+  }
+  if (!dropped) return {kind, name, 0, DocumentFate::kMissing};
+  return {kind, name, head.version, DocumentFate::kDeleted};
 }
 
 }  // namespace
@@ -73,11 +92,7 @@ DocumentsApplied::One DropOne(Turn& turn, const ApplyDocuments& command, const s
 bool DropDocumentOf(Turn& turn, const Caller& caller, const std::string& kind,
                     const std::string& name, const std::string& reason) {
   const auto found = turn.state.documents.find({kind, name});
-  if (found == turn.state.documents.end() || found->second.dropped) return false;
-  found->second.dropped = true;
-  turn.Put(DropDocument{kind, name});
-  AuditDocument(turn, caller, reason, "delete", found->second);
-  return true;
+  return found != turn.state.documents.end() && DropOne(turn, caller, reason, found->second);
 }
 
 void Decide(Turn& turn, const ApplyDocuments& command) {
@@ -85,9 +100,9 @@ void Decide(Turn& turn, const ApplyDocuments& command) {
     return turn.Answer(command.caller, Fail(checked.error()));
   DocumentsApplied answer;
   for (const auto& document : command.puts)
-    answer.documents.push_back(PutOne(turn, command, *document));
+    answer.documents.push_back(Put(turn, command, *document));
   for (const auto& [kind, name] : command.drops)
-    answer.documents.push_back(DropOne(turn, command, kind, name));
+    answer.documents.push_back(Drop(turn, command, kind, name));
   turn.Answer(command.caller, std::move(answer));
 }
 

@@ -10,7 +10,7 @@ namespace muster::engine {
 
 void Decide(Turn& turn, const ApplyDocuments& command);
 
-// Deletes the latest version of a document; false when there is none.
+// Deletes the latest version of a document that is no trigger; false when there is none.
 bool DropDocumentOf(Turn& turn, const Caller& caller, const std::string& kind,
                     const std::string& name, const std::string& reason);
 

@@ -46,6 +46,14 @@ void BeginPaused(Trigger& trigger, const std::string& by) {
 }  // namespace
 
 Result<> CheckTriggers(Turn& turn, const ApplyDocuments& command) {
+  const auto has = [&](std::string_view kind, const std::string& name) {
+    return kind != kTriggerKind || command.triggers.contains(name);
+  };
+  for (const auto& document : command.puts)
+    if (!has(document->kind, document->name))
+      return Fail(ErrorCode::kInternal, "trigger '{}' was not looked up", document->name);
+  for (const auto& [kind, name] : command.drops)
+    if (!has(kind, name)) return Fail(ErrorCode::kInternal, "trigger '{}' was not looked up", name);
   for (const auto& [name, applied] : command.triggers)
     if (!turn.state.triggers.entries.contains(name) &&
         !IsCurrent(turn.state, name, applied.known.commit))
@@ -53,7 +61,18 @@ Result<> CheckTriggers(Turn& turn, const ApplyDocuments& command) {
   return {};
 }
 
-void ApplyTrigger(Turn& turn, const AppliedTrigger& applied, std::uint32_t version,
+DocumentHead TriggerHead(Turn& turn, const std::string& name, const AppliedTrigger& applied) {
+  DocumentHead head{.kind = std::string(kTriggerKind), .name = name, .dropped = true, .files = {}};
+  const auto held = HoldAny(turn, name, applied.known);
+  if (!held) return head;  // CheckTriggers has looked
+  const Trigger& trigger = (*held)->trigger;
+  head.version = trigger.version;
+  head.hash = trigger.hash;
+  head.dropped = trigger.dropped;
+  return head;
+}
+
+void ApplyTrigger(Turn& turn, const AppliedTrigger& applied, const DocumentHead& head,
                   const std::string& by) {
   const auto held = HoldAny(turn, applied.spec->name, applied.known);
   if (!held) return;  // CheckTriggers has looked
@@ -68,12 +87,13 @@ void ApplyTrigger(Turn& turn, const AppliedTrigger& applied, std::uint32_t versi
     if (anew) BeginAnew(turn, trigger);
   }
   trigger.spec = *applied.spec;
-  trigger.version = version;
+  trigger.version = head.version;
+  trigger.hash = head.hash;
   trigger.failed = false;
   trigger.error.clear();
   trigger.errors_in_a_row = 0;
   trigger.retry_at = {};
-  if (anew) NoteSchedule(turn, entry, version, {});
+  if (anew) NoteSchedule(turn, entry, head.version, {});
   Compile(turn.state, entry);
   Keep(turn, entry);
   LookAt(turn, entry);

@@ -50,6 +50,7 @@ void Fold(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint32_t count, s
   trigger.fold->last = slot;
   trigger.fold->count += count;
   trigger.skipped += count;
+  turn.state.triggers.tally.Count(why, count);
   entry.grown = true;
 }
 
@@ -181,6 +182,9 @@ OpenRun& Start(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint64_t act
                               .asked = act == 0 && IsAsked(entry, slot),
                               .commit = turn.commit}});
   ++trigger.started;
+  auto& tally = turn.state.triggers.tally;
+  tally.Count("started", 1);
+  if (act == 0) tally.CountLate(turn.now.wall - entry.times->DueAt(slot));
   trigger.last_run = open.run.id;
   trigger.last_slot = slot;
   trigger.error.clear();

@@ -107,6 +107,7 @@ void FireBackfill(Turn& turn, TriggerEntry& entry, const FireSlot& command) {
     return;
   }
   trigger.error = problem;
+  turn.state.triggers.tally.Count(why::kError, 1);
   turn.Put(PutSlot{SlotRecord{.trigger = trigger.spec.name,
                               .first = command.slot,
                               .last = command.slot,

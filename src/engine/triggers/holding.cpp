@@ -40,6 +40,16 @@ void SettleRestored(const State& state, TriggerEntry& entry) {
   }
 }
 
+// The row is about to be written: it may count for something else than before.
+void Recount(TriggerMemory& memory, TriggerEntry& entry) {
+  const auto now = CountedAs(entry.trigger);
+  if (now == entry.counted) return;
+  if (entry.counted && memory.counts.Of(*entry.counted) > 0) --memory.counts.Of(*entry.counted);
+  if (now) ++memory.counts.Of(*now);
+  entry.counted = now;
+  memory.counts_changed = true;
+}
+
 bool IsNeeded(const State& state, const TriggerEntry& entry) {
   const auto& memory = state.triggers;
   const std::string& name = entry.trigger.spec.name;
@@ -101,6 +111,7 @@ TriggerEntry& Enter(State& state, Trigger trigger) {
   const std::string name = trigger.spec.name;
   TriggerEntry& entry = memory.entries[name];
   entry.trigger = std::move(trigger);
+  entry.counted = CountedAs(entry.trigger);
   memory.touched.insert(name);
   Compile(state, entry);
   SettleRestored(state, entry);
@@ -138,6 +149,7 @@ void WriteTriggers(Turn& turn) {
     if (std::exchange(entry.changed, false)) {
       const auto next = entry.times ? entry.times->Next(entry.trigger.mark) : std::nullopt;
       entry.trigger.next = next.value_or(WallTime{});
+      Recount(memory, entry);
       turn.Put(PutTrigger{entry.trigger});
       entry.changed_at = turn.commit;
     }
@@ -146,6 +158,7 @@ void WriteTriggers(Turn& turn) {
     if (entry.changed_at) RememberLeft(memory, name, entry.changed_at);
     memory.entries.erase(found);
   }
+  if (std::exchange(memory.counts_changed, false)) turn.Put(PutTriggerCounts{memory.counts});
 }
 
 void LoadTriggers(State& state, std::vector<Trigger> triggers) {

@@ -137,6 +137,11 @@ void Decide(Turn& turn, const TakeTriggers& command) {
                         memory.fetch->after.hour == command.after.hour &&
                         memory.fetch->after.name == command.after.name;
   if (!expected) return;
+  // So much has changed since that nobody can say which of these rows still hold: read them again.
+  if (command.found.commit < memory.left_forgotten_at) {
+    memory.fetch->again = {0};
+    return;
+  }
   for (const auto& trigger : command.found.value) {
     const std::string& name = trigger.spec.name;
     turn.Spend();

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "domain/trigger.hpp"
+#include "engine/triggers/tally.hpp"
 #include "engine/triggers/timetable.hpp"
 #include "ports/store.hpp"
 
@@ -25,12 +26,13 @@ struct TriggerEntry {
     std::uint64_t act = 0;
     WallTime again;  // when to ask once more
   };
-  std::optional<Asked> preparing;    // a plan was asked for
-  std::optional<Asked> backfilling;  // likewise, for Trigger::backfill
-  bool changed = false;              // its row is to be written at the end of this turn
-  bool grown = false;                // likewise the row of Trigger::fold
-  CommitNumber changed_at;           // the last batch of this term with its row
-  WallTime armed;                    // its place in TriggerMemory::due; zero: none
+  std::optional<Asked> preparing;       // a plan was asked for
+  std::optional<Asked> backfilling;     // likewise, for Trigger::backfill
+  bool changed = false;                 // its row is to be written at the end of this turn
+  bool grown = false;                   // likewise the row of Trigger::fold
+  CommitNumber changed_at;              // the last batch of this term with its row
+  std::optional<TriggerState> counted;  // in TriggerMemory::counts; nothing: it is not
+  WallTime armed;                       // its place in TriggerMemory::due; zero: none
 };
 
 // What the engine holds of triggers. Those that are not here wait in the store.
@@ -45,6 +47,10 @@ struct TriggerMemory {
   std::unordered_map<std::string, CommitNumber> left;
   std::deque<std::pair<std::string, CommitNumber>> left_order;
   CommitNumber left_forgotten_at;
+
+  TriggerCounts counts;         // of all there are, also in the store
+  bool counts_changed = false;  // they are to be written at the end of this turn
+  SlotTally tally;
 
   std::int64_t horizon = 0;  // whatever is due up to this hour is here
   struct Fetch {
