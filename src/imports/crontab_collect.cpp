@@ -43,6 +43,18 @@ echo '=== end'
 
 std::string_view NameIn(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
+bool IsText(std::string_view text) {
+  return IsUtf8(text) && std::ranges::none_of(text, [](char c) {
+           return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+         });
+}
+
+bool IsZone(std::string_view name) {
+  constexpr std::string_view kSigns =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-/";
+  return !name.empty() && name.find_first_not_of(kSigns) == std::string_view::npos;
+}
+
 // What packages and editors leave beside a file.
 bool IsLeftBehind(std::string_view name) {
   return name.ends_with('~') || name.contains(".dpkg-") || name.contains(".rpm") ||
@@ -93,12 +105,14 @@ class Collected {
   void TakeMark(std::string_view mark) {
     open_ = false;
     pending_end_ = false;
+    if (!IsText(mark))
+      return Note(Carried::kLost, "", "a file is left out, for its name is no text");
     const auto end = std::min(mark.size(), mark.find(' '));
     const auto word = mark.substr(0, end);
     const auto rest = mark.substr(std::min(mark.size(), end + 1));
     if (word == "muster") begun_ = true;
     if (word == "end") ended_ = true;
-    if (word == "zone") zone_ = Trim(rest);
+    if (word == "zone" && IsZone(Trim(rest))) zone_ = Trim(rest);
     if (word == "cut" && !read_.files.empty()) read_.files.back().cut = true;
     if (word == "unreadable") Lost(rest, "cannot be read; collect as root (--as)");
     if (word == "left") Lost(rest, "is one file too many");

@@ -384,6 +384,10 @@ TEST(CrontabCollected, WhatIsCutShortIsTold) {
   ASSERT_THAT(half.notes, SizeIs(1));
   EXPECT_EQ(half.notes[0].carried, Carried::kLost);
   EXPECT_THAT(ReadCollected("web1", "sh: not found\n").notes, SizeIs(1));
+  const auto odd = ReadCollected(
+      "web1", "=== muster crontabs 1\n=== zone a b\n=== user /x\xff\n> 1\n\n=== end\n");
+  EXPECT_THAT(odd.files, IsEmpty());
+  EXPECT_THAT(odd.notes, SizeIs(2));
   EXPECT_THAT(ReadCollected("web1", "> a\n\n=== cut\n=== zone\n").files, IsEmpty());
 }
 
