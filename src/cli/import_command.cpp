@@ -98,6 +98,7 @@ void AddImport(CLI::App& app, Context& context) {
   rundeck->callback([&context, flags] {
     context.action = [&context, flags] { return ImportRundeck(context, *flags); };
   });
+  AddImportCrontab(*command, context);
 }
 
 }  // namespace muster::cli

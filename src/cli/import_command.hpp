@@ -4,7 +4,8 @@
 
 namespace muster::cli {
 
-// import rundeck: what other tools keep, as documents.
+// import rundeck, import crontab: what other tools keep, as documents.
 void AddImport(CLI::App& app, Context& context);
+void AddImportCrontab(CLI::App& import, Context& context);
 
 }  // namespace muster::cli

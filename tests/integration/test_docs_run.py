@@ -39,6 +39,7 @@ ENDS = {
 FILES = {
     "kernel.deb": "kernel\n", "app.conf": "a=1\n", "a.sql": "select 1;\n", "b.sql": "select 2;\n", "conf/app.ini": "[a]\n",
     "FILE": "a note\n", "hosts.txt": "lab1\nlab2\n", "fleet.csv": "name,zone\nlab3,sh2\n", "schedules.txt": "*/5 * * * *\n",
+    "deploy.cron": "# the dump\n30 2 * * 1-5 /opt/backup.sh --full\n",
     "inventory.ini": "[lab]\nlab4\nlab5\n",
     "jobs.yaml": "- name: Nightly\n  sequence:\n    keepgoing: false\n    commands:\n      - exec: 'true'\n",
     "jobs/kernel-upgrade.yaml": "apiVersion: muster/v1\nkind: job\nname: kernel-upgrade\ntargets: 'web*'\n"
