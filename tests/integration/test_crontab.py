@@ -120,23 +120,26 @@ class Crontab(ClusterTest):
         self.assertEqual((self.triggers()[name]["state"], states), ("runnable", {"paused"}))
 
     def test_fired_by_hand_it_runs_as_cron_would(self):
-        home = self.cluster.folder / "home"
-        home.mkdir()
-        text = (f"HOME={home}\nSHELL=/bin/bash\nGREETING='hello  there'\nMAILTO=ops@example.com\n"
-                "0 0 1 1 * { pwd; id -un; echo \"$GREETING 100\\% $HOME $PATH $LOGNAME\"; echo ${BASH##*/}; cat; }"
-                " > out%first%%$HOME \\% last\n")
-        file = self.file("one.cron", text)
-        done = self.imported(file, "--user", ME.pw_name, "--host", "web1", "--apply")
+        text = ("# of nobody\n"
+                "0 0 1 1 * id -un; echo \"$HOME $PATH $LOGNAME $SHELL\"; readlink /proc/$$/exe | sed 's,.*/,,'; cat\n"
+                "HOME=/tmp\nSHELL=/bin/bash\nGREETING='hello  there'\nMAILTO=ops@example.com\n"
+                "0 0 2 1 * id -un; pwd; echo \"$GREETING 100\\% $HOME $LOGNAME\"; echo ${BASH##*/}; cat"
+                "%first%%$HOME \\% last\n")
+        done = self.imported(self.file("two.cron", text), "--user", "nobody", "--host", "web1", "--apply")
         self.assertIn("MAILTO=ops@example.com", done.complaint)
-        name = re.search(r"becomes trigger (\S+)", done.complaint)[1]
-        self.assertIn(f"trigger {name}  created", done.text)
-        answer = self.cluster.http("POST", f"/api/v1/triggers/{name}/fire", {})
-        self.assertEqual(answer.status, 201, answer)
-        run = self.cluster.wait_end(answer.json()["id"])
-        self.assertEqual(run["state"], "succeeded", run)
-        self.assertEqual((home / "out").read_text(),
-                         f"{home}\n{ME.pw_name}\nhello  there 100% {home} /usr/bin:/bin {ME.pw_name}\nbash\n"
-                         "first\n\n$HOME % last\n")
+        said = []
+        for name in re.findall(r"becomes trigger (\S+)", done.complaint):
+            self.assertIn(f"trigger {name}  created", done.text)
+            answer = self.cluster.http("POST", f"/api/v1/triggers/{name}/fire", {})
+            self.assertEqual(answer.status, 201, answer)
+            run = self.cluster.wait_end(answer.json()["id"])
+            self.assertEqual(run["state"], "succeeded", run)
+            said.append(self.cluster.log_of(run["id"], "web1").decode())
+            self.assertEqual(self.cluster.get(f"/triggers/{name}")["state"], "paused")
+        shell = Path("/bin/sh").resolve().name
+        self.assertEqual(said, [
+            f"nobody\n{pwd.getpwnam('nobody').pw_dir} /usr/bin:/bin nobody /bin/sh\n{shell}\n",
+            "nobody\n/tmp\nhello  there 100% /tmp nobody\nbash\nfirst\n\n$HOME % last\n"])
 
     def test_a_fleet_is_collected_and_folded(self):
         root = self.cluster.folder / "root"
@@ -181,8 +184,10 @@ class Crontab(ClusterTest):
         self.assertIn("targets: 'web*'", piped.text)
         self.assertIn("-:2:3: ", piped.complaint)
         self.assertIn(" /etc/crontab", piped.complaint)
-        away = self.cluster.muster("import", "crontab", "--from-hosts", "-t", "nobody1")
-        self.assertCode(away, 4)
+        self.imported("--from-hosts", "-t", "nobody1", code=4)
+        refused = self.imported("--from-hosts", "-t", "web1", "--as", "no-such-user", code=6)
+        self.assertRegex(refused.complaint, "web1: its crontabs are not imported: refused: .*no-such-user")
+        self.assertIn("0 of 0 lines", refused.complaint)
 
 
 if __name__ == "__main__":
