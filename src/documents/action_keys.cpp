@@ -101,6 +101,40 @@ const Shape& HttpShape() {
   return shape;
 }
 
+const Shape& ConditionShape() {
+  const auto bound = [] { return Template(Place::kStage, Form::kNumber); };
+  static const Shape shape{
+      "condition",
+      "a condition",
+      {{"method", Choice({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"}), "Default `GET`."},
+       {"url", Template(Place::kStage, Form::kAddress),
+        "What is asked, by the server. Which addresses may be is a setting of the server. "
+        "Template.",
+        true},
+       {"headers", Pairs(Form::kHeader, Template(Place::kStage)), "Templates."},
+       {"body", Template(Place::kStage), "Template."},
+       {"expect", OneOrList(Integer(100, 599)),
+        "The statuses that are an answer; else any 2xx, and with `value: status` any at all."},
+       {"timeout", TimeAboveZero(), "For the whole request. Default `30s`."},
+       {"value", Text(Form::kReading),
+        "Where the number is: a JSON pointer into the answer, as in `/data/used`, or `status` for "
+        "the status of HTTP; else the answer's body is the number."},
+       {"above", bound(), "It holds while the value is greater. Template."},
+       {"below", bound(), "… is smaller. Template."},
+       {"at_least", bound(), "… is greater or the same. Template."},
+       {"at_most", bound(), "… is smaller or the same. Template."},
+       {"equals", bound(), "… is the same. Template."},
+       {"differs", bound(), "… is another. Template."},
+       {"for", Time(),
+        "So long it must hold before it fires, over firings of the trigger. Default `0s`."},
+       {"missing", Choice({"error", "ok", "firing"}),
+        "What an answer without the value, with `null` or `NaN` counts as: a failure of the stage "
+        "(default), not holding, or holding."}},
+      false,
+      {{"above", "below", "at_least", "at_most", "equals", "differs"}}};
+  return shape;
+}
+
 const Shape& MessageShape() {
   static const Shape shape{"message",
                            "a message",
@@ -196,6 +230,8 @@ std::vector<Key> ActionKeys() {
        "Waits for a person: what is asked, or a map."},
       {"wait", OrOne(MapOf(WaitShape()), Time()), "Waits: a duration, or a map."},
       {"http", MapOf(HttpShape()), "The server makes a request."},
+      {"condition", MapOf(ConditionShape()),
+       "Asks for a number over HTTP and holds it against a bound."},
       {"notify", MapOf(MessageShape()), "Sends a message through a channel."},
       {"job", OrOne(MapOf(ChildShape()), Text(Form::kName)),
        "Starts another job as a child run: its name, or a map."},

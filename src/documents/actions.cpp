@@ -77,6 +77,12 @@ class ActionBuilder {
   }
 
   Action Http(const Node& value) {
+    HttpAction http = Request(value);
+    for (auto& [name, pointer] : PairsOf(value.Find("outputs"))) http.outputs[name] = pointer;
+    return http;
+  }
+
+  HttpAction Request(const Node& value) const {
     HttpAction http;
     http.method = TextOf(value, "method", http.method);
     http.url = TextOf(value, "url");
@@ -85,9 +91,25 @@ class ActionBuilder {
     for (const auto& status : TextsOf(value.Find("expect")))
       if (const auto number = ParseInteger(status))
         http.expect.push_back(static_cast<std::uint16_t>(*number));
-    for (auto& [name, pointer] : PairsOf(value.Find("outputs"))) http.outputs[name] = pointer;
     http.timeout = Timeout(value, http.timeout);
     return http;
+  }
+
+  Action Condition(const Node& value) {
+    ConditionAction condition;
+    condition.request = Request(value);
+    condition.value = TextOf(value, "value");
+    for (const auto comparison : {Comparison::kAbove, Comparison::kBelow, Comparison::kAtLeast,
+                                  Comparison::kAtMost, Comparison::kEquals, Comparison::kDiffers}) {
+      if (value.FindKey(Name(comparison)) == nullptr) continue;
+      condition.comparison = comparison;
+      condition.bound = TextOf(value, Name(comparison));
+    }
+    condition.hold = TimeOf(value, "for", {});
+    const std::string missing = TextOf(value, "missing");
+    if (missing == "ok") condition.missing = MissingValue::kOk;
+    if (missing == "firing") condition.missing = MissingValue::kFiring;
+    return condition;
   }
 
   Action Child(const Node& value) {
@@ -221,6 +243,8 @@ Action BuildAction(const Context& context, const Node& map, std::uint32_t action
       return Wait(context, value("wait"));
     case kHttpAction:
       return builder.Http(value("http"));
+    case kConditionAction:
+      return builder.Condition(value("condition"));
     case kNotifyAction:
       return NotifyAction{TextOf(value("notify"), "to"), TextOf(value("notify"), "message")};
     case kJobAction:

@@ -34,7 +34,7 @@ const Shape& BetweenShape() {
   return shape;
 }
 
-constexpr std::uint32_t kServerWork = kHttpAction | kNotifyAction;
+constexpr std::uint32_t kServerWork = kHttpAction | kNotifyAction | kConditionAction;
 constexpr std::uint32_t kBatched = kHostActions | kStagesAction | kJobAction;
 
 Key Refused(std::string_view name, std::string_view why) {
@@ -48,7 +48,7 @@ std::vector<Key> CommonKeys() {
   return {
       {"timeout", TimeAboveZero(),
        "Bounds each attempt of a task (of an approval: until it counts as rejected). Default `1h`.",
-       false, kHostActions | kApproveAction | kHttpAction},
+       false, kHostActions | kApproveAction | kHttpAction | kConditionAction},
       {"retries", RetryCount(), "Attempts after one that failed or timed out: a number, or a map.",
        false, kHostActions | kServerWork},
       {"repeat", Choice({"never", "safe"}),

@@ -20,9 +20,11 @@ class Names {
     if (path[0] == "run") return OneOf(path, {"id", "job", "by", "pass"});
     if (path[0] == "targets") return OneOf(path, {"count", "expression"});
     if (path[0] == "host") return Host(use, path);
+    if (path[0] == "trigger") return Trigger(path);
     if (path[0] == "stages") return Stage(use, name);
-    return fmt::format("there is no '{}'{}", WrittenName(path),
-                       Suggestion(path[0], {"params", "run", "targets", "host", "stages"}));
+    return fmt::format(
+        "there is no '{}'{}", WrittenName(path),
+        Suggestion(path[0], {"params", "run", "targets", "host", "stages", "trigger"}));
   }
 
  private:
@@ -35,6 +37,12 @@ class Names {
   }
   static std::optional<std::string> TooLong(const Path& path) {
     return fmt::format("'{}' has no parts", WrittenName(std::span(path).first(path.size() - 1)));
+  }
+
+  static std::optional<std::string> Trigger(const Path& path) {
+    if (path.size() < 2 || path[1] != "data") return OneOf(path, {"name", "slot", "data"});
+    if (path.size() == 2) return "'trigger.data' needs a part: trigger.data.NAME";
+    return path.size() == 3 ? std::nullopt : TooLong(path);
   }
 
   std::optional<std::string> Param(const TemplateUse& use, const Path& path) const {

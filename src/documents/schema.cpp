@@ -56,6 +56,7 @@ std::string Single(const Value& value) {
     case Form::kMode:
       return R"({"type":["string","integer"]})";
     case Form::kCpu:
+    case Form::kNumber:
       return R"({"type":["string","number"]})";
     case Form::kStage:
     case Form::kParam:
@@ -83,6 +84,7 @@ std::string Single(const Value& value) {
     case Form::kPath:
     case Form::kFile:
     case Form::kPointer:
+    case Form::kReading:
     case Form::kAddress:
     case Form::kScript:
       return R"({"type":"string"})";

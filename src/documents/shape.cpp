@@ -38,8 +38,9 @@ std::vector<std::string_view> Shape::Names() const {
 }
 
 const std::vector<std::string_view>& ActionNames() {
-  static const std::vector<std::string_view> names = {"script",  "push", "pull", "reboot", "stages",
-                                                      "approve", "wait", "http", "notify", "job"};
+  static const std::vector<std::string_view> names = {"script", "push",    "pull",     "reboot",
+                                                      "stages", "approve", "wait",     "http",
+                                                      "notify", "job",     "condition"};
   return names;
 }
 

@@ -42,6 +42,8 @@ enum class Form : std::uint8_t {
   kPath,       // on the hosts, a template of `place`
   kFile,       // relative to the document
   kPointer,    // a JSON pointer
+  kReading,    // a JSON pointer or `status`
+  kNumber,     // decimal, a template of `place`
   kAddress,    // http:// or https://, a template of `place`
   kSecret,     // secret:NAME
   kChoice,     // one of `choices`
@@ -92,8 +94,9 @@ enum Actions : std::uint32_t {
   kHttpAction = 1 << 7,
   kNotifyAction = 1 << 8,
   kJobAction = 1 << 9,
+  kConditionAction = 1 << 10,
   kHostActions = kScriptAction | kPushAction | kPullAction | kRebootAction,
-  kEveryAction = (1 << 10) - 1,
+  kEveryAction = (1 << 11) - 1,
 };
 const std::vector<std::string_view>& ActionNames();  // by bit
 

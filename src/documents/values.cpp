@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 
 #include <re2/re2.h>
 
@@ -10,6 +11,7 @@
 #include "documents/problems.hpp"
 #include "documents/shape.hpp"
 #include "domain/batches.hpp"
+#include "domain/condition.hpp"
 #include "domain/host_ranges.hpp"
 #include "domain/targets.hpp"
 #include "domain/template.hpp"
@@ -151,11 +153,19 @@ Result<> CheckStatus(std::string_view text) {
                 "an outcome or a status: letters, digits, _ . -");
 }
 
-Result<> CheckPointer(std::string_view text) {
+Result<> CheckPointer(std::string_view text,
+                      std::string_view expected = "a JSON pointer, as in /items/0/id") {
   bool good = text.empty() || text.starts_with('/');
   for (std::size_t i = 0; i < text.size(); ++i)
     if (text[i] == '~') good = good && i + 1 < text.size() && In(text[i + 1], "01");
-  return Unless(good, text, "a JSON pointer, as in /items/0/id");
+  return Unless(good, text, expected);
+}
+
+Result<> CheckNumber(std::string_view text) {
+  if (text.find("${{") != std::string_view::npos) return Only(NamesIn(text));
+  const auto number = ParseReading(text);
+  return Unless(number && std::isfinite(*number) && text != "true" && text != "false", text,
+                "a number, as in 0.9");
 }
 
 Result<> CheckSmall(const Value& value, const std::string& text) {
@@ -254,6 +264,11 @@ Result<> CheckValue(const Value& value, const std::string& text) {
       return CheckFile(text);
     case Form::kPointer:
       return CheckPointer(text);
+    case Form::kReading:
+      if (text == ConditionAction::kStatus) return {};
+      return CheckPointer(text, "a JSON pointer, as in /items/0/used, or 'status'");
+    case Form::kNumber:
+      return CheckNumber(text);
     case Form::kAddress:
       return CheckAddress(value, text);
     case Form::kSecret:
@@ -304,6 +319,8 @@ std::string_view Describe(const Value& value) {
       return "a plan of batches";
     case Form::kCpu:
       return "a number of processors";
+    case Form::kNumber:
+      return "a number";
     case Form::kTargets:
       return "a target expression";
     case Form::kPattern:
@@ -329,6 +346,7 @@ std::string_view Describe(const Value& value) {
     case Form::kMode:
     case Form::kOwner:
     case Form::kPointer:
+    case Form::kReading:
     case Form::kAddress:
     case Form::kSecret:
     case Form::kChoice:

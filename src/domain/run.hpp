@@ -85,6 +85,8 @@ struct RunSpec {
   std::string left_out = {};  // targets it was started without, and why; "" when none
   // The jobs its stages start, by name, as they were when it started.
   std::map<std::string, std::shared_ptr<const RunSpec>, std::less<>> jobs = {};
+  // What its trigger carried when it started; later passes and plans of the run keep it.
+  std::map<std::string, std::string> data = {};
 };
 
 // A host as a run froze it.

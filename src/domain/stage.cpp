@@ -43,9 +43,15 @@ std::string_view ActionName(const StageSpec& stage) noexcept {
     if (command->pull) return "pull";
     return command->reboot ? "reboot" : "script";
   }
-  constexpr std::array<std::string_view, 7> kNames = {"script", "stages", "approve", "wait",
-                                                      "http",   "notify", "job"};
+  constexpr std::array<std::string_view, 8> kNames = {"script", "stages", "approve", "wait",
+                                                      "http",   "notify", "job",     "condition"};
   return kNames[stage.action.index()];
+}
+
+std::string_view Name(Comparison comparison) noexcept {
+  constexpr std::array<std::string_view, 6> kNames = {"above",   "below",  "at_least",
+                                                      "at_most", "equals", "differs"};
+  return kNames[static_cast<std::size_t>(comparison)];
 }
 
 std::string_view Name(HostChoice choice) noexcept {

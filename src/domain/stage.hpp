@@ -87,6 +87,37 @@ struct JobAction {
   friend bool operator==(const JobAction&, const JobAction&) = default;
 };
 
+// How a value is compared with a bound.
+enum class Comparison : std::uint8_t {
+  kAbove = 0,
+  kBelow = 1,
+  kAtLeast = 2,
+  kAtMost = 3,
+  kEquals = 4,
+  kDiffers = 5,
+};
+
+// What an answer without the value counts as.
+enum class MissingValue : std::uint8_t {
+  kError = 0,   // the stage fails
+  kOk = 1,      // as if it did not hold
+  kFiring = 2,  // as if it did
+};
+
+// A request whose answer is held against a bound; domain/condition.hpp judges.
+struct ConditionAction {
+  static constexpr std::string_view kStatus = "status";
+
+  HttpAction request;  // without outputs; `expect` as there, and any status when that is the value
+  std::string value;   // JSON pointer into the answer, or kStatus; "" is the answer's body
+  Comparison comparison = Comparison::kAbove;
+  std::string bound;  // template of a number
+  Duration hold{};    // so long it must hold before it counts
+  MissingValue missing = MissingValue::kError;
+
+  friend bool operator==(const ConditionAction&, const ConditionAction&) = default;
+};
+
 // Holds other stages, which run one after the other on each of its batches.
 struct SequenceAction {
   friend bool operator==(const SequenceAction&, const SequenceAction&) = default;
@@ -98,7 +129,7 @@ struct SequenceAction {
 using HostAction = std::shared_ptr<const Command>;
 
 using Action = std::variant<HostAction, SequenceAction, ApproveAction, WaitAction, HttpAction,
-                            NotifyAction, JobAction>;
+                            NotifyAction, JobAction, ConditionAction>;
 
 // At most `max` at once of everything that has this key.
 struct KeyLimit {
@@ -157,8 +188,12 @@ inline bool WorksOnHosts(const StageSpec& stage) noexcept {
   return std::holds_alternative<HostAction>(stage.action);
 }
 
-// "script", "push", "pull", "reboot", "stages", "approve", "wait", "http", "notify", "job".
+// "script", "push", "pull", "reboot", "stages", "approve", "wait", "http", "notify", "job",
+// "condition".
 std::string_view ActionName(const StageSpec& stage) noexcept;
+
+// "above", "below", "at_least", "at_most", "equals", "differs".
+std::string_view Name(Comparison comparison) noexcept;
 
 std::string_view Name(HostChoice choice) noexcept;
 std::optional<HostChoice> ParseHostChoice(std::string_view name) noexcept;

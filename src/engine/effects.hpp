@@ -59,9 +59,10 @@ using News = std::variant<RunNews, TaskNews, HostNews, TokenNews, SecretNews>;
 // A task that the server itself carries out. Its end comes back as a ServerReport.
 struct ServerOrder {
   TaskKey task;
-  std::variant<HttpAction, NotifyAction> what;  // without templates
-  std::string job = {};                         // of the run, for messages
-  std::string state = {};                       // likewise
+  // Without templates. A condition's end says its `value` alone: the engine judges it.
+  std::variant<HttpAction, NotifyAction, ConditionAction> what;
+  std::string job = {};    // of the run, for messages
+  std::string state = {};  // likewise
 };
 
 // A slot is due: somebody is to plan its run, and to answer with FireSlot, also when that fails.

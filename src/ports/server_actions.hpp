@@ -26,7 +26,9 @@ struct ChannelMessage {
 
 // One server task, ready to go: templates are rendered and secrets filled in.
 struct ServerAction {
-  std::variant<HttpAction, ChannelMessage> what;
+  // A condition ends with the output `value`, or without it when the answer lacks it; whether it
+  // holds is not judged here.
+  std::variant<HttpAction, ChannelMessage, ConditionAction> what;
   // Byte strings that never come back: replaced by *** in everything the outcome says.
   std::vector<std::string> masks = {};
 };

@@ -35,11 +35,21 @@ void OutsideWork::Begin(const engine::ServerOrder& order) {
 
 Result<ServerAction> OutsideWork::Prepare(const engine::ServerOrder& order) {
   ServerAction action;
-  if (const auto* http = std::get_if<HttpAction>(&order.what)) {
-    HttpAction filled = *http;
-    for (auto& [name, value] : filled.headers)
+  const auto fill = [&](HttpAction& http) -> Result<> {
+    for (auto& [name, value] : http.headers)
       if (auto done = FillSecrets(value, means_.find_secret, action.masks); !done)
         return Fail(done.error());
+    return {};
+  };
+  if (const auto* http = std::get_if<HttpAction>(&order.what)) {
+    HttpAction filled = *http;
+    if (auto done = fill(filled); !done) return Fail(done.error());
+    action.what = std::move(filled);
+    return action;
+  }
+  if (const auto* condition = std::get_if<ConditionAction>(&order.what)) {
+    ConditionAction filled = *condition;
+    if (auto done = fill(filled.request); !done) return Fail(done.error());
     action.what = std::move(filled);
     return action;
   }

@@ -52,6 +52,19 @@ TYPED_TEST(ServerActionsContract, BringsBackStatusBodyAndOutputs) {
                                    Pair("item", R"({"v":"second"})"), Pair("deep", "first")));
 }
 
+TYPED_TEST(ServerActionsContract, AConditionBringsBackItsValueAlone) {
+  ConditionAction action{.request = this->Http("/json"), .value = "/ratio"};
+  const auto outcome = this->Do({.what = action});
+  EXPECT_EQ(outcome.state, TaskState::kSucceeded) << outcome.reason;
+  EXPECT_THAT(outcome.outputs, UnorderedElementsAre(Pair("value", "1.5")));
+  action.value = "/nobody/knows";
+  const auto without = this->Do({.what = action});
+  EXPECT_EQ(without.state, TaskState::kSucceeded) << without.reason;
+  EXPECT_TRUE(without.outputs.empty());
+  action.request.url = this->Url("/status/503");
+  EXPECT_EQ(this->Do({.what = action}).state, TaskState::kFailed);
+}
+
 TYPED_TEST(ServerActionsContract, AMissingOutputFailsAndIsNamed) {
   const auto outcome = this->Do(Get(this->Url("/json"), {{"id", "/id"}, {"owner", "/team/owner"}}));
   EXPECT_EQ(outcome.state, TaskState::kFailed);

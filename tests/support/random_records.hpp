@@ -168,6 +168,13 @@ class RandomRecords {
         return Http();
       case 5:
         return NotifyAction{.channel = Text(), .message = Text()};
+      case 7:
+        return ConditionAction{.request = Http(),
+                               .value = Text(),
+                               .comparison = static_cast<Comparison>(Number(6)),
+                               .bound = Text(),
+                               .hold = Span(),
+                               .missing = static_cast<MissingValue>(Number(3))};
       case 6:
         return JobAction{.job = Text(), .params = Pairs(), .wait = Coin()};
       default:
@@ -215,6 +222,7 @@ class RandomRecords {
     plan.job = Text();
     plan.version = Small();
     plan.left_out = Text();
+    plan.data = Pairs();
     for (const auto& name : Texts())
       plan.params.push_back({.name = name, .value = Text(), .secret = Coin()});
     plan.timeout = Span();
@@ -488,6 +496,7 @@ inline bool SamePlan(const RunSpec& a, const RunSpec& b) {
   return a.title == b.title && a.targets == b.targets && a.stages == b.stages && a.job == b.job &&
          a.version == b.version && a.params == b.params && a.timeout == b.timeout &&
          a.priority == b.priority && a.limits == b.limits && a.notices == b.notices &&
+         a.data == b.data &&
          std::equal(a.jobs.begin(), a.jobs.end(), b.jobs.begin(), b.jobs.end(), same_job);
 }
 

@@ -13,6 +13,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kMostOutputValue = 64 << 10;
+constexpr std::size_t kMostReading = 1024;
 constexpr std::size_t kMostExcerpt = 200;
 constexpr std::string_view kMask = "***";
 
@@ -64,6 +65,26 @@ Result<std::vector<std::pair<std::string, std::string>>> ReadOutputs(
   return outputs;
 }
 
+Result<std::optional<std::string>> ReadValue(const ConditionAction& action, const Answer& answer) {
+  if (action.value == ConditionAction::kStatus) return std::to_string(answer.status);
+  std::string text(Trim(answer.body));
+  if (!action.value.empty()) {
+    json::error_code problem;
+    const json::value document = json::parse(answer.body, problem);
+    if (problem)
+      return Fail(ErrorCode::kInvalid, "the answer is no JSON, so it has no value at '{}'",
+                  action.value);
+    const json::value* found = document.find_pointer(action.value, problem);
+    if (found == nullptr || found->is_null()) return std::nullopt;
+    text = TextOf(*found);
+  }
+  if (text.empty()) return std::nullopt;
+  if (text.size() > kMostReading)
+    return Fail(ErrorCode::kInvalid, "the value has {}, which is no number",
+                FormatSize(text.size()));
+  return text;
+}
+
 bool SaysNo(const std::string& body) {
   json::error_code problem;
   const json::value document = json::parse(body, problem);
@@ -94,6 +115,22 @@ ServerOutcome JudgeHttp(const HttpAction& action, std::string_view what, Answer 
   } else {
     outcome.state = TaskState::kSucceeded;
     outcome.outputs = std::move(*outputs);
+  }
+  outcome.output = std::move(answer.body);
+  return outcome;
+}
+
+ServerOutcome JudgeReading(const ConditionAction& action, std::string_view what, Answer answer) {
+  ServerOutcome outcome{.status = answer.status};
+  const auto& expect = action.request.expect;
+  const bool any = action.value == ConditionAction::kStatus && expect.empty();
+  if (!any && !IsExpected(answer.status, expect)) {
+    outcome.reason = UnexpectedStatus(what, answer, expect);
+  } else if (auto value = ReadValue(action, answer); !value) {
+    outcome.reason = fmt::format("{}: {}", what, value.error().message);
+  } else {
+    outcome.state = TaskState::kSucceeded;
+    if (*value) outcome.outputs.emplace_back("value", std::move(**value));
   }
   outcome.output = std::move(answer.body);
   return outcome;

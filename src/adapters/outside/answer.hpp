@@ -19,6 +19,10 @@ struct Answer {
 // is a text its characters are taken, of anything else its JSON.
 ServerOutcome JudgeHttp(const HttpAction& action, std::string_view what, Answer answer);
 
+// What the condition looks at, as the output `value`; none when the answer lacks it or has null
+// there. Any status is good when that is the value and none are expected.
+ServerOutcome JudgeReading(const ConditionAction& action, std::string_view what, Answer answer);
+
 // Any 2xx is good; of a chat also only when the answer does not say the opposite ({"ok": false} or
 // an "errcode" other than 0, as some of them answer with status 200).
 ServerOutcome JudgeMessage(const Channel& channel, std::string_view what, Answer answer);

@@ -159,10 +159,17 @@ Result<Request> Make(const TaskKey& task, const ChannelMessage& message, WallTim
   return Make(task, message, std::get<MailChannel>(message.channel.way), now);
 }
 
+// The request of whatever is one; nullptr for a message.
+const HttpAction* HttpOf(const ServerAction& action) {
+  if (const auto* condition = std::get_if<ConditionAction>(&action.what))
+    return &condition->request;
+  return std::get_if<HttpAction>(&action.what);
+}
+
 }  // namespace
 
 Result<Request> MakeRequest(const TaskKey& task, const ServerAction& action, WallTime now) {
-  if (const auto* http = std::get_if<HttpAction>(&action.what)) return Make(*http);
+  if (const HttpAction* http = HttpOf(action)) return Make(*http);
   return Make(task, std::get<ChannelMessage>(action.what), now);
 }
 
@@ -171,13 +178,15 @@ ServerOutcome Judge(const ServerAction& action, const Request& request, std::uin
   Answer answer{.status = status, .body = std::move(body)};
   if (const auto* http = std::get_if<HttpAction>(&action.what))
     return JudgeHttp(*http, request.what, std::move(answer));
+  if (const auto* condition = std::get_if<ConditionAction>(&action.what))
+    return JudgeReading(*condition, request.what, std::move(answer));
   return JudgeMessage(std::get<ChannelMessage>(action.what).channel, request.what,
                       std::move(answer));
 }
 
 std::optional<Url> RedirectOf(const ServerAction& action, const Request& request,
                               std::uint16_t status, const std::string& location) {
-  const auto* http = std::get_if<HttpAction>(&action.what);
+  const HttpAction* http = HttpOf(action);
   const bool safe = request.method == "GET" || request.method == "HEAD";
   if (http == nullptr || !safe || status < 300 || status > 399 || location.empty())
     return std::nullopt;

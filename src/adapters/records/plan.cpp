@@ -13,6 +13,7 @@ void PutWords(const RunSpec& spec, wire::RunSpec* out) {
   out->set_job(spec.job);
   out->set_version(spec.version);
   out->set_left_out(spec.left_out);
+  PutPairs(spec.data, out->mutable_data());
   for (const auto& param : spec.params) {
     auto* item = out->add_params();
     item->set_name(param.name);
@@ -32,6 +33,7 @@ void TakeWords(const wire::RunSpec& in, RunSpec* spec) {
   spec->job = in.job();
   spec->version = in.version();
   spec->left_out = in.left_out();
+  spec->data = TakePairs(in.data());
   for (const auto& item : in.params())
     spec->params.push_back({.name = item.name(), .value = item.value(), .secret = item.secret()});
   for (const auto& item : in.notices())

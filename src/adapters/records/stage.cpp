@@ -35,8 +35,7 @@ void Put(const WaitAction& wait, wire::StageSpec* out) {
   out->mutable_wait()->set_until(wait.until);
 }
 
-void Put(const HttpAction& http, wire::StageSpec* stage) {
-  auto* out = stage->mutable_http();
+void PutHttp(const HttpAction& http, wire::Http* out) {
   out->set_method(http.method);
   out->set_url(http.url);
   PutPairs(http.headers, out->mutable_headers());
@@ -44,6 +43,18 @@ void Put(const HttpAction& http, wire::StageSpec* stage) {
   for (const auto status : http.expect) out->add_expect(status);
   PutPairs(http.outputs, out->mutable_outputs());
   out->set_timeout_ms(http.timeout.count());
+}
+
+void Put(const HttpAction& http, wire::StageSpec* out) { PutHttp(http, out->mutable_http()); }
+
+void Put(const ConditionAction& condition, wire::StageSpec* stage) {
+  auto* out = stage->mutable_condition();
+  PutHttp(condition.request, out->mutable_request());
+  out->set_value(condition.value);
+  out->set_comparison(static_cast<std::uint32_t>(condition.comparison));
+  out->set_bound(condition.bound);
+  out->set_hold_ms(condition.hold.count());
+  out->set_missing(static_cast<std::uint32_t>(condition.missing));
 }
 
 void Put(const NotifyAction& notify, wire::StageSpec* out) {
@@ -63,7 +74,7 @@ Result<Action> TakeCommand(const std::string& bytes) {
   return Action(std::make_shared<const Command>(std::move(*command)));
 }
 
-Result<Action> TakeHttp(const wire::Http& in) {
+Result<HttpAction> TakeHttp(const wire::Http& in) {
   HttpAction http{.method = in.method(),
                   .url = in.url(),
                   .headers = {},
@@ -77,7 +88,22 @@ Result<Action> TakeHttp(const wire::Http& in) {
       return Fail(ErrorCode::kInternal, "record: {} is no status of HTTP", status);
     http.expect.push_back(static_cast<std::uint16_t>(status));
   }
-  return Action(std::move(http));
+  return http;
+}
+
+Result<Action> TakeCondition(const wire::Condition& in) {
+  auto request = TakeHttp(in.request());
+  auto comparison = TakeEnum(in.comparison(), Comparison::kDiffers);
+  auto missing = TakeEnum(in.missing(), MissingValue::kFiring);
+  if (!request) return Fail(request.error());
+  if (!comparison) return Fail(comparison.error());
+  if (!missing) return Fail(missing.error());
+  return Action(ConditionAction{.request = std::move(*request),
+                                .value = in.value(),
+                                .comparison = *comparison,
+                                .bound = in.bound(),
+                                .hold = Duration(in.hold_ms()),
+                                .missing = *missing});
 }
 
 Result<Action> TakeAction(const wire::StageSpec& in) {
@@ -86,8 +112,13 @@ Result<Action> TakeAction(const wire::StageSpec& in) {
       return Action(TakeApprove(in.approve()));
     case wire::StageSpec::kWait:
       return Action(WaitAction{.time = Duration(in.wait().time_ms()), .until = in.wait().until()});
-    case wire::StageSpec::kHttp:
-      return TakeHttp(in.http());
+    case wire::StageSpec::kHttp: {
+      auto http = TakeHttp(in.http());
+      if (!http) return Fail(http.error());
+      return Action(std::move(*http));
+    }
+    case wire::StageSpec::kCondition:
+      return TakeCondition(in.condition());
     case wire::StageSpec::kNotify:
       return Action(
           NotifyAction{.channel = in.notify().channel(), .message = in.notify().message()});

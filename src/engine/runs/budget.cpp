@@ -11,7 +11,8 @@ namespace {
 bool IsWork(const OpenRun& run, const OpenVisit& visit) {
   const Action& action = run.SpecOf(visit).action;
   return std::holds_alternative<HostAction>(action) || std::holds_alternative<HttpAction>(action) ||
-         std::holds_alternative<JobAction>(action);
+         std::holds_alternative<JobAction>(action) ||
+         std::holds_alternative<ConditionAction>(action);
 }
 
 void Arm(Turn& turn, const OpenRun& run) {

@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "domain/condition.hpp"
 #include "domain/template.hpp"
 
 namespace muster::engine {
 namespace {
 
-std::string VariableOf(const std::string& param) {
-  std::string name = "MUSTER_PARAM_";
+std::string VariableOf(const std::string& param, std::string_view prefix = "MUSTER_PARAM_") {
+  std::string name(prefix);
   for (const char c : param)
     name +=
         c == '-' || c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -36,6 +37,7 @@ class RunScope final : public TemplateScope {
       if (path[1] == "count") return std::to_string(run_.run.hosts);
       if (path[1] == "expression") return run_.run.spec.targets;
     }
+    if (root == "trigger" && path.size() >= 2) return FindTrigger(path);
     if (root == "host" && path.size() >= 2) return FindHost(path.subspan(1));
     if (root == "stages" && path.size() >= 3) return FindStage(path[1], path.subspan(2));
     return Unknown(path);
@@ -64,6 +66,17 @@ class RunScope final : public TemplateScope {
     if (name == "by") return run_.run.by;
     if (name == "pass") return std::to_string(run_.run.pass);
     return Fail(ErrorCode::kNotFound, "'run.{}' is not known; there are id, job, by, pass", name);
+  }
+
+  Result<std::string> FindTrigger(std::span<const std::string> path) const {
+    if (run_.run.trigger.empty())
+      return Fail(ErrorCode::kNotFound, "no trigger started this run; `| default: …` helps");
+    if (path.size() == 2 && path[1] == "name") return run_.run.trigger;
+    if (path.size() == 2 && path[1] == "slot") return FormatTime(run_.run.slot);
+    if (path.size() != 3 || path[1] != "data") return Unknown(path);
+    const auto found = run_.run.spec.data.find(path[2]);
+    if (found != run_.run.spec.data.end()) return found->second;
+    return Fail(ErrorCode::kNotFound, "trigger {} carries no '{}'", run_.run.trigger, path[2]);
   }
 
   Result<std::string> FindHost(std::span<const std::string> path) const {
@@ -181,13 +194,15 @@ Result<> RenderAll(muster::Command& command, const TemplateScope& scope) {
   return outcome;
 }
 
+bool Sets(const muster::Command& command, const std::string& variable) {
+  return std::ranges::any_of(command.env, [&](const auto& pair) { return pair.first == variable; });
+}
+
 // Parameters reach a process in its environment; what the stage itself sets wins.
 void AddParams(const std::vector<Param>& params, muster::Command& command) {
   for (const auto& param : params) {
     std::string variable = VariableOf(param.name);
-    const bool set =
-        std::ranges::any_of(command.env, [&](const auto& pair) { return pair.first == variable; });
-    if (set) continue;
+    if (Sets(command, variable)) continue;
     if (param.secret)
       command.secrets.push_back({std::move(variable), param.value});
     else
@@ -195,9 +210,25 @@ void AddParams(const std::vector<Param>& params, muster::Command& command) {
   }
 }
 
+// So does what its trigger carries, but for what conditions remember there.
+void AddTrigger(const Run& run, muster::Command& command) {
+  if (run.trigger.empty()) return;
+  command.env.emplace_back("MUSTER_TRIGGER", run.trigger);
+  command.env.emplace_back("MUSTER_SLOT", FormatTime(run.slot));
+  for (const auto& [name, value] : run.spec.data) {
+    if (name.starts_with(kConditionData)) continue;
+    std::string variable = VariableOf(name, "MUSTER_DATA_");
+    if (!Sets(command, variable)) command.env.emplace_back(std::move(variable), value);
+  }
+}
+
 // A run of a plain command, which is most of them, has nothing to render: its templates are words
 // that happen to look like some.
 bool IsPlain(const OpenRun& run) { return run.run.spec.job.empty() && run.run.spec.params.empty(); }
+
+bool AddsVariables(const OpenRun& run) {
+  return !run.run.spec.params.empty() || !run.run.trigger.empty();
+}
 
 Result<HostAction> RenderCommand(const OpenRun& run, const StageSpec& spec,
                                  const TemplateScope& scope) {
@@ -205,6 +236,7 @@ Result<HostAction> RenderCommand(const OpenRun& run, const StageSpec& spec,
   AddParams(run.run.spec.params, command);
   if (auto rendered = RenderAll(command, scope); !rendered)
     return Fail(rendered.error().code, "stage {}: {}", spec.name, rendered.error().message);
+  AddTrigger(run.run, command);
   return std::make_shared<const muster::Command>(std::move(command));
 }
 
@@ -224,7 +256,7 @@ Result<HostAction> RenderForAll(const OpenRun& run, const StageSpec& spec) {
   const HostAction command = SharedCommandOf(spec);
   if (IsPlain(run)) return command;
   if (DiffersByHost(*command)) return HostAction{};
-  if (run.run.spec.params.empty() && !HasTemplates(*command)) return command;
+  if (!AddsVariables(run) && !HasTemplates(*command)) return command;
   return RenderCommand(run, spec, RunScope(run));
 }
 

@@ -140,7 +140,9 @@ Result<> TakePlan(Turn& turn, OpenRun& run, const RunSpec& plan, Beginning& begi
   if (InnerOf(plan, *stage).size() != InnerOf(run.run.spec, beginning.stage).size())
     beginning.entry.begins.clear();
   auto before = std::move(run.run.stages);
+  auto data = std::move(run.run.spec.data);
   run.run.spec = plan;
+  run.run.spec.data = std::move(data);
   ResetProgress(run.run);
   for (std::uint32_t i = 0; i < run.run.stages.size(); ++i)
     if (const auto old = std::ranges::find(before, run.run.stages[i].name, &StageProgress::name);
@@ -149,7 +151,7 @@ Result<> TakePlan(Turn& turn, OpenRun& run, const RunSpec& plan, Beginning& begi
   for (auto& host : run.hosts) host.dropped_at = HostFlow::kNowhere;
   beginning.stage = *stage;
   run.run.overrides.clear();
-  turn.Put(PutPlan{run.run.id, std::make_shared<const RunSpec>(plan)});
+  turn.Put(PutPlan{run.run.id, std::make_shared<const RunSpec>(run.run.spec)});
   return {};
 }
 

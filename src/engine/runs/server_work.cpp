@@ -7,6 +7,7 @@
 #include "domain/channel.hpp"
 #include "domain/template.hpp"
 #include "engine/notices/notices.hpp"
+#include "engine/runs/conditions.hpp"
 #include "engine/runs/entering.hpp"
 #include "engine/runs/flow.hpp"
 #include "engine/runs/render.hpp"
@@ -46,6 +47,14 @@ Result<NotifyAction> Rendered(const OpenRun& run, NotifyAction notify) {
   if (!rendered) return Fail(rendered.error());
   notify.message = std::move(*rendered);
   return notify;
+}
+
+Result<ConditionAction> Rendered(const OpenRun& run, ConditionAction condition) {
+  if (const auto bound = BoundOf(run, condition); !bound) return Fail(bound.error());
+  auto request = Rendered(run, std::move(condition.request));
+  if (!request) return Fail(request.error());
+  condition.request = std::move(*request);
+  return condition;
 }
 
 template <typename What>
@@ -144,14 +153,21 @@ StageState StateFrom(RunState state) {
   }
 }
 
-// Notifications may be repeated; a request only when its stage says so.
+// Notifications and looks may be repeated; a request only when its stage says so.
 bool MayRepeat(const StageSpec& spec, TaskState ended) {
   if (ended != TaskState::kLost) return true;
+  if (const auto* condition = std::get_if<ConditionAction>(&spec.action);
+      condition != nullptr &&
+      (condition->request.method == "GET" || condition->request.method == "HEAD"))
+    return true;
   return spec.repeat == Repeat::kSafe || std::holds_alternative<NotifyAction>(spec.action);
 }
 
-void EndServerAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, const TaskEnd& end) {
+void EndServerAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, TaskEnd end) {
   const StageSpec& spec = run.SpecOf(visit);
+  if (const auto* condition = std::get_if<ConditionAction>(&spec.action);
+      condition != nullptr && end.state == TaskState::kSucceeded)
+    end = Judged(run, visit, *condition, std::move(end), turn.now.wall);
   TaskRecord record = std::move(visit.attempts.at(0));
   visit.attempts.clear();
   record.state = end.state;
@@ -192,6 +208,8 @@ void StartServerWork(Turn& turn, OpenRun& run, OpenVisit& visit) {
   if (const auto* http = std::get_if<HttpAction>(&action)) return Order(turn, run, visit, *http);
   if (const auto* notify = std::get_if<NotifyAction>(&action))
     return Order(turn, run, visit, *notify);
+  if (const auto* condition = std::get_if<ConditionAction>(&action))
+    return Order(turn, run, visit, *condition);
   if (const auto* job = std::get_if<JobAction>(&action)) StartChild(turn, run, visit, *job);
 }
 

@@ -162,6 +162,7 @@ OpenRun& Start(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint64_t act
   Available hosts = LeaveOutMaintained(turn, made.plan.targets);
   RunSpec spec = made.plan.spec;
   spec.left_out = std::move(hosts.left_out);
+  spec.data = trigger.data;
   OpenRun& open = CreateRun(turn, {.by = made.caller.name,
                                    .spec = std::move(spec),
                                    .targets = std::move(hosts.targets),

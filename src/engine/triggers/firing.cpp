@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "cron/local_text.hpp"
 #include "engine/hosts/maintenance.hpp"
 #include "engine/keeping/gates.hpp"
 #include "engine/limiter/freezes.hpp"
@@ -9,15 +8,15 @@
 #include "engine/triggers/deciding.hpp"
 #include "engine/triggers/holding.hpp"
 #include "engine/triggers/judging.hpp"
+#include "engine/triggers/listening.hpp"
 #include "engine/triggers/looking.hpp"
 
-// What comes back: plans for slots, and what runs say of themselves.
+// What comes back: plans for slots, and runs at their end.
 namespace muster::engine {
 namespace {
 
 constexpr std::uint32_t kMostRetries = 5;
 constexpr Duration kFirstRetry = std::chrono::seconds(10);
-constexpr std::size_t kMostData = 64;
 
 bool IsForGood(ErrorCode code) {
   return code == ErrorCode::kInvalid || code == ErrorCode::kNotFound || code == ErrorCode::kDenied;
@@ -120,63 +119,6 @@ void FireBackfill(Turn& turn, TriggerEntry& entry, const FireSlot& command) {
                               .at = turn.now.wall,
                               .version = trigger.version,
                               .commit = turn.commit}});
-}
-
-// Everything that a run's stages wrote under `muster.`, the last word of each name.
-std::map<std::string, std::string> SpokenBy(const OpenRun& open) {
-  constexpr std::string_view kPrefix = "muster.";
-  std::map<std::string, std::string> spoken;
-  const auto take = [&](const Outputs& outputs) {
-    for (const auto& [name, value] : outputs)
-      if (name.starts_with(kPrefix)) spoken[name.substr(kPrefix.size())] = value;
-  };
-  for (const auto& stage : open.run.stages) {
-    const auto reported = open.reported.find(stage.name);
-    if (reported == open.reported.end()) continue;
-    for (std::uint32_t ordinal = 0; ordinal < open.run.hosts; ++ordinal)
-      if (const auto host = reported->second.hosts.find(ordinal);
-          host != reported->second.hosts.end())
-        take(host->second);
-    take(reported->second.stage);
-  }
-  return spoken;
-}
-
-// "15m" from now, or a moment. Whole seconds, as slots are.
-WallTime MomentOf(const std::string& text, WallTime now) {
-  WallTime at;
-  if (const auto moment = cron::ParseLocal(cron::Zone::Utc(), text))
-    at = *moment;
-  else if (const auto wait = ParseDuration(text))
-    at = now + *wait;
-  return at > now ? WallTime{(at.ms + 999) / 1000 * 1000} : WallTime{};
-}
-
-void Listen(Turn& turn, TriggerEntry& entry, const OpenRun& open) {
-  Trigger& trigger = entry.trigger;
-  constexpr std::string_view kData = "data.";
-  for (const auto& [name, value] : SpokenBy(open)) {
-    if (name.starts_with(kData)) {
-      const std::string key = name.substr(kData.size());
-      if (value.empty())
-        trigger.data.erase(key);
-      else if (trigger.data.size() < kMostData || trigger.data.contains(key))
-        trigger.data[key] = value;
-    } else if (name == "next") {
-      const WallTime at = MomentOf(value, turn.now.wall);
-      trigger.asked = at > trigger.mark ? at : WallTime{};
-      if (entry.times) entry.times->Ask(trigger.asked);
-    } else if (name == "status") {
-      trigger.status = value;
-      const bool complete = value == "complete";
-      if (std::exchange(trigger.complete, complete) != complete)
-        NoteSchedule(turn, entry, complete ? 0 : trigger.version,
-                     complete ? "complete" : "not complete after all");
-    } else {
-      continue;
-    }
-    Keep(turn, entry);
-  }
 }
 
 }  // namespace

@@ -279,6 +279,39 @@ TEST_F(EveryKey, HttpNotifyAndJob) {
   EXPECT_EQ(std::get<JobAction>(Stage("child-short").action), (JobAction{"cleanup", {}, true}));
 }
 
+TEST_F(EveryKey, Conditions) {
+  const auto condition = [this](std::string_view name) {
+    return std::get<ConditionAction>(Stage(name).action);
+  };
+  ConditionAction disk;
+  disk.request = {"POST",
+                  "https://metrics.example/${{ trigger.name | default: 'none' }}",
+                  {{"Content-Type", "application/json"}},
+                  "{\"since\": \"${{ trigger.data.cursor | default: '' }}\"}",
+                  {200},
+                  {},
+                  seconds(4)};
+  disk.value = "/data/result/0/value/1";
+  disk.bound = "0.9";
+  disk.hold = minutes(10);
+  disk.missing = MissingValue::kFiring;
+  EXPECT_EQ(condition("disk"), disk);
+  EXPECT_EQ(Stage("disk").retries.max, 2U);
+  EXPECT_EQ(Stage("disk").next.at("firing"), Index("load"));
+  EXPECT_EQ(condition("load").comparison, Comparison::kBelow);
+  EXPECT_EQ(condition("load").bound, "${{ params.count }}");
+  EXPECT_EQ(condition("load").missing, MissingValue::kOk);
+  EXPECT_EQ(condition("load").request.timeout, seconds(6));
+  EXPECT_EQ(condition("load").value, "");
+  EXPECT_EQ(condition("up").value, ConditionAction::kStatus);
+  EXPECT_EQ(condition("up").comparison, Comparison::kEquals);
+  EXPECT_EQ(condition("up").hold, Duration::zero());
+  EXPECT_EQ(condition("up").request.timeout, seconds(30));
+  EXPECT_EQ(condition("differs-least").comparison, Comparison::kAtLeast);
+  EXPECT_EQ(condition("differs-most").comparison, Comparison::kAtMost);
+  EXPECT_EQ(condition("differs").comparison, Comparison::kDiffers);
+}
+
 TEST_F(EveryKey, InnerStagesAndCheck) {
   const StageSpec& group = Stage("group");
   EXPECT_EQ(FormatBatchPlan(group.batches), "1 *2");

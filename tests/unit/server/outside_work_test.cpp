@@ -92,6 +92,19 @@ TEST_F(OutsideWorkTest, RequestsHeadersAreFilledInAndItsOutputsReported) {
             (std::vector<std::pair<std::string, std::string>>{{"ticket", "7"}}));
 }
 
+TEST_F(OutsideWorkTest, ConditionsHeadersAreFilledIn) {
+  ConditionAction condition;
+  condition.request.url = "https://example.com";
+  condition.request.headers = {{"Authorization", "secret:token"}};
+  condition.value = "/used";
+  Do({.task = {}, .what = condition});
+  ASSERT_EQ(actions_.started.size(), 1U);
+  const auto& sent = std::get<ConditionAction>(actions_.started[0].what);
+  EXPECT_EQ(sent.request.headers[0].second, "t0ps3cr3t");
+  EXPECT_EQ(sent.value, "/used");
+  EXPECT_EQ(actions_.started[0].masks, std::vector<std::string>{"t0ps3cr3t"});
+}
+
 TEST_F(OutsideWorkTest, WhatCannotBeBegunIsRefusedWithAReason) {
   HttpAction http;
   http.headers = {{"Authorization", "Bearer secret:gone"}};
