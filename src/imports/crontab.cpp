@@ -149,7 +149,7 @@ CrontabImport ReadCrontabs(std::span<const CrontabFile> files, const CrontabOpti
   CrontabImport import;
   std::set<std::string> hosts;
   for (const auto& file : files) {
-    hosts.insert(file.host);
+    if (!file.host.empty()) hosts.insert(file.host);
     auto lines = ReadCrontab(file, options, notes);
     import.lines += lines.count;
     for (auto& entry : lines.entries) folder.Take(std::move(entry));
@@ -178,9 +178,11 @@ std::string ReportOf(const CrontabImport& import) {
   }
   text += NotesText(import, Carried::kChanged, "changed in meaning");
   text += NotesText(import, Carried::kLost, "not carried over");
-  text += fmt::format("{} of {} lines of {} {} became {} {}, all paused\n", carried, import.lines,
-                      import.hosts, import.hosts == 1 ? "host" : "hosts", import.triggers.size(),
-                      import.triggers.size() == 1 ? "trigger" : "triggers");
+  const auto from = import.hosts == 0   ? ""
+                    : import.hosts == 1 ? " of 1 host"
+                                        : fmt::format(" of {} hosts", import.hosts);
+  text += fmt::format("{} of {} lines{} became {} {}, all paused\n", carried, import.lines, from,
+                      import.triggers.size(), import.triggers.size() == 1 ? "trigger" : "triggers");
   return text;
 }
 

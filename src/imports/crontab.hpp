@@ -63,7 +63,7 @@ struct CrontabTrigger {
 
 struct CrontabImport {
   std::size_t lines = 0;                 // that start something
-  std::size_t hosts = 0;                 // with files
+  std::size_t hosts = 0;                 // that are named, with files
   std::vector<CrontabTrigger> triggers;  // in the order of their first lines
   std::vector<CrontabNote> notes;        // kChanged and kLost, each sentence once
 };

@@ -274,6 +274,15 @@ TEST(Crontab, EqualLinesOfHostsFoldIntoOneTrigger) {
   EXPECT_THAT(ReportOf(import), HasSubstr("5 of 5 lines of 3 hosts became 4 triggers"));
 }
 
+TEST(Crontab, TargetsStandInForHosts) {
+  const auto file = Of("0 1 * * * one\n", "deploy", "");
+  const auto import = ReadCrontabs({&file, 1}, {.targets = "app=web", .knows_zone = {}});
+  ASSERT_THAT(import.triggers, SizeIs(1));
+  EXPECT_EQ(Parsed(import.triggers[0]).trigger.spec.targets, "app=web");
+  EXPECT_THAT(ReportOf(import), HasSubstr("1 of 1 lines became 1 trigger, all paused"));
+  EXPECT_THAT(ReportOf(import), Not(HasSubstr("host")));
+}
+
 TEST(Crontab, SameLineTwiceOnOneHostIsTold) {
   const auto import = Read("0 1 * * * one\n0 1 * * * one\n");
   EXPECT_THAT(import.triggers, SizeIs(1));
