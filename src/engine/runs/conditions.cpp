@@ -73,11 +73,12 @@ void CarryConditions(const OpenRun& run, CarriedData& data) {
   for (const auto& stage : run.run.spec.stages) {
     if (!std::holds_alternative<ConditionAction>(stage.action)) continue;
     ConditionMemory memory = ReadMemory(data, stage.name);
+    const ConditionMemory before = ReadMemory(run.run.spec.data, stage.name);
     const auto reported = run.reported.find(stage.name);
-    if (reported != run.reported.end())
+    // Another run that was open beside this one may have ended first, and knows better.
+    if (memory == before && reported != run.reported.end())
       if (const auto verdict = VerdictOf(reported->second.stage))
-        memory = MemoryAfter(ReadMemory(run.run.spec.data, stage.name), *verdict,
-                             run.run.state == RunState::kSucceeded);
+        memory = MemoryAfter(before, *verdict, run.run.state == RunState::kSucceeded);
     WriteMemory(kept, stage.name, memory);
   }
   std::erase_if(data, [](const auto& item) { return item.first.starts_with(kConditionData); });

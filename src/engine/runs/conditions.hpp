@@ -16,7 +16,8 @@ TaskEnd Judged(const OpenRun& run, const OpenVisit& visit, const ConditionAction
                TaskEnd end, WallTime now);
 
 // The run has ended: what its conditions leave to the trigger's next firing. Those that were not
-// judged leave what was there. Of stages that are gone nothing stays.
+// judged leave what was there, and so do those that began with something else. Of stages that are
+// gone nothing stays.
 void CarryConditions(const OpenRun& run, CarriedData& data);
 
 }  // namespace muster::engine

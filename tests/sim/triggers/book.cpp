@@ -15,6 +15,11 @@ std::uint32_t Allowed(const TriggerSpec& spec) {
 }  // namespace
 
 void Book::Take(const Batch& batch, WallTime now) {
+  for (const auto& sentence : words_.Take(batch)) Break("{}", sentence);
+  ended_.clear();
+  for (const auto& change : batch.changes)
+    if (const auto* run = std::get_if<PutRun>(&change); run && IsFinal(run->run.state))
+      ended_.insert(run->run.trigger);
   for (const auto& change : batch.changes) {
     if (const auto* trigger = std::get_if<PutTrigger>(&change)) TakeTrigger(trigger->trigger);
     if (const auto* slot = std::get_if<PutSlot>(&change)) TakeSlot(slot->slot, now);
@@ -22,8 +27,18 @@ void Book::Take(const Batch& batch, WallTime now) {
   }
 }
 
+// A wish that the mark has passed was a slot, unless something else of the same batch came first.
+void Book::TakeAsked(Life& life, const Trigger& after) {
+  const Trigger& before = life.row;
+  const bool sure = !ended_.contains(after.spec.name) && before.version == after.version &&
+                    before.dropped == after.dropped;
+  if (before.asked > before.mark && before.asked <= after.mark) life.asked[before.asked] = sure;
+  if (!sure && after.asked) life.asked[after.asked] = false;
+}
+
 void Book::TakeTrigger(const Trigger& trigger) {
   Life& life = lives_[trigger.spec.name];
+  TakeAsked(life, trigger);
   const Trigger& before = life.row;
   if (trigger.mark < before.mark)
     Break("{}: the mark went back from {} to {}", trigger.spec.name, FormatTime(before.mark),
@@ -67,21 +82,19 @@ void Book::TakeRun(const Run& run) {
     Break("{}: {} runs are open at once", run.trigger, life.open.size());
 }
 
-std::set<WallTime> Book::Expected(const Life& life) const {
-  std::set<WallTime> expected;
+Book::Slots Book::Expected(const Life& life) const {
+  Slots expected = life.asked;
   for (const auto& segment : life.segments) {
     const auto times = engine::Timetable::Of(segment.spec, segment.applied, *zones_);
     if (!times) continue;
     for (auto slot = times->Next(segment.from); slot && *slot <= segment.to;
          slot = times->Next(*slot))
-      expected.insert(*slot);
+      expected[*slot] = true;
   }
   return expected;
 }
 
-void Book::CheckRows(const std::string& name, const std::set<WallTime>& expected,
-                     const std::vector<SlotRecord>& rows) {
-  std::set<WallTime> left = expected;
+void Book::CheckRows(const std::string& name, Slots left, const std::vector<SlotRecord>& rows) {
   for (const auto& row : rows) {
     if (row.act != 0) continue;
     if (row.fate == SlotFate::kSkipped && row.why.empty())
@@ -91,13 +104,15 @@ void Book::CheckRows(const std::string& name, const std::set<WallTime>& expected
     const auto begin = left.lower_bound(row.first);
     const auto end = left.upper_bound(row.last);
     const auto covers = std::distance(begin, end);
-    if (covers != row.count || begin == left.end() || *begin != row.first)
+    const auto sure = std::count_if(begin, end, [](const auto& slot) { return slot.second; });
+    if (covers < row.count || sure > row.count || !left.contains(row.first))
       Break("{}: row {} to {} ({} {}) covers {} slots", name, FormatTime(row.first),
             FormatTime(row.last), row.count, row.fate == SlotFate::kStarted ? "started" : row.why,
             covers);
     left.erase(begin, end);
   }
-  for (const auto slot : left) Break("{}: slot {} is not on record", name, FormatTime(slot));
+  for (const auto& [slot, sure] : left)
+    if (sure) Break("{}: slot {} is not on record", name, FormatTime(slot));
 }
 
 void Book::CheckLedger(Store& store) {
@@ -139,7 +154,8 @@ void Book::CheckSettled(Store& store, WallTime now) {
     const auto row = store.FindTrigger(name)->value;
     if (!row || row->dropped || row->paused || row->failed || !life.open.empty()) continue;
     if (row->settling) Break("{}: still counting up to {}", name, FormatTime(row->settling->until));
-    const auto times = engine::Timetable::Of(row->spec, row->applied, *zones_);
+    auto times = engine::Timetable::Of(row->spec, row->applied, *zones_);
+    if (times) times->Ask(row->asked);
     const auto next = times ? times->Next(row->mark) : std::nullopt;
     if (next && times->DueAt(*next) + std::chrono::minutes(30) < now)
       Break("{}: slot {} was left undecided until {}", name, FormatTime(*next), FormatTime(now));

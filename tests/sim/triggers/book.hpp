@@ -8,6 +8,7 @@
 
 #include "engine/triggers/timetable.hpp"
 #include "ports/store.hpp"
+#include "sim/triggers/words.hpp"
 
 namespace muster::sim {
 
@@ -30,12 +31,17 @@ class Book {
   // Nothing that is due was left undecided, but for what waits for an open run.
   void CheckSettled(Store& store, WallTime now);
 
+  // The disk came from a backup.
+  void Restore() { words_.Restore(); }
+
   // Every one of these is a broken promise.
   const std::vector<std::string>& Broken() const { return broken_; }
 
   // Slots started by schedule, ever: a restore forgets rows, the world does not.
   using Started = std::set<std::pair<std::string, WallTime>>;
   void Share(Started* started) { started_ = started; }
+
+  const Words& words() const { return words_; }
 
   std::uint64_t starts = 0;
   std::map<std::string, std::uint64_t> skips;  // by reason, as far as the ledger was checked
@@ -53,14 +59,19 @@ class Book {
     std::vector<Segment> segments;
     std::set<RunId> open;
     std::map<std::uint32_t, TriggerSpec> versions;
+    // Slots that runs asked for: on record when true; when false they may have been forgotten
+    // first, for another wish or document.
+    std::map<WallTime, bool> asked;
   };
 
   void TakeTrigger(const Trigger& trigger);
   void TakeSlot(const SlotRecord& slot, WallTime now);
   void TakeRun(const Run& run);
-  void CheckRows(const std::string& name, const std::set<WallTime>& expected,
-                 const std::vector<SlotRecord>& rows);
-  std::set<WallTime> Expected(const Life& life) const;
+  void TakeAsked(Life& life, const Trigger& after);
+  // Slots, and whether each must be on record.
+  using Slots = std::map<WallTime, bool>;
+  void CheckRows(const std::string& name, Slots left, const std::vector<SlotRecord>& rows);
+  Slots Expected(const Life& life) const;
 
   template <typename... Parts>
   void Break(fmt::format_string<Parts...> words, Parts&&... parts) {
@@ -70,6 +81,8 @@ class Book {
   const engine::Zones* zones_;
   std::map<std::string, Life> lives_;
   Started* started_ = nullptr;
+  Words words_;
+  std::set<std::string> ended_;  // triggers with a run that ended in the batch just taken
   std::vector<std::string> broken_;
 };
 

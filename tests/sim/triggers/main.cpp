@@ -28,6 +28,8 @@ int main(int count, char** words) {
   }
   std::uint64_t starts = 0;
   std::uint64_t crashes = 0;
+  std::uint64_t spoke = 0;
+  std::uint64_t changes = 0;
   std::map<std::string, std::uint64_t> skips;
   int failed = 0;
   for (std::uint64_t seed = first; seed < first + seeds && failed < 3; ++seed) {
@@ -35,13 +37,16 @@ int main(int count, char** words) {
     const auto broken = world.Run();
     starts += world.starts();
     crashes += world.crashes;
+    spoke += world.words().taken;
+    changes += world.words().changes;
     for (const auto& [why, slots] : world.skips()) skips[why] += slots;
     if (broken.empty()) continue;
     ++failed;
     fmt::print("seed {}:\n", seed);
     for (const auto& words_of : broken) fmt::print("  {}\n", words_of);
   }
-  fmt::print("{} seeds, {} crashes, {} slots started", seeds, crashes, starts);
+  fmt::print("{} seeds, {} crashes, {} slots started, {} runs spoke, {} changes told", seeds,
+             crashes, starts, spoke, changes);
   for (const auto& [why, slots] : skips) fmt::print(", {} {}", slots, why);
   fmt::print("\n");
   return failed == 0 ? 0 : 1;

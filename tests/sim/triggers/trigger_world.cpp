@@ -13,6 +13,26 @@ using std::chrono::seconds;
 
 constexpr Duration kLasts = hours(20 * 24);
 
+// A run that says something and looks at a value, between two waits.
+std::vector<StageSpec> TalkingStages(Duration longest) {
+  std::vector<StageSpec> stages(4);
+  stages[0].name = "say";
+  stages[0].action = HttpAction{.url = "http://sim"};
+  stages[0].repeat = Repeat::kSafe;
+  ConditionAction condition;
+  condition.request.url = "http://sim";
+  condition.bound = "0.5";
+  condition.hold = minutes(45);
+  stages[1].name = "check";
+  stages[1].action = std::move(condition);
+  stages[2].name = "tell";
+  stages[2].when = "stages.check.outputs.changed";
+  stages[2].action = NotifyAction{.channel = "ops", .message = "${{ stages.check.outputs.state }}"};
+  stages[3].name = "work";
+  stages[3].action = WaitAction{.time = longest, .until = {}};
+  return stages;
+}
+
 }  // namespace
 
 TriggerWorld::TriggerWorld(std::uint64_t seed) : random_(seed), book_(*zones_) {
@@ -51,6 +71,10 @@ void TriggerWorld::Start() {
           .committed =
               [this](engine::Pipeline::CommitTicket ticket, Result<> result) {
                 pipeline_->Committed(ticket, std::move(result), now_);
+              },
+          .server_orders =
+              [this](std::vector<engine::ServerOrder> orders) {
+                for (const auto& order : orders) Answer(order);
               },
           .prepare_slots =
               [this](std::vector<engine::PrepareSlot> slots) {
@@ -103,17 +127,42 @@ void TriggerWorld::Take(engine::Command command) {
   pipeline_->Take(command, now_);
 }
 
+std::vector<std::pair<std::string, std::string>> TriggerWorld::SomeWords() {
+  std::vector<std::pair<std::string, std::string>> words;
+  for (const auto* name : {"muster.data.a", "muster.data.b", "muster.data.c"}) {
+    if (Chance(2)) continue;
+    words.emplace_back(name, Chance(4) ? "" : std::to_string(++said_));
+  }
+  if (Chance(4)) words.emplace_back("muster.status", fmt::format("word {}", ++said_));
+  if (!calm_ && Chance(10)) {
+    const WallTime at = now_.wall + Upto(hours(6));
+    words.emplace_back("muster.next", FormatTime(at));
+  }
+  return words;
+}
+
+// Answers are lost with the server, come late, twice, or say that it failed.
+void TriggerWorld::Answer(const engine::ServerOrder& order) {
+  engine::ServerReport report{.task = order.task, .end = {}};
+  report.end.state = calm_ || !Chance(20) ? TaskState::kSucceeded : TaskState::kFailed;
+  const bool good = report.end.state == TaskState::kSucceeded;
+  if (good && std::holds_alternative<HttpAction>(order.what)) report.end.outputs = SomeWords();
+  if (good && std::holds_alternative<ConditionAction>(order.what))
+    report.end.outputs = {{"value", Chance(3) ? "0.1" : "0.9"}};
+  const Duration wait = Upto(Chance(10) ? Duration(minutes(5)) : Duration(milliseconds(200)));
+  AfterIfUp(wait, [this, report] { Take(report); });
+  if (!calm_ && Chance(30)) AfterIfUp(wait + seconds(1), [this, report] { Take(report); });
+}
+
 Result<engine::SlotPlan> TriggerWorld::PlanOf() {
   const std::uint64_t mood = calm_ ? 100 : Number(100);
   if (mood < 2) return Fail(ErrorCode::kUnavailable, "busy");
   if (mood < 3) return Fail(ErrorCode::kConflict, "no host matches");
   if (mood == 3 && Chance(5)) return Fail(ErrorCode::kNotFound, "there is no such job");
-  StageSpec stage;
-  stage.name = "work";
   const Duration longest = Chance(10) ? Duration(hours(30)) : Duration(minutes(40));
-  stage.action = WaitAction{.time = Upto(calm_ ? Duration(minutes(1)) : longest), .until = {}};
   engine::SlotPlan plan;
-  plan.spec.stages = {std::move(stage)};
+  plan.spec.stages = TalkingStages(Upto(calm_ ? Duration(minutes(1)) : longest));
+  if (Chance(2)) plan.spec.stages.erase(plan.spec.stages.begin());  // it says nothing
   plan.targets = std::make_shared<const Targets>(Targets{{HostId(1), "h1"}});
   return plan;
 }
@@ -232,6 +281,7 @@ void TriggerWorld::Restore() {
   const Snapshot::Restored restored{.taken = backup_->taken, .at = now_.wall, .logs = false};
   disk_ = CopyOf(*backup_->disk, restored, LeapOf(0, backup_->taken, now_.wall));
   book_ = backup_->book;
+  book_.Restore();
   // What ran while the clock was ahead of where it is now, no backup can tell.
   std::erase_if(started_, [this](const auto& slot) { return slot.second > now_.wall; });
   backup_.reset();

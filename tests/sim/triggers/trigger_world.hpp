@@ -28,6 +28,7 @@ class TriggerWorld final : public Links {
 
   std::uint64_t starts() const { return book_.starts; }
   const std::map<std::string, std::uint64_t>& skips() const { return book_.skips; }
+  const Words& words() const { return book_.words(); }
   std::uint64_t crashes = 0;
 
  private:
@@ -76,6 +77,8 @@ class TriggerWorld final : public Links {
   void Take(engine::Command command);
   void Answer(const engine::PrepareSlot& slot);
   void Answer(const engine::FetchTriggers& fetch);
+  void Answer(const engine::ServerOrder& order);
+  std::vector<std::pair<std::string, std::string>> SomeWords();
   Result<engine::SlotPlan> PlanOf();
 
   // People and the world around; each arms itself again.
@@ -112,6 +115,7 @@ class TriggerWorld final : public Links {
   };
   std::optional<Backup> backup_;
   int documents_ = 0;
+  std::uint64_t said_ = 0;  // no two words are the same
 };
 
 }  // namespace muster::sim

@@ -237,6 +237,23 @@ TEST_F(Conditions, OfOneJobAreIndependent) {
   EXPECT_EQ(Row("watch").data.at("condition.load.state"), "firing");
 }
 
+TEST_F(Conditions, OfRunsSideBySideTheFirstToEndLeavesItsMemory) {
+  TriggerSpec spec = Spec("watch", "*/10 * * * *");
+  spec.overlap = OverlapRule::kAllow;
+  spec.overlap_allowed = 2;
+  Apply(spec);
+  Pass(10 * kMinute);
+  const auto first = Ordered();
+  Pass(10 * kMinute);
+  const auto second = Ordered();
+  Report(first, TaskState::kSucceeded, {{"value", "1"}});
+  EXPECT_EQ(TakeMessage(), "firing 1");
+  Report(message_, TaskState::kSucceeded);
+  Report(second, TaskState::kSucceeded, {{"value", "0"}});
+  EXPECT_EQ(TakeMessage(), "");
+  EXPECT_EQ(Row("watch").data.at("condition.check.state"), "firing");
+}
+
 TEST_F(Conditions, StagesThatAreGoneLeaveNothing) {
   Begin();
   EXPECT_EQ(Told("1"), "firing 1");
