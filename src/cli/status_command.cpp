@@ -56,6 +56,21 @@ std::string KeepingText(const boost::json::object& status) {
   return text;
 }
 
+// Only what there is to say; a server of an older version says nothing.
+std::string TriggersText(const boost::json::object& status) {
+  const auto* triggers = PartOf(status, "triggers");
+  if (triggers == nullptr || NumberOf(*triggers, "all") == 0) return "";
+  const auto count = [&](std::string_view name) {
+    return Count(static_cast<std::uint64_t>(NumberOf(*triggers, name)));
+  };
+  std::string text = fmt::format("triggers {}", count("all"));
+  for (const auto name : {"running", "paused", "error"})
+    if (NumberOf(*triggers, name) > 0)
+      text += fmt::format(", {} {}", count(name),
+                          std::string_view(name) == "error" ? "in error" : name);
+  return text + "\n";
+}
+
 Result<int> Status(const Context& context) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
@@ -72,7 +87,8 @@ Result<int> Status(const Context& context) {
                             TextOf(*status, "cluster"), number("term"), number("commit"),
                             FlagOf(*status, "leader") ? "" : " (follower)", Count(number("hosts")),
                             Count(number("online")), Count(number("open_runs"))));
-  if (status->is_object()) Write(stdout, KeepingText(status->as_object()));
+  if (status->is_object())
+    Write(stdout, TriggersText(status->as_object()) + KeepingText(status->as_object()));
   return 0;
 }
 

@@ -217,6 +217,12 @@ void EngineThread::Publish(MonoTime wake) {
   if (pipeline_.Leading()) {
     status_.gates = pipeline_.engine()->state().gates;
     status_.restored = pipeline_.engine()->state().restored;
+    const auto& triggers = pipeline_.engine()->state().triggers;
+    status_.triggers = {.counts = triggers.counts,
+                        .near = triggers.entries.size(),
+                        .running = triggers.runs.size(),
+                        .next = triggers.due.empty() ? WallTime{} : triggers.due.begin()->first,
+                        .slots = triggers.tally};
     status_.freezes.clear();
     for (const auto& [id, freeze] : pipeline_.engine()->state().freezes)
       status_.freezes.push_back(freeze);

@@ -35,6 +35,13 @@ class EngineThread {
     std::uint64_t batches = 0;
     std::size_t queued = 0;
     std::size_t open_runs = 0;
+    struct Triggers {
+      TriggerCounts counts;     // of all there are
+      std::size_t near = 0;     // of them, those in memory: due within the hour, or running
+      std::size_t running = 0;  // with an open run
+      WallTime next;            // when one is to be looked at; zero: none within the hour
+      engine::SlotTally slots;
+    } triggers;
     std::map<std::string, std::string> gates;  // closed ones, with their reasons
     std::vector<Freeze> freezes;               // by id, perhaps over by now
     std::optional<Snapshot::Restored> restored;

@@ -82,7 +82,9 @@ bool RequestReader::WantsContinue() {
 
 RequestReader::State RequestReader::Failed(error_code error) {
   if (error == http::error::body_limit) {
-    return Refuse(413, fmt::format("the body is larger than {} bytes", limits_.max_body));
+    return Refuse(413, fmt::format("the body is larger than {} bytes; send less at once, or raise "
+                                   "limits.max_body of the server",
+                                   limits_.max_body));
   }
   if (error == http::error::header_limit) {
     return Refuse(431, fmt::format("the header is larger than {} bytes", limits_.max_header));

@@ -108,7 +108,7 @@ class Checker {
     std::set<std::string> zones{spec.tz};
     for (const auto& blackout : spec.blackouts) zones.insert(blackout.tz);
     for (const auto& zone : zones)
-      if (!cron::LoadZone(zone))
+      if (!IsZone(zone))
         Complain(document, "tz", zone, "there is no time zone '{}'; expected one as Europe/Berlin",
                  zone);
     if (!spec.channel.empty()) {
@@ -174,9 +174,16 @@ class Checker {
   Result<bool> IsThere(const DocumentKey& key) {
     if (there_.contains(key)) return true;
     if (drops_.contains(key)) return false;
+    if (const auto known = kept_.find(key); known != kept_.end()) return known->second;
     const auto kept = store_.FindDocument(key.first, key.second, 0);
     if (!kept) return Fail(kept.error());
-    return kept->has_value();
+    return kept_[key] = kept->has_value();
+  }
+
+  bool IsZone(const std::string& name) {
+    const auto known = zones_.find(name);
+    if (known != zones_.end()) return known->second;
+    return zones_[name] = cron::LoadZone(name).has_value();
   }
 
   // Jobs that stay must not lose what they need.
@@ -214,6 +221,9 @@ class Checker {
   const std::set<DocumentKey>& drops_;
   JobBook book_;
   std::set<DocumentKey> there_;
+  // Looked up once, however many documents refer to them.
+  std::map<DocumentKey, bool> kept_;
+  std::map<std::string, bool> zones_;
   std::set<std::set<std::string>> circles_;
   std::vector<documents::Problem> problems_;
 };

@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kMostFiles = 1000;
+constexpr std::size_t kMostFiles = 10'000;
 
 // Text as it is, anything else as {"base64": …}.
 Result<std::string> ReadBytes(const json::value& value, const std::string& where) {
@@ -68,7 +68,7 @@ Result<AppliedFile> ReadFile(const json::object& object, const std::string& wher
 }
 
 const AppliedFile& FileNamed(const ApplyRequest& request, const std::string& name) {
-  return *std::ranges::find(request.files, name, &AppliedFile::file);
+  return request.files[request.places.at(name)];
 }
 
 void Complain(documents::Reading& reading, const documents::Document& document,
@@ -106,7 +106,7 @@ Result<ApplyRequest> ReadApplyRequest(const json::object& body) {
     if (!item.is_object()) return Fail(ErrorCode::kInvalid, "{}: expected an object", where);
     auto file = ReadFile(item.as_object(), where);
     if (!file) return Fail(file.error());
-    if (std::ranges::find(request.files, file->file, &AppliedFile::file) != request.files.end())
+    if (!request.places.emplace(file->file, request.files.size()).second)
       return Fail(ErrorCode::kInvalid, "{}: '{}' is there twice", where, file->file);
     request.files.push_back(std::move(*file));
   }

@@ -23,6 +23,7 @@ struct AppliedFile {
 
 struct ApplyRequest {
   std::vector<AppliedFile> files;
+  std::map<std::string, std::size_t, std::less<>> places;  // in `files`, by their names
   bool dry_run = false;
   bool prune = false;
   std::string reason;

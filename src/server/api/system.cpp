@@ -10,6 +10,7 @@
 #include "base/version.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/status.hpp"
+#include "server/api/trigger_status.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -29,6 +30,7 @@ void Status(Services& services, const CallPtr& call, MonoTime started) {
                     {"hosts", hosts.all},
                     {"online", hosts.online},
                     {"open_runs", engine.open_runs},
+                    {"triggers", TriggersView(engine.triggers)},
                     {"uptime_ms", (services.clock.Read().mono - started).count()}};
   for (auto& part : KeepingView(services)) view[part.key()] = std::move(part.value());
   call->Json(200, view);
@@ -90,6 +92,7 @@ void Metrics(Services& services, const CallPtr& call) {
              MetricType::Counter, number(services.refusals.Total(Failure::kLink))),
   };
   AddKeepingMetrics(services, families);
+  AddTriggerMetrics(engine.triggers, services.clock.Read().wall, families);
   std::ostringstream out;
   prometheus::TextSerializer().Serialize(out, families);
   call->Text(200, "text/plain; version=0.0.4", out.str());
