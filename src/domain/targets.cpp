@@ -172,6 +172,19 @@ Result<std::vector<std::size_t>> TargetExpression::Resolve(std::span<const Host*
   return found;
 }
 
+std::optional<std::set<std::string>> TargetExpression::OnlyNames() const {
+  std::set<std::string> names;
+  bool only = true;
+  Walk(*root_, [&](const Node& node) {
+    if (node.kind == Node::Kind::kNames)
+      names.insert(node.values.begin(), node.values.end());
+    else if (node.kind != Node::Kind::kOr)
+      only = false;
+  });
+  if (!only) return std::nullopt;
+  return names;
+}
+
 bool TargetExpression::SaysAll() const noexcept { return NodeSaysAll(*root_, false); }
 
 std::vector<std::string> TargetExpression::Groups() const {

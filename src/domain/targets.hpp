@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -61,6 +62,10 @@ class TargetExpression {
 
   // True when the expression says `all` outside of `not`: callers ask before acting on it.
   bool SaysAll() const noexcept;
+
+  // The names, when it is nothing but names written out: then only hosts of these names matter to
+  // Resolve, however many others there are. Nothing otherwise.
+  std::optional<std::set<std::string>> OnlyNames() const;
 
   // Groups ("@db") and runs ("r12", "failed") it mentions, so a caller can look them up first.
   std::vector<std::string> Groups() const;

@@ -151,7 +151,8 @@ Result<Resolved> ResolveTargets(Services& services, const std::string& expressio
           targets->push_back({hosts[index]->id, hosts[index]->name});
           if (!online(hosts[index]->id)) offline.insert(hosts[index]->id);
         }
-      });
+      },
+      wanted->OnlyNames());
   if (!ok) return Fail(ok.error());
   if (targets->empty())
     return Fail(ErrorCode::kNotFound, "no host matches '{}' without '{}'", expression, exclude);

@@ -11,7 +11,7 @@ namespace {
 
 // Slots that are due together often share a job, which is read once for so many of them; more of
 // them keep several workers busy.
-constexpr std::size_t kTogether = 100;
+constexpr std::size_t kTogether = 250;
 
 using Params = std::vector<std::pair<std::string, std::string>>;
 
@@ -54,6 +54,16 @@ Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const Trigg
                           .frozen = CountFrozen(services, *resolved->targets)};
 }
 
+Result<engine::SlotPlan> SlotPlanner::Plan(const TriggerSpec& spec,
+                                           const std::map<std::string, std::string>& data) {
+  const Key key{spec.job, spec.params, data, spec.targets, spec.exclude};
+  const auto known = plans_.find(key);
+  if (known != plans_.end()) return known->second;
+  auto plan = PlanSlot(services_, book_, spec, data);
+  if (plan) plans_.emplace(key, *plan);  // an error names its trigger
+  return plan;
+}
+
 void TriggerPlanner::Prepare(std::vector<engine::PrepareSlot> slots) {
   for (std::size_t begin = 0; begin < slots.size(); begin += kTogether) {
     const std::size_t end = std::min(begin + kTogether, slots.size());
@@ -61,14 +71,13 @@ void TriggerPlanner::Prepare(std::vector<engine::PrepareSlot> slots) {
                                           slots.begin() + static_cast<std::ptrdiff_t>(end));
     workers_.Post(
         [this, part = std::move(part)] {
-          JobBook book(services_.store);
+          SlotPlanner planner(services_);
           for (const auto& slot : part)
-            services_.engine.Submit(
-                engine::FireSlot{.trigger = slot.trigger,
-                                 .version = slot.version,
-                                 .slot = slot.slot,
-                                 .act = slot.act,
-                                 .plan = PlanSlot(services_, book, *slot.spec, slot.data)});
+            services_.engine.Submit(engine::FireSlot{.trigger = slot.trigger,
+                                                     .version = slot.version,
+                                                     .slot = slot.slot,
+                                                     .act = slot.act,
+                                                     .plan = planner.Plan(*slot.spec, slot.data)});
         },
         "plan slots");
   }

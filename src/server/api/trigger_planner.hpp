@@ -1,5 +1,8 @@
 #pragma once
 
+#include <map>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "engine/effects.hpp"
@@ -13,6 +16,25 @@ namespace muster::server::api {
 // carry on for parameters that the trigger does not give. Errors as engine::FireSlot has them.
 Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const TriggerSpec& spec,
                                   const std::map<std::string, std::string>& data);
+
+// The same for slots that are due together: what they share is read and resolved once.
+class SlotPlanner {
+ public:
+  // `services` outlives it. What it knows is of the moment it was made: use it at once.
+  explicit SlotPlanner(Services& services) : services_(services), book_(services.store) {}
+
+  Result<engine::SlotPlan> Plan(const TriggerSpec& spec,
+                                const std::map<std::string, std::string>& data);
+
+ private:
+  // Everything a plan is made of.
+  using Key = std::tuple<std::string, std::map<std::string, std::string>,
+                         std::map<std::string, std::string>, std::string, std::string>;
+
+  Services& services_;
+  JobBook book_;
+  std::map<Key, engine::SlotPlan> plans_;
+};
 
 // Answers the engine's questions about triggers, on the workers. Called on the engine's thread;
 // never blocks. What finds the workers' queue full is dropped: the engine asks again.

@@ -143,12 +143,18 @@ std::vector<RunId> LiveView::OpenRuns() const {
   return ids;
 }
 
-void LiveView::WithHosts(const std::function<void(const std::vector<const Host*>&,
-                                                  const std::function<bool(HostId)>&)>& use) const {
+void LiveView::WithHosts(const UseHosts& use,
+                         const std::optional<std::set<std::string>>& names) const {
   base::Lock lock(mutex_);
   std::vector<const Host*> hosts;
-  hosts.reserve(hosts_.size());
-  for (const auto& [id, view] : hosts_) hosts.push_back(&view.host);
+  if (names) {
+    for (const auto& name : *names)
+      if (const auto found = by_name_.find(name); found != by_name_.end())
+        hosts.push_back(&hosts_.at(found->second).host);
+  } else {
+    hosts.reserve(hosts_.size());
+    for (const auto& [id, view] : hosts_) hosts.push_back(&view.host);
+  }
   use(hosts, [this](HostId id) REQUIRES(mutex_) {
     const auto found = hosts_.find(id);
     return found != hosts_.end() && found->second.online;

@@ -63,9 +63,12 @@ class LiveView {
   // Outputs of a run, open or ended, that are still coming.
   std::uint32_t LogsOpen(RunId id) const;
 
-  // Hands the hosts to `use` without copying them, under the lock: be quick.
-  void WithHosts(const std::function<void(const std::vector<const Host*>& hosts,
-                                          const std::function<bool(HostId)>& online)>& use) const;
+  // Hands the hosts to `use` without copying them, under the lock: be quick. With `names`, only
+  // those that have one of them.
+  using UseHosts = std::function<void(const std::vector<const Host*>& hosts,
+                                      const std::function<bool(HostId)>& online)>;
+  void WithHosts(const UseHosts& use,
+                 const std::optional<std::set<std::string>>& names = std::nullopt) const;
 
  private:
   void TakeOne(const engine::RunNews& news) REQUIRES(mutex_);

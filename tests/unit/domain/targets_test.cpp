@@ -194,6 +194,15 @@ TEST(Targets, BoundsKeepHostileInputCheap) {
   EXPECT_TRUE(TargetExpression::Parse(nested + "web1" + std::string(60, ')')));
 }
 
+TEST(Targets, OnlyNamesAreToldFromAnythingElse) {
+  using Names = std::set<std::string>;
+  EXPECT_EQ(TargetExpression::Parse("web1")->OnlyNames(), Names{"web1"});
+  EXPECT_EQ(TargetExpression::Parse("web1,web[2-3] or db1")->OnlyNames(),
+            (Names{"db1", "web1", "web2", "web3"}));
+  for (const auto* text : {"all", "web*", "web1 and zone=a", "web1,zone=a", "web1,@db", "not web1"})
+    EXPECT_EQ(TargetExpression::Parse(text)->OnlyNames(), std::nullopt) << text;
+}
+
 TEST(Targets, SaysAllOnlyOutsideOfNot) {
   EXPECT_TRUE(TargetExpression::Parse("all")->SaysAll());
   EXPECT_TRUE(TargetExpression::Parse("web1 or (all and not db1)")->SaysAll());

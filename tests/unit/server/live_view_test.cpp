@@ -1,0 +1,57 @@
+#include "server/live/live_view.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster::server {
+namespace {
+
+using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+
+class LiveViewHosts : public testing::Test {
+ protected:
+  LiveViewHosts() {
+    std::uint64_t id = 0;
+    for (const auto* name : {"web1", "web2", "db1"}) {
+      engine::HostNews news;
+      news.host.id = HostId(++id);
+      news.host.name = name;
+      news.online = id != 2;
+      view_.Take({news});
+    }
+  }
+  std::vector<std::string> Names(const std::optional<std::set<std::string>>& names = {}) {
+    std::vector<std::string> seen;
+    view_.WithHosts(
+        [&](const std::vector<const Host*>& hosts, const std::function<bool(HostId)>& online) {
+          for (const Host* host : hosts)
+            seen.push_back(host->name + (online(host->id) ? "+" : "-"));
+        },
+        names);
+    return seen;
+  }
+
+  LiveView view_;
+};
+
+TEST_F(LiveViewHosts, AreHandedOutAll) {
+  EXPECT_THAT(Names(), UnorderedElementsAre("web1+", "web2-", "db1+"));
+}
+
+TEST_F(LiveViewHosts, OrOnlyThoseOfSomeNames) {
+  EXPECT_THAT(Names(std::set<std::string>{"web2", "db1", "nobody"}), ElementsAre("db1+", "web2-"));
+  EXPECT_THAT(Names(std::set<std::string>{}), ElementsAre());
+}
+
+TEST_F(LiveViewHosts, FollowAHostThatIsRemoved) {
+  engine::HostNews gone;
+  gone.host.id = HostId(1);
+  gone.host.name = "web1";
+  gone.removed = true;
+  view_.Take({gone});
+  EXPECT_THAT(Names(std::set<std::string>{"web1"}), ElementsAre());
+}
+
+}  // namespace
+}  // namespace muster::server
