@@ -42,6 +42,28 @@ class Tracker(http.server.BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
 
+class Metric(http.server.BaseHTTPRequestHandler):
+    """Answers with a value, and takes chat messages."""
+
+    def log_message(self, *_):
+        pass
+
+    def reply(self, body):
+        answer = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def do_GET(self):
+        self.reply({"value": self.server.value})
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.told.append(json.loads(body)["text"])
+        self.reply({"ok": True})
+
+
 class Examples(ClusterTest):
     hosts = ("host1", "host2", "host3")
     settings = {"outside": "{allow: [127.0.0.1]}"}
@@ -172,6 +194,27 @@ class Examples(ClusterTest):
         self.assertEqual(world.calls[0][1], {"title": "ticket", "run": run["id"]})
         self.assertIn("ticket 4711: done on 3 hosts", world.calls[1][1]["text"])
         self.assertIn(b"host2 works on ticket 4711", self.cluster.muster("logs", run["id"]).out)
+
+    def test_job_watch_value(self):
+        world = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Metric)
+        world.value, world.told = 0.95, []
+        threading.Thread(target=world.serve_forever, daemon=True).start()
+        self.addCleanup(world.server_close)
+        self.addCleanup(world.shutdown)
+        url = f"http://127.0.0.1:{world.server_address[1]}"
+        self.assertCode(self.cluster.muster("secrets", "set", "watchers.url", stdin=url.encode()), 0)
+        self.apply("watch-value.yaml")
+        _, stages = self.start("watch-value", "-p", f"url={url}")
+        self.assertEqual(stages, {"check": "succeeded", "tell": "skipped"})
+        trigger = self.root / "watch-value.yaml"
+        text = (SOURCE / "examples/triggers/watch-value.yaml").read_text()
+        trigger.write_text(text.replace("https://metrics.example/disk", url).replace("every: 5s", "every: 1s"))
+        self.assertCode(self.cluster.muster("apply", "-f", trigger), 0)
+        wait_until("it is told", lambda: world.told)
+        world.value = 0.1
+        wait_until("the end is told", lambda: len(world.told) > 1)
+        self.assertEqual([text.split("\n")[0] for text in world.told], [f"{url} is firing: 0.95", f"{url} is ok: 0.1"])
+        self.assertEqual(self.cluster.http("DELETE", "/api/v1/documents/trigger/watch-value").status, 200)
 
     def test_job_patch_in_batches(self):
         self.apply("patch-in-batches.yaml")
