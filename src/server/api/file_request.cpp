@@ -17,9 +17,9 @@ constexpr std::size_t kMaxPaths = 1000;
 constexpr std::size_t kMostTitle = 120;
 
 // Walks an object's fields; each is known or an error.
-class Fields {
+class FileFields {
  public:
-  Fields(const json::object& object, std::string prefix)
+  FileFields(const json::object& object, std::string prefix)
       : object_(object), prefix_(std::move(prefix)) {}
 
   std::string Text(std::string_view name) {
@@ -108,7 +108,7 @@ Result<FileEntry> ReadEntry(const json::value& value, std::size_t index) {
   const std::string prefix = fmt::format("push.files[{}].", index);
   if (!value.is_object())
     return Fail(ErrorCode::kInvalid, "push.files[{}]: expected an object", index);
-  Fields fields(value.as_object(), prefix);
+  FileFields fields(value.as_object(), prefix);
   FileEntry entry;
   entry.path = fields.Path("path");
   entry.sha256 = fields.Hash("sha256");
@@ -173,7 +173,7 @@ std::string TitleOf(const FilePull& pull) {
 }  // namespace
 
 Result<FilePush> ReadPush(const json::object& object) {
-  Fields fields(object, "push.");
+  FileFields fields(object, "push.");
   FilePush push;
   push.tree = fields.Flag("tree");
   push.to = fields.Path("to");
@@ -191,7 +191,7 @@ Result<FilePush> ReadPush(const json::object& object) {
 }
 
 Result<FilePull> ReadPull(const json::object& object) {
-  Fields fields(object, "pull.");
+  FileFields fields(object, "pull.");
   FilePull pull;
   pull.max_bytes = fields.Number("max_bytes", pull.max_bytes);
   pull.rate = fields.Rate();
