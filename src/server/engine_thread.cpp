@@ -5,6 +5,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include "server/slots_first.hpp"
+
 namespace muster::server {
 namespace {
 
@@ -195,6 +197,7 @@ void EngineThread::TakeCommands() {
   std::vector<engine::Command> taken;
   {
     base::Lock lock(mutex_);
+    if (queue_.size() > kTakeAtOnce) BringSlotsFirst(queue_);
     const std::size_t count = std::min(queue_.size(), kTakeAtOnce);
     taken.insert(taken.end(), std::make_move_iterator(queue_.begin()),
                  std::make_move_iterator(queue_.begin() + static_cast<std::ptrdiff_t>(count)));
