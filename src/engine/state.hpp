@@ -169,7 +169,8 @@ struct Timer {
 // Visits of passes that were opened after a restore from backup begin here, as nobody knows which
 // numbers were used between the two.
 constexpr std::uint32_t FirstVisitOf(std::uint64_t id_space) {
-  return static_cast<std::uint32_t>(id_space % 2048) << 20;
+  const auto part = static_cast<std::uint32_t>(id_space % 2048);
+  return (part == 0 && id_space > 0 ? 1 : part) << 20;  // never those of a first life
 }
 
 // Who holds a key of the limiter, and who waits for it, in the order they came.

@@ -90,6 +90,8 @@ void Words::Compare(const std::string& name, const Trigger& row, bool ended) {
   if (revived) {
     // A new life begins with nothing; what a run of the old one says at that moment may be lost.
     life.fires = false;
+    for (auto& [id, open] : open_)
+      if (open.trigger == name) open.alone = false;
     if (!ended) life.data.clear();
     if (!ended) life.status.clear();
   }
