@@ -47,7 +47,9 @@ function(muster_library name)
 endfunction()
 
 # muster_pch(TARGET header...): what most files of the target include anyway is parsed once. Files still
-# include what they use: the preset gcc builds without.
+# include what they use: the preset gcc builds without. Compiled files are shared between clones
+# (ccache) only where all headers are others' (<…>); so headers of the tree are worth it in large
+# folders alone.
 function(muster_pch target)
   if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
     # The same headers give the same bytes, which ccache needs.

@@ -27,7 +27,7 @@ class EngineThread {
   // What /readyz, /status and /metrics tell.
   struct Status {
     bool leading = false;
-    std::string reason;  // why it does not take commands, "" when it does
+    std::string reason = "no leader yet";  // why it takes no commands; "" when it does
     std::string cluster;
     Term term;
     CommitNumber commit;

@@ -48,7 +48,7 @@ FILES = {
     "jobs/deploy.yaml": "apiVersion: muster/v1\nkind: job\nname: deploy\ntargets: 'web*'\n"
                         "params: {token: {type: secret}, note: {type: string}}\n"
                         "stages:\n  - {name: only, script: 'true'}\n",
-    "jobs/nightly.yaml": "apiVersion: muster/v1\nkind: job\nname: backup\ntargets: 'web*'\n"
+    "jobs/backup.yaml": "apiVersion: muster/v1\nkind: job\nname: backup\ntargets: 'web*'\n"
                          "stages:\n  - {name: only, script: 'true'}\n---\n"
                          "apiVersion: muster/v1\nkind: trigger\nname: nightly\ncron: 30 2 * * *\njob: backup\n",
     "jobs/db.yaml": "apiVersion: muster/v1\nkind: group\nname: db\nhosts: [db1]\n",

@@ -66,6 +66,7 @@ ApplyRequest JobRequest() {
   AppliedFile file{.file = "j.yaml", .text = kJob, .attachments = {}, .pushes = {}};
   file.attachments = {{"a.sh", "true"}, {"other.sh", "not named by it"}};
   file.pushes["conf"] = {{.path = "", .sha256 = std::string(32, 'x'), .size = 3}};
+  request.places = {{file.file, 0}};
   request.files.push_back(std::move(file));
   return request;
 }
