@@ -12,7 +12,8 @@
 #include "domain/trigger.hpp"
 
 // Whether each due slot of a trigger ended exactly once. Works from the record alone, and counts
-// the due times itself: nothing that the engine uses to decide about slots is used here.
+// the due times itself. It shares the cron library with the engine, and nothing else: a mistake
+// there is for the tests against other implementations to find.
 namespace muster::checks {
 
 // A run that says it was started for a slot.
