@@ -140,7 +140,9 @@ const Shape& TriggerShape() {
         {"deadline", TimeAboveZero(), "A slot that has not begun by then is skipped."},
         {"blackouts", ListOf(MapOf(BlackoutShape())), "Times whose slots are skipped."},
         {"channel", Text(Form::kName), "Who is told of missed slots and errors."},
-        {"constraints", Pairs(Form::kLabel, Text(Form::kText)), "What whoever runs it must have."},
+        {"constraints", Pairs(Form::kLabel, Text(Form::kText)),
+         "What the server that runs it must have; kept, and without effect while there is one "
+         "server."},
         {"paused", Flag(),
          "Whether a trigger that is new begins paused; one that is there stays as it is."}};
     trigger.keys.insert(trigger.keys.end(), keys.begin(), keys.end());
