@@ -19,6 +19,7 @@ class ForwardingStore : public Store {
     next_.Commit(std::move(batch), term, number, std::move(done));
   }
   Result<Snapshot> Load(Term term) override { return next_.Load(term); }
+  Result<std::optional<WallTime>> ReadClock() override { return next_.ReadClock(); }
   Result<Fence> ReadFence() override { return next_.ReadFence(); }
   Result<ReadAt<std::optional<Run>>> FindRun(RunId id) override { return next_.FindRun(id); }
   Result<ReadAt<std::optional<Snapshot::OpenRun>>> ReadWholeRun(RunId id) override {

@@ -163,6 +163,9 @@ class Store {
   // Everything a leader of `term` needs, from one moment. kFenced when the term is gone.
   virtual Result<Snapshot> Load(Term term) = 0;
 
+  // The clock of the machine that keeps the store; nothing when that is this one.
+  virtual Result<std::optional<WallTime>> ReadClock() { return std::optional<WallTime>(); }
+
   // Readers. Each reads one consistent moment; none costs more with more history.
   virtual Result<Fence> ReadFence() = 0;
   virtual Result<ReadAt<std::optional<Run>>> FindRun(RunId id) = 0;  // with its plan

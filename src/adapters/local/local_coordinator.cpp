@@ -9,7 +9,10 @@ LocalCoordinator::LocalCoordinator() : LocalCoordinator(std::make_shared<LocalEl
 LocalCoordinator::LocalCoordinator(std::shared_ptr<LocalElection> election)
     : election_(std::move(election)) {}
 
-LocalCoordinator::~LocalCoordinator() { election_->Leave(this); }
+LocalCoordinator::~LocalCoordinator() {
+  election_->Leave(this);
+  election_->Forget(this);
+}
 
 Result<> LocalCoordinator::Campaign(std::string name, std::function<void()> elected,
                                     std::function<void()> lost) {
@@ -18,6 +21,18 @@ Result<> LocalCoordinator::Campaign(std::string name, std::function<void()> elec
 
 void LocalCoordinator::Resign() { election_->Leave(this); }
 
+MonoTime LocalCoordinator::LeadUntil() const {
+  return election_->Leads(this) ? kNever : MonoTime{0};
+}
+
 std::string LocalCoordinator::Leader() const { return election_->Leader(); }
+
+void LocalCoordinator::Announce(Member self) { election_->Announce(this, std::move(self)); }
+
+std::vector<Member> LocalCoordinator::Members() const { return election_->Members(); }
+
+void LocalCoordinator::OnChange(std::function<void()> changed) {
+  election_->OnChange(this, std::move(changed));
+}
 
 }  // namespace muster

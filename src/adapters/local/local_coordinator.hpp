@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "ports/coordinator.hpp"
 
@@ -23,7 +24,12 @@ class LocalCoordinator final : public Coordinator {
                     std::function<void()> lost) override;
   // Waits for a callback of this coordinator that is under way in another thread.
   void Resign() override;
+  MonoTime LeadUntil() const override;
   std::string Leader() const override;
+  void Announce(Member self) override;
+  std::vector<Member> Members() const override;
+  void OnChange(std::function<void()> changed) override;
+  std::string Trouble() const override { return ""; }
 
  private:
   std::shared_ptr<LocalElection> election_;  // shared with the other candidates of the process

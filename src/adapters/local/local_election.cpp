@@ -33,6 +33,7 @@ void LocalElection::Leave(const void* owner) {
     };
     while (std::ranges::any_of(calling_, must_wait)) call_ended_.Wait(mutex_);
   }
+  TellOfChange();
   ElectFirst();
 }
 
@@ -41,13 +42,59 @@ std::string LocalElection::Leader() const {
   return candidates_.empty() || !candidates_.front()->leads ? "" : candidates_.front()->name;
 }
 
+bool LocalElection::Leads(const void* owner) const {
+  base::Lock lock(mutex_);
+  return !candidates_.empty() && candidates_.front()->leads && candidates_.front()->owner == owner;
+}
+
+void LocalElection::Announce(const void* owner, Member self) {
+  {
+    base::Lock lock(mutex_);
+    seats_[owner].member = std::move(self);
+  }
+  TellOfChange();
+}
+
+std::vector<Member> LocalElection::Members() const {
+  base::Lock lock(mutex_);
+  std::vector<Member> members;
+  for (const auto& [owner, seat] : seats_)
+    if (seat.member) members.push_back(*seat.member);
+  std::ranges::sort(members, {}, &Member::name);
+  return members;
+}
+
+void LocalElection::OnChange(const void* owner, std::function<void()> changed) {
+  base::Lock lock(mutex_);
+  seats_[owner].changed = std::move(changed);
+}
+
+void LocalElection::Forget(const void* owner) {
+  {
+    base::Lock lock(mutex_);
+    if (seats_.erase(owner) == 0) return;
+  }
+  TellOfChange();
+}
+
+void LocalElection::TellOfChange() {
+  std::vector<std::function<void()>> told;
+  {
+    base::Lock lock(mutex_);
+    for (const auto& [owner, seat] : seats_)
+      if (seat.changed) told.push_back(seat.changed);
+  }
+  for (const auto& changed : told) changed();
+}
+
 void LocalElection::Depose() {
   CandidatePtr deposed;
   {
     base::Lock lock(mutex_);
     if (candidates_.empty() || !candidates_.front()->leads || candidates_.front()->in_call) return;
     deposed = candidates_.front();
-    candidates_.pop_front();
+    candidates_.splice(candidates_.end(), candidates_, candidates_.begin());
+    deposed->leads = false;
     BeginCall(deposed);
   }
   // Whoever lost must have stopped before the next may begin.
@@ -61,10 +108,12 @@ void LocalElection::ElectFirst() {
     base::Lock lock(mutex_);
     if (candidates_.empty() || candidates_.front()->leads) return;
     first = candidates_.front();
+    if (first->in_call) return;  // it is still being told of its loss
     first->leads = true;
     BeginCall(first);
   }
   Call(first, first->elected);
+  TellOfChange();
 }
 
 void LocalElection::BeginCall(const CandidatePtr& candidate) {
