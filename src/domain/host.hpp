@@ -69,7 +69,8 @@ struct Invite {
   Labels labels;         // given to each host that joins with it
   std::string created_by;
   WallTime created;
-  std::string names;  // only hosts whose name matches this pattern (* and ?); "" is any
+  std::string names;    // only hosts whose name matches this pattern (* and ?); "" is any
+  bool server = false;  // for a server of the cluster, not for a host
 
   friend bool operator==(const Invite&, const Invite&) = default;
 };

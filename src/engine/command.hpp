@@ -66,6 +66,14 @@ struct JoinHost {
   Labels labels;
 };
 
+// A server takes its place in the cluster, with an invite made for servers. Whoever answers it
+// hands over the cluster's keys.
+struct JoinServer {
+  Caller caller;
+  std::string invite;  // id
+  std::string name;
+};
+
 struct CreateToken {
   Caller caller;
   Token token;  // named, hashed, with role and expiry
@@ -342,7 +350,8 @@ using Command =
                  RevokeHost, RemoveHost, LabelHosts, SetGate, DropOld, PauseRun, ResumeRun,
                  RetryRun, SkipStage, AnswerApproval, SetRun, ServerReport, AskFile, ApplyDocuments,
                  SetSecret, RemoveSecret, MaintainHosts, FreezeRuns, ThawRuns, FireSlot,
-                 TakeTriggers, FireTrigger, PauseTrigger, ResumeTrigger, SkipSlot, BackfillTrigger>;
+                 TakeTriggers, FireTrigger, PauseTrigger, ResumeTrigger, SkipSlot, BackfillTrigger,
+                 JoinServer>;
 
 // --- answers ---
 
@@ -368,6 +377,9 @@ struct InviteCreated {
 };
 struct HostJoined {
   Host host;
+  std::string cluster;
+};
+struct ServerJoined {
   std::string cluster;
 };
 struct TokenAnswer {
@@ -432,9 +444,10 @@ struct TriggerAnswer {  // as it is now
   TriggerState state = TriggerState::kRunnable;
 };
 
-using Answer = std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer,
-                            TokenAnswer, JoinWaits, HostChanged, JoinRejected, PendingJoins,
-                            HostsLabelled, GateClosed, OldDropped, RunSteered, FileAnswer,
-                            DocumentsApplied, SecretAnswer, FreezeAnswer, TriggerAnswer>;
+using Answer =
+    std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer, TokenAnswer,
+                 JoinWaits, HostChanged, JoinRejected, PendingJoins, HostsLabelled, GateClosed,
+                 OldDropped, RunSteered, FileAnswer, DocumentsApplied, SecretAnswer, FreezeAnswer,
+                 TriggerAnswer, ServerJoined>;
 
 }  // namespace muster::engine

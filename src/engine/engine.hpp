@@ -28,6 +28,9 @@ class Engine {
   // News of the runs that changed since the last call, once per batch rather than per task.
   void Summarise(CommitNumber batch, Effects& effects);
 
+  // Until when another leader cannot have begun; orders say that they may not be begun later.
+  void LeadUntil(MonoTime until) { state_.lead_until = until; }
+
   // When Continue should be called next, at the latest.
   MonoTime NextWake() const;
 

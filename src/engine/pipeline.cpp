@@ -19,9 +19,15 @@ Result<> Pipeline::Lead(Now now) {
   in_flight_.reset();
   stalled_.clear();
   engine_ = std::make_unique<Engine>(std::move(*snapshot), settings_.engine, now);
+  engine_->LeadUntil(lead_until_);
   Release(engine_->Announce());
   links_.BeginAnew(term_);
   return {};
+}
+
+void Pipeline::LeadUntil(MonoTime until) {
+  lead_until_ = until;
+  if (engine_) engine_->LeadUntil(until);
 }
 
 bool Pipeline::Ready() const {

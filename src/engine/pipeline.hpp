@@ -57,6 +57,10 @@ class Pipeline {
   Result<> Lead(Now now);
   bool Leading() const { return engine_ != nullptr; }
 
+  // The leadership holds until then, as renewed; kNever without a bound. Whoever drives the
+  // pipeline calls StepDown by then.
+  void LeadUntil(MonoTime until);
+
   // True while a command may be handed in: leading, not stalled, the gathering batch has room.
   bool Ready() const;
   // While it leads but the store does not answer: what to tell callers. "" otherwise.
@@ -112,6 +116,7 @@ class Pipeline {
   Gathering gathering_;
   std::optional<InFlight> in_flight_;
   std::string stalled_;
+  MonoTime lead_until_ = kNever;
   std::uint64_t epoch_ = 0;
 };
 

@@ -183,6 +183,7 @@ struct State {
   Options options;
   std::string cluster;
   Term term;
+  MonoTime lead_until = kNever;  // no order may be begun later
   CommitNumber loaded_at;
   MonoTime loaded;
   std::uint64_t id_space = 0;

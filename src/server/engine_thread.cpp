@@ -11,6 +11,12 @@ namespace muster::server {
 namespace {
 
 constexpr Duration kLeadRetry{500};
+// Others get their chance after so many tries to lead, and when the store has not answered a leader
+// for so long.
+constexpr int kMostTries = 3;
+constexpr Duration kMostStalled = std::chrono::seconds(5);
+constexpr Duration kMakeRoomFor = std::chrono::seconds(4);
+constexpr Duration kMostClockOff = std::chrono::seconds(1);
 constexpr Duration kAnswerWithin = std::chrono::seconds(10);
 constexpr Duration kWarnEvery = std::chrono::seconds(10);
 constexpr std::size_t kTakeAtOnce = 512;
@@ -19,7 +25,8 @@ constexpr std::size_t kTakeAtOnce = 512;
 
 EngineThread::EngineThread(Store& store, Links& links, Coordinator& coordinator, const Clock& clock,
                            OnNews on_news, engine::Pipeline::Settings settings, std::string name)
-    : clock_(clock),
+    : store_(store),
+      clock_(clock),
       coordinator_(coordinator),
       name_(std::move(name)),
       pipeline_(store, links,
@@ -60,7 +67,12 @@ EngineThread::EngineThread(Store& store, Links& links, Coordinator& coordinator,
 EngineThread::~EngineThread() { Stop(); }
 
 Result<> EngineThread::Start() {
+  if (const auto campaigns = Campaign(); !campaigns) return campaigns;
   thread_ = std::thread([this] { Loop(); });
+  return {};
+}
+
+Result<> EngineThread::Campaign() {
   const auto set_elected = [this](bool elected) {
     {
       base::Lock lock(mutex_);
@@ -68,8 +80,65 @@ Result<> EngineThread::Start() {
     }
     changed_.NotifyOne();
   };
-  return coordinator_.Campaign(
+  auto campaigns = coordinator_.Campaign(
       name_, [set_elected] { set_elected(true); }, [set_elected] { set_elected(false); });
+  campaigning_ = campaigns.has_value();
+  return campaigns;
+}
+
+// Leaves the election to the others for a while.
+void EngineThread::MakeRoom(const std::string& why) {
+  spdlog::warn("makes room for another leader: {}", why);
+  StepDown(why);
+  coordinator_.Resign();
+  campaigning_ = false;
+  campaign_again_ = clock_.Read().mono + kMakeRoomFor;
+  failed_to_lead_ = 0;
+  stalled_since_ = kNever;
+  base::Lock lock(mutex_);
+  elected_ = false;
+}
+
+void EngineThread::KeepCampaigning() {
+  bool standing_by = false;
+  bool stopping = false;
+  {
+    base::Lock lock(mutex_);
+    standing_by = standing_by_;
+    stopping = stopping_;
+  }
+  if (standing_by && campaigning_ && (!pipeline_.Leading() || pipeline_.Idle()))
+    return MakeRoom("the server stands by");
+  if (campaigning_ || standing_by || stopping || clock_.Read().mono < campaign_again_) return;
+  if (const auto campaigns = Campaign(); !campaigns) {
+    spdlog::error("cannot campaign: {}", campaigns.error().message);
+    campaign_again_ = clock_.Read().mono + kMakeRoomFor;
+  }
+}
+
+void EngineThread::StandBy(bool wanted) {
+  {
+    base::Lock lock(mutex_);
+    standing_by_ = wanted;
+  }
+  changed_.NotifyOne();
+}
+
+void EngineThread::StepDown(const std::string& why) {
+  if (!pipeline_.Leading()) return;
+  spdlog::warn("no longer leads term={}: {}", pipeline_.term().value, why);
+  pipeline_.StepDown();
+  std::map<RequestId, Waiting> left;
+  {
+    base::Lock lock(mutex_);
+    left.swap(waiting_);
+    queue_.clear();
+  }
+  for (const auto& [id, waiting] : left)
+    waiting.on_answer(Fail(ErrorCode::kTimeout,
+                           "the server no longer leads: {}; it may have happened: look, or ask "
+                           "again with the same Idempotency-Key",
+                           why));
 }
 
 void EngineThread::Stop() {
@@ -84,6 +153,7 @@ void EngineThread::Stop() {
 void EngineThread::Submit(engine::Command command) {
   {
     base::Lock lock(mutex_);
+    if (!elected_) return;  // whoever leads next asks every node
     queue_.push_back(std::move(command));
     if (queue_.size() > 1) return;  // the loop was woken for the first
   }
@@ -158,16 +228,35 @@ base::Activity::View EngineThread::GetActivity() const {
 void EngineThread::TryToLead() {
   const Now now = clock_.Read();
   if (now.mono < lead_again_) return;
-  if (const auto leads = pipeline_.Lead(now); !leads) {
+  auto leads = CheckClock();
+  if (leads) leads = pipeline_.Lead(clock_.Read());
+  if (!leads) {
     trouble_ = leads.error().message;
     spdlog::warn("cannot lead: {}", trouble_);
-    lead_again_ = now.mono + kLeadRetry;
+    lead_again_ = clock_.Read().mono + kLeadRetry;
+    if (++failed_to_lead_ >= kMostTries && coordinator_.Members().size() > 1) MakeRoom(trouble_);
     return;
   }
+  failed_to_lead_ = 0;
   trouble_.clear();
   spdlog::info("leading term={} commit={} hosts={} open_runs={}", pipeline_.term().value,
                pipeline_.committed_number().value, pipeline_.engine()->state().hosts.size(),
                pipeline_.engine()->state().runs.size());
+}
+
+// A leader with a wrong clock would start what is not due. Both readings around the question bound
+// what the store's clock may say.
+Result<> EngineThread::CheckClock() {
+  const WallTime before = clock_.Read().wall;
+  const auto there = store_.ReadClock();
+  const WallTime after = clock_.Read().wall;
+  if (!there) return Fail(there.error());
+  if (!*there) return {};
+  const Duration off = std::max(before - **there, **there - after);
+  if (off <= kMostClockOff) return {};
+  return Fail(ErrorCode::kConflict,
+              "this machine's clock is {} off from the store's ({} there, {} here); set it right",
+              FormatDuration(off), FormatTime(**there), FormatTime(after));
 }
 
 // A batch is sent again several times a second; the log need not say so each time.
@@ -210,6 +299,8 @@ void EngineThread::TakeCommands() {
 
 // Tells the others how it stands, then sleeps until there is something to do.
 void EngineThread::Publish(MonoTime wake) {
+  const std::string follows = pipeline_.Leading() ? "" : WhoLeads();
+  const MonoTime lead_until = coordinator_.LeadUntil();
   base::Lock lock(mutex_);
   status_.leading = pipeline_.Leading();
   if (pipeline_.Leading()) status_.cluster = pipeline_.engine()->state().cluster;
@@ -231,18 +322,20 @@ void EngineThread::Publish(MonoTime wake) {
       status_.freezes.push_back(freeze);
   }
   status_.open_runs = pipeline_.Leading() ? pipeline_.engine()->state().runs.size() : 0;
-  status_.reason =
-      !pipeline_.Leading()
-          ? (trouble_.empty() ? "no leader yet" : "this server does not lead: " + trouble_)
-      : pipeline_.Stalled().empty() ? ""
-                                    : "the store does not answer: " + pipeline_.Stalled();
+  status_.reason = !pipeline_.Leading() ? follows
+                   : pipeline_.Stalled().empty()
+                       ? ""
+                       : "the store does not answer: " + pipeline_.Stalled();
   const auto has_work = [this]() REQUIRES(mutex_) {
     return !commits_.empty() || stopping_ || (!queue_.empty() && pipeline_.Ready()) ||
-           (elected_ && !pipeline_.Leading() && lead_again_.ms == 0);
+           (elected_ && !pipeline_.Leading() && lead_again_.ms == 0) ||
+           (!elected_ && pipeline_.Leading()) || (standing_by_ && campaigning_);
   };
   while (!has_work()) {
     const MonoTime now = clock_.Read().mono;
-    MonoTime until = !pipeline_.Leading() ? (elected_ ? lead_again_ : kNever) : wake;
+    MonoTime until =
+        !pipeline_.Leading() ? (elected_ ? lead_again_ : kNever) : std::min(wake, lead_until);
+    if (!campaigning_ && !standing_by_) until = std::min(until, campaign_again_);
     if (!waiting_.empty()) until = std::min(until, waiting_.begin()->second.until);
     if (until <= now) return;
     if (until == kNever) {
@@ -259,16 +352,42 @@ void EngineThread::Publish(MonoTime wake) {
 MonoTime EngineThread::Turn(bool elected, bool stopping) {
   const base::Activity::Work mark(activity_,
                                   elected && !pipeline_.Leading() ? "loading records" : "deciding");
-  if (!elected && pipeline_.Leading()) pipeline_.StepDown();
-  if (elected && !pipeline_.Leading() && !stopping) TryToLead();
+  const MonoTime lead_until = coordinator_.LeadUntil();
+  const bool may_act = elected && clock_.Read().mono < lead_until;
+  if (!may_act) StepDown(elected ? "it could not renew its leadership in time" : "it was told so");
+  pipeline_.LeadUntil(lead_until);
+  if (may_act && !pipeline_.Leading() && !stopping) TryToLead();
   TakeCommands();
   GiveUpWaiting();
-  return pipeline_.Drive(clock_.Read());
+  const MonoTime wake = pipeline_.Drive(clock_.Read());
+  WatchStalls();
+  return wake;
+}
+
+// Another server may reach the store when this one does not.
+void EngineThread::WatchStalls() {
+  if (pipeline_.Stalled().empty()) {
+    stalled_since_ = kNever;
+    return;
+  }
+  const MonoTime now = clock_.Read().mono;
+  stalled_since_ = std::min(stalled_since_, now);
+  if (now - stalled_since_ > kMostStalled && coordinator_.Members().size() > 1)
+    MakeRoom(pipeline_.Stalled());
+}
+
+std::string EngineThread::WhoLeads() const {
+  const std::string leader = coordinator_.Leader();
+  const std::string trouble = trouble_.empty() ? coordinator_.Trouble() : trouble_;
+  const std::string why = trouble.empty() ? "" : ": " + trouble;
+  if (leader.empty() || leader == name_) return "no leader yet" + why;
+  return fmt::format("{} leads, not this server{}", leader, why);
 }
 
 void EngineThread::Loop() {
   activity_.Attach();
   while (true) {
+    KeepCampaigning();
     bool elected = false;
     bool stopping = false;
     {

@@ -55,6 +55,9 @@ class EngineThread {
     std::function<void(std::vector<engine::FetchTriggers>)> fetches = {};
   };
 
+  // `name` is the server's among the members of its cluster. A server that cannot lead (its clock
+  // is wrong, it does not reach the store) makes room for the others, if there are any, and tries
+  // again later.
   EngineThread(Store& store, Links& links, Coordinator& coordinator, const Clock& clock,
                OnNews on_news, engine::Pipeline::Settings settings, std::string name);
   ~EngineThread();
@@ -63,6 +66,9 @@ class EngineThread {
 
   // Set once, before Start.
   void SetServerWork(ServerWork work) { work_ = std::move(work); }
+
+  // While it stands by the server is no candidate; one that leads gives up after the batch in hand.
+  void StandBy(bool wanted);
 
   // Finishes the batch in hand, releases what it allows, and ends the thread.
   void Stop();
@@ -88,13 +94,21 @@ class EngineThread {
   std::optional<RequestId> Register(OnAnswer on_answer);
   void Loop();
   MonoTime Turn(bool elected, bool stopping);
+  Result<> Campaign();
+  void KeepCampaigning();
+  void MakeRoom(const std::string& why);
   void TryToLead();
+  Result<> CheckClock();
+  void StepDown(const std::string& why);
+  void WatchStalls();
+  std::string WhoLeads() const;
   void TakeCommands();
   void Publish(MonoTime wake);
   void Reply(engine::Reply reply);
   void GiveUpWaiting();
   void WarnOf(CommitNumber batch, const Error& error);
 
+  Store& store_;
   const Clock& clock_;
   Coordinator& coordinator_;
   const std::string name_;
@@ -108,6 +122,7 @@ class EngineThread {
   std::vector<std::pair<engine::Pipeline::CommitTicket, Result<>>> commits_ GUARDED_BY(mutex_);
   bool elected_ GUARDED_BY(mutex_) = false;
   bool stopping_ GUARDED_BY(mutex_) = false;
+  bool standing_by_ GUARDED_BY(mutex_) = false;
   Status status_ GUARDED_BY(mutex_);
   std::uint64_t next_request_ GUARDED_BY(mutex_) = 1;
   struct Waiting {
@@ -116,7 +131,11 @@ class EngineThread {
   };
   std::map<RequestId, Waiting> waiting_ GUARDED_BY(mutex_);  // oldest first
 
+  bool campaigning_ = false;
+  MonoTime campaign_again_{0};
   MonoTime lead_again_{0};
+  int failed_to_lead_ = 0;  // in a row
+  MonoTime stalled_since_ = kNever;
   CommitNumber warned_of_;
   MonoTime warn_again_{0};
   std::uint64_t commands_ = 0;

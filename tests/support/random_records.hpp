@@ -453,7 +453,8 @@ class RandomRecords {
             .labels = SomeLabels(),
             .created_by = Text(),
             .created = Time(),
-            .names = Text()};
+            .names = Text(),
+            .server = Coin()};
   }
   PendingJoin SomePending() {
     return {.name = Text(),

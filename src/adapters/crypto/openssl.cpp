@@ -2,8 +2,10 @@
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <openssl/x509v3.h>
 
 #include "adapters/crypto/digest.hpp"
+#include "adapters/crypto/pki.hpp"
 #include "base/text.hpp"
 
 namespace muster::crypto {
@@ -54,6 +56,24 @@ std::string KeyIdOfX509(X509* cert) {
   std::string id = ToHex(Sha256({reinterpret_cast<char*>(der), static_cast<std::size_t>(size)}));
   OPENSSL_free(der);
   return id;
+}
+
+std::string MemberOfX509(const X509* cert) {
+  struct Free {
+    void operator()(GENERAL_NAMES* names) const { GENERAL_NAMES_free(names); }
+  };
+  const std::unique_ptr<GENERAL_NAMES, Free> names(
+      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(cert, NID_subject_alt_name, nullptr, nullptr)));
+  const int count = names ? sk_GENERAL_NAME_num(names.get()) : 0;
+  for (int i = 0; i < count; ++i) {
+    const GENERAL_NAME* name = sk_GENERAL_NAME_value(names.get(), i);
+    if (name->type != GEN_URI) continue;
+    const ASN1_IA5STRING* uri = name->d.uniformResourceIdentifier;
+    const std::string_view text(reinterpret_cast<const char*>(ASN1_STRING_get0_data(uri)),
+                                static_cast<std::size_t>(ASN1_STRING_length(uri)));
+    if (text.starts_with(kMemberUri)) return std::string(text.substr(kMemberUri.size()));
+  }
+  return "";
 }
 
 std::string FingerprintOfX509(X509* cert) {

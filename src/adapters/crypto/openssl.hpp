@@ -38,6 +38,9 @@ std::string CertToPem(X509* cert);
 
 // Hex, as KeyIdOfCert and CertFingerprint give it.
 std::string KeyIdOfX509(X509* cert);
+
+// The server that a certificate of MakeMemberCert is for; "" for any other certificate.
+std::string MemberOfX509(const X509* cert);
 std::string FingerprintOfX509(X509* cert);
 
 }  // namespace muster::crypto

@@ -237,6 +237,29 @@ Result<KeyAndCert> MakeServerCert(const KeyAndCert& ca, const std::vector<std::s
   return KeyAndCert{KeyToPem(key.get()), CertToPem(cert->get())};
 }
 
+Result<KeyAndCert> MakeMemberCert(const KeyAndCert& ca, const std::string& name,
+                                  std::chrono::seconds life) {
+  const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  if (name.empty() ||
+      !std::ranges::all_of(name, [&](char c) { return plain(c) || c == '.' || c == '-'; }))
+    return Fail(ErrorCode::kInvalid, "'{}' is not a name of a server: letters, digits, '.', '-'",
+                name);
+  auto authority = Open(ca);
+  if (!authority) return Fail(authority.error());
+  PkeyPtr key = NewKey();
+  Plan plan{name.substr(0, kMaxCommonName),
+            life,
+            {{NID_basic_constraints, "critical,CA:FALSE"},
+             {NID_key_usage, "critical,digitalSignature"},
+             {NID_ext_key_usage, "clientAuth"},
+             {NID_subject_alt_name, fmt::format("URI:{}{}", kMemberUri, name)},
+             {NID_subject_key_identifier, "hash"},
+             {NID_authority_key_identifier, "keyid"}}};
+  auto cert = Issue(plan, key.get(), authority->cert.get(), authority->key.get());
+  if (!cert) return Fail(cert.error());
+  return KeyAndCert{KeyToPem(key.get()), CertToPem(cert->get())};
+}
+
 Result<std::string> MakeRequest(const std::string& key_pem, const std::string& common_name) {
   auto key = ParseKey(key_pem);
   if (!key) return Fail(key.error());

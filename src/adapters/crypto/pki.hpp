@@ -26,6 +26,14 @@ Result<KeyAndCert> MakeCa(const std::string& common_name, std::chrono::seconds l
 Result<KeyAndCert> MakeServerCert(const KeyAndCert& ca, const std::vector<std::string>& names,
                                   std::chrono::seconds life);
 
+// What a server of the cluster shows to the others when it calls them: clientAuth, and a name of a
+// kind that no node's certificate has (kMemberUri).
+Result<KeyAndCert> MakeMemberCert(const KeyAndCert& ca, const std::string& name,
+                                  std::chrono::seconds life);
+
+// How such a certificate names its server, as a URI among the alternative names.
+inline constexpr std::string_view kMemberUri = "muster-server:";
+
 // A request to sign `key_pem`'s public half, self-signed as PKCS#10 wants it.
 Result<std::string> MakeRequest(const std::string& key_pem, const std::string& common_name);
 

@@ -73,6 +73,7 @@ void Connection::Shake() {
 
 void Connection::OnShaken() {
   peer_key_ = PeerKeyOf(socket_.ssl());
+  peer_server_ = PeerServerOf(socket_.ssl());
   phase_ = Phase::kReading;
   Read();
 }
@@ -207,6 +208,7 @@ void Connection::Serve(Request request, ExchangeState::RequestTraits traits) {
   plain.remote = remote_;
   plain.tls = socket_.ssl() != nullptr;
   plain.peer_key = peer_key_;
+  plain.peer_server = peer_server_;
 
   phase_ = Phase::kAnswering;
   deadline_ = kNever;
@@ -230,7 +232,8 @@ void Connection::BecomeLink(const Request& request, ExchangeState::RequestTraits
     return Answer(ErrorResponse(400, "invalid", "only WebSocket links are served here"), traits);
   }
   auto core = core_;
-  auto link = std::make_shared<Link>(core, std::move(socket_), std::move(peer_key_), remote_);
+  auto link = std::make_shared<Link>(core, std::move(socket_), std::move(peer_key_),
+                                     std::move(peer_server_), remote_);
   Drop();
   if (!core->stopping()) link->Accept(request);
 }

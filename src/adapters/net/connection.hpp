@@ -81,6 +81,7 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
   MonoTime deadline_ = kNever;
   std::string remote_;
   std::string peer_key_;
+  std::string peer_server_;
   beast::flat_buffer in_;
   // Where the read in flight lands: not in `in_`, which is worked off meanwhile.
   std::unique_ptr<char[]> landing_;

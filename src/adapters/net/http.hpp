@@ -23,7 +23,8 @@ struct HttpRequest {
   std::string body = {};
   std::string remote = {};  // "127.0.0.1:51514"
   bool tls = false;
-  std::string peer_key = {};  // crypto::KeyIdOfCert of the client's certificate, "" without one
+  std::string peer_key = {};     // crypto::KeyIdOfCert of the client's certificate, "" without one
+  std::string peer_server = {};  // the client is this server of the cluster, by its certificate
 };
 
 struct HttpResponse {

@@ -3,11 +3,12 @@
 namespace muster::net {
 
 Link::Link(std::shared_ptr<ServerCore> core, Socket socket, std::string peer_key,
-           std::string remote)
+           std::string peer_server, std::string remote)
     : Frames(std::move(socket), core->options().limits.max_frame),
       Tracked(core),
       id_(core->NextLinkId()),
       peer_key_(std::move(peer_key)),
+      peer_server_(std::move(peer_server)),
       remote_(std::move(remote)) {}
 
 void Link::Begin() {

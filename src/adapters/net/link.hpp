@@ -10,7 +10,8 @@ namespace muster::net {
 // The server's end of a link: a WebSocket of a client with an accepted certificate.
 class Link final : public LinkConnection, public Frames, public Tracked {
  public:
-  Link(std::shared_ptr<ServerCore> core, Socket socket, std::string peer_key, std::string remote);
+  Link(std::shared_ptr<ServerCore> core, Socket socket, std::string peer_key,
+       std::string peer_server, std::string remote);
 
   // Answers the upgrade; after that the program knows the link.
   template <typename Request>
@@ -22,6 +23,7 @@ class Link final : public LinkConnection, public Frames, public Tracked {
 
   std::uint64_t Id() const override { return id_; }
   const std::string& PeerKey() const override { return peer_key_; }
+  const std::string& PeerServer() const override { return peer_server_; }
   const std::string& Remote() const override { return remote_; }
   void Send(std::string frame) override;
   std::size_t Unsent() const override { return Queued(); }
@@ -40,6 +42,7 @@ class Link final : public LinkConnection, public Frames, public Tracked {
 
   const std::uint64_t id_;
   const std::string peer_key_;
+  const std::string peer_server_;
   const std::string remote_;
   bool announced_ = false;
   bool behind_ = false;

@@ -55,6 +55,8 @@ class LinkConnection {
   virtual ~LinkConnection() = default;
   virtual std::uint64_t Id() const = 0;            // unique in this server's life
   virtual const std::string& PeerKey() const = 0;  // key id of the client certificate
+  // The server of the cluster that calls, by its certificate; "" for a node.
+  virtual const std::string& PeerServer() const = 0;
   virtual const std::string& Remote() const = 0;
   // Queued; frames keep their order. A node that is further behind than max_link_unsent is cut off.
   virtual void Send(std::string frame) = 0;

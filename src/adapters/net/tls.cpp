@@ -242,6 +242,11 @@ std::string PeerKeyOf(const SSL* ssl) {
   return cert != nullptr ? crypto::KeyIdOfX509(cert) : std::string();
 }
 
+std::string PeerServerOf(const SSL* ssl) {
+  X509* cert = SSL_get0_peer_certificate(ssl);
+  return cert != nullptr ? crypto::MemberOfX509(cert) : std::string();
+}
+
 std::string PeerRootOf(SSL* ssl) {
   STACK_OF(X509)* chain = SSL_get0_verified_chain(ssl);
   int size = chain != nullptr ? sk_X509_num(chain) : 0;

@@ -72,6 +72,10 @@ bool CertificateRefused(const SSL* ssl);
 // Key id of the peer's certificate, "" without one.
 std::string PeerKeyOf(const SSL* ssl);
 
+// The name of the server whose certificate the peer showed (crypto::MakeMemberCert), "" for anyone
+// else.
+std::string PeerServerOf(const SSL* ssl);
+
 // The certificate at the root of the peer's verified chain, PEM, "" when there is none.
 std::string PeerRootOf(SSL* ssl);
 

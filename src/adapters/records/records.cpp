@@ -101,6 +101,7 @@ std::string EncodeInvite(const Invite& invite) {
   out.set_created_by(invite.created_by);
   out.set_created_ms(invite.created.ms);
   out.set_names(invite.names);
+  out.set_server(invite.server);
   return out.SerializeAsString();
 }
 
@@ -114,7 +115,8 @@ Result<Invite> DecodeInvite(std::string_view blob) {
                 .labels = TakePairs<Labels>(in.labels()),
                 .created_by = in.created_by(),
                 .created = {in.created_ms()},
-                .names = in.names()};
+                .names = in.names(),
+                .server = in.server()};
 }
 
 std::string EncodePending(const PendingJoin& pending) {

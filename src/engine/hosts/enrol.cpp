@@ -10,21 +10,28 @@ namespace {
 // A newcomer that no longer asks must not keep the next one out.
 constexpr Duration kPendingPatience = std::chrono::minutes(10);
 
-Result<Invite*> UsableInvite(Turn& turn, const JoinHost& command) {
-  const auto found = turn.state.invites.find(command.invite);
+enum class Kind { kHost, kServer };
+
+Result<Invite*> UsableInvite(Turn& turn, const std::string& id, const std::string& name,
+                             Kind kind) {
+  const std::string_view maker =
+      kind == Kind::kServer ? "muster servers invite" : "muster agents invite";
+  const auto found = turn.state.invites.find(id);
   if (found == turn.state.invites.end() || found->second.uses_left == 0)
     return Fail(ErrorCode::kDenied,
-                "the join token is unknown or used up; make a new one with 'muster agents invite'");
+                "the join token is unknown or used up; make a new one with '{}'", maker);
   Invite& invite = found->second;
+  if (invite.server != (kind == Kind::kServer))
+    return Fail(ErrorCode::kDenied, "the join token is for {}; make one with '{}'",
+                invite.server ? "a server, not a host" : "hosts, not a server", maker);
   if (invite.expires < turn.now.wall)
+    return Fail(ErrorCode::kDenied, "the join token expired at {}; make a new one with '{}'",
+                FormatTime(invite.expires), maker);
+  if (!invite.names.empty() && !MatchesPattern(name, invite.names))
     return Fail(ErrorCode::kDenied,
-                "the join token expired at {}; make a new one with 'muster agents invite'",
-                FormatTime(invite.expires));
-  if (!invite.names.empty() && !MatchesPattern(command.name, invite.names))
-    return Fail(ErrorCode::kDenied,
-                "the join token is for hosts named '{}', not '{}'; give this host a fitting --name "
-                "or make another token with 'muster agents invite'",
-                invite.names, command.name);
+                "the join token is for {} named '{}', not '{}'; give this one a fitting --name "
+                "or make another token with '{}'",
+                invite.server ? "servers" : "hosts", invite.names, name, maker);
   return &invite;
 }
 
@@ -166,7 +173,7 @@ void Decide(Turn& turn, const CreateInvite& command) {
   turn.state.invites[command.invite.id] = command.invite;
   turn.Put(PutInvite{command.invite});
   turn.Audit(
-      command.caller, "agent.invite", "",
+      command.caller, command.invite.server ? "server.invite" : "agent.invite", "",
       fmt::format("uses {}, expires {}{}{}", command.invite.uses_left,
                   FormatTime(command.invite.expires), command.invite.replace ? ", may replace" : "",
                   command.invite.names.empty() ? "" : ", names " + command.invite.names));
@@ -175,7 +182,7 @@ void Decide(Turn& turn, const CreateInvite& command) {
 
 void Decide(Turn& turn, const JoinHost& command) {
   if (auto known = KnownNewcomer(turn, command)) return turn.Answer(command.caller, *known);
-  const auto invite = UsableInvite(turn, command);
+  const auto invite = UsableInvite(turn, command.invite, command.name, Kind::kHost);
   if (!invite) return turn.Answer(command.caller, Fail(invite.error()));
   const bool replaces = turn.state.host_by_name.contains(command.name);
   if (replaces && !(*invite)->replace) {
@@ -190,6 +197,15 @@ void Decide(Turn& turn, const JoinHost& command) {
   turn.Audit(command.caller, replaces ? "agent.rejoin" : "agent.join", "host " + command.name,
              "key " + command.key, {entry.host.id});
   turn.Answer(command.caller, HostJoined{entry.host, turn.state.cluster});
+}
+
+void Decide(Turn& turn, const JoinServer& command) {
+  const auto invite = UsableInvite(turn, command.invite, command.name, Kind::kServer);
+  if (!invite) return turn.Answer(command.caller, Fail(invite.error()));
+  UseUp(turn, **invite);
+  turn.Audit(command.caller, "server.join", "server " + command.name,
+             "was given the keys of the cluster");
+  turn.Answer(command.caller, ServerJoined{turn.state.cluster});
 }
 
 void Decide(Turn& turn, const AcceptJoin& command) {

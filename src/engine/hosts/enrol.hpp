@@ -16,6 +16,9 @@ void Decide(Turn& turn, const CreateInvite& command);
 // stands. Its labels: the newcomer's own, under those the host has, under the ticket's.
 void Decide(Turn& turn, const JoinHost& command);
 
+// A ticket that was made for a server, and only such a one, lets one in.
+void Decide(Turn& turn, const JoinServer& command);
+
 // The newcomer becomes the host of that name; what the old key held is lost.
 void Decide(Turn& turn, const AcceptJoin& command);
 void Decide(Turn& turn, const RejectJoin& command);

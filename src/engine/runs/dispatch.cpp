@@ -228,7 +228,8 @@ void SendOrder(Turn& turn, const OpenRun& run, const OpenVisit& visit, const Tas
       {.task = record.key,
        .session = host.host.session,
        .term = turn.state.term,
-       .start_by = (turn.now.mono + turn.state.options.order_life).ms,
+       .start_by =
+           std::min(turn.now.mono + turn.state.options.order_life, turn.state.lead_until).ms,
        .needs = NeedsOf(*command),
        .stage = run.SpecOf(visit).name,
        .host_name = host.host.name,

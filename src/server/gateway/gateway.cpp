@@ -128,7 +128,10 @@ void Gateway::TakeHello(Link& link, link::Hello hello) {
           if (!durable) return CloseSoon(command.link, durable.error());
           command.looked.push_back({std::move(records->value[i]), *durable});
         }
-        submit_(std::move(command));
+        // The link may have gone meanwhile, and the engine been told so.
+        loop_.Post([this, command = std::move(command)]() mutable {
+          if (links_.contains(command.link)) submit_(std::move(command));
+        });
       },
       "look up a node's tasks");
   if (!posted) CloseNow(LinkId(link.connection->Id()), "the server is too busy");
@@ -218,17 +221,19 @@ void Gateway::Close(LinkId link) {
 
 void Gateway::BeginAnew(Term term) {
   if (renew_secrets_) renew_secrets_();
-  loop_.Post([this, term] {
-    if (!links_.empty())
-      spdlog::info("asking every node for Hello term={} links={}", term.value, links_.size());
-    link::ServerFrame frame;
-    frame.say_hello = true;
-    for (auto& [id, link] : links_) {
-      link.host = {};
-      link.hellos = 0;
-      link.connection->Send(encoder_.Encode(frame));
-    }
-  });
+  loop_.Post([this, term] { AskForHello(term); });
+}
+
+void Gateway::AskForHello(Term term) {
+  if (!links_.empty())
+    spdlog::info("asking every node for Hello term={} links={}", term.value, links_.size());
+  link::ServerFrame frame;
+  frame.say_hello = true;
+  for (auto& [id, link] : links_) {
+    link.host = {};
+    link.hellos = 0;
+    link.connection->Send(encoder_.Encode(frame));
+  }
 }
 
 }  // namespace muster::server

@@ -70,6 +70,11 @@ class Gateway final : public Links {
   void Close(LinkId link) override;
   void BeginAnew(Term term) override;
 
+  // For a leader elsewhere, on the loop's thread: asks every node for Hello, as BeginAnew does, and
+  // sends a frame in which all secrets are filled in already.
+  void AskForHello(Term term);
+  void Deliver(LinkId link, const link::ServerFrame& frame) { SendNow(link, frame); }
+
   std::size_t LinkCount() const { return link_count_; }
 
  private:

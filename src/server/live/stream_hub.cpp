@@ -168,6 +168,12 @@ void StreamHub::TakeOutput(const std::vector<LogChunk>& chunks) {
   }
 }
 
+bool StreamHub::HearOfOutput(RunId run) {
+  base::Lock lock(mutex_);
+  silent_.erase(run);
+  return by_log_.contains(run);
+}
+
 void StreamHub::Sweep(const Usable& usable) {
   base::Lock lock(mutex_);
   for (auto it = subscribers_.begin(); it != subscribers_.end();) {

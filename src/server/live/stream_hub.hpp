@@ -46,6 +46,8 @@ class StreamHub {
 
   void TakeNews(const std::vector<engine::News>& news);
   void TakeOutput(const std::vector<LogChunk>& chunks);
+  // A run has output that came elsewhere. True when somebody wants to see it: then TakeOutput it.
+  bool HearOfOutput(RunId run) EXCLUDES(mutex_);
 
   // Sends keep-alive comments, ends streams whose token is not `usable` any more, and drops clients
   // that are gone; call about every 15 s. A revoked token's streams end with the news of it.

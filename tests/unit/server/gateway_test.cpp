@@ -23,6 +23,7 @@ class FakeLink final : public net::LinkConnection {
  public:
   std::uint64_t Id() const override { return 1; }
   const std::string& PeerKey() const override { return key_; }
+  const std::string& PeerServer() const override { return server_; }
   const std::string& Remote() const override { return remote_; }
   void Send(std::string frame) override { sent.push_back(std::move(frame)); }
   std::size_t Unsent() const override { return 0; }
@@ -33,6 +34,7 @@ class FakeLink final : public net::LinkConnection {
 
  private:
   std::string key_ = "key";
+  std::string server_;
   std::string remote_ = "10.0.0.7:5";
 };
 

@@ -1,0 +1,65 @@
+#include "server/cluster_keys.hpp"
+
+#include <array>
+#include <sys/stat.h>
+#include <system_error>
+
+#include <boost/json.hpp>
+
+#include "base/text.hpp"
+#include "server/certificates.hpp"
+
+namespace muster::server {
+namespace {
+
+namespace json = boost::json;
+
+struct KeyFile {
+  const char* name;
+  bool world_readable = false;
+};
+// ca.pem comes last: it is what makes a folder one of a cluster.
+constexpr std::array<KeyFile, 5> kFiles = {
+    {{"seal.key"}, {"token.key"}, {"admin.token"}, {"ca.key"}, {"ca.pem", true}}};
+
+}  // namespace
+
+Result<SecretText> PackClusterKeys(const std::filesystem::path& data) {
+  json::object packed;
+  for (const auto& file : kFiles) {
+    auto content = ReadWhole(data / file.name);
+    if (!content) return Fail(content.error());
+    packed[file.name] = ToBase64(*content);
+  }
+  std::string text = json::serialize(packed);
+  return SecretText::Take(text);
+}
+
+Result<> UnpackClusterKeys(const std::filesystem::path& data, const SecretText& packed) {
+  if (std::filesystem::exists(data / "ca.pem") || std::filesystem::exists(data / "ca.key"))
+    return Fail(ErrorCode::kConflict,
+                "{} has a CA already: it belongs to a server; take an empty folder",
+                data.string());
+  std::error_code problem;
+  std::filesystem::create_directories(data, problem);
+  if (problem)
+    return Fail(ErrorCode::kUnavailable, "cannot make {}: {}", data.string(), problem.message());
+  ::chmod(data.c_str(), 0700);
+  const auto parsed = json::parse(packed.Reveal(), problem);
+  if (problem || !parsed.is_object())
+    return Fail(ErrorCode::kInvalid, "what came back are not the keys of a cluster");
+  for (const auto& file : kFiles) {
+    const auto* value = parsed.as_object().if_contains(file.name);
+    const auto content = value != nullptr && value->is_string()
+                             ? FromBase64(std::string_view(value->as_string()))
+                             : std::nullopt;
+    if (!content || content->empty())
+      return Fail(ErrorCode::kInvalid, "what came back are not the keys of a cluster: no {}",
+                  file.name);
+    if (const auto kept = WriteSecret(data / file.name, *content, file.world_readable); !kept)
+      return kept;
+  }
+  return {};
+}
+
+}  // namespace muster::server

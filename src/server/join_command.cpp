@@ -1,0 +1,127 @@
+#include <cstdio>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "adapters/crypto/box.hpp"
+#include "adapters/net/client.hpp"
+#include "base/text.hpp"
+#include "domain/join_token.hpp"
+#include "server/certificates.hpp"
+#include "server/cluster_keys.hpp"
+
+namespace muster::server {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kHelp =
+    "musterd join: makes this machine a server of a cluster.\n\n"
+    "Asks a server of the cluster for its keys, with a token of 'muster servers invite', and writes\n"
+    "them into an empty data folder. Start musterd with that folder afterwards, and with the\n"
+    "cluster's store and coordinator in its settings.\n\n"
+    "Example:\n"
+    "  musterd join --server https://s1.example:8440 --join mj1.… --data /var/lib/muster --name s2";
+
+struct Asked {
+  std::string server;
+  std::string token;
+  std::string name;
+  std::filesystem::path data;
+};
+
+std::string OwnName() {
+  char own[256] = {};
+  return gethostname(own, sizeof own - 1) == 0 ? own : "";
+}
+
+std::string MessageOf(const net::HttpResponse& response) {
+  boost::system::error_code problem;
+  const auto body = json::parse(response.body, problem);
+  if (!problem)
+    if (const auto* message = body.is_object() ? body.as_object().if_contains("error") : nullptr)
+      if (message->is_object() && message->as_object().contains("message"))
+        return json::value_to<std::string>(message->as_object().at("message"));
+  return fmt::format("it answered {}", response.status);
+}
+
+Result<> Join(const Asked& asked) {
+  const auto token = ParseJoinToken(asked.token);
+  if (!token) return Fail(token.error());
+  const auto endpoint = net::ParseEndpoint(asked.server);
+  if (!endpoint) return Fail(endpoint.error());
+  if (!endpoint->tls)
+    return Fail(ErrorCode::kInvalid, "--server {}: keys travel over TLS only; write https://…",
+                asked.server);
+  const auto keys = crypto::MakeBoxKeys();
+  net::HttpClient client(*endpoint, {.ca_fingerprint = token->ca_fingerprint});
+  net::HttpRequest request;
+  request.method = "POST";
+  request.target = "/api/v1/servers/join";
+  request.headers = {{"Content-Type", "application/json"}};
+  request.body = json::serialize(json::object{
+      {"token", asked.token}, {"name", asked.name}, {"box_key", ToBase64(keys.public_key)}});
+  const auto response = client.Call(request);
+  if (!response) return Fail(response.error());
+  if (response->status != 201)
+    return Fail(ErrorCode::kDenied, "{}: {}", asked.server, MessageOf(*response));
+  boost::system::error_code problem;
+  const auto body = json::parse(response->body, problem);
+  const auto* sealed =
+      !problem && body.is_object() ? body.as_object().if_contains("sealed_keys") : nullptr;
+  const auto bytes = sealed != nullptr && sealed->is_string()
+                         ? FromBase64(std::string_view(sealed->as_string()))
+                         : std::nullopt;
+  if (!bytes) return Fail(ErrorCode::kInvalid, "{} did not answer as a server does", asked.server);
+  const auto packed = crypto::OpenBox(keys, *bytes);
+  if (!packed) return Fail(packed.error());
+  return UnpackClusterKeys(asked.data, *packed);
+}
+
+}  // namespace
+
+int JoinMain(int argc, char** argv) {
+  CLI::App app(kHelp, "musterd join");
+  Asked asked{.data = "/var/lib/muster", .name = OwnName()};
+  std::string data = "/var/lib/muster";
+  std::string file;
+  app.add_option("--server", asked.server, "A server of the cluster, https://…")->required();
+  app.add_option("--join", asked.token, "Token of 'muster servers invite' (MUSTER_JOIN)")
+      ->envname("MUSTER_JOIN");
+  app.add_option("--join-file", file, "File with the token");
+  app.add_option("--name", asked.name, "This server's name in the cluster")->capture_default_str();
+  app.add_option("--data", data, "Data folder, empty")
+      ->envname("MUSTER_DATA")
+      ->capture_default_str();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem) == 0 ? 0 : 2;
+  }
+  asked.data = data;
+  ::umask(077);
+  if (!file.empty()) {
+    const auto content = ReadWhole(file);
+    if (!content) {
+      std::fprintf(stderr, "musterd: %s\n", content.error().message.c_str());
+      return 2;
+    }
+    asked.token = std::string(Trim(*content));
+  }
+  if (std::filesystem::exists(asked.data / "ca.pem")) {
+    std::fprintf(stderr, "musterd: %s has a CA already: it belongs to a server; take an empty folder\n",
+                 data.c_str());
+    return 1;
+  }
+  if (const auto joined = Join(asked); !joined) {
+    std::fprintf(stderr, "musterd: %s\n", joined.error().message.c_str());
+    return joined.error().code == ErrorCode::kInvalid ? 2 : 1;
+  }
+  std::printf("joined as %s; keys are in %s. Start it: musterd --data %s --config FILE\n",
+              asked.name.c_str(), data.c_str(), data.c_str());
+  return 0;
+}
+
+}  // namespace muster::server

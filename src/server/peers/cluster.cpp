@@ -1,0 +1,180 @@
+#include "server/peers/cluster.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+namespace muster::server {
+namespace {
+
+constexpr Duration kAnnounceEvery = std::chrono::seconds(2);
+
+// Said by one server to another about the caller it speaks for.
+constexpr const char* kForAddress = "Muster-For";
+constexpr const char* kForKey = "Muster-For-Key";
+
+// About this very server: whoever asks wants to know of it and of no other.
+constexpr std::array<std::string_view, 4> kOwnPaths = {"/healthz", "/readyz", "/metrics",
+                                                       "/api/v1/openapi.yaml"};
+
+bool IsOwn(std::string_view target) {
+  const auto path = target.substr(0, target.find('?'));
+  return std::ranges::find(kOwnPaths, path) != kOwnPaths.end() ||
+         path.starts_with("/api/v1/debug/");
+}
+
+// What a server says about its caller counts; what anybody else says about it does not.
+void TakeWord(net::HttpRequest& request) {
+  if (!request.peer_server.empty()) {
+    const auto address = net::FindHeader(request.headers, kForAddress);
+    if (!address.empty()) request.remote = std::string(address);
+    request.peer_key = std::string(net::FindHeader(request.headers, kForKey));
+  }
+  std::erase_if(request.headers, [](const auto& header) {
+    return net::FindHeader({header}, kForAddress).data() != nullptr ||
+           net::FindHeader({header}, kForKey).data() != nullptr;
+  });
+}
+
+}  // namespace
+
+Cluster::Cluster(net::EventLoop& loop, Coordinator& coordinator, Gateway& gateway,
+                 const Clock& clock, Settings settings, Exits exits)
+    : loop_(loop),
+      coordinator_(coordinator),
+      clock_(clock),
+      settings_(std::move(settings)),
+      exits_(std::move(exits)),
+      leader_link_(loop, gateway, clock,
+                   {.name = settings_.self.name,
+                    .version = settings_.self.version,
+                    .identity = settings_.identity}),
+      told_(settings_.self) {}
+
+void Cluster::Start() {
+  coordinator_.OnChange([this, alive = alive_] {
+    loop_.Post([this, alive] {
+      if (*alive) Refresh();
+    });
+  });
+  coordinator_.Announce(settings_.self);
+  Refresh();
+  AnnounceSoon();
+}
+
+// The others see about how many links a server has.
+void Cluster::AnnounceSoon() {
+  loop_.After(kAnnounceEvery, [this, alive = alive_] {
+    if (!*alive) return;
+    Member now = settings_.self;
+    now.links = exits_.links();
+    now.draining = draining_;
+    if (now != told_) {
+      told_ = now;
+      coordinator_.Announce(std::move(now));
+    }
+    AnnounceSoon();
+  });
+}
+
+void Cluster::Refresh() {
+  const auto members = coordinator_.Members();
+  NoteMembers(members);
+  const std::string leader = coordinator_.Leader();
+  const auto found = std::ranges::find(members, leader, &Member::name);
+  const bool other = leader != settings_.self.name && found != members.end();
+  const std::string url = other ? found->url : "";
+  leader_link_.Follow(other ? leader : "", url);
+  if (url == forwards_to_) return;
+  forwards_to_ = url;
+  forwarder_.reset();
+  const auto endpoint = url.empty() ? Result<net::Endpoint>() : net::ParseEndpoint(url);
+  if (url.empty() || !endpoint) return;
+  forwarder_ = net::Forwarder::Make(loop_, {.to = *endpoint,
+                                            .identity = settings_.identity(),
+                                            .name = fmt::format("the leader {}", leader)});
+}
+
+void Cluster::NoteMembers(const std::vector<Member>& members) {
+  const WallTime now = clock_.Read().wall;
+  base::Lock lock(mutex_);
+  for (auto& [name, view] : seen_) {
+    const bool here = std::ranges::find(members, name, &Member::name) != members.end();
+    if (view.here && !here) {
+      spdlog::warn("server gone name={}", name);
+      view.since = now;
+    }
+    view.here = here;
+  }
+  for (const auto& member : members) {
+    auto& view = seen_[member.name];
+    if (view.member.name.empty() || !view.since) view.since = now;
+    view.member = member;
+    view.here = true;
+  }
+}
+
+void Cluster::Submit(engine::Command command) {
+  if (Leads())
+    exits_.submit(std::move(command));
+  else
+    leader_link_.Submit(std::move(command));
+}
+
+bool Cluster::Stored(const std::vector<LogChunk>& chunks) {
+  if (Leads()) return true;
+  leader_link_.Stored(chunks);
+  return false;
+}
+
+bool Cluster::PassOn(net::HttpRequest& request,
+                     const std::shared_ptr<net::HttpExchange>& exchange) {
+  TakeWord(request);
+  // What a server passed on is not passed on again: the two do not agree on who leads.
+  if (Leads() || !request.peer_server.empty() || IsOwn(request.target) || !forwarder_) return false;
+  net::Headers more{{kForAddress, request.remote}, {kForKey, request.peer_key}};
+  forwarder_->Pass(std::move(request), exchange, std::move(more));
+  return true;
+}
+
+void Cluster::Drain(bool wanted) {
+  draining_ = wanted;
+  spdlog::info("drain wanted={}", wanted);
+  exits_.stand_by(wanted);
+  loop_.Post([this, alive = alive_, wanted] {
+    if (!*alive) return;
+    Member now = settings_.self;
+    now.links = exits_.links();
+    now.draining = wanted;
+    told_ = now;
+    coordinator_.Announce(std::move(now));
+    if (wanted) exits_.say_goodbye();
+  });
+}
+
+std::string Cluster::NotReady() const {
+  if (draining_) return "draining: its nodes go to other servers, and it does not lead";
+  return Leads() ? exits_.engine_trouble() : leader_link_.Trouble();
+}
+
+std::vector<Cluster::View> Cluster::Servers() const {
+  const std::string leader = coordinator_.Leader();
+  std::vector<View> views;
+  base::Lock lock(mutex_);
+  for (const auto& [name, view] : seen_) {
+    views.push_back(view);
+    views.back().leads = view.here && name == leader;
+  }
+  return views;
+}
+
+std::vector<std::string> Cluster::Urls() const {
+  std::vector<std::string> urls;
+  for (const auto& member : coordinator_.Members())
+    if (!member.draining && !member.url.empty()) urls.push_back(member.url);
+  return urls;
+}
+
+}  // namespace muster::server

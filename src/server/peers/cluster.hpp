@@ -1,0 +1,89 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/net/client.hpp"
+#include "adapters/net/event_loop.hpp"
+#include "adapters/net/forward.hpp"
+#include "adapters/net/server.hpp"
+#include "base/mutex.hpp"
+#include "ports/clock.hpp"
+#include "ports/coordinator.hpp"
+#include "server/peers/leader_link.hpp"
+
+namespace muster::server {
+
+// This server among the others: says that it is there, knows who leads, and sends what is the
+// leader's business to the leader, whether that is this server or another. A server that is alone
+// is its own leader.
+class Cluster {
+ public:
+  struct Settings {
+    Member self;
+    std::function<net::TlsIdentity()> identity;  // what it shows to other servers
+  };
+  struct Exits {
+    std::function<void(engine::Command)> submit;   // to this server's engine
+    std::function<void(bool wanted)> stand_by;     // be no candidate
+    std::function<std::size_t()> links;            // open here
+    std::function<std::string()> engine_trouble;   // why its engine takes no commands
+    std::function<void()> say_goodbye;             // send the nodes to other servers
+  };
+  struct View {
+    Member member;
+    bool leads = false;
+    bool here = true;
+    WallTime since;  // when it came, or went
+  };
+
+  Cluster(net::EventLoop& loop, Coordinator& coordinator, Gateway& gateway, const Clock& clock,
+          Settings settings, Exits exits);
+
+  void Start();  // on the loop's thread, or before it runs
+
+  // What the nodes of this server said. From any thread.
+  void Submit(engine::Command command);
+  // Output that came over this server's links. True when this server leads: then it is its own to
+  // show.
+  bool Stored(const std::vector<LogChunk>& chunks);
+
+  // On the loop's thread. Says whether the request went to the leader; else it is to be answered
+  // here. What another server passed on is marked with whom it came from.
+  bool PassOn(net::HttpRequest& request, const std::shared_ptr<net::HttpExchange>& exchange);
+
+  void Drain(bool wanted);
+  // Why a load balancer should send nobody here; "" when it should.
+  std::string NotReady() const;
+  bool Leads() const { return coordinator_.LeadUntil() > MonoTime{0}; }
+
+  std::vector<View> Servers() const EXCLUDES(mutex_);  // by name, also those that went
+  std::vector<std::string> Urls() const;               // of servers that take nodes
+
+ private:
+  void Refresh() EXCLUDES(mutex_);
+  void AnnounceSoon();
+  void NoteMembers(const std::vector<Member>& members) EXCLUDES(mutex_);
+
+  net::EventLoop& loop_;
+  Coordinator& coordinator_;
+  const Clock& clock_;
+  const Settings settings_;
+  const Exits exits_;
+  LeaderLink leader_link_;
+  // The loop's thread only.
+  std::string forwards_to_;
+  std::shared_ptr<net::Forwarder> forwarder_;
+  Member told_;  // what was announced last
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with posted callbacks
+
+  std::atomic<bool> draining_{false};
+  mutable base::Mutex mutex_;
+  std::map<std::string, View> seen_ GUARDED_BY(mutex_);
+};
+
+}  // namespace muster::server

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/net/client.hpp"
+#include "adapters/net/event_loop.hpp"
+#include "base/mutex.hpp"
+#include "ports/clock.hpp"
+#include "server/gateway/gateway.hpp"
+#include "server/peers/leader_clock.hpp"
+#include "server/peers/peer_frames.hpp"
+
+namespace muster::server {
+
+// A follower's end: one connection to the leader, over which its nodes' words go there and the
+// leader's come back. Output stays here; the leader is told that it is kept. While there is no
+// leader the nodes stay connected: their output is kept, their reports come again with their Hello.
+class LeaderLink {
+ public:
+  struct Self {
+    std::string name;
+    std::string version;
+    std::function<net::TlsIdentity()> identity;  // asked at each connection: certificates change
+  };
+
+  LeaderLink(net::EventLoop& loop, Gateway& gateway, const Clock& clock, Self self);
+  ~LeaderLink();
+
+  // Whom to follow from now on; "" for nobody. On the loop's thread.
+  void Follow(const std::string& name, const std::string& url);
+
+  // From any thread. Without a leader they are dropped.
+  void Submit(engine::Command command);
+  void Stored(const std::vector<LogChunk>& chunks);
+
+  // Why there is no way to the leader at the moment; "" when there is.
+  std::string Trouble() const EXCLUDES(mutex_);
+
+ private:
+  void Connect();
+  void Retry(const std::string& why);
+  void Beat();
+  void Say(FollowerItem item);
+  void FlushSoon();
+  void TakeFrame(const std::string& bytes);
+  void Take(LeaderItem item);
+  void Deliver(Links::Outgoing outgoing);
+  void SetTrouble(std::string why) EXCLUDES(mutex_);
+
+  net::EventLoop& loop_;
+  Gateway& gateway_;
+  const Clock& clock_;
+  const Self self_;
+  // The loop's thread only.
+  std::string leader_;
+  std::string url_;
+  std::unique_ptr<net::LinkClient> connection_;
+  std::uint64_t round_ = 0;  // tells callbacks of an earlier connection apart
+  bool open_ = false;
+  MonoTime heard_{0};
+  LeaderClock leader_clock_;
+  FollowerFrames frames_;
+  bool flushing_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with posted callbacks
+
+  std::atomic<bool> welcome_{false};
+  mutable base::Mutex mutex_;
+  std::string trouble_ GUARDED_BY(mutex_) = "no leader yet";
+};
+
+}  // namespace muster::server

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "engine/command.hpp"
+#include "link/codec/codec.hpp"
+#include "ports/links.hpp"
+
+// What the servers of a cluster say to each other, in plain words; peers.proto is the same on the
+// wire.
+namespace muster::server {
+
+struct FollowerHello {
+  std::string name;
+  std::string version;
+};
+struct FollowerBeat {
+  MonoTime sent_at;  // by the follower's clock
+};
+struct StoredOutput {
+  TaskKey task;
+  std::uint64_t from = 0;
+  std::uint64_t end = 0;
+};
+// Of NodeHello only the durable ends of what was looked up travel: the leader looks at the records
+// itself.
+using FollowerItem = std::variant<FollowerHello, FollowerBeat, engine::NodeHello,
+                                  engine::NodeReports, engine::LinkClosed, StoredOutput>;
+
+struct LeaderWelcome {
+  Term term;
+};
+struct LeaderRefusal {
+  std::string why;
+};
+struct LeaderBeat {
+  MonoTime echo;  // by the follower's clock
+  MonoTime now;   // by the leader's
+};
+struct CloseLink {
+  LinkId link;
+};
+using LeaderItem =
+    std::variant<LeaderWelcome, LeaderRefusal, LeaderBeat, Links::Outgoing, CloseLink>;
+
+// Puts items together into frames that a link carries; an item never grows past half of what one
+// may hold. Not thread-safe.
+class FollowerFrames {
+ public:
+  void Add(const FollowerItem& item);
+  std::vector<std::string> Take();  // the frames, in order
+
+ private:
+  std::vector<std::string> frames_;
+};
+class LeaderFrames {
+ public:
+  void Add(const LeaderItem& item);
+  std::vector<std::string> Take();
+
+ private:
+  std::vector<std::string> frames_;
+  link::ServerFrameEncoder encoder_;
+};
+
+// kInvalid: not what a server of this cluster says.
+Result<std::vector<FollowerItem>> DecodeFollowerFrame(std::string_view bytes);
+Result<std::vector<LeaderItem>> DecodeLeaderFrame(std::string_view bytes);
+
+}  // namespace muster::server
