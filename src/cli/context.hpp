@@ -87,5 +87,6 @@ void AddCompletion(CLI::App& app, Context& context);
 void AddManual(CLI::App& app, Context& context);
 void AddDebug(CLI::App& app, Context& context);
 void AddFreeze(CLI::App& app, Context& context);  // and thaw
+void AddServers(CLI::App& app, Context& context);
 
 }  // namespace muster::cli

@@ -50,7 +50,7 @@ void AddCommands(CLI::App& app, Context& context) {
         AddShow,   AddRuns,     AddLogs,       AddStop,   AddSteering, AddWhy,    AddHosts,
         AddAgents, AddTokens,   AddSecrets,    AddAudit,  AddWhoAmI,   AddStatus, AddVersion,
         AddLogin,  AddContexts, AddCompletion, AddManual, AddDebug,    AddFreeze, AddImport,
-        AddCron,   AddTriggers, AddSlots,      AddCheck})
+        AddCron,   AddTriggers, AddSlots,      AddCheck,  AddServers})
     add(app, context);
 }
 

@@ -74,6 +74,15 @@ struct JoinServer {
   std::string name;
 };
 
+// A server is to give up its nodes and not to lead, or to take part again. Whoever asks carries it
+// out once it is on the audit trail.
+struct DrainServer {
+  Caller caller;
+  std::string name;
+  bool wanted = true;
+  std::string reason = {};
+};
+
 struct CreateToken {
   Caller caller;
   Token token;  // named, hashed, with role and expiry
@@ -351,7 +360,7 @@ using Command =
                  RetryRun, SkipStage, AnswerApproval, SetRun, ServerReport, AskFile, ApplyDocuments,
                  SetSecret, RemoveSecret, MaintainHosts, FreezeRuns, ThawRuns, FireSlot,
                  TakeTriggers, FireTrigger, PauseTrigger, ResumeTrigger, SkipSlot, BackfillTrigger,
-                 JoinServer>;
+                 JoinServer, DrainServer>;
 
 // --- answers ---
 
@@ -382,6 +391,7 @@ struct HostJoined {
 struct ServerJoined {
   std::string cluster;
 };
+struct ServerDrained {};
 struct TokenAnswer {
   Token token;
 };
@@ -448,6 +458,6 @@ using Answer =
     std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer, TokenAnswer,
                  JoinWaits, HostChanged, JoinRejected, PendingJoins, HostsLabelled, GateClosed,
                  OldDropped, RunSteered, FileAnswer, DocumentsApplied, SecretAnswer, FreezeAnswer,
-                 TriggerAnswer, ServerJoined>;
+                 TriggerAnswer, ServerJoined, ServerDrained>;
 
 }  // namespace muster::engine

@@ -38,8 +38,7 @@ Result<SecretText> PackClusterKeys(const std::filesystem::path& data) {
 Result<> UnpackClusterKeys(const std::filesystem::path& data, const SecretText& packed) {
   if (std::filesystem::exists(data / "ca.pem") || std::filesystem::exists(data / "ca.key"))
     return Fail(ErrorCode::kConflict,
-                "{} has a CA already: it belongs to a server; take an empty folder",
-                data.string());
+                "{} has a CA already: it belongs to a server; take an empty folder", data.string());
   std::error_code problem;
   std::filesystem::create_directories(data, problem);
   if (problem)

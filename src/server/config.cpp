@@ -83,7 +83,40 @@ settings::Table Limits(Config& config) {
   };
 }
 
+settings::Table ClusterTable(ClusterConfig& cluster) {
+  using namespace settings;
+  return {
+      Text("name", cluster.name, "This server's name; empty is the machine's."),
+      Pairs("labels", cluster.labels, "Where it stands: region, zone."),
+      List("etcd", cluster.etcd, "Endpoints of etcd, http://… or https://…; none: alone."),
+      Text("etcd_prefix", cluster.etcd_prefix, "Of the cluster's keys in etcd."),
+      Text("etcd_user", cluster.etcd_user, "Who this server is to etcd."),
+      Text("etcd_password", cluster.etcd_password, "File with the user's password."),
+      Text("etcd_ca", cluster.etcd_ca, "File with the CAs that etcd's certificates are of."),
+      Text("etcd_cert", cluster.etcd_cert, "File with a certificate for etcd."),
+      Text("etcd_key", cluster.etcd_key, "File with its key."),
+      Time("lease", cluster.lease, "A silent leader is replaced after that long.")
+          .Checked([](const std::string& text) -> Result<> {
+            const auto lease = ParseDuration(text);
+            if (!lease) return Fail(lease.error());
+            if (*lease >= std::chrono::seconds(1) && *lease <= std::chrono::minutes(1)) return {};
+            return Fail(ErrorCode::kInvalid, "a lease is from 1s to 1m");
+          }),
+  };
+}
+
 }  // namespace
+
+Result<> CheckCluster(const Config& config) {
+  if (config.cluster.etcd.empty()) return {};
+  if (config.store.postgres.empty())
+    return Fail(ErrorCode::kInvalid,
+                "cluster.etcd: servers of a cluster share one store; set store.postgres");
+  if (config.public_url.empty())
+    return Fail(ErrorCode::kInvalid,
+                "cluster.etcd: the other servers must reach this one; set public_url");
+  return {};
+}
 
 settings::Table Describe(Config& config) {
   using namespace settings;
@@ -117,6 +150,12 @@ settings::Table Describe(Config& config) {
                Kept("audit", config.retention.audit, "Entries of the audit trail."),
                Kept("files", config.retention.files,
                     "Files that nothing names any more, after their last use.")}),
+      Section(
+          "store", "Where records and output are kept, if not in the data folder.",
+          {Text("postgres", config.store.postgres,
+                "PostgreSQL: postgresql://user@host/muster, or key=value words."),
+           Text("postgres_password", config.store.postgres_password, "File with the password.")}),
+      Section("cluster", "This server among others.", ClusterTable(config.cluster)),
       Section("disk", "The disk of the data folder.",
               {Text("stop_runs_below", config.disk_floor,
                     "No new runs with less room: a share, a size, or the smaller of both.")

@@ -3,15 +3,37 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "adapters/net/limits.hpp"
 #include "adapters/outside/settings.hpp"
 #include "adapters/settings/settings.hpp"
 #include "base/instant.hpp"
 #include "base/result.hpp"
+#include "domain/host.hpp"
 #include "server/keeping/retention.hpp"
 
 namespace muster::server {
+
+// Where records and output are kept when not in the data folder.
+struct StoreConfig {
+  std::string postgres;           // a URL, or key=value words; "": SQLite in the data folder
+  std::string postgres_password;  // file with the password, so that the URL need not have one
+};
+
+// This server among others. Without etcd it is alone.
+struct ClusterConfig {
+  std::string name;  // "": the machine's
+  Labels labels;     // region, zone
+  std::vector<std::string> etcd;
+  std::string etcd_prefix = "/muster/";
+  std::string etcd_user;
+  std::string etcd_password;  // file with it
+  std::string etcd_ca;        // files
+  std::string etcd_cert;
+  std::string etcd_key;
+  Duration lease = std::chrono::seconds(2);
+};
 
 // Settings of musterd: defaults, under the YAML file, under MUSTER_* variables, under flags. A new
 // setting is a field here and its line in Describe; a section is a struct here and its block there.
@@ -35,6 +57,8 @@ struct Config {
   Retention retention;                   // retention: {logs, runs, audit}
   outside::OutsideSettings outside;      // what the server may call by itself
   std::string disk_floor = "5%,1GB";     // disk: {stop_runs_below}, see ParseDiskFloor
+  StoreConfig store;
+  ClusterConfig cluster;
 };
 
 // The table of all settings, over `config`'s fields.
@@ -44,6 +68,10 @@ struct HostPort {
   std::string host;
   std::uint16_t port = 0;
 };
+// What does not fit together: a cluster needs a store that all its servers reach, and a URL for
+// each of them. kInvalid says what to write.
+Result<> CheckCluster(const Config& config);
+
 // "127.0.0.1:8440", "[::1]:8440", ":8440" (all addresses). kInvalid says what was expected.
 Result<HostPort> ParseListen(const std::string& text);
 

@@ -37,6 +37,7 @@ EngineThread::EngineThread(Store& store, Links& links, Coordinator& coordinator,
                        spdlog::error("engine deposed code={} reason=\"{}\"; loading again",
                                      Name(why.code), why.message);
                        trouble_ = why.message;
+                       if (work_.ended) work_.ended();
                      },
                  .committed =
                      [this](engine::Pipeline::CommitTicket ticket, Result<> result) {
@@ -68,6 +69,10 @@ EngineThread::~EngineThread() { Stop(); }
 
 Result<> EngineThread::Start() {
   if (const auto campaigns = Campaign(); !campaigns) return campaigns;
+  {
+    base::Lock lock(mutex_);
+    started_ = true;
+  }
   thread_ = std::thread([this] { Loop(); });
   return {};
 }
@@ -128,6 +133,7 @@ void EngineThread::StepDown(const std::string& why) {
   if (!pipeline_.Leading()) return;
   spdlog::warn("no longer leads term={}: {}", pipeline_.term().value, why);
   pipeline_.StepDown();
+  if (work_.ended) work_.ended();
   std::map<RequestId, Waiting> left;
   {
     base::Lock lock(mutex_);
@@ -153,7 +159,7 @@ void EngineThread::Stop() {
 void EngineThread::Submit(engine::Command command) {
   {
     base::Lock lock(mutex_);
-    if (!elected_) return;  // whoever leads next asks every node
+    if (started_ && !elected_) return;  // whoever leads next asks every node
     queue_.push_back(std::move(command));
     if (queue_.size() > 1) return;  // the loop was woken for the first
   }

@@ -53,6 +53,7 @@ class EngineThread {
     std::function<void(std::vector<TaskKey>)> stops = {};
     std::function<void(std::vector<engine::PrepareSlot>)> slots = {};
     std::function<void(std::vector<engine::FetchTriggers>)> fetches = {};
+    std::function<void()> ended = {};  // this server no longer leads
   };
 
   // `name` is the server's among the members of its cluster. A server that cannot lead (its clock
@@ -120,6 +121,7 @@ class EngineThread {
   base::Condition changed_;
   std::deque<engine::Command> queue_ GUARDED_BY(mutex_);
   std::vector<std::pair<engine::Pipeline::CommitTicket, Result<>>> commits_ GUARDED_BY(mutex_);
+  bool started_ GUARDED_BY(mutex_) = false;
   bool elected_ GUARDED_BY(mutex_) = false;
   bool stopping_ GUARDED_BY(mutex_) = false;
   bool standing_by_ GUARDED_BY(mutex_) = false;

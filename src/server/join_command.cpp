@@ -19,7 +19,8 @@ namespace json = boost::json;
 
 constexpr const char* kHelp =
     "musterd join: makes this machine a server of a cluster.\n\n"
-    "Asks a server of the cluster for its keys, with a token of 'muster servers invite', and writes\n"
+    "Asks a server of the cluster for its keys, with a token of 'muster servers invite', and "
+    "writes\n"
     "them into an empty data folder. Start musterd with that folder afterwards, and with the\n"
     "cluster's store and coordinator in its settings.\n\n"
     "Example:\n"
@@ -111,7 +112,8 @@ int JoinMain(int argc, char** argv) {
     asked.token = std::string(Trim(*content));
   }
   if (std::filesystem::exists(asked.data / "ca.pem")) {
-    std::fprintf(stderr, "musterd: %s has a CA already: it belongs to a server; take an empty folder\n",
+    std::fprintf(stderr,
+                 "musterd: %s has a CA already: it belongs to a server; take an empty folder\n",
                  data.c_str());
     return 1;
   }

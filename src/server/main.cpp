@@ -16,13 +16,10 @@
 #include "adapters/artifacts/file_artifacts.hpp"
 #include "adapters/crypto/digest.hpp"
 #include "adapters/crypto/seal.hpp"
-#include "adapters/local/local_coordinator.hpp"
 #include "adapters/net/client.hpp"
 #include "adapters/net/event_loop.hpp"
 #include "adapters/net/server.hpp"
 #include "adapters/outside/curl_actions.hpp"
-#include "adapters/sqlite/sqlite_log_store.hpp"
-#include "adapters/sqlite/sqlite_store.hpp"
 #include "adapters/system/service_notify.hpp"
 #include "adapters/system/system_clock.hpp"
 #include "base/activity.hpp"
@@ -38,6 +35,7 @@
 #include "server/ca_command.hpp"
 #include "server/certificate_keeper.hpp"
 #include "server/certificates.hpp"
+#include "server/cluster_keys.hpp"
 #include "server/config.hpp"
 #include "server/engine_thread.hpp"
 #include "server/gateway/gateway.hpp"
@@ -48,9 +46,12 @@
 #include "server/log_ring.hpp"
 #include "server/openapi.hpp"
 #include "server/outside_work.hpp"
+#include "server/peers/cluster.hpp"
+#include "server/peers/followers.hpp"
 #include "server/results/run_results.hpp"
 #include "server/results/watched_store.hpp"
 #include "server/secret_book.hpp"
+#include "server/stores.hpp"
 #include "server/system_zones.hpp"
 #include "server/worker_pool.hpp"
 
@@ -59,6 +60,8 @@ namespace {
 
 constexpr std::size_t kWorkers = 4;
 constexpr Duration kSweep = std::chrono::seconds(15);
+constexpr std::chrono::hours kMemberLife{24};  // of the certificate shown to other servers
+constexpr Duration kGoodbyeWithin = std::chrono::seconds(5);   // nodes of a draining server move
 constexpr Duration kUploadsKept = std::chrono::hours(7 * 24);  // that nobody goes on with
 
 constexpr const char* kPackagedConfig = "/etc/muster/musterd.yaml";
@@ -144,16 +147,54 @@ void Reload(Config& running, const Load& load, LogRing& log, outside::CurlAction
 }
 
 std::vector<base::Activity::View> ActivitiesOf(const base::Activity& network,
-                                               const EngineThread& engine, SqliteStore& store,
-                                               SqliteLogStore& logs, const WorkerPool& workers) {
+                                               const EngineThread& engine, const Stores& stores,
+                                               const WorkerPool& workers) {
   std::vector<base::Activity::View> views{network.Look(), engine.GetActivity()};
-  const auto add = [&views](std::vector<base::Activity::View> more) {
+  for (auto more : {stores.activities(), workers.Activities()})
     views.insert(views.end(), more.begin(), more.end());
-  };
-  add(store.Activities());
-  add({logs.Look()});
-  add(workers.Activities());
   return views;
+}
+
+Member SelfOf(const Config& config, const HostPort& listen) {
+  return {.name = NameOf(config),
+          .url = config.public_url.empty() ? fmt::format("https://{}:{}", listen.host, listen.port)
+                                           : config.public_url,
+          .version = kVersion,
+          .labels = config.cluster.labels};
+}
+
+// What this server shows to the others. It has the CA's key, so it makes its own certificate.
+std::function<net::TlsIdentity()> MemberIdentity(const Identity& identity, std::string name,
+                                                 const Clock& clock) {
+  struct Kept {
+    net::TlsIdentity shown;
+    WallTime renew;
+  };
+  return [&identity, name = std::move(name), &clock, kept = std::make_shared<Kept>()] {
+    if (clock.Read().wall < kept->renew) return kept->shown;
+    const auto made = crypto::MakeMemberCert(identity.ca, name, kMemberLife);
+    if (!made) {
+      spdlog::error("certificate for other servers: {}", made.error().message);
+      return kept->shown;
+    }
+    kept->shown = {.ca_pem = identity.NodesTrust(),
+                   .ca_fingerprint = {},
+                   .key_pem = made->key_pem,
+                   .cert_pem = made->cert_pem};
+    kept->renew = clock.Read().wall + kMemberLife / 2;
+    return kept->shown;
+  };
+}
+
+// Output that another server keeps is read from where both keep it, if somebody watches.
+void ShowStored(StreamHub& hub, LogStore& logs, WorkerPool& workers, const StoredOutput& output) {
+  if (!hub.HearOfOutput(output.task.run)) return;
+  workers.Post(
+      [&hub, &logs, output] {
+        const auto chunks = logs.Read(output.task, output.from, output.end - output.from);
+        if (chunks) hub.TakeOutput(*chunks);
+      },
+      "show output");
 }
 
 // Wires the parts in the order they depend on each other; destruction runs the other way.
@@ -170,44 +211,54 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   if (!identity) return Fail(identity.error());
   auto office = OfficeOf(*identity, config.agent_life);
   if (!office) return Fail(office.error());
-  auto store = SqliteStore::Open(config.data);
-  if (!store) return Fail(store.error());
+  if (const auto fits = CheckCluster(config); !fits) return fits;
+  auto stores = OpenStores(config, clock);
+  if (!stores) return Fail(stores.error());
+  Store& store = *stores->records;
+  LogStore& logs = *stores->logs;
+  const auto coordinator = OpenCoordinator(config, clock);
+  if (!coordinator) return Fail(coordinator.error());
+  const Member self = SelfOf(config, *listen);
   const auto sealer = crypto::Sealer::Open(config.data / "seal.key");
   if (!sealer) return Fail(sealer.error());
   SecretBook secrets(*sealer);
   const FindSecret find_secret = [&secrets](std::string_view name) { return secrets.Find(name); };
   auto actions = outside::CurlActions::Make(config.outside, clock);
   if (!actions) return Fail(actions.error());
-  auto logs = SqliteLogStore::Open(config.data, clock);
-  if (!logs) return Fail(logs.error());
   auto artifacts = FileArtifacts::Open(config.data / "artifacts", clock, {});
   if (!artifacts) return Fail(artifacts.error());
   if (const auto dropped = (*artifacts)->DropUploads(clock.Read().wall + -kUploadsKept); !dropped)
     spdlog::warn("artifacts: {}", dropped.error().message);
 
-  LocalCoordinator coordinator;
   net::EventLoop loop;
   base::Activity network("network");
   network.Attach();
   WorkerPool workers(kWorkers);
   LiveView live;
   StreamHub hub(live, [&store](RunId id) -> std::optional<Run> {
-    const auto found = (*store)->FindRun(id);
+    const auto found = store.FindRun(id);
     return found ? found->value : std::nullopt;
   });
   live.SetWatcher([&hub](const std::vector<engine::News>& news) { hub.TakeNews(news); });
-  Gateway gateway(loop, **store, **logs, clock, workers,
-                  [&hub](const std::vector<LogChunk>& chunks) { hub.TakeOutput(chunks); });
+  Cluster* cluster_of_gateway = nullptr;
+  Gateway gateway(loop, store, logs, clock, workers, [&](const std::vector<LogChunk>& chunks) {
+    if (cluster_of_gateway->Stored(chunks)) hub.TakeOutput(chunks);
+  });
   Authenticator authenticator(identity->admin_token);
-  RunResults results(**store, [&live](RunId run) {
+  RunResults results(store, [&live](RunId run) {
     auto open = live.FindRun(run, true);
     return open ? std::move(open->states) : std::vector<std::uint8_t>();
   });
-  WatchedStore watched(**store,
-                       {.committed = [&results](const Batch& batch) { results.Take(batch); },
-                        .loading = [&results] { results.Forget(); }});
+  WatchedStore watched(store, {.committed = [&results](const Batch& batch) { results.Take(batch); },
+                               .loading = [&results] { results.Forget(); }});
+  EngineThread* leader = nullptr;
+  Followers followers(
+      loop, gateway, store, clock, workers, find_secret,
+      {.submit = [&leader](engine::Command command) { leader->Submit(std::move(command)); },
+       .stored = [&](const StoredOutput& output) { ShowStored(hub, logs, workers, output); },
+       .why_not = [&leader] { return leader->GetStatus().reason; }});
   EngineThread engine(
-      watched, gateway, coordinator, clock,
+      watched, followers, **coordinator, clock,
       [&live, &authenticator, &secrets, &results](std::vector<engine::News> news) {
         for (const auto& one : news) {
           if (const auto* people = std::get_if<engine::TokenNews>(&one))
@@ -217,15 +268,26 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
         results.Take(news);
         live.Take(std::move(news));
       },
-      EngineSettings(config), "musterd");
+      EngineSettings(config), self.name);
+  leader = &engine;
+  Cluster cluster(
+      loop, **coordinator, gateway, clock,
+      {.self = self, .identity = MemberIdentity(*identity, self.name, clock)},
+      {.submit = [&engine](engine::Command command) { engine.Submit(std::move(command)); },
+       .stand_by = [&engine](bool wanted) { engine.StandBy(wanted); },
+       .links = [&gateway] { return gateway.LinkCount(); },
+       .engine_trouble = [&engine] { return engine.GetStatus().reason; },
+       .say_goodbye = [&gateway] { gateway.SayGoodbye(kGoodbyeWithin); }});
+  cluster_of_gateway = &cluster;
   gateway.SetOffice(std::move(*office));
   const auto submit = [&engine](engine::Command command) { engine.Submit(std::move(command)); };
-  gateway.SetSubmit(submit);
+  gateway.SetSubmit([&cluster](engine::Command command) { cluster.Submit(std::move(command)); });
+  gateway.SetServers([&cluster] { return cluster.Urls(); });
   gateway.SetSecrets(find_secret, [&secrets, &store] {
-    if (const auto loaded = secrets.Load(**store); !loaded)
+    if (const auto loaded = secrets.Load(store); !loaded)
       spdlog::error("secrets: {}", loaded.error().message);
   });
-  api::DocumentChannels channels(**store);
+  api::DocumentChannels channels(store);
   OutsideWork outside_work({.actions = **actions,
                             .channels = channels,
                             .find_secret = find_secret,
@@ -233,7 +295,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
                             .submit = submit},
                            workers);
   Keeper data_keeper(
-      **store, **logs, **artifacts, engine, clock,
+      store, logs, **artifacts, engine, clock,
       {.data = config.data, .retention = config.retention, .disk_floor = *disk_floor});
   FailureWatch failures({.per_minute = static_cast<std::uint32_t>(config.failures_per_minute)},
                         [](const std::string& line) { spdlog::warn("{}", line); });
@@ -247,8 +309,8 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   net::Server* net_server = nullptr;
   CertificateKeeper keeper(config.data, certificates, *identity, clock);
   api::Services services{
-      .store = **store,
-      .logs = **logs,
+      .store = store,
+      .logs = logs,
       .engine = engine,
       .live = live,
       .hub = hub,
@@ -264,10 +326,11 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
       .agent_life = config.agent_life,
       .server_cert_ends = [&keeper] { return keeper.ServerEnds(); },
       .log = log,
-      .activities = [&] { return ActivitiesOf(network, engine, **store, **logs, workers); },
+      .activities = [&] { return ActivitiesOf(network, engine, *stores, workers); },
       .keeper = data_keeper,
       .artifacts = **artifacts,
-      .results = results};
+      .results = results,
+      .not_ready = [&cluster] { return cluster.NotReady(); }};
   api::TriggerPlanner planner(services, workers);
   engine.SetServerWork(
       {.orders =
@@ -280,7 +343,8 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
        .fetches =
            [&planner](std::vector<engine::FetchTriggers> fetches) {
              planner.Fetch(std::move(fetches));
-           }});
+           },
+       .ended = [&followers] { followers.Dismiss(); }});
   api::ArtifactServices files{
       .store = **artifacts, .workers = workers, .ask = api::AskEngine(engine)};
   api::Router router(authenticator, refusals, workers, clock);
@@ -291,30 +355,49 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
     router.Add(routes(services));
 
   router.Add(api::ArtifactRoutes(files));
-  api::SearchServices searches{.store = **store, .logs = **logs, .workers = workers};
+  api::SearchServices searches{.store = store, .logs = logs, .workers = workers};
   router.Add(api::SearchRoutes(searches));
-  api::SecretServices sealed{.store = **store, .engine = engine, .sealer = *sealer};
+  api::SecretServices sealed{.store = store, .engine = engine, .sealer = *sealer};
   router.Add(api::SecretRoutes(sealed));
+  api::ServerServices servers{.common = services,
+                              .cluster = cluster,
+                              .followers = followers,
+                              .name = self.name,
+                              .keys = [&config] { return PackClusterKeys(config.data); }};
+  router.Add(api::ServerRoutes(servers));
 
   auto server = net::Server::Listen(
       loop, NetOptions(config, *listen, *identity),
       {.on_http =
            [&](net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
              const base::Activity::Work mark(network, "request");
-             router.Handle(std::move(request), std::move(exchange));
+             if (!cluster.PassOn(request, exchange))
+               router.Handle(std::move(request), std::move(exchange));
            },
        .streams_body = api::StreamsBody,
        .on_link =
            [&](std::shared_ptr<net::LinkConnection> link) {
              const base::Activity::Work mark(network, "new link");
-             gateway.OnLink(std::move(link));
+             if (link->PeerServer().empty())
+               gateway.OnLink(std::move(link));
+             else
+               followers.OnLink(std::move(link));
            },
        .on_frame =
            [&](net::LinkConnection& link, const std::string& frame) {
              const base::Activity::Work mark(network, "frame");
-             gateway.OnFrame(link, frame);
+             if (link.PeerServer().empty())
+               gateway.OnFrame(link, frame);
+             else
+               followers.OnFrame(link, frame);
            },
-       .on_link_closed = [&gateway](net::LinkConnection& link) { gateway.OnClosed(link); },
+       .on_link_closed =
+           [&](net::LinkConnection& link) {
+             if (link.PeerServer().empty())
+               gateway.OnClosed(link);
+             else
+               followers.OnClosed(link);
+           },
        .on_refused =
            [&](std::string_view source, std::string_view why) {
              link_refused(source);
@@ -324,6 +407,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   if (!server) return Fail(server.error());
   net_server = server->get();
   data_keeper.Start();
+  cluster.Start();
   if (const auto started = engine.Start(); !started) return started;
   spdlog::info("musterd {} listens on {}:{} data={}", kVersion, listen->host, (*server)->Port(),
                config.data.string());
@@ -359,12 +443,12 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   loop.Run();
   data_keeper.Stop();
   engine.Stop();
-  coordinator.Resign();
+  (*coordinator)->Resign();
   workers.Stop();
   (*actions)->Stop();
   // Their threads call into the gateway and the engine: they end first.
-  logs->reset();
-  store->reset();
+  stores->logs.reset();
+  stores->records.reset();
   spdlog::info("stopped");
   return {};
 }
@@ -380,6 +464,8 @@ int main(int argc, char** argv) {
     return muster::server::BackupMain(argc - 1, argv + 1);
   if (argc >= 2 && std::string_view(argv[1]) == "restore")
     return muster::server::RestoreMain(argc - 1, argv + 1);
+  if (argc >= 2 && std::string_view(argv[1]) == "join")
+    return muster::server::JoinMain(argc - 1, argv + 1);
   const bool check = argc >= 2 && std::string_view(argv[1]) == "check-config";
   CLI::App app(
       "musterd: the Muster server. One port for the API, agents' links, /metrics and health.\n\n"
@@ -389,6 +475,7 @@ int main(int argc, char** argv) {
       "  musterd ca --help                     (the cluster's CA, and how to change it)\n"
       "  musterd backup FILE                   (records, CA, keys and tokens, while it runs)\n"
       "  musterd restore FILE --data DIR       (a data folder from a backup)\n"
+      "  musterd join --server URL --join T    (a place in a cluster)\n"
       "  musterd check-config                  (says what is wrong, or in force)");
   Config flags;
   std::string config_file;

@@ -208,6 +208,12 @@ void Decide(Turn& turn, const JoinServer& command) {
   turn.Answer(command.caller, ServerJoined{turn.state.cluster});
 }
 
+void Decide(Turn& turn, const DrainServer& command) {
+  turn.Audit(command.caller, command.wanted ? "server.drain" : "server.undrain",
+             "server " + command.name, command.reason);
+  turn.Answer(command.caller, ServerDrained{});
+}
+
 void Decide(Turn& turn, const AcceptJoin& command) {
   const auto waiting = Waiting(turn, command.name);
   if (!waiting) return turn.Answer(command.caller, Fail(waiting.error()));

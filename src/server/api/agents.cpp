@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "domain/join_token.hpp"
 #include "server/api/caller.hpp"
+#include "server/api/invites.hpp"
 #include "server/api/labels.hpp"
 #include "server/api/routes.hpp"
 
@@ -16,8 +17,6 @@ namespace json = boost::json;
 constexpr std::size_t kMostRequestPem = 16 << 10;
 constexpr std::size_t kSecretBytes = 20;
 constexpr std::int64_t kAskAgainMs = 5000;
-
-std::string InviteId(std::string_view secret) { return ToHex(crypto::Sha256(secret)); }
 
 // With a key, the same caller gets the same secret again, which no record holds.
 std::string NewSecret(const Identity& identity, const std::string& caller, const std::string& key) {
@@ -40,6 +39,8 @@ Result<std::string> ReadNames(const json::value& value) {
 }
 
 }  // namespace
+
+std::string InviteId(std::string_view secret) { return ToHex(crypto::Sha256(secret)); }
 
 Result<Labels> ReadLabels(const json::value& value) {
   Labels labels;
@@ -99,20 +100,17 @@ Result<Invite> ReadInvite(const json::object& body, WallTime now) {
   return invite;
 }
 
-void CreateInvite(Services& services, const CallPtr& call) {
-  const auto body =
-      call->request().body.empty() ? Result<json::object>(json::object{}) : call->Body();
-  if (!body) return call->Fail(body.error());
-  auto invite = ReadInvite(*body, services.clock.Read().wall);
-  if (!invite) return call->Fail(invite.error());
+}  // namespace
+
+void MakeInvite(Services& services, const CallPtr& call, Invite invite) {
   const std::string key(net::FindHeader(call->request().headers, "Idempotency-Key"));
   if (key.size() > 128)
     return call->Fail(400, "invalid", "Idempotency-Key: at most 128 characters");
   const std::string& caller = call->actor().name;
   const std::string secret = NewSecret(services.identity, caller, key);
-  invite->id = InviteId(secret);
-  invite->created_by = caller;
-  engine::CreateInvite command{.caller = CallerOf(*call), .invite = std::move(*invite)};
+  invite.id = InviteId(secret);
+  invite.created_by = caller;
+  engine::CreateInvite command{.caller = CallerOf(*call), .invite = std::move(invite)};
   if (!key.empty()) {
     command.key = "invite " + key;  // runs have keys of their own
     command.body_sha256 = ToHex(crypto::Sha256(call->request().body));
@@ -134,6 +132,17 @@ void CreateInvite(Services& services, const CallPtr& call) {
               {"names", made.names},
               {"server", services.public_url}});
   });
+}
+
+namespace {
+
+void CreateInvite(Services& services, const CallPtr& call) {
+  const auto body =
+      call->request().body.empty() ? Result<json::object>(json::object{}) : call->Body();
+  if (!body) return call->Fail(body.error());
+  auto invite = ReadInvite(*body, services.clock.Read().wall);
+  if (!invite) return call->Fail(invite.error());
+  MakeInvite(services, call, std::move(*invite));
 }
 
 struct JoinRequest {

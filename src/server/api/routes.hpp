@@ -1,10 +1,18 @@
 #pragma once
 
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "adapters/crypto/seal.hpp"
+#include "base/secret_text.hpp"
 #include "server/api/router.hpp"
 #include "server/api/services.hpp"
+
+namespace muster::server {
+class Cluster;
+class Followers;
+}  // namespace muster::server
 
 namespace muster::server::api {
 
@@ -25,6 +33,16 @@ std::vector<Route> DebugRoutes(Services& services);
 std::vector<Route> FreezeRoutes(Services& services);   // and maintenance of hosts
 std::vector<Route> TriggerRoutes(Services& services);  // and their slots
 std::vector<Route> CheckRoutes(Services& services);    // proofs over what is on record
+
+// Servers of the cluster: who is there, who may join, who is to drain.
+struct ServerServices {
+  Services& common;
+  Cluster& cluster;
+  Followers& followers;
+  std::string name;                          // this server's
+  std::function<Result<SecretText>()> keys;  // of the cluster
+};
+std::vector<Route> ServerRoutes(ServerServices& services);
 
 struct SecretServices {
   Store& store;

@@ -43,6 +43,7 @@ struct Services {
   const Keeper& keeper;
   ArtifactStore& artifacts;
   RunResults& results;
+  std::function<std::string()> not_ready;  // why nobody should be sent here; "" when all is well
 };
 
 }  // namespace muster::server::api

@@ -37,9 +37,9 @@ void Status(Services& services, const CallPtr& call, MonoTime started) {
 }
 
 void Ready(Services& services, const CallPtr& call) {
-  const auto status = services.engine.GetStatus();
-  if (status.reason.empty()) return call->Text(200, "text/plain", "ready\n");
-  call->Text(503, "text/plain", status.reason + "\n");
+  const std::string why_not = services.not_ready();
+  if (why_not.empty()) return call->Text(200, "text/plain", "ready\n");
+  call->Text(503, "text/plain", why_not + "\n");
 }
 
 prometheus::MetricFamily Metric(const char* name, const char* help, prometheus::MetricType type,

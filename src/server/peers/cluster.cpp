@@ -33,8 +33,8 @@ void TakeWord(net::HttpRequest& request) {
     request.peer_key = std::string(net::FindHeader(request.headers, kForKey));
   }
   std::erase_if(request.headers, [](const auto& header) {
-    return net::FindHeader({header}, kForAddress).data() != nullptr ||
-           net::FindHeader({header}, kForKey).data() != nullptr;
+    return !net::FindHeader({header}, kForAddress).empty() ||
+           !net::FindHeader({header}, kForKey).empty();
   });
 }
 
@@ -50,7 +50,8 @@ Cluster::Cluster(net::EventLoop& loop, Coordinator& coordinator, Gateway& gatewa
       leader_link_(loop, gateway, clock,
                    {.name = settings_.self.name,
                     .version = settings_.self.version,
-                    .identity = settings_.identity}),
+                    .identity = settings_.identity,
+                    .drain = [this](bool wanted) { Drain(wanted); }}),
       told_(settings_.self) {}
 
 void Cluster::Start() {

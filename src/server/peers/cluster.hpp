@@ -28,11 +28,11 @@ class Cluster {
     std::function<net::TlsIdentity()> identity;  // what it shows to other servers
   };
   struct Exits {
-    std::function<void(engine::Command)> submit;   // to this server's engine
-    std::function<void(bool wanted)> stand_by;     // be no candidate
-    std::function<std::size_t()> links;            // open here
-    std::function<std::string()> engine_trouble;   // why its engine takes no commands
-    std::function<void()> say_goodbye;             // send the nodes to other servers
+    std::function<void(engine::Command)> submit;  // to this server's engine
+    std::function<void(bool wanted)> stand_by;    // be no candidate
+    std::function<std::size_t()> links;           // open here
+    std::function<std::string()> engine_trouble;  // why its engine takes no commands
+    std::function<void()> say_goodbye;            // send the nodes to other servers
   };
   struct View {
     Member member;
@@ -78,7 +78,7 @@ class Cluster {
   // The loop's thread only.
   std::string forwards_to_;
   std::shared_ptr<net::Forwarder> forwarder_;
-  Member told_;  // what was announced last
+  Member told_;                                                 // what was announced last
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with posted callbacks
 
   std::atomic<bool> draining_{false};

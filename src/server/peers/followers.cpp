@@ -190,6 +190,13 @@ void Followers::Dismiss() {
   });
 }
 
+void Followers::Drain(const std::string& name, bool wanted) {
+  loop_.Post([this, name, wanted] {
+    for (auto& [id, follower] : followers_)
+      if (follower.welcome && follower.name == name) Tell(follower, DrainOrder{wanted});
+  });
+}
+
 void Followers::Note() {
   std::vector<View> views;
   for (const auto& [id, follower] : followers_)

@@ -49,6 +49,9 @@ class Followers final : public Links {
   // The leadership is over: followers go and look for another leader.
   void Dismiss();
 
+  // Tells a follower to drain, or to take part again; nothing when there is none of that name.
+  void Drain(const std::string& name, bool wanted);
+
   struct View {
     std::string name;
     std::string version;

@@ -158,6 +158,7 @@ void LeaderLink::Take(LeaderItem item) {
   }
   if (auto* told = std::get_if<Links::Outgoing>(&item)) return Deliver(std::move(*told));
   if (const auto* close = std::get_if<CloseLink>(&item)) gateway_.Close(close->link);
+  if (const auto* drain = std::get_if<DrainOrder>(&item)) self_.drain(drain->wanted);
 }
 
 // The node goes by this server's clock.

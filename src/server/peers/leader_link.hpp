@@ -25,6 +25,7 @@ class LeaderLink {
     std::string name;
     std::string version;
     std::function<net::TlsIdentity()> identity;  // asked at each connection: certificates change
+    std::function<void(bool wanted)> drain;
   };
 
   LeaderLink(net::EventLoop& loop, Gateway& gateway, const Clock& clock, Self self);

@@ -148,6 +148,8 @@ Result<LeaderItem> Take(const wire::LeaderItem& item) {
     }
     case wire::LeaderItem::kClose:
       return CloseLink{LinkId(item.close())};
+    case wire::LeaderItem::kDrain:
+      return DrainOrder{item.drain()};
     case wire::LeaderItem::WHAT_NOT_SET:
       break;
   }
@@ -202,6 +204,7 @@ void LeaderFrames::Add(const LeaderItem& item) {
     out->mutable_told()->set_frame(encoder_.Encode(told->frame));
   }
   if (const auto* close = std::get_if<CloseLink>(&item)) out->set_close(close->link.value);
+  if (const auto* drain = std::get_if<DrainOrder>(&item)) out->set_drain(drain->wanted);
   Append(frame, frames_);
 }
 

@@ -44,8 +44,11 @@ struct LeaderBeat {
 struct CloseLink {
   LinkId link;
 };
+struct DrainOrder {
+  bool wanted = true;
+};
 using LeaderItem =
-    std::variant<LeaderWelcome, LeaderRefusal, LeaderBeat, Links::Outgoing, CloseLink>;
+    std::variant<LeaderWelcome, LeaderRefusal, LeaderBeat, Links::Outgoing, CloseLink, DrainOrder>;
 
 // Puts items together into frames that a link carries; an item never grows past half of what one
 // may hold. Not thread-safe.

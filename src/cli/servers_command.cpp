@@ -1,0 +1,131 @@
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "cli/context.hpp"
+#include "cli/report.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr const char* kExamples = R"(Examples:
+  muster servers                              who is there, who leads, who is gone
+  muster servers invite --name s4             a token for a new server, then on it:
+  musterd join --server URL --join TOKEN --name s4 --data DIR
+  muster servers drain s2 --reason 'kernel'   its nodes move, it does not lead; then stop it
+  muster servers undrain s2)";
+
+struct InviteFlags {
+  std::string name;
+  std::string expires = "1h";
+};
+
+struct DrainFlags {
+  std::string server;
+  std::string reason;
+};
+
+std::string LabelsText(const json::value& server) {
+  std::string text;
+  const auto* labels = server.as_object().if_contains("labels");
+  if (labels == nullptr || !labels->is_object()) return text;
+  for (const auto& label : labels->as_object())
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", std::string_view(label.key()),
+                        TextOf(*labels, label.key()));
+  return text;
+}
+
+Result<int> List(const Context& context) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto answer = api->Get("/servers");
+  if (!answer) return Fail(answer.error());
+  if (context.PrintDocument(*answer)) return 0;
+  Table table({"SERVER", "STATE", "LINKS", "SINCE", "VERSION", "URL", "LABELS"});
+  for (const auto& server : ListOf(*answer, "servers"))
+    table.Add({TextOf(server, "name"), TextOf(server, "state"),
+               fmt::format("{}", NumberOf(server, "links")),
+               Ago(ParseTime(TextOf(server, "since")), WallNow()), TextOf(server, "version"),
+               TextOf(server, "url"), LabelsText(server)});
+  table.Fit(context.terminal.columns, {6, 5});
+  Write(stdout, table.Text(context.terminal.stdout_tty));
+  return 0;
+}
+
+Result<int> Invite(const Context& context, const InviteFlags& flags) {
+  const auto expires = ParseDuration(flags.expires);
+  if (!expires) return Fail(ErrorCode::kInvalid, "--expires: {}", expires.error().message);
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  json::object body{
+      {"expires_seconds", std::chrono::ceil<std::chrono::seconds>(*expires).count()}};
+  if (!flags.name.empty()) body["name"] = flags.name;
+  const auto key = NewKey();
+  const auto invite = Persist(context, std::chrono::seconds(30),
+                              [&] { return api->Post("/servers/invites", body, key); });
+  if (!invite) return Fail(invite.error());
+  if (context.PrintDocument(*invite)) return 0;
+  Write(stdout, TextOf(*invite, "token") + "\n");
+  const std::string server = TextOf(*invite, "server");
+  context.Say(fmt::format(
+      "whoever has it gets every key of this cluster. On the new server, with it in FILE: "
+      "musterd join --server {} --join-file FILE{}",
+      server.empty() ? context.server : server, flags.name.empty() ? "" : " --name " + flags.name));
+  return 0;
+}
+
+Result<int> Drain(const Context& context, const DrainFlags& flags, bool wanted) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  json::object body;
+  if (!flags.reason.empty()) body["reason"] = flags.reason;
+  const auto answer = api->Post(
+      fmt::format("/servers/{}/{}", Segment(flags.server), wanted ? "drain" : "undrain"), body);
+  if (!answer) return Fail(answer.error());
+  if (context.PrintDocument(*answer)) return 0;
+  context.Say(wanted ? fmt::format("{} drains: its nodes move to other servers and it does not "
+                                   "lead; 'muster servers' shows how many are left. A restart of "
+                                   "it, or 'muster servers undrain {}', ends that",
+                                   flags.server, flags.server)
+                     : fmt::format("{} takes part again", flags.server));
+  return 0;
+}
+
+void AddDrain(CLI::App& servers, Context& context, bool wanted) {
+  const auto flags = std::make_shared<DrainFlags>();
+  auto* drain = servers.add_subcommand(
+      wanted ? "drain" : "undrain",
+      wanted ? "Send its nodes to other servers, and let another lead" : "Let it take part again");
+  drain->footer(kExamples);
+  drain->add_option("server", flags->server, "Name of the server")->required();
+  drain->add_option("--reason", flags->reason, "Why, for the audit trail");
+  drain->callback([&context, flags, wanted] {
+    context.action = [&context, flags, wanted] { return Drain(context, *flags, wanted); };
+  });
+}
+
+}  // namespace
+
+void AddServers(CLI::App& app, Context& context) {
+  auto* servers = app.add_subcommand("servers", "The servers of the cluster");
+  servers->footer(kExamples);
+  servers->require_subcommand(0, 1);
+  servers->callback([&context, servers] {
+    if (servers->get_subcommands().empty())
+      context.action = [&context] { return List(context); };
+  });
+  const auto flags = std::make_shared<InviteFlags>();
+  auto* invite = servers->add_subcommand("invite", "Make a token for a new server, and print it");
+  invite->footer(kExamples);
+  invite->add_option("--name", flags->name, "Only a server of this name may join");
+  invite->add_option("--expires", flags->expires, "How long it can be used")->capture_default_str();
+  invite->callback([&context, flags] {
+    context.action = [&context, flags] { return Invite(context, *flags); };
+  });
+  AddDrain(*servers, context, true);
+  AddDrain(*servers, context, false);
+}
+
+}  // namespace muster::cli

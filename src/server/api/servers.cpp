@@ -1,0 +1,144 @@
+#include <boost/json.hpp>
+
+#include "adapters/crypto/box.hpp"
+#include "base/text.hpp"
+#include "domain/join_token.hpp"
+#include "server/api/caller.hpp"
+#include "server/api/fields.hpp"
+#include "server/api/invites.hpp"
+#include "server/api/routes.hpp"
+#include "server/api/views.hpp"
+#include "server/peers/cluster.hpp"
+#include "server/peers/followers.hpp"
+
+// Servers of the cluster.
+namespace muster::server::api {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::uint32_t kMostSeconds = 7 * 86'400;
+
+json::object ServerView(const Cluster::View& view) {
+  json::object labels;
+  for (const auto& [key, value] : view.member.labels) labels[key] = value;
+  const std::string_view state = !view.here             ? "gone"
+                                 : view.member.draining ? "draining"
+                                 : view.leads           ? "leads"
+                                                        : "follows";
+  return {{"name", view.member.name},
+          {"state", state},
+          {"url", view.member.url},
+          {"version", view.member.version},
+          {"links", view.here ? view.member.links : 0},
+          {"labels", std::move(labels)},
+          {"since", TimeView(view.since)}};
+}
+
+void ListServers(ServerServices& services, const CallPtr& call) {
+  json::array list;
+  for (const auto& view : services.cluster.Servers()) list.push_back(ServerView(view));
+  call->Json(200, json::object{{"servers", std::move(list)}});
+}
+
+void InviteServer(ServerServices& services, const CallPtr& call) {
+  auto fields = Fields::Of(*call);
+  if (!fields) return call->Fail(fields.error());
+  Invite invite;
+  std::optional<std::uint32_t> seconds;
+  auto read =
+      fields->Text("name", invite.names).Number("expires_seconds", seconds, 1, kMostSeconds).Rest();
+  if (!read) return call->Fail(read.error());
+  if (!invite.names.empty())
+    if (const auto fits = CheckHostName(invite.names); !fits) return call->Fail(fits.error());
+  const WallTime now = services.common.clock.Read().wall;
+  invite.server = true;
+  invite.created = now;
+  invite.expires = now + std::chrono::seconds(seconds.value_or(3600));
+  MakeInvite(services.common, call, std::move(invite));
+}
+
+// The keys leave this server only after the join is on the audit trail, and sealed so that nobody
+// between the two reads them.
+void Join(ServerServices& services, const CallPtr& call) {
+  auto fields = Fields::Of(*call);
+  if (!fields) return call->Fail(fields.error());
+  std::string token;
+  std::string name;
+  std::string box_key;
+  if (auto read = fields->Text("token", token).Text("name", name).Text("box_key", box_key).Rest();
+      !read)
+    return call->Fail(read.error());
+  const auto parsed = ParseJoinToken(token);
+  if (!parsed) return services.common.refusals.NoJoin(call, parsed.error());
+  if (const auto fits = CheckHostName(name); !fits) return call->Fail(fits.error());
+  const auto key = FromBase64(box_key);
+  if (!key || key->size() != 32)
+    return call->Fail(400, "invalid", "box_key: expected 32 bytes as base64");
+  engine::Caller caller = CallerOf(*call);
+  caller.name = "join";
+  services.common.engine.Ask(
+      engine::JoinServer{
+          .caller = std::move(caller), .invite = InviteId(parsed->secret), .name = name},
+      [&services, call, key = *key](Result<engine::Answer> answer) {
+        if (!answer) return services.common.refusals.NoJoin(call, answer.error());
+        const auto keys = services.keys();
+        if (!keys) return call->Fail(keys.error());
+        const auto sealed = crypto::SealFor(key, keys->Reveal());
+        if (!sealed) return call->Fail(sealed.error());
+        call->Json(201, {{"cluster", std::get<engine::ServerJoined>(*answer).cluster},
+                         {"sealed_keys", ToBase64(*sealed)}});
+      });
+}
+
+void Drain(ServerServices& services, const CallPtr& call, bool wanted) {
+  const std::string name = call->Part("server");
+  auto fields = Fields::Of(*call);
+  if (!fields) return call->Fail(fields.error());
+  std::string reason;
+  if (auto read = fields->Reason("reason", reason).Rest(); !read) return call->Fail(read.error());
+  const auto servers = services.cluster.Servers();
+  const auto found = std::ranges::find_if(
+      servers, [&](const Cluster::View& view) { return view.here && view.member.name == name; });
+  if (found == servers.end())
+    return call->Fail(
+        404, "not_found",
+        fmt::format("there is no server '{}' in the cluster now; see 'muster servers'", name));
+  const auto stays = std::ranges::count_if(servers, [&](const Cluster::View& view) {
+    return view.here && !view.member.draining && view.member.name != name;
+  });
+  if (wanted && stays == 0)
+    return call->Fail(
+        409, "conflict",
+        fmt::format("'{}' is the last server that takes part; nothing would work", name));
+  services.common.engine.Ask(
+      engine::DrainServer{
+          .caller = CallerOf(*call), .name = name, .wanted = wanted, .reason = reason},
+      [&services, call, name, wanted](Result<engine::Answer> answer) {
+        if (!answer) return call->Fail(answer.error());
+        call->Json(200, {{"name", name}, {"draining", wanted}});
+        if (name == services.name)
+          services.cluster.Drain(wanted);
+        else
+          services.followers.Drain(name, wanted);
+      });
+}
+
+}  // namespace
+
+std::vector<Route> ServerRoutes(ServerServices& services) {
+  return {
+      {"GET", "/api/v1/servers", Privilege::kView,
+       [&services](const CallPtr& call) { ListServers(services, call); }},
+      {"POST", "/api/v1/servers/invites", Privilege::kAdmin,
+       [&services](const CallPtr& call) { InviteServer(services, call); }},
+      {"POST", "/api/v1/servers/join", Privilege::kJoin,
+       [&services](const CallPtr& call) { Join(services, call); }},
+      {"POST", "/api/v1/servers/{server}/drain", Privilege::kAdmin,
+       [&services](const CallPtr& call) { Drain(services, call, true); }},
+      {"POST", "/api/v1/servers/{server}/undrain", Privilege::kAdmin,
+       [&services](const CallPtr& call) { Drain(services, call, false); }},
+  };
+}
+
+}  // namespace muster::server::api
