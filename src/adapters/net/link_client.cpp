@@ -1,4 +1,5 @@
 #include "adapters/net/client.hpp"
+#include "adapters/net/dial.hpp"
 #include "adapters/net/endpoint.hpp"
 #include "adapters/net/event_loop_impl.hpp"
 #include "adapters/net/frames.hpp"
@@ -11,15 +12,6 @@ namespace websocket = beast::websocket;
 // A frame longer than any the server sends.
 constexpr std::size_t kMaxFrame = 64 << 20;
 
-Result<std::shared_ptr<ClientContext>> ContextFor(EventLoop& loop, const TlsIdentity& identity) {
-  auto& cache = loop.impl().client_contexts;
-  std::string key = identity.ca_fingerprint + "\n" + identity.ca_pem;
-  if (auto found = cache.find(key); found != cache.end()) return found->second;
-  auto made = ClientContext::Make(identity.ca_pem, identity.ca_fingerprint);
-  if (made) cache.emplace(std::move(key), *made);
-  return made;
-}
-
 // The connection itself; kept alive by the handle and by what is in flight.
 class ClientLink final : public Frames {
  public:
@@ -30,26 +22,20 @@ class ClientLink final : public Frames {
         path_(std::move(path)),
         handlers_(std::move(handlers)) {}
 
-  void Start(const TlsIdentity& identity, Duration timeout);
+  void Start(TlsIdentity identity, Duration timeout);
   void Abandon();
   bool open() const { return open_; }
 
  private:
   // What is only needed until the link is open.
   struct Opening {
-    explicit Opening(Executor executor) : resolver(executor) {}
-    asio::ip::basic_resolver<Tcp, Executor> resolver;
-    TlsIdentity identity;
+    std::shared_ptr<Dial> dial;
     websocket::response_type response;
   };
 
   std::shared_ptr<ClientLink> Self() {
     return std::static_pointer_cast<ClientLink>(shared_from_this());
   }
-  template <typename Addresses>
-  void ConnectTo(const Addresses& addresses);
-  void OnConnected();
-  void Shake();
   void Upgrade();
   void OnUpgraded(error_code error);
   void OnFrame(std::string frame) override;
@@ -67,64 +53,17 @@ class ClientLink final : public Frames {
   bool silent_ = false;  // the program lost interest
 };
 
-void ClientLink::Start(const TlsIdentity& identity, Duration timeout) {
-  opening_ = std::make_unique<Opening>(loop_.impl().context.get_executor());
-  opening_->identity = identity;
+void ClientLink::Start(TlsIdentity identity, Duration timeout) {
+  opening_ = std::make_unique<Opening>();
   timer_ = loop_.After(timeout, [self = Self()] {
     self->GiveUp(ConnectError(self->endpoint_, "no answer in time"));
   });
-  error_code not_literal;
-  auto address = asio::ip::make_address(endpoint_.host, not_literal);
-  if (!not_literal) {
-    Tcp::endpoint target(address, static_cast<std::uint16_t>(std::stoi(endpoint_.port)));
-    return ConnectTo(std::array{target});
-  }
-  opening_->resolver.async_resolve(
-      endpoint_.host, endpoint_.port, [self = Self()](error_code error, auto found) {
-        if (self->closed()) return;
-        if (error) {
-          return self->GiveUp({ErrorCode::kUnavailable,
-                               fmt::format("cannot find host \"{}\": {}; check the address",
-                                           self->endpoint_.host, error.message())});
-        }
-        self->ConnectTo(found);
+  opening_->dial =
+      Dial::Start(loop_, endpoint_, std::move(identity), [self = Self()](Result<Socket> opened) {
+        if (!opened) return self->GiveUp(opened.error());
+        self->socket() = std::move(*opened);
+        self->Upgrade();
       });
-}
-
-template <typename Addresses>
-void ClientLink::ConnectTo(const Addresses& addresses) {
-  asio::async_connect(socket().tcp(), addresses, [self = Self()](error_code error, const auto&) {
-    if (self->closed()) return;
-    if (error) return self->GiveUp(ConnectError(self->endpoint_, error.message()));
-    self->OnConnected();
-  });
-}
-
-void ClientLink::OnConnected() {
-  // The options of a socket are lost when it is opened anew.
-  socket() = Socket(std::move(socket().tcp()));
-  if (!endpoint_.tls) return Upgrade();
-  auto context = ContextFor(loop_, opening_->identity);
-  if (!context) return GiveUp(context.error());
-  auto ssl = NewClientSsl(**context, opening_->identity, endpoint_.host, socket().fd());
-  if (!ssl) return GiveUp(ssl.error());
-  socket().UseTls(std::move(*ssl));
-  Shake();
-}
-
-void ClientLink::Shake() {
-  Attempt attempt = TryHandshake(socket().ssl());
-  if (attempt.progress == Progress::kDone) return Upgrade();
-  if (attempt.progress == Progress::kEnded || attempt.progress == Progress::kFailed) {
-    return GiveUp(HandshakeError(endpoint_, attempt, socket().ssl()));
-  }
-  auto direction =
-      attempt.progress == Progress::kWantRead ? TcpSocket::wait_read : TcpSocket::wait_write;
-  socket().tcp().async_wait(direction, [self = Self()](error_code error) {
-    if (self->closed()) return;
-    if (error) return self->GiveUp(ConnectError(self->endpoint_, error.message()));
-    self->Shake();
-  });
 }
 
 void ClientLink::Upgrade() {
@@ -156,6 +95,7 @@ void ClientLink::OnUpgraded(error_code error) {
 
 void ClientLink::EndOpening() {
   loop_.Cancel(timer_);
+  if (opening_) opening_->dial->Cancel();
   opening_.reset();
 }
 
