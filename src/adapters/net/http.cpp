@@ -10,11 +10,12 @@
 #include "adapters/net/http_text.hpp"
 
 namespace muster::net {
-namespace {
 
 bool SameName(std::string_view a, std::string_view b) noexcept {
   return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
+
+namespace {
 
 bool IsOurs(std::string_view name) noexcept {
   return SameName(name, "Content-Length") || SameName(name, "Date") ||

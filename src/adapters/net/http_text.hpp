@@ -10,6 +10,8 @@
 // HTTP/1.1 as text, for both ends.
 namespace muster::net {
 
+bool SameName(std::string_view a, std::string_view b) noexcept;  // of two headers: without case
+
 std::string_view ReasonOf(int status) noexcept;
 
 // How the body that follows a response's head is delimited.
