@@ -98,9 +98,9 @@ Error ErrorOfAnswer(int status, std::string_view body) {
   if (code == "not_found" || code == "no_match" || status == 404)
     return {ErrorCode::kNotFound, message};
   if (code == "conflict" || status == 409) return {ErrorCode::kConflict, message};
+  if (code == "timeout" || status == 504) return {ErrorCode::kTimeout, message};
   if (code == "unavailable" || status == 502 || status == 503)
     return {ErrorCode::kUnavailable, message};
-  if (code == "timeout" || status == 504) return {ErrorCode::kTimeout, message};
   if (status >= 400 && status < 500) return {ErrorCode::kInvalid, message};
   const auto request = TextOf(error, "request_id");
   return {ErrorCode::kInternal,

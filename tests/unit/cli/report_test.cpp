@@ -84,6 +84,9 @@ TEST(ExitCode, OfErrors) {
   EXPECT_EQ(code(503, "unavailable"), 5);
   EXPECT_EQ(code(504, "timeout"), 5);
   EXPECT_EQ(ErrorOfAnswer(502, "<html>").code, ErrorCode::kUnavailable);
+  // A server that passed the request on and got nonsense back: it may have happened.
+  EXPECT_EQ(ErrorOfAnswer(502, R"({"error":{"code":"timeout","message":"m"}})").code,
+            ErrorCode::kTimeout);
 }
 
 TEST(ApiTarget, EncodesWhatItIsGiven) {
