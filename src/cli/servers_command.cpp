@@ -4,6 +4,7 @@
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
 #include "cli/report.hpp"
+#include "cli/run_result.hpp"
 
 namespace muster::cli {
 namespace {
@@ -59,8 +60,7 @@ Result<int> Invite(const Context& context, const InviteFlags& flags) {
   if (!expires) return Fail(ErrorCode::kInvalid, "--expires: {}", expires.error().message);
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  json::object body{
-      {"expires_seconds", std::chrono::ceil<std::chrono::seconds>(*expires).count()}};
+  json::object body{{"expires_seconds", std::chrono::ceil<std::chrono::seconds>(*expires).count()}};
   if (!flags.name.empty()) body["name"] = flags.name;
   const auto key = NewKey();
   const auto invite = Persist(context, std::chrono::seconds(30),
@@ -113,8 +113,7 @@ void AddServers(CLI::App& app, Context& context) {
   servers->footer(kExamples);
   servers->require_subcommand(0, 1);
   servers->callback([&context, servers] {
-    if (servers->get_subcommands().empty())
-      context.action = [&context] { return List(context); };
+    if (servers->get_subcommands().empty()) context.action = [&context] { return List(context); };
   });
   const auto flags = std::make_shared<InviteFlags>();
   auto* invite = servers->add_subcommand("invite", "Make a token for a new server, and print it");

@@ -61,7 +61,6 @@ namespace {
 constexpr std::size_t kWorkers = 4;
 constexpr Duration kSweep = std::chrono::seconds(15);
 constexpr std::chrono::hours kMemberLife{24};  // of the certificate shown to other servers
-constexpr Duration kGoodbyeWithin = std::chrono::seconds(5);   // nodes of a draining server move
 constexpr Duration kUploadsKept = std::chrono::hours(7 * 24);  // that nobody goes on with
 
 constexpr const char* kPackagedConfig = "/etc/muster/musterd.yaml";
@@ -277,12 +276,11 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
        .stand_by = [&engine](bool wanted) { engine.StandBy(wanted); },
        .links = [&gateway] { return gateway.LinkCount(); },
        .engine_trouble = [&engine] { return engine.GetStatus().reason; },
-       .say_goodbye = [&gateway] { gateway.SayGoodbye(kGoodbyeWithin); }});
+       .say_goodbye = [] {}});
   cluster_of_gateway = &cluster;
   gateway.SetOffice(std::move(*office));
   const auto submit = [&engine](engine::Command command) { engine.Submit(std::move(command)); };
   gateway.SetSubmit([&cluster](engine::Command command) { cluster.Submit(std::move(command)); });
-  gateway.SetServers([&cluster] { return cluster.Urls(); });
   gateway.SetSecrets(find_secret, [&secrets, &store] {
     if (const auto loaded = secrets.Load(store); !loaded)
       spdlog::error("secrets: {}", loaded.error().message);
