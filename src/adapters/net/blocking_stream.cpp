@@ -32,22 +32,23 @@ Result<AddressesPtr> Resolve(const Endpoint& endpoint) {
   return AddressesPtr(found);
 }
 
-// Waits until `fd` is ready for `events`; false when the deadline came first.
-bool WaitFor(int fd, short events, Clock::time_point deadline) {
+// Waits until `fd` is ready for `events`; false when the deadline or the abort came first.
+bool WaitFor(int fd, short events, Clock::time_point deadline, const AbortSignal& abort) {
   for (;;) {
     auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    pollfd entry{fd, events, 0};
-    int ready = poll(&entry, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
-    if (ready > 0) return true;
+    pollfd entries[] = {{fd, events, 0}, {abort.fd(), POLLIN, 0}};
+    int ready = poll(entries, 2, static_cast<int>(std::max<std::int64_t>(left, 0)));
+    if (ready > 0) return entries[1].revents == 0;
     if (ready == 0 && left <= 0) return false;
   }
 }
 
 // 0 when connected, otherwise errno.
-int ConnectTo(int fd, const addrinfo& address, Clock::time_point deadline) {
+int ConnectTo(int fd, const addrinfo& address, Clock::time_point deadline,
+              const AbortSignal& abort) {
   if (connect(fd, address.ai_addr, address.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
-  if (!WaitFor(fd, POLLOUT, deadline)) return ETIMEDOUT;
+  if (!WaitFor(fd, POLLOUT, deadline, abort)) return ETIMEDOUT;
   int failure = 0;
   socklen_t size = sizeof(failure);
   getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &size);
@@ -78,12 +79,13 @@ bool MustWait(const Attempt& attempt, short& events) {
 
 // Repeats `attempt` until it is done, ended or failed; nothing when the deadline came first.
 template <typename Try>
-std::optional<Attempt> Repeat(int fd, short events, Duration timeout, Try try_once) {
+std::optional<Attempt> Repeat(int fd, short events, Duration timeout, const AbortSignal& abort,
+                              Try try_once) {
   auto deadline = Clock::now() + timeout;
   for (;;) {
     Attempt attempt = try_once();
     if (!MustWait(attempt, events)) return attempt;
-    if (!WaitFor(fd, events, deadline)) return std::nullopt;
+    if (!WaitFor(fd, events, deadline, abort)) return std::nullopt;
   }
 }
 
@@ -96,27 +98,34 @@ BlockingStream::~BlockingStream() {
 }
 
 BlockingStream::BlockingStream(BlockingStream&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), ssl_(std::move(other.ssl_)) {}
+    : fd_(std::exchange(other.fd_, -1)),
+      abort_(other.abort_),
+      program_(std::move(other.program_)),
+      ssl_(std::move(other.ssl_)) {}
 
 BlockingStream& BlockingStream::operator=(BlockingStream&& other) noexcept {
   std::swap(fd_, other.fd_);
+  std::swap(abort_, other.abort_);
+  std::swap(program_, other.program_);
   std::swap(ssl_, other.ssl_);
   return *this;
 }
 
 Result<BlockingStream> BlockingStream::Open(const Endpoint& endpoint, const ClientContext* context,
-                                            const TlsIdentity& identity, Duration timeout) {
+                                            const TlsIdentity& identity, Duration timeout,
+                                            const AbortSignal& abort) {
   auto addresses = Resolve(endpoint);
   if (!addresses) return Fail(addresses.error());
   auto deadline = Clock::now() + timeout;
   int failure = 0;
   for (addrinfo* at = addresses->get(); at != nullptr; at = at->ai_next) {
-    BlockingStream stream(socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    BlockingStream stream(socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
+                          endpoint.program, abort);
     if (stream.fd_ < 0) {
       failure = errno;
       continue;
     }
-    failure = ConnectTo(stream.fd_, *at, deadline);
+    failure = ConnectTo(stream.fd_, *at, deadline, abort);
     if (failure != 0) continue;
     int on = 1;
     setsockopt(stream.fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
@@ -131,7 +140,7 @@ Result<BlockingStream> BlockingStream::Open(const Endpoint& endpoint, const Clie
 }
 
 Result<> BlockingStream::Shake(const Endpoint& endpoint, Duration timeout) {
-  auto attempt = Repeat(fd_, POLLIN, timeout, [this] { return TryHandshake(ssl_.get()); });
+  auto attempt = Repeat(fd_, POLLIN, timeout, *abort_, [this] { return TryHandshake(ssl_.get()); });
   if (!attempt) return Fail(ConnectError(endpoint, "no answer to the TLS handshake"));
   if (attempt->progress == Progress::kDone) return {};
   return Fail(HandshakeError(endpoint, *attempt, ssl_.get()));
@@ -142,15 +151,16 @@ Error BlockingStream::Broken(const Attempt& attempt) const {
   bool refused = attempt.reason != nullptr &&
                  std::string_view(attempt.reason).find("alert") != std::string_view::npos;
   if (refused) {
+    auto advice = program_ == "musterd" ? "join this cluster again" : "give one that it trusts";
     return {ErrorCode::kDenied,
-            fmt::format("the server refused our certificate: {}; join this cluster again", why)};
+            fmt::format("the server refused our certificate: {}; {}", why, advice)};
   }
   return {ErrorCode::kTimeout, fmt::format("the connection broke: {}", why)};
 }
 
 Result<> BlockingStream::Write(std::string_view data, Duration timeout) {
   while (!data.empty()) {
-    auto attempt = Repeat(fd_, POLLOUT, timeout, [&] {
+    auto attempt = Repeat(fd_, POLLOUT, timeout, *abort_, [&] {
       return ssl_ ? TryWrite(ssl_.get(), data.data(), data.size())
                   : SocketAttempt(send(fd_, data.data(), data.size(), MSG_NOSIGNAL));
     });
@@ -162,7 +172,7 @@ Result<> BlockingStream::Write(std::string_view data, Duration timeout) {
 }
 
 Result<std::size_t> BlockingStream::Read(char* data, std::size_t size, Duration timeout) {
-  auto attempt = Repeat(fd_, POLLIN, timeout, [&] {
+  auto attempt = Repeat(fd_, POLLIN, timeout, *abort_, [&] {
     return ssl_ ? TryRead(ssl_.get(), data, size) : SocketAttempt(recv(fd_, data, size, 0));
   });
   if (!attempt) return Fail(ErrorCode::kTimeout, "no answer");

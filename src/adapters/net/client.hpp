@@ -11,14 +11,14 @@
 
 namespace muster::net {
 
-// "https://host:8440", "http://127.0.0.1:8440". The port defaults to 8440. kInvalid says what is
-// wrong.
+// "https://host:8440", "http://127.0.0.1:8440". kInvalid says what is wrong.
 struct Endpoint {
   bool tls = true;
   std::string host;
   std::string port = "8440";
+  std::string program = "musterd";  // what should answer there, for messages
 };
-Result<Endpoint> ParseEndpoint(std::string_view url);
+Result<Endpoint> ParseEndpoint(std::string_view url, std::string_view default_port = "8440");
 
 // Whom a client believes, and who it is.
 struct TlsIdentity {
@@ -56,6 +56,9 @@ class HttpClient {
   // tried twice.
   Result<HttpResponse> Upload(const HttpRequest& request, std::uint64_t length,
                               const Source& source);
+
+  // Ends the call under way, and every later one, as if its time was over. From any thread.
+  void Abort();
 
   // The CA certificate at the root of the server's chain, PEM; known after the first TLS call.
   const std::string& PeerRootPem() const;

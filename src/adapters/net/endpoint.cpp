@@ -21,12 +21,12 @@ bool IsHost(std::string_view text) {
 
 }  // namespace
 
-Result<Endpoint> ParseEndpoint(std::string_view url) {
-  auto invalid = [url](std::string_view why) {
-    return Fail(ErrorCode::kInvalid, "\"{}\" is no server address: {}; expected https://host:8440",
-                url, why);
+Result<Endpoint> ParseEndpoint(std::string_view url, std::string_view default_port) {
+  auto invalid = [=](std::string_view why) {
+    return Fail(ErrorCode::kInvalid, "\"{}\" is no server address: {}; expected https://host:{}",
+                url, why, default_port);
   };
-  Endpoint endpoint;
+  Endpoint endpoint{.port = std::string(default_port)};
   std::string_view rest = url;
   if (rest.starts_with("https://")) {
     rest.remove_prefix(8);
@@ -70,8 +70,8 @@ std::string UrlOf(const Endpoint& endpoint) {
 }
 
 Error ConnectError(const Endpoint& endpoint, std::string_view why) {
-  return {ErrorCode::kUnavailable,
-          fmt::format("cannot connect to {}: {}; is musterd running there?", UrlOf(endpoint), why)};
+  return {ErrorCode::kUnavailable, fmt::format("cannot connect to {}: {}; is {} running there?",
+                                               UrlOf(endpoint), why, endpoint.program)};
 }
 
 Error HandshakeError(const Endpoint& endpoint, const Attempt& attempt, const SSL* ssl) {

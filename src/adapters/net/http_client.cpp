@@ -40,6 +40,7 @@ struct HttpClient::Impl {
   TlsIdentity identity;
   Duration timeout;
   std::shared_ptr<ClientContext> context;
+  AbortSignal abort;
   std::optional<BlockingStream> stream;
   beast::flat_buffer in;
   std::string root_pem;
@@ -66,7 +67,7 @@ Result<> HttpClient::Impl::Connect() {
     if (!made) return Fail(made.error());
     context = std::move(*made);
   }
-  auto opened = BlockingStream::Open(endpoint, context.get(), identity, timeout);
+  auto opened = BlockingStream::Open(endpoint, context.get(), identity, timeout, abort);
   if (!opened) return Fail(opened.error());
   stream = std::move(*opened);
   if (stream->ssl() != nullptr) root_pem = PeerRootOf(stream->ssl());
@@ -236,6 +237,8 @@ Result<HttpResponse> HttpClient::Upload(const HttpRequest& request, std::uint64_
                                         const Source& source) {
   return impl_->Upload(request, length, source);
 }
+
+void HttpClient::Abort() { impl_->abort.Raise(); }
 
 const std::string& HttpClient::PeerRootPem() const { return impl_->root_pem; }
 

@@ -10,7 +10,8 @@ Result<std::string> ShownRootPem(const Endpoint& endpoint, Duration timeout) {
   if (!context) return Fail(context.error());
   // Nothing is sent over this connection; whoever shows the certificate learns nothing.
   SSL_CTX_set_verify((*context)->get(), SSL_VERIFY_NONE, nullptr);
-  const auto stream = BlockingStream::Open(endpoint, context->get(), {}, timeout);
+  const AbortSignal never;
+  const auto stream = BlockingStream::Open(endpoint, context->get(), {}, timeout, never);
   if (!stream) return Fail(stream.error());
   STACK_OF(X509)* chain = SSL_get_peer_cert_chain(stream->ssl());
   const int length = chain == nullptr ? 0 : sk_X509_num(chain);

@@ -77,6 +77,9 @@ TEST(ParseEndpoint, TakesUrlsApart) {
   ASSERT_TRUE(plain);
   EXPECT_FALSE(plain->tls);
   EXPECT_EQ(plain->port, "8440");
+  auto other = ParseEndpoint("http://127.0.0.1", "2379");
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->port, "2379");
   auto v6 = ParseEndpoint("https://[::1]:1");
   ASSERT_TRUE(v6);
   EXPECT_EQ(v6->host, "::1");

@@ -54,6 +54,24 @@ TEST_F(HttpStream, HandsOverPiecesAsTheyCome) {
   }
 }
 
+TEST_F(HttpStream, EndsAtOnceWhenAborted) {
+  Start();
+  for (bool tls : {false, true}) {
+    exchange_.reset();
+    auto client = Client(tls);
+    auto reading = std::async(std::launch::async, [&] {
+      return client.Stream(Get("/"), 1h, [](std::string_view) { return true; });
+    });
+    ASSERT_TRUE(AwaitExchange());
+    client.Abort();
+    ASSERT_EQ(reading.wait_for(kPatience), std::future_status::ready);
+    auto response = reading.get();
+    ASSERT_FALSE(response);
+    EXPECT_EQ(response.error().code, ErrorCode::kTimeout);
+    EXPECT_FALSE(client.Call(Get("/")));
+  }
+}
+
 TEST_F(HttpStream, WaitsForASlowReaderAndLosesNothing) {
   options_.limits.max_stream_unsent = 64 << 20;
   Start();
