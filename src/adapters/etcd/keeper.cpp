@@ -1,0 +1,206 @@
+#include "adapters/etcd/keeper.hpp"
+
+#include "adapters/etcd/lead_time.hpp"
+
+namespace muster::etcd {
+
+Keeper::Keeper(Gateway& gateway, Options options, const Clock& clock, Turns& turns, View& view)
+    : gateway_(gateway),
+      options_(std::move(options)),
+      clock_(clock),
+      turns_(turns),
+      view_(view),
+      thread_([this] { Run(); }) {}
+
+Keeper::~Keeper() {
+  gateway_.Hurry();
+  {
+    base::Lock lock(mutex_);
+    stop_ = true;
+    news_.NotifyAll();
+  }
+  thread_.join();
+}
+
+void Keeper::Announce(Member self) {
+  base::Lock lock(mutex_);
+  self_ = std::move(self);
+  woken_ = true;
+  news_.NotifyAll();
+}
+
+void Keeper::Wake() {
+  base::Lock lock(mutex_);
+  woken_ = true;
+  news_.NotifyAll();
+}
+
+std::string Keeper::Trouble() const {
+  base::Lock lock(mutex_);
+  return trouble_;
+}
+
+void Keeper::Run() {
+  while (Await()) Work();
+  // Whoever waits for the leadership or looks at the members need not wait for the lease to lapse.
+  if (lease_ != 0) (void)gateway_.Ask("/v3/lease/revoke", LeaseBody(lease_));
+}
+
+bool Keeper::Await() {
+  base::Lock lock(mutex_);
+  while (!stop_ && !woken_ && Steady::now() < renewal_) news_.WaitUntil(mutex_, renewal_);
+  woken_ = false;
+  return !stop_;
+}
+
+void Keeper::Work() {
+  Result<> done = KeepLease();
+  renewed_ = done.has_value();
+  if (renewed_) {
+    done = TakeSeat();
+    if (auto competed = Compete(); !competed) done = competed;
+  } else {
+    renewal_ = Steady::now() + options_.lease / 20;
+  }
+  base::Lock lock(mutex_);
+  trouble_ = done ? "" : "etcd: " + done.error().message;
+}
+
+Result<> Keeper::KeepLease() {
+  if (lease_ != 0 && renewed_ && Steady::now() < renewal_) return {};
+  if (lease_ != 0) {
+    if (auto renewed = Renew(); !renewed || lease_ != 0) return renewed;
+  }
+  if (auto got = GetLease(); !got) return got;
+  return Read();
+}
+
+Result<> Keeper::GetLease() {
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(options_.lease).count();
+  const MonoTime sent = clock_.Read().mono;
+  const auto answer = gateway_.Ask("/v3/lease/grant", GrantBody(seconds));
+  if (!answer) return Fail(answer.error());
+  const auto grant = ReadGrant(*answer);
+  if (!grant) return Fail(grant.error());
+  lease_ = grant->lease;
+  until_ = LeadTime(sent, grant->ttl);
+  renewal_ = Steady::now() + options_.lease / 4;
+  return {};
+}
+
+Result<> Keeper::Read() {
+  const auto answer = gateway_.Ask("/v3/kv/range", RangeBody(options_.keys.prefix));
+  if (!answer) return Fail(answer.error());
+  const auto snapshot = ReadSnapshot(*answer);
+  if (!snapshot) return Fail(snapshot.error());
+  if (view_.Replace(*snapshot, position_)) turns_.Changed();
+  return {};
+}
+
+Result<> Keeper::Renew() {
+  for (std::size_t moved = 0;; ++moved) {
+    if (auto read = Read(); !read) return read;
+    const std::size_t endpoint = gateway_.Current();
+    const MonoTime sent = clock_.Read().mono;
+    const auto answer = gateway_.Ask("/v3/lease/keepalive", LeaseBody(lease_));
+    if (!answer) return Fail(answer.error());
+    const auto ttl = ReadKeptAlive(*answer);
+    if (!ttl) return Fail(ttl.error());
+    if (ttl->count() == 0) {
+      LeaseIsGone();
+      return {};
+    }
+    if (gateway_.Current() != endpoint && moved < 2) continue;
+    if (gateway_.Current() != endpoint)
+      return Fail(ErrorCode::kUnavailable, "no endpoint answers twice in a row");
+    until_ = LeadTime(sent, *ttl);
+    turns_.Renewed(until_);
+    renewal_ = Steady::now() + options_.lease / 4;
+    return {};
+  }
+}
+
+void Keeper::LeaseIsGone() {
+  lease_ = 0;
+  claimed_ = 0;
+  seated_.reset();
+  seating_ = {};
+  turns_.Lost();
+}
+
+Result<TxnAnswer> Keeper::Txn(const std::string& body) {
+  const auto answer = gateway_.AskOnce("/v3/kv/txn", body);
+  if (answer) return ReadTxn(*answer);
+  if (answer.error().code == ErrorCode::kNotFound) {
+    LeaseIsGone();
+    renewal_ = {};
+  }
+  return Fail(answer.error());
+}
+
+Result<> Keeper::TakeSeat() {
+  std::optional<Member> self;
+  {
+    base::Lock lock(mutex_);
+    self = self_;
+  }
+  if (!self) return {};
+  const std::string key = options_.keys.members + self->name;
+  const Lease holder = view_.LeaseOf(key);
+  if (seated_ && seated_->name == self->name && holder != 0 && holder != lease_)
+    return Fail(ErrorCode::kConflict, "another server calls itself {} too; rename one", self->name);
+  // Load changes all the time; it is told no more often than the lease is renewed.
+  if ((self == seated_ && holder != 0) || Steady::now() < seating_) return {};
+  const bool moves = seated_ && seated_->name != self->name;
+  const std::string value = MemberText(*self);
+  const auto put =
+      Txn(PutBody(key, value, lease_, moves ? options_.keys.members + seated_->name : ""));
+  if (!put) return Fail(put.error());
+  seated_ = std::move(self);
+  seating_ = Steady::now() + options_.lease / 4;
+  Learn({.key = key, .value = value, .revision = put->revision, .lease = lease_});
+  return {};
+}
+
+void Keeper::Learn(KeyValue news) {
+  if (view_.Apply({&news, 1})) turns_.Changed();
+}
+
+Result<> Keeper::Compete() {
+  const Lease holder = view_.LeaseOf(options_.keys.leader);
+  const bool ours = holder == lease_ && lease_ != 0;
+  const auto wish = turns_.Wanted();
+  if (wish && wish->leads) {
+    if (!ours) turns_.Lost();
+    return {};
+  }
+  const bool claimed = wish && claimed_ == wish->number;
+  if (claimed_ != 0 && !claimed) return Release();
+  if (ours && !claimed) return Release();  // a claim of an earlier candidacy that came late
+  if (!wish || (holder != 0 && !ours)) return {};
+  return Claim(*wish);
+}
+
+Result<> Keeper::Claim(const Turns::Wish& wish) {
+  const std::string& key = options_.keys.leader;
+  const std::string value = LeaderText(wish.name);
+  claimed_ = wish.number;  // from here on it may be there, whatever the answer says
+  const auto answer = Txn(ClaimBody(key, value, lease_));
+  if (!answer) return Fail(answer.error());
+  KeyValue holder{.key = key, .value = value, .revision = answer->revision, .lease = lease_};
+  if (!answer->succeeded && !answer->found.empty()) holder = answer->found.front();
+  Learn(holder);
+  if (holder.lease == lease_) (void)turns_.Won(wish.number, until_);
+  return {};
+}
+
+Result<> Keeper::Release() {
+  const auto answer = Txn(ReleaseBody(options_.keys.leader, lease_));
+  if (!answer) return Fail(answer.error());
+  claimed_ = 0;
+  if (answer->succeeded)
+    Learn({.key = options_.keys.leader, .revision = answer->revision, .deleted = true});
+  return {};
+}
+
+}  // namespace muster::etcd
