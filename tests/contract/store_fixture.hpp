@@ -10,8 +10,10 @@
 #include <gtest/gtest.h>
 
 #include "adapters/memory/memory_store.hpp"
+#include "adapters/postgres/postgres_store.hpp"
 #include "adapters/sqlite/sqlite_store.hpp"
 #include "ports/store.hpp"
+#include "support/postgres.hpp"
 #include "support/temp_folder.hpp"
 
 namespace muster {
@@ -41,6 +43,19 @@ class SqliteStoreDisk final : public StoreDisk {
 
  private:
   TempFolder folder_;
+};
+
+// A schema of its own in the database of this program.
+class PostgresStoreDisk final : public StoreDisk {
+ public:
+  std::unique_ptr<Store> Open() override {
+    auto store = PostgresStore::Open({.address = address_});
+    EXPECT_TRUE(store) << store.error().message;
+    return std::move(*store);
+  }
+
+ private:
+  std::string address_ = SharedPostgres().NewSchema();
 };
 
 struct StoreAdapter {
@@ -92,12 +107,17 @@ class StoreContract : public testing::TestWithParam<StoreAdapter> {
   Fence fence_;
 };
 
-#define MUSTER_STORE_ADAPTERS(suite)                                                               \
-  INSTANTIATE_TEST_SUITE_P(                                                                        \
-      Adapters, suite,                                                                             \
-      testing::Values(StoreAdapter{"memory", [] { return std::make_unique<MemoryStoreDisk>(); }},  \
-                      StoreAdapter{"sqlite", [] { return std::make_unique<SqliteStoreDisk>(); }}), \
-      [](const auto& info) { return info.param.name; })
+// Every adapter that the suites run over.
+inline auto AllStoreAdapters() {
+  return testing::Values(
+      StoreAdapter{"memory", [] { return std::make_unique<MemoryStoreDisk>(); }},
+      StoreAdapter{"sqlite", [] { return std::make_unique<SqliteStoreDisk>(); }},
+      StoreAdapter{"postgres", [] { return std::make_unique<PostgresStoreDisk>(); }});
+}
+
+#define MUSTER_STORE_ADAPTERS(suite)                            \
+  INSTANTIATE_TEST_SUITE_P(Adapters, suite, AllStoreAdapters(), \
+                           [](const auto& info) { return info.param.name; })
 
 inline Run RunOf(std::uint64_t id, RunState state = RunState::kRunning) {
   Run run;

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "adapters/postgres/connection.hpp"
+#include "ports/store.hpp"
+
+namespace muster::postgres {
+
+Result<Fence> ReadFence(Connection& connection);
+
+// As Store::Load, inside a transaction that its caller opened.
+Result<Snapshot> ReadSnapshot(Connection& connection, Term term);
+
+}  // namespace muster::postgres
