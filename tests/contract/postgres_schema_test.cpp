@@ -1,0 +1,118 @@
+#include "adapters/postgres/schema.hpp"
+#include "contract/store_fixture.hpp"
+
+namespace muster {
+namespace {
+
+using postgres::SchemaStep;
+
+// Servers of three releases: each knows one step more than the one before.
+std::vector<SchemaStep> Release(std::size_t known) {
+  std::vector<SchemaStep> steps(postgres::RecordSteps().begin(), postgres::RecordSteps().end());
+  constexpr SchemaStep kLater[] = {
+      {"ALTER TABLE fence ADD COLUMN mood text NOT NULL DEFAULT 'calm'",
+       "ALTER TABLE meta ADD COLUMN contracted text"},
+      {"CREATE TABLE later (id bigint)", ""},
+  };
+  for (std::size_t i = 0; i < known; ++i) steps.push_back(kLater[i]);
+  return steps;
+}
+
+class PostgresSchema : public testing::Test {
+ protected:
+  std::unique_ptr<PostgresStore> Server(std::size_t release) {
+    auto store = PostgresStore::Open({.address = address_}, releases_[release]);
+    EXPECT_TRUE(store) << store.error().message;
+    return std::move(*store);
+  }
+  bool Has(const std::string& table, const std::string& column) {
+    return PrivatePostgres::Sql(
+               "SELECT count(*) FROM information_schema.columns WHERE table_schema ="
+               " current_schema() AND table_name = '" +
+                   table + "' AND column_name = '" + column + "'",
+               address_) == "1";
+  }
+  // Whether a server of the release leads and writes.
+  Result<> Lead(std::size_t release) {
+    auto server = Server(release);
+    const auto fence = server->TakeTerm();
+    if (!fence) return Fail(fence.error());
+    return CommitTo(*server, BatchOf({PutRun{RunOf(fence->term.value)}}), fence->term,
+                    CommitNumber(fence->number.value + 1));
+  }
+
+  std::string address_ = SharedPostgres().NewSchema();
+  const std::vector<SchemaStep> releases_[3] = {Release(0), Release(1), Release(2)};
+};
+
+TEST_F(PostgresSchema, NewLeaderExpandsAndTheOldReleaseGoesOnBesideIt) {
+  ASSERT_TRUE(Lead(0));
+  EXPECT_FALSE(Has("fence", "mood"));
+  ASSERT_TRUE(Lead(1));
+  EXPECT_TRUE(Has("fence", "mood"));
+  EXPECT_FALSE(Has("meta", "contracted"));
+  const auto back = Lead(0);
+  EXPECT_TRUE(back) << back.error().message;
+  EXPECT_TRUE(Lead(1));
+}
+
+TEST_F(PostgresSchema, FinalizeContractsAndTheOldReleaseNoLongerLeads) {
+  ASSERT_TRUE(Lead(0));
+  ASSERT_TRUE(Lead(1));
+  auto server = Server(1);
+  const auto done = server->Finalize();
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_TRUE(Has("meta", "contracted"));
+  EXPECT_TRUE(server->Finalize()) << "once more is harmless";
+  const auto old = Lead(0);
+  ASSERT_FALSE(old);
+  EXPECT_EQ(old.error().code, ErrorCode::kInvalid);
+  EXPECT_TRUE(Lead(1));
+  // The last step takes nothing away, so the release before it may go on whoever finalized.
+  ASSERT_TRUE(Lead(2));
+  ASSERT_TRUE(Server(2)->Finalize());
+  EXPECT_TRUE(Lead(1));
+}
+
+TEST_F(PostgresSchema, FreshDatabaseTakesEveryStep) {
+  ASSERT_TRUE(Lead(2));
+  EXPECT_TRUE(Has("fence", "mood"));
+  EXPECT_TRUE(Has("meta", "contracted"));
+  EXPECT_EQ(Lead(0).error().code, ErrorCode::kInvalid);
+}
+
+TEST_F(PostgresSchema, OlderReleaseDoesNotFinalizeWhatANewerOneExpanded) {
+  ASSERT_TRUE(Lead(0));
+  ASSERT_TRUE(Lead(2));
+  EXPECT_EQ(Server(0)->Finalize().error().code, ErrorCode::kConflict);
+  EXPECT_TRUE(Lead(0));
+}
+
+TEST_F(PostgresSchema, ServersThatComeTogetherMakeTheTablesOnce) {
+  std::vector<std::unique_ptr<PostgresStore>> servers;
+  std::vector<std::future<Result<Fence>>> terms;
+  for (int i = 0; i < 4; ++i) servers.push_back(Server(2));
+  for (auto& server : servers)
+    terms.push_back(std::async(std::launch::async, [&] { return server->TakeTerm(); }));
+  std::size_t taken = 0;
+  for (auto& term : terms) {
+    const auto fence = term.get();
+    if (fence) ++taken;
+    // Another candidate may have ended this one's session.
+    if (!fence) EXPECT_EQ(fence.error().code, ErrorCode::kUnavailable) << fence.error().message;
+  }
+  EXPECT_GE(taken, 1U);
+  EXPECT_EQ(servers[0]->ReadFence()->term.value, taken);
+}
+
+TEST_F(PostgresSchema, StoreWithoutTablesIsUnavailableUntilSomeoneLeads) {
+  auto follower = Server(0);
+  const auto before = follower->ReadFence();
+  ASSERT_FALSE(before);
+  EXPECT_EQ(before.error().code, ErrorCode::kUnavailable);
+  ASSERT_TRUE(Lead(0));
+  EXPECT_EQ(follower->ReadFence()->number, CommitNumber(1));
+}
+
+}  // namespace
+}  // namespace muster
