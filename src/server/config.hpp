@@ -17,8 +17,7 @@ namespace muster::server {
 
 // Where records and output are kept when not in the data folder.
 struct StoreConfig {
-  std::string postgres;           // a URL, or key=value words; "": SQLite in the data folder
-  std::string postgres_password;  // file with the password, so that the URL need not have one
+  std::string postgres;  // a URL, or key=value words; "": SQLite in the data folder
 };
 
 // This server among others. Without etcd it is alone.

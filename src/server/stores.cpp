@@ -1,10 +1,15 @@
 #include "server/stores.hpp"
 
+#include <tuple>
 #include <unistd.h>
 
+#include "adapters/etcd/etcd_coordinator.hpp"
 #include "adapters/local/local_coordinator.hpp"
+#include "adapters/postgres/postgres_store.hpp"
 #include "adapters/sqlite/sqlite_log_store.hpp"
 #include "adapters/sqlite/sqlite_store.hpp"
+#include "base/text.hpp"
+#include "server/certificates.hpp"
 
 namespace muster::server {
 namespace {
@@ -25,15 +30,66 @@ Result<Stores> OpenSqlite(const Config& config, const Clock& clock) {
   return stores;
 }
 
+Result<Stores> OpenPostgres(const Config& config, const Clock& clock) {
+  auto records = PostgresStore::Open({.address = config.store.postgres});
+  if (!records) return Fail(records.error().code, "store.postgres: {}", records.error().message);
+  auto logs = SqliteLogStore::Open(config.data, clock);
+  if (!logs) return Fail(logs.error());
+  Stores stores;
+  stores.activities = [&records = **records, &logs = **logs] {
+    auto views = records.Activities();
+    views.push_back(logs.Look());
+    return views;
+  };
+  stores.records = std::move(*records);
+  stores.logs = std::move(*logs);
+  return stores;
+}
+
+// The content of a file that a setting names; "" when it names none.
+Result<std::string> ContentOf(const char* setting, const std::string& file) {
+  if (file.empty()) return std::string();
+  auto content = ReadWhole(file);
+  if (!content)
+    return Fail(content.error().code, "cluster.{}: {}", setting, content.error().message);
+  return content;
+}
+
+Result<EtcdOptions> EtcdOptionsOf(const ClusterConfig& cluster) {
+  EtcdOptions options;
+  options.endpoints = cluster.etcd;
+  options.prefix = cluster.etcd_prefix;
+  options.user = cluster.etcd_user;
+  options.lease = cluster.lease;
+  std::string password;
+  for (const auto& [setting, file, place] :
+       {std::tuple("etcd_ca", &cluster.etcd_ca, &options.ca_pem),
+        std::tuple("etcd_cert", &cluster.etcd_cert, &options.cert_pem),
+        std::tuple("etcd_key", &cluster.etcd_key, &options.key_pem),
+        std::tuple("etcd_password", &cluster.etcd_password, &password)}) {
+    auto content = ContentOf(setting, *file);
+    if (!content) return Fail(content.error());
+    *place = std::move(*content);
+  }
+  std::string trimmed(Trim(password));
+  options.password = SecretText::Take(trimmed);
+  SecretText::Wipe(password);
+  return options;
+}
+
 }  // namespace
 
 Result<Stores> OpenStores(const Config& config, const Clock& clock) {
-  return OpenSqlite(config, clock);
+  return config.store.postgres.empty() ? OpenSqlite(config, clock) : OpenPostgres(config, clock);
 }
 
-Result<std::unique_ptr<Coordinator>> OpenCoordinator(const Config& config, const Clock&) {
+Result<std::unique_ptr<Coordinator>> OpenCoordinator(const Config& config, const Clock& clock) {
   if (config.cluster.etcd.empty()) return std::make_unique<LocalCoordinator>();
-  return Fail(ErrorCode::kInvalid, "cluster.etcd: this musterd was built without it");
+  auto options = EtcdOptionsOf(config.cluster);
+  if (!options) return Fail(options.error());
+  auto made = EtcdCoordinator::Make(std::move(*options), clock);
+  if (!made) return Fail(made.error().code, "cluster: {}", made.error().message);
+  return std::move(*made);
 }
 
 std::string NameOf(const Config& config) {
