@@ -84,7 +84,8 @@ void Keeper::Loop() {
   while (WaitFor(kLookAtDisk)) {
     WatchDisk();
     const MonoTime now = clock_.Read().mono;
-    if (now < drop_at) continue;
+    // What is old is the leader's business.
+    if (now < drop_at || !engine_.GetStatus().leading) continue;
     DropOld();
     drop_at = now + Period();
   }
