@@ -1,6 +1,6 @@
-#include "adapters/sqlite/output_state.hpp"
+#include "adapters/logs/output_state.hpp"
 
-namespace muster::sqlite {
+namespace muster::logs {
 
 void OutputState::Extend(const LogChunk& chunk) {
   if (chunk.offset > end_) {
@@ -39,4 +39,4 @@ void OutputStates::Drop(const TaskKey& task) {
   entries_.erase(found);
 }
 
-}  // namespace muster::sqlite
+}  // namespace muster::logs

@@ -9,7 +9,7 @@
 #include "adapters/crypto/digest.hpp"
 #include "domain/log.hpp"
 
-namespace muster::sqlite {
+namespace muster::logs {
 
 // How far one task's output is durable, and the hashes up to there, so that each byte is hashed
 // once as it comes.
@@ -51,4 +51,4 @@ class OutputStates {
   std::unordered_map<TaskKey, Entry> entries_;
 };
 
-}  // namespace muster::sqlite
+}  // namespace muster::logs

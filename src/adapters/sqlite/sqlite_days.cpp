@@ -1,10 +1,9 @@
-#include "adapters/sqlite/log_days.hpp"
+#include "adapters/sqlite/sqlite_days.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <system_error>
 
-#include "adapters/records/compress.hpp"
+#include "adapters/sqlite/checkpointer.hpp"
 #include "adapters/sqlite/rows.hpp"
 #include "adapters/sqlite/schema.hpp"
 
@@ -12,19 +11,22 @@ namespace muster::sqlite {
 namespace {
 
 constexpr std::size_t kReadersKept = 4;
-constexpr std::uint64_t kMostOffset = std::numeric_limits<std::int64_t>::max();
 
-Result<std::string> DataOf(std::string stored, ChunkCodec codec, std::uint64_t size) {
-  if (codec == ChunkCodec::kRaw) return stored;
-  auto data = records::Decompress(stored, kMostInChunk);
-  if (data && data->size() != size)
-    return Fail(ErrorCode::kInternal, "record: a chunk of another size than it says");
-  return data;
-}
+// Of two chunks that begin together the longer one stays.
+constexpr const char* kPutChunk = R"(
+  INSERT INTO chunk (run, visit, ordinal, host, attempt, offset, stream, time, size, codec, data)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET stream = excluded.stream, time = excluded.time, size = excluded.size,
+                            codec = excluded.codec, data = excluded.data
+  WHERE excluded.size > size)";
 
 }  // namespace
 
-Result<> LogDays::List() {
+SqliteDays::SqliteDays(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+SqliteDays::~SqliteDays() = default;
+
+Result<> SqliteDays::List() {
   std::error_code problem;
   std::filesystem::create_directories(folder_, problem);
   std::vector<std::string> names;
@@ -44,19 +46,21 @@ Result<> LogDays::List() {
   return {};
 }
 
-LogDays::Day* LogDays::Find(const std::string& name) {
+SqliteDays::Day* SqliteDays::Find(const std::string& name) {
   const auto found = std::ranges::find(days_, name, &Day::name);
   return found == days_.end() ? nullptr : &*found;
 }
 
-void LogDays::Add(const std::string& day) {
+void SqliteDays::Add(const std::string& day) {
   base::Lock lock(mutex_);
   if (Find(day) != nullptr) return;
   const auto place = std::ranges::lower_bound(days_, day, {}, &Day::name);
   days_.insert(place, Day{.name = day, .runs = {}, .reader = {}});
 }
 
-Result<std::size_t> LogDays::DropBefore(const std::string& day) {
+Result<std::size_t> SqliteDays::DropBefore(const std::string& day) {
+  // The file of a silent month is still open for the next byte.
+  if (database_ && today_ < day) CloseToday();
   base::Lock lock(mutex_);
   std::size_t dropped = 0;
   while (!days_.empty() && days_.front().name < day) {
@@ -74,16 +78,76 @@ Result<std::size_t> LogDays::DropBefore(const std::string& day) {
   return dropped;
 }
 
-void LogDays::Saw(const std::string& day, RunId run) {
+void SqliteDays::Saw(const std::string& day, const std::vector<logs::LogPiece>& pieces) {
   base::Lock lock(mutex_);
   Day* found = Find(day);
-  // Not looked up yet: the look will see this run too.
+  // Not looked up yet: the look will see these runs too.
   if (found == nullptr || !found->runs) return;
-  found->runs->first = std::min(found->runs->first, run.value);
-  found->runs->last = std::max(found->runs->last, run.value);
+  for (const auto& piece : pieces) {
+    found->runs->first = std::min(found->runs->first, piece.task.run.value);
+    found->runs->last = std::max(found->runs->last, piece.task.run.value);
+  }
 }
 
-Result<Database*> LogDays::ReaderOf(Day& day) {
+Result<> SqliteDays::OpenToday(const std::string& day) {
+  if (database_ && day == today_) return {};
+  CloseToday();
+  const auto file = FileOf(day);
+  auto opened = Database::Open(file, Database::Mode::kReadWrite);
+  if (!opened) return Fail(opened.error());
+  if (auto made = MakeLogTables(**opened); !made) return made;
+  auto put_chunk = (*opened)->Prepare(kPutChunk);
+  if (!put_chunk) return Fail(put_chunk.error());
+  database_ = std::move(*opened);
+  put_chunk_ = *put_chunk;
+  checkpointer_ = std::make_unique<Checkpointer>(file);
+  database_->OnWal([this](int pages) { checkpointer_->Tell(pages); });
+  today_ = day;
+  Add(day);
+  return {};
+}
+
+void SqliteDays::CloseToday() {
+  put_chunk_ = nullptr;
+  database_.reset();
+  checkpointer_.reset();
+}
+
+Result<bool> SqliteDays::WritePiece(const logs::LogPiece& piece) {
+  const TaskKey& task = piece.task;
+  put_chunk_->Id(task.run.value).Int(task.visit.value).Int(task.ordinal).Id(task.host.value);
+  put_chunk_->Int(task.attempt.value).Id(piece.offset);
+  put_chunk_->Int(static_cast<std::int64_t>(piece.stream)).Int(piece.time.ms).Id(piece.size);
+  put_chunk_->Int(static_cast<std::int64_t>(piece.codec)).Blob(piece.data);
+  if (auto put = put_chunk_->Run(); !put) return Fail(put.error());
+  return database_->Changes() > 0;
+}
+
+Result<logs::Written> SqliteDays::Write(const std::string& day,
+                                        const std::vector<logs::LogPiece>& pieces) {
+  const auto write = [&]() -> Result<logs::Written> {
+    if (auto opened = OpenToday(day); !opened) return Fail(opened.error());
+    if (auto begun = database_->Execute("BEGIN IMMEDIATE"); !begun) return Fail(begun.error());
+    logs::Written written;
+    for (const auto& piece : pieces) {
+      auto added = WritePiece(piece);
+      if (!added) return Fail(added.error());
+      written.added.push_back(*added);
+    }
+    auto ended = database_->Execute("COMMIT");
+    if (ended) return written;
+    const bool open = OutcomeIsOpen(database_->Handle());
+    return Fail(open ? ErrorCode::kTimeout : ended.error().code, "{}", ended.error().message);
+  };
+  auto written = write();
+  if (written)
+    Saw(day, pieces);
+  else if (database_)
+    database_->Rollback();
+  return written;
+}
+
+Result<Database*> SqliteDays::ReaderOf(Day& day) {
   day.used = ++uses_;
   if (day.reader) return day.reader.get();
   auto opened = Database::Open(FileOf(day.name), Database::Mode::kReadOnly);
@@ -100,7 +164,7 @@ Result<Database*> LogDays::ReaderOf(Day& day) {
   return day.reader.get();
 }
 
-Result<bool> LogDays::MayHave(Day& day, RunId run) {
+Result<bool> SqliteDays::MayHave(Day& day, RunId run) {
   if (!day.runs) {
     auto reader = ReaderOf(day);
     if (!reader) return Fail(reader.error());
@@ -119,8 +183,8 @@ Result<bool> LogDays::MayHave(Day& day, RunId run) {
   return day.runs->first <= run.value && run.value <= day.runs->last;
 }
 
-Result<> LogDays::RowsOf(Day& day, const TaskKey& task, std::uint64_t from, std::uint64_t until,
-                         bool with_data, std::vector<Row>& rows) {
+Result<> SqliteDays::ReadDay(Day& day, const TaskKey& task, std::int64_t after, std::uint64_t until,
+                             bool with_data, std::vector<logs::LogPiece>& pieces) {
   auto reader = ReaderOf(day);
   if (!reader) return Fail(reader.error());
   auto statement = (*reader)->Prepare(
@@ -131,73 +195,32 @@ Result<> LogDays::RowsOf(Day& day, const TaskKey& task, std::uint64_t from, std:
                   " visit = ? AND ordinal = ? AND host = ? AND attempt = ? AND offset > ?"
                   " AND offset < ? ORDER BY offset");
   if (!statement) return Fail(statement.error());
-  const std::int64_t after =
-      from < kMostInChunk ? -1 : static_cast<std::int64_t>(from - kMostInChunk);
   (*statement)->Id(task.run.value).Int(task.visit.value).Int(task.ordinal).Id(task.host.value);
   (*statement)->Int(task.attempt.value).Int(after).Id(until);
   return EachRow(**statement, [&](const Statement& row) -> Result<> {
-    const std::uint64_t offset = row.ColumnId(0);
-    const std::uint64_t size = row.ColumnId(3);
-    if (offset + size <= from) return {};
-    rows.push_back({.chunk = {.task = task,
-                              .offset = offset,
-                              .stream = static_cast<Stream>(row.ColumnInt(1)),
-                              .time = {row.ColumnInt(2)},
-                              .data = with_data ? row.ColumnText(5) : std::string()},
-                    .size = size,
-                    .codec = static_cast<ChunkCodec>(row.ColumnInt(4)),
-                    .came = rows.size()});
+    pieces.push_back({.task = task,
+                      .offset = row.ColumnId(0),
+                      .stream = static_cast<Stream>(row.ColumnInt(1)),
+                      .time = {row.ColumnInt(2)},
+                      .size = row.ColumnId(3),
+                      .codec = static_cast<logs::Codec>(row.ColumnInt(4)),
+                      .data = with_data ? row.ColumnText(5) : std::string()});
     return {};
   });
 }
 
-Result<std::vector<LogDays::Row>> LogDays::Rows(const TaskKey& task, std::uint64_t from,
-                                                std::uint64_t until, bool with_data) {
-  std::vector<Row> rows;
+Result<std::vector<logs::LogPiece>> SqliteDays::Read(const TaskKey& task, std::int64_t after,
+                                                     std::uint64_t until, bool with_data) {
+  std::vector<logs::LogPiece> pieces;
   base::Lock lock(mutex_);
   for (auto& day : days_) {
     auto may_have = MayHave(day, task.run);
     if (!may_have) return Fail(may_have.error());
     if (!*may_have) continue;
-    if (auto read = RowsOf(day, task, from, until, with_data, rows); !read)
+    if (auto read = ReadDay(day, task, after, until, with_data, pieces); !read)
       return Fail(read.error());
   }
-  std::ranges::sort(rows, {}, [](const Row& row) { return std::pair(row.chunk.offset, row.came); });
-  return rows;
-}
-
-Result<std::vector<LogChunk>> LogDays::Read(const TaskKey& task, std::uint64_t from,
-                                            std::size_t limit) {
-  from = std::min(from, kMostOffset);
-  const std::uint64_t until = limit > kMostOffset - from ? kMostOffset : from + limit;
-  auto rows = Rows(task, from, until, true);
-  if (!rows) return Fail(rows.error());
-  std::vector<LogChunk> chunks;
-  std::uint64_t at = from;
-  for (auto& row : *rows) {
-    const std::uint64_t begin = row.chunk.offset;
-    if (begin + row.size <= at) continue;
-    auto data = DataOf(std::move(row.chunk.data), row.codec, row.size);
-    if (!data) return Fail(data.error());
-    at = std::max(at, begin);
-    row.chunk.offset = at;
-    row.chunk.data = data->substr(at - begin, until - at);
-    at += row.chunk.data.size();
-    chunks.push_back(std::move(row.chunk));
-    if (at >= until) break;
-  }
-  return chunks;
-}
-
-Result<std::uint64_t> LogDays::DurableEnd(const TaskKey& task) {
-  auto rows = Rows(task, 0, kMostOffset, false);
-  if (!rows) return Fail(rows.error());
-  std::uint64_t end = 0;
-  for (const auto& row : *rows) {
-    if (row.chunk.offset > end) break;
-    end = std::max(end, row.chunk.offset + row.size);
-  }
-  return end;
+  return pieces;
 }
 
 }  // namespace muster::sqlite
