@@ -267,7 +267,8 @@ TEST_P(LogStoreContract, AnyOrderWithRepeatsAndReopensGivesTheBytes) {
 INSTANTIATE_TEST_SUITE_P(
     Adapters, LogStoreContract,
     testing::Values(LogAdapter{"memory", [] { return std::make_unique<MemoryLogDisk>(); }},
-                    LogAdapter{"sqlite", [] { return std::make_unique<SqliteLogDisk>(); }}),
+                    LogAdapter{"sqlite", [] { return std::make_unique<SqliteLogDisk>(); }},
+                    LogAdapter{"postgres", [] { return std::make_unique<PostgresLogDisk>(); }}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

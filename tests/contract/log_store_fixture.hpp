@@ -12,8 +12,10 @@
 
 #include "adapters/crypto/digest.hpp"
 #include "adapters/memory/memory_log_store.hpp"
+#include "adapters/postgres/postgres_log_store.hpp"
 #include "adapters/sqlite/sqlite_log_store.hpp"
 #include "ports/log_store.hpp"
+#include "support/postgres.hpp"
 #include "support/temp_folder.hpp"
 
 namespace muster {
@@ -79,6 +81,28 @@ class SqliteLogDisk final : public LogDisk {
   TempFolder folder_;
   StandingClock clock_;
   std::unique_ptr<SqliteLogStore> store_;
+};
+
+class PostgresLogDisk final : public LogDisk {
+ public:
+  LogStore* Open() override {
+    store_.reset();
+    store_ = OpenAnother();
+    return store_.get();
+  }
+  // Another server's.
+  std::unique_ptr<LogStore> OpenAnother() {
+    auto opened = PostgresLogStore::Open({.address = address_}, clock_);
+    EXPECT_TRUE(opened) << opened.error().message;
+    return std::move(*opened);
+  }
+  StandingClock& Clock() { return clock_; }
+  const std::string& Address() const { return address_; }
+
+ private:
+  std::string address_ = SharedPostgres().NewSchema();
+  StandingClock clock_;
+  std::unique_ptr<LogStore> store_;
 };
 
 inline Result<> AppendTo(LogStore& store, std::vector<LogChunk> chunks) {

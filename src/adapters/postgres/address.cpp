@@ -35,8 +35,8 @@ std::string SessionSettings(const PostgresOptions& options, Purpose purpose) {
   settings +=
       fmt::format(" -c idle_in_transaction_session_timeout={}", options.idle_transaction.count());
   settings += kPlans;
-  settings += purpose == Purpose::kWrite ? " -c plan_cache_mode=force_generic_plan"
-                                         : " -c default_transaction_read_only=on";
+  settings += purpose == Purpose::kRead ? " -c default_transaction_read_only=on"
+                                        : " -c plan_cache_mode=force_generic_plan";
   return settings;
 }
 

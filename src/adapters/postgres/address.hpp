@@ -8,8 +8,9 @@
 
 namespace muster::postgres {
 
-// What a session is for. Both go to a primary only: a standby may be behind.
-enum class Purpose { kWrite, kRead };
+// What a session is for: batches of records, reads, or output. All go to a primary only: a standby
+// may be behind.
+enum class Purpose { kWrite, kRead, kAppend };
 
 // The parameters of a connection as libpq takes them: Muster's defaults, then what the address
 // says, then what must be so.

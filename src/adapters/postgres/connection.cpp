@@ -14,12 +14,16 @@ namespace {
 // The server ends a statement itself; this is for a server that says nothing any more.
 constexpr std::chrono::milliseconds kBeyondStatement{2000};
 
-// A session that writes bears this name, by which the next leader finds it (fence.cpp). What was
-// answered is durable, whatever the server's default.
+// A session that writes records bears this name, by which the next leader finds it
+// (record_writer.cpp).
 constexpr const char* kNameWriter =
     "SELECT set_config('application_name', 'musterd writer of ' || coalesce(current_schema(), ''),"
-    " false), set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
-    " WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)";
+    " false)";
+
+// What was answered is durable, whatever the server's default.
+constexpr const char* kBeDurable =
+    "SELECT set_config('synchronous_commit', 'on', false)"
+    " WHERE current_setting('synchronous_commit') = 'off'";
 
 void NoteFatal(void* lost, const PGresult* result) {
   const char* severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
@@ -94,8 +98,9 @@ Result<> Connection::SetUp(Purpose purpose) {
   PQsetNoticeReceiver(handle_, NoteFatal, &lost_);
   PQsetnonblocking(handle_, 1);
   if (purpose == Purpose::kRead) return {};
-  auto named = Ask(kNameWriter);
-  if (!named) return Fail(named.error());
+  auto set = Ask(kBeDurable);
+  if (set && purpose == Purpose::kWrite) set = Ask(kNameWriter);
+  if (!set) return Fail(set.error());
   return {};
 }
 

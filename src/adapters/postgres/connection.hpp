@@ -72,9 +72,9 @@ class Connection {
   Result<Rows> Ask(std::string_view sql, const Params& params = {});
   // Runs SQL text of any number of statements, without parameters or answer.
   Result<> Execute(const std::string& sql);
-  // Runs all as one transaction in one round trip. kTimeout: COMMIT may have been done; the session
-  // is gone then. After any other error nothing was done.
-  Result<> Transact(const std::vector<Query>& queries);
+  // Runs all as one transaction in one round trip; their answers in order. kTimeout: COMMIT may
+  // have been done; the session is gone then. After any other error nothing was done.
+  Result<std::vector<Rows>> Transact(const std::vector<Query>& queries);
   // Ends the open transaction, if there is one; LastState stays.
   void Rollback();
 
@@ -98,7 +98,7 @@ class Connection {
   pg_result* Next(Deadline deadline);       // the next answer, or nothing
   Result<Rows> Collect(Deadline deadline);  // the answers to one statement outside a pipeline
   // Of a pipeline: one answer for each entry, which names what it prepared if it did.
-  Result<> Drain(const std::vector<Prepared*>& answers, Deadline deadline);
+  Result<std::vector<Rows>> Drain(const std::vector<Prepared*>& answers, Deadline deadline);
   Prepared& Find(std::string_view sql);
   bool SendPrepare(std::string_view sql, const Prepared& prepared, const Params& params);
   bool SendPrepared(const Prepared& prepared, const Params& params);

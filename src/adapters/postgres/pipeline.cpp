@@ -17,26 +17,29 @@ bool Connection::Queue(const Query& query, std::vector<Prepared*>& answers) {
   return SendPrepared(prepared, query.params);
 }
 
-Result<> Connection::Drain(const std::vector<Prepared*>& answers, Deadline deadline) {
+Result<std::vector<Rows>> Connection::Drain(const std::vector<Prepared*>& answers,
+                                            Deadline deadline) {
+  std::vector<Rows> rows;
   std::optional<Error> refused;
   for (Prepared* preparing : answers) {
     pg_result* result = Next(deadline);
     if (result == nullptr) return Fail(Lost());
-    const Rows owner(result);
+    Rows owner(result);
     const auto status = PQresultStatus(result);
     if (status == PGRES_FATAL_ERROR && !refused) refused = Refused(result);
     if (lost_) return Fail(*refused);
     if (preparing != nullptr && status == PGRES_COMMAND_OK) preparing->there = true;
+    if (preparing == nullptr) rows.push_back(std::move(owner));
     const Rows end(Next(deadline));  // nothing: it marks the end of the statement
     if (lost_) return Fail(Lost());
   }
   const Rows sync(Next(deadline));
   if (lost_ || PQexitPipelineMode(handle_) != 1) return Fail(Lost());
   if (refused) return Fail(*refused);
-  return {};
+  return rows;
 }
 
-Result<> Connection::Transact(const std::vector<Query>& queries) {
+Result<std::vector<Rows>> Connection::Transact(const std::vector<Query>& queries) {
   state_.clear();
   if (lost_ || PQenterPipelineMode(handle_) != 1) return Fail(Lost());
   const Deadline deadline = Patience();
@@ -47,7 +50,11 @@ Result<> Connection::Transact(const std::vector<Query>& queries) {
   if (!sent || !Flush(deadline)) return Fail(Lost());
   sent = Queue({"COMMIT"}, answers) && PQpipelineSync(handle_) == 1 && Flush(deadline);
   auto done = sent ? Drain(answers, deadline) : Fail(Lost());
-  if (done) return {};
+  if (done) {
+    done->erase(done->begin());  // BEGIN's and COMMIT's own
+    done->pop_back();
+    return done;
+  }
   if (lost_) return Fail(ErrorCode::kTimeout, "{}", done.error().message);
   Rollback();
   return done;

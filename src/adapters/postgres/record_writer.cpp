@@ -89,7 +89,7 @@ Result<> RecordWriter::Write(const Batch& batch, Term term, CommitNumber number)
   std::vector<std::string> new_nodes = std::move(fold.NewNodes());
   for (auto& query : std::move(fold).Take()) queries.push_back(std::move(query));
   if (auto done = connection_->Transact(queries); !done) {
-    if (connection_->LastState() != kStateThere) return done;
+    if (connection_->LastState() != kStateThere) return Fail(done.error());
     nodes_.clear();  // what the batch itself added is not known here
     return {};
   }

@@ -1,0 +1,265 @@
+#include "adapters/postgres/postgres_days.hpp"
+
+#include <algorithm>
+
+#include "adapters/postgres/rows.hpp"
+
+namespace muster::postgres {
+namespace {
+
+constexpr std::string_view kNoTable = "42P01";
+
+// Tables come and go under one lock, so that servers that need the same one at once do not meet.
+constexpr const char* kBegin = "BEGIN; SELECT pg_advisory_xact_lock(7309453022)";
+
+// Data is compressed already. Days that were dropped are counted, so that servers hear of it.
+constexpr const char* kMakeTables = R"(
+  CREATE TABLE IF NOT EXISTS log_drops (id bigint PRIMARY KEY CHECK (id = 1),
+                                        dropped bigint NOT NULL);
+  INSERT INTO log_drops VALUES (1, 0) ON CONFLICT DO NOTHING;
+  CREATE TABLE IF NOT EXISTS {0} (
+    run bigint NOT NULL, visit bigint NOT NULL, ordinal bigint NOT NULL, host bigint NOT NULL,
+    attempt bigint NOT NULL, start bigint NOT NULL, stream bigint NOT NULL, time bigint NOT NULL,
+    size bigint NOT NULL, codec bigint NOT NULL, data bytea NOT NULL,
+    PRIMARY KEY (run, visit, ordinal, host, attempt, start));
+  ALTER TABLE {0} ALTER COLUMN data SET STORAGE EXTERNAL;
+  COMMIT)";
+
+// Answers with the key of each piece that was not there, or was shorter.
+constexpr const char* kPutChunks = R"(
+  INSERT INTO {0} AS o SELECT * FROM unnest(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (run, visit, ordinal, host, attempt, start) DO UPDATE SET
+    stream = excluded.stream, time = excluded.time, size = excluded.size, codec = excluded.codec,
+    data = excluded.data
+  WHERE excluded.size > o.size
+  RETURNING run, visit, ordinal, host, attempt, start)";
+
+constexpr std::size_t kNumbers = 10;  // columns before the data
+constexpr std::size_t kKeys = 6;
+
+std::array<std::int64_t, kNumbers> NumbersOf(const logs::LogPiece& piece) {
+  const TaskKey& task = piece.task;
+  return {static_cast<std::int64_t>(task.run.value),
+          task.visit.value,
+          task.ordinal,
+          static_cast<std::int64_t>(task.host.value),
+          task.attempt.value,
+          static_cast<std::int64_t>(piece.offset),
+          static_cast<std::int64_t>(piece.stream),
+          piece.time.ms,
+          static_cast<std::int64_t>(piece.size),
+          static_cast<std::int64_t>(piece.codec)};
+}
+
+using Key = std::array<std::int64_t, kKeys>;
+
+Key KeyOf(const logs::LogPiece& piece) {
+  Key key;
+  const auto numbers = NumbersOf(piece);
+  std::copy_n(numbers.begin(), kKeys, key.begin());
+  return key;
+}
+
+// Of pieces that begin together the longest: a statement takes each key once.
+std::map<Key, const logs::LogPiece*> Longest(const std::vector<logs::LogPiece>& pieces) {
+  std::map<Key, const logs::LogPiece*> longest;
+  for (const auto& piece : pieces) {
+    const auto [place, made] = longest.try_emplace(KeyOf(piece), &piece);
+    if (!made && place->second->size < piece.size) place->second = &piece;
+  }
+  return longest;
+}
+
+Params ColumnsOf(const std::map<Key, const logs::LogPiece*>& pieces) {
+  std::vector<ArrayBuilder> columns(kNumbers, ArrayBuilder(kInt8));
+  ArrayBuilder data(kBytea);
+  for (const auto& [key, piece] : pieces) {
+    const auto numbers = NumbersOf(*piece);
+    for (std::size_t i = 0; i < kNumbers; ++i) columns[i].Int(numbers[i]);
+    data.Bytes(piece->data);
+  }
+  Params params;
+  for (auto& column : columns) params.Array(kInt8Array, std::move(column).Take());
+  params.Array(kByteaArray, std::move(data).Take());
+  return params;
+}
+
+std::string TableOf(const std::string& day) {
+  std::string name = "chunk_";
+  for (const char c : day)
+    if (c >= '0' && c <= '9') name.push_back(c);
+  return name;
+}
+
+logs::LogPiece PieceOf(const TaskKey& task, const Row& row, bool with_data) {
+  return {.task = task,
+          .offset = row.Id(0),
+          .stream = static_cast<Stream>(row.Int(1)),
+          .time = {row.Int(2)},
+          .size = row.Id(3),
+          .codec = static_cast<logs::Codec>(row.Int(4)),
+          .data = with_data ? row.Text(5) : std::string()};
+}
+
+}  // namespace
+
+PostgresDays::PostgresDays(PostgresOptions options)
+    : options_(std::move(options)), readers_(options_) {}
+
+Result<> PostgresDays::Connect() {
+  if (connection_ && connection_->Alive()) return {};
+  connection_.reset();
+  auto opened = Connection::Open(options_, Purpose::kAppend);
+  if (!opened) return Fail(opened.error());
+  connection_ = std::move(*opened);
+  return {};
+}
+
+Result<> PostgresDays::MakeDay(const std::string& table) {
+  auto made = connection_->Execute(kBegin);
+  if (made) made = connection_->Execute(fmt::format(kMakeTables, table));
+  if (!made) connection_->Rollback();
+  if (made) today_ = table;
+  return made;
+}
+
+Result<logs::Written> PostgresDays::Write(const std::string& day,
+                                          const std::vector<logs::LogPiece>& pieces) {
+  if (auto connected = Connect(); !connected) return Fail(connected.error());
+  const std::string table = TableOf(day);
+  if (today_ != table)
+    if (auto made = MakeDay(table); !made) return Fail(made.error());
+  auto written = Insert(table, pieces);
+  if (written || connection_->LastState() != kNoTable) return written;
+  // Another server's clock is ahead, and it dropped the day.
+  if (auto made = MakeDay(table); !made) return Fail(made.error());
+  return Insert(table, pieces);
+}
+
+Result<logs::Written> PostgresDays::Insert(const std::string& table,
+                                           const std::vector<logs::LogPiece>& pieces) {
+  const auto longest = Longest(pieces);
+  const std::string put = fmt::format(kPutChunks, table);
+  auto answers =
+      connection_->Transact({{put, ColumnsOf(longest)}, {"SELECT dropped FROM log_drops"}});
+  if (!answers) return Fail(answers.error());
+  std::map<Key, bool> added;
+  const Rows& rows = answers->front();
+  for (int i = 0; i < rows.Count(); ++i) {
+    Key key;
+    for (std::size_t column = 0; column < kKeys; ++column)
+      key[column] = rows.At(i).Int(static_cast<int>(column));
+    added[key] = true;
+  }
+  logs::Written written;
+  for (const auto& piece : pieces) written.added.push_back(added.contains(KeyOf(piece)));
+  const Rows& drops = answers->back();
+  const std::uint64_t dropped = drops.Count() > 0 ? drops.At(0).Id(0) : 0;
+  written.dropped = drops_ && *drops_ != dropped;
+  drops_ = dropped;
+  return written;
+}
+
+Result<std::vector<std::string>> PostgresDays::ListTables(Connection& connection) {
+  return ReadAll<std::string>(
+      connection,
+      "SELECT convert_to(relname::text, 'UTF8') FROM pg_class"
+      " WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"
+      " AND relname ~ '^chunk_[0-9]+$' ORDER BY relname",
+      {}, [](const Row& row) -> Result<std::string> { return row.Text(0); });
+}
+
+Result<bool> PostgresDays::MayHave(Connection& connection, const std::string& table, RunId run) {
+  {
+    base::Lock lock(mutex_);
+    const auto found = runs_.find(table);
+    if (found != runs_.end())
+      return found->second.first <= run.value && run.value <= found->second.last;
+  }
+  auto runs = ReadOne<Runs>(connection,
+                            fmt::format("SELECT (SELECT run FROM {0} ORDER BY run LIMIT 1),"
+                                        " (SELECT run FROM {0} ORDER BY run DESC LIMIT 1)",
+                                        table),
+                            {}, [](const Row& row) -> Result<Runs> {
+                              if (row.IsNull(0)) return Runs();
+                              return Runs{.first = row.Id(0), .last = row.Id(1)};
+                            });
+  if (!runs) return Fail(runs.error());
+  base::Lock lock(mutex_);
+  const Runs found = runs_[table] = **runs;
+  return found.first <= run.value && run.value <= found.last;
+}
+
+Result<std::vector<logs::LogPiece>> PostgresDays::Read(const TaskKey& task, std::int64_t after,
+                                                       std::uint64_t until, bool with_data) {
+  using Pieces = std::vector<logs::LogPiece>;
+  const auto read = [&](Connection& connection) -> Result<Pieces> {
+    auto tables = ListTables(connection);
+    if (!tables) return Fail(tables.error());
+    Pieces pieces;
+    for (std::size_t i = 0; i < tables->size(); ++i) {
+      const std::string& table = (*tables)[i];
+      // The last two may still grow: a server's clock may be a little behind.
+      if (i + 2 < tables->size()) {
+        const auto may_have = MayHave(connection, table, task.run);
+        if (!may_have && connection.LastState() == kNoTable) continue;
+        if (!may_have) return Fail(may_have.error());
+        if (!*may_have) continue;
+      }
+      auto rows = connection.Ask(
+          fmt::format("SELECT start, stream, time, size, codec{} FROM {} WHERE run = ? AND"
+                      " visit = ? AND ordinal = ? AND host = ? AND attempt = ? AND start > ?"
+                      " AND start < ? ORDER BY start",
+                      with_data ? ", data" : "", table),
+          Params()
+              .Id(task.run.value)
+              .Int(task.visit.value)
+              .Int(task.ordinal)
+              .Id(task.host.value)
+              .Int(task.attempt.value)
+              .Int(after)
+              .Id(until));
+      if (!rows && connection.LastState() == kNoTable) continue;  // dropped since it was listed
+      if (!rows) return Fail(rows.error());
+      for (int row = 0; row < rows->Count(); ++row)
+        pieces.push_back(PieceOf(task, rows->At(row), with_data));
+    }
+    return pieces;
+  };
+  return readers_.Ask<Pieces>("read logs", read);
+}
+
+Result<std::size_t> PostgresDays::DropTables(const std::string& first_kept) {
+  auto tables = ListTables(*connection_);
+  if (!tables) return Fail(tables.error());
+  std::size_t dropped = 0;
+  for (const auto& table : *tables) {
+    if (table >= first_kept) break;
+    if (auto gone = connection_->Execute("DROP TABLE " + table); !gone) return Fail(gone.error());
+    ++dropped;
+  }
+  if (dropped == 0) return dropped;
+  auto counted =
+      connection_->Ask("UPDATE log_drops SET dropped = dropped + ?", Params().Id(dropped));
+  if (!counted) return Fail(counted.error());
+  return dropped;
+}
+
+Result<std::size_t> PostgresDays::DropBefore(const std::string& day) {
+  const auto drop = [&]() -> Result<std::size_t> {
+    if (auto connected = Connect(); !connected) return Fail(connected.error());
+    if (auto begun = connection_->Execute(kBegin); !begun) return Fail(begun.error());
+    auto dropped = DropTables(TableOf(day));
+    auto ended = dropped ? connection_->Execute("COMMIT") : Result<>(Fail(dropped.error()));
+    if (!ended) return Fail(ended.error());
+    return dropped;
+  };
+  auto dropped = drop();
+  if (dropped && drops_) *drops_ += *dropped;  // its caller knows of these
+  if (dropped) return dropped;
+  if (connection_) connection_->Rollback();
+  return Fail(dropped.error().code, "postgres: drop logs before {}: {}", day,
+              dropped.error().message);
+}
+
+}  // namespace muster::postgres

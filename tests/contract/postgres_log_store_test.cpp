@@ -1,0 +1,133 @@
+#include <atomic>
+#include <thread>
+
+#include "contract/log_store_fixture.hpp"
+
+namespace muster {
+namespace {
+
+constexpr Duration kDay = std::chrono::hours(24);
+
+std::string DayTables(const PostgresLogDisk& disk) {
+  return PrivatePostgres::Sql(
+      "SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE relkind = 'r'"
+      " AND relnamespace = current_schema()::regnamespace AND relname LIKE 'chunk%'",
+      disk.Address());
+}
+
+Result<std::size_t> DropFrom(LogStore& store, WallTime moment) {
+  std::promise<Result<std::size_t>> answer;
+  store.DropDays(moment, [&](Result<std::size_t> done) { answer.set_value(std::move(done)); });
+  return answer.get_future().get();
+}
+
+TEST(PostgresLogStore, OutputOverSeveralDaysIsOne) {
+  PostgresLogDisk disk;
+  LogStore* store = disk.Open();
+  std::string text;
+  for (int day = 0; day < 5; ++day) {
+    const std::string data = "day " + std::to_string(day) + "\n";
+    // Each day sends the end of the day before once more.
+    const std::size_t back = std::min<std::size_t>(text.size(), 3);
+    ASSERT_TRUE(
+        AppendTo(*store, {Out(text.size() - back, text.substr(text.size() - back) + data)}));
+    text += data;
+    disk.Clock().wall = disk.Clock().wall + kDay;
+    if (day % 2 == 1) store = disk.Open();
+  }
+  EXPECT_EQ(DayTables(disk),
+            "chunk_20251115 chunk_20251116 chunk_20251117 chunk_20251118 chunk_20251119");
+  EXPECT_EQ(TextOf(*store, kTask), text);
+  store = disk.Open();
+  EXPECT_EQ(store->DurableEnd(kTask), text.size());
+  EXPECT_TRUE(FinishIn(*store, kTask, TotalsOf(text, "")));
+}
+
+TEST(PostgresLogStore, ServersThatNeedADayAtOnceMakeItOnce) {
+  PostgresLogDisk disk;
+  for (int round = 0; round < 5; ++round) {
+    std::vector<std::thread> threads;
+    for (std::uint32_t server = 0; server < 4; ++server)
+      threads.emplace_back([&, server] {
+        auto store = disk.OpenAnother();
+        LogChunk chunk = Out(0, "hello");
+        chunk.task.ordinal = server;
+        const auto done = AppendTo(*store, {chunk});
+        EXPECT_TRUE(done) << done.error().message;
+      });
+    for (auto& thread : threads) thread.join();
+    disk.Clock().wall = disk.Clock().wall + kDay;
+  }
+}
+
+// An agent that loses its server goes on with another, and may come back.
+TEST(PostgresLogStore, OutputThatWentToSeveralServersIsOne) {
+  PostgresLogDisk disk;
+  auto one = disk.OpenAnother();
+  auto two = disk.OpenAnother();
+  ASSERT_TRUE(AppendTo(*one, {Out(0, "one ")}));
+  ASSERT_TRUE(AppendTo(*two, {Out(2, "e two ")}));
+  EXPECT_EQ(two->DurableEnd(kTask), 8U);
+  ASSERT_TRUE(AppendTo(*one, {Out(8, "one again ")}));
+  EXPECT_EQ(one->DurableEnd(kTask), 18U);
+  ASSERT_TRUE(AppendTo(*two, {Out(18, "two again")}));
+  EXPECT_EQ(TextOf(*one, kTask), "one two one again two again");
+  for (LogStore* store : {one.get(), two.get()}) {
+    const auto mark = FinishIn(*store, kTask, TotalsOf("one two one again two again", ""));
+    ASSERT_TRUE(mark) << mark.error().message;
+    EXPECT_EQ(mark->state, LogState::kComplete);
+  }
+}
+
+TEST(PostgresLogStore, WhatOneServerDroppedAnotherDoesNotBelieveDurable) {
+  PostgresLogDisk disk;
+  auto one = disk.OpenAnother();
+  auto two = disk.OpenAnother();
+  ASSERT_TRUE(AppendTo(*two, {Out(0, "old")}));
+  disk.Clock().wall = disk.Clock().wall + kDay;
+  EXPECT_EQ(DropFrom(*one, disk.Clock().wall), 1U);
+  EXPECT_EQ(DropFrom(*one, disk.Clock().wall), 0U);
+  ASSERT_TRUE(AppendTo(*two, {Out(0, "old and new")}));
+  EXPECT_EQ(TextOf(*one, kTask), "old and new");
+  EXPECT_EQ(two->DurableEnd(kTask), 11U);
+  EXPECT_EQ(DayTables(disk), "chunk_20251116");
+}
+
+TEST(PostgresLogStore, DroppedDayIsMadeAgainForAServerThatStillWritesIt) {
+  PostgresLogDisk disk;
+  auto store = disk.OpenAnother();
+  ASSERT_TRUE(AppendTo(*store, {Out(0, "a")}));
+  EXPECT_EQ(DropFrom(*disk.OpenAnother(), disk.Clock().wall + kDay), 1U);
+  ASSERT_TRUE(AppendTo(*store, {Out(1, "b")}));
+  const auto left = store->Read(kTask, 0, 10);
+  ASSERT_TRUE(left);
+  ASSERT_EQ(left->size(), 1U);
+  EXPECT_EQ(left->front().data, "b");
+}
+
+TEST(PostgresLogStore, SilentTasksTouchNoDatabase) {
+  PostgresLogDisk disk;
+  LogStore* store = disk.Open();
+  ASSERT_TRUE(FinishIn(*store, kTask, TotalsOf("", "")));
+  EXPECT_EQ(DayTables(disk), "");
+}
+
+TEST(PostgresLogStore, GoesOnAfterARestartOfTheDatabase) {
+  PrivatePostgres database;
+  StandingClock clock;
+  auto opened = PostgresLogStore::Open({.address = database.Address()}, clock);
+  LogStore& store = **opened;
+  ASSERT_TRUE(AppendTo(store, {Out(0, "before ")}));
+  database.Kill();
+  const auto away = AppendTo(store, {Out(7, "after")});
+  ASSERT_FALSE(away);
+  EXPECT_EQ(away.error().code, ErrorCode::kUnavailable);
+  EXPECT_EQ(store.Read(kTask, 0, 10).error().code, ErrorCode::kUnavailable);
+  database.Start();
+  ASSERT_TRUE(AppendTo(store, {Out(7, "after")}));
+  EXPECT_EQ(TextOf(store, kTask), "before after");
+  EXPECT_TRUE(FinishIn(store, kTask, TotalsOf("before after", "")));
+}
+
+}  // namespace
+}  // namespace muster
