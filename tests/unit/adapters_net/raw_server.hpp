@@ -16,7 +16,7 @@ class RawServer {
   RawServer& operator=(const RawServer&) = delete;
 
   Endpoint At() const { return {false, "127.0.0.1", std::to_string(port_)}; }
-  void Accept();                                // the next connection; then the one before is closed
+  void Accept();  // the next connection; then the one before is closed
   std::string ReadUntil(std::string_view end);  // or until the client closes
   std::string ReadAll() { return ReadUntil({}); }
   void Send(std::string_view bytes);
