@@ -166,7 +166,13 @@ void Gateway::SendNow(LinkId link, const link::ServerFrame& frame) {
   if (found == links_.end()) return;
   Link& to = found->second;
   Note(to, frame);
-  to.connection->Send(encoder_.Encode(frame));
+  if (frame.welcome && servers_) {
+    link::ServerFrame with_servers = frame;
+    with_servers.welcome->servers = servers_();
+    to.connection->Send(encoder_.Encode(with_servers));
+  } else {
+    to.connection->Send(encoder_.Encode(frame));
+  }
   if (!frame.welcome || !to.outdated) return;
   link::ServerFrame papers;
   papers.papers = office_.papers;

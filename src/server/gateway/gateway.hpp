@@ -61,6 +61,15 @@ class Gateway final : public Links {
 
   void SetOffice(Office office) { office_ = std::move(office); }  // once, before the first link
 
+  // URLs of the servers that nodes may connect to, for each Welcome and goodbye; asked on the
+  // loop's thread. None leaves what a node knows. Set once, before the first link.
+  using Servers = std::function<std::vector<std::string>()>;
+  void SetServers(Servers servers) { servers_ = std::move(servers); }
+
+  // Sends every node elsewhere: each link is told goodbye and closed, one after the other, evenly
+  // over so long. Links that open later are not. On the loop's thread.
+  void SayGoodbye(Duration over);
+
   // Handlers for net::ServerHandlers, on the loop's thread.
   void OnLink(std::shared_ptr<net::LinkConnection> connection);
   void OnFrame(net::LinkConnection& connection, const std::string& bytes);
@@ -100,6 +109,7 @@ class Gateway final : public Links {
   void SendNow(LinkId link, const link::ServerFrame& frame);
   void CloseSoon(LinkId link, const Error& why);  // from any thread
   void CloseNow(LinkId link, const std::string& why);
+  void SayGoodbyeTo(LinkId link);
 
   net::EventLoop& loop_;
   Store& store_;
@@ -109,6 +119,7 @@ class Gateway final : public Links {
   Submit submit_;
   Office office_;
   Refused refused_;
+  Servers servers_;
   FindSecret find_secret_ = [](std::string_view name) -> Result<std::string> {
     return Fail(ErrorCode::kNotFound, "there is no secret '{}'", name);
   };

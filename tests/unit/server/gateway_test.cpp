@@ -211,6 +211,36 @@ TEST_F(GatewayTest, FloodOfHellosClosesTheLink) {
   EXPECT_LT(commands_.size(), 250U);
 }
 
+TEST_F(GatewayTest, WelcomesNameTheServers) {
+  const std::vector<std::string> servers = {"https://a:8440", "https://b:8440"};
+  SayHello();
+  Welcome();
+  gateway_.SetServers([&] { return servers; });
+  Welcome();
+  ASSERT_EQ(link_->sent.size(), 2U);
+  EXPECT_TRUE(link::DecodeServerFrame(link_->sent[0])->welcome->servers.empty());
+  const auto frame = link::DecodeServerFrame(link_->sent[1]);
+  EXPECT_EQ(frame->welcome->servers, servers);
+  EXPECT_EQ(frame->welcome->host, kHost);
+}
+
+TEST_F(GatewayTest, GoodbyeNamesTheServersAndClosesTheLink) {
+  gateway_.SetServers([] { return std::vector<std::string>{"https://b:8440"}; });
+  SayHello();
+  Do([this] { gateway_.SayGoodbye(Duration(20)); });
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  int closes = 0;
+  while (closes == 0 && std::chrono::steady_clock::now() < deadline)
+    Do([&] { closes = link_->closes; });
+  ASSERT_EQ(closes, 1);
+  ASSERT_EQ(link_->sent.size(), 1U);
+  const auto frame = link::DecodeServerFrame(link_->sent[0]);
+  ASSERT_TRUE(frame->goodbye);
+  EXPECT_EQ(frame->goodbye->servers, std::vector<std::string>{"https://b:8440"});
+  SayOutput(kTask, 0, 10);
+  EXPECT_EQ(logs_.appended, 0U) << "it is no longer listened to";
+}
+
 TEST_F(GatewayTest, RefusedNodesAreTold) {
   std::string refused;
   gateway_.SetRefused([&](const std::string& remote) { refused = remote; });
