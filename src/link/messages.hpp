@@ -107,6 +107,7 @@ struct Welcome {
   std::int64_t echo = 0;  // Hello's sent_at
   Duration heartbeat = std::chrono::seconds(10);
   std::vector<TaskAnswer> answers;
+  std::vector<std::string> servers = {};  // URLs of the cluster's; none leaves what the node knows
   friend bool operator==(const Welcome&, const Welcome&) = default;
 };
 
@@ -155,6 +156,12 @@ struct Papers {
   friend bool operator==(const Papers&, const Papers&) = default;
 };
 
+// Connect elsewhere now. The server closes this link after it; running tasks go on as ever.
+struct Goodbye {
+  std::vector<std::string> servers;  // URLs to choose from; none leaves what the node knows
+  friend bool operator==(const Goodbye&, const Goodbye&) = default;
+};
+
 struct ServerFrame {
   bool say_hello = false;  // a new leadership: begin anew with Hello
   std::optional<Welcome> welcome;
@@ -165,9 +172,10 @@ struct ServerFrame {
   std::vector<LogAck> log_acks;
   std::vector<TaskKey> forgets;
   std::optional<Papers> papers = {};
+  std::optional<Goodbye> goodbye = {};
   bool Empty() const {
     return !say_hello && !welcome && !refusal && !beat && orders.empty() && kills.empty() &&
-           log_acks.empty() && forgets.empty() && !papers;
+           log_acks.empty() && forgets.empty() && !papers && !goodbye;
   }
 };
 

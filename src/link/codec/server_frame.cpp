@@ -22,6 +22,7 @@ void PutWelcome(const Welcome& welcome, wire::Welcome* out) {
     item->set_durable_offset(answer.durable_offset);
     item->set_grace_ms(answer.grace.count());
   }
+  for (const auto& server : welcome.servers) out->add_servers(Clean(server));
 }
 
 void PutOrder(const Order& order, const std::string& command, wire::Order* out) {
@@ -49,9 +50,24 @@ Result<TaskAnswer> TakeAnswer(const wire::TaskAnswer& in) {
                     .grace = *grace};
 }
 
+// Far more than a cluster has.
+constexpr int kMaxServers = 256;
+constexpr std::size_t kMaxServerBytes = 1024;
+
+template <typename Texts>
+Result<std::vector<std::string>> TakeServers(const Texts& in) {
+  if (in.size() > kMaxServers) return Fail(ErrorCode::kInvalid, "link: {} servers", in.size());
+  for (const auto& server : in)
+    if (server.empty() || server.size() > kMaxServerBytes)
+      return Fail(ErrorCode::kInvalid, "link: a server's address of {} bytes", server.size());
+  return std::vector<std::string>(in.begin(), in.end());
+}
+
 Result<Welcome> TakeWelcome(const wire::Welcome& in) {
   auto heartbeat = TakeDuration(in.heartbeat_ms());
   if (!heartbeat) return Fail(heartbeat.error());
+  auto servers = TakeServers(in.servers());
+  if (!servers) return Fail(servers.error());
   Welcome welcome{.cluster = in.cluster(),
                   .term = Term(in.term()),
                   .session = in.session(),
@@ -60,7 +76,8 @@ Result<Welcome> TakeWelcome(const wire::Welcome& in) {
                   .server_time = in.server_time(),
                   .echo = in.echo(),
                   .heartbeat = *heartbeat,
-                  .answers = {}};
+                  .answers = {},
+                  .servers = std::move(*servers)};
   for (const auto& item : in.answers()) {
     auto answer = TakeAnswer(item);
     if (!answer) return Fail(answer.error());
@@ -198,6 +215,10 @@ std::string ServerFrameEncoder::Encode(const ServerFrame& frame) {
     out.mutable_papers()->set_signer(Clean(frame.papers->signer));
     out.mutable_papers()->set_cert_pem(Clean(frame.papers->cert_pem));
   }
+  if (frame.goodbye) {
+    auto* goodbye = out.mutable_goodbye();
+    for (const auto& server : frame.goodbye->servers) goodbye->add_servers(Clean(server));
+  }
   return Serialize(out);
 }
 
@@ -223,6 +244,11 @@ Result<ServerFrame> DecodeServerFrame(std::string_view bytes) {
     frame.papers = Papers{.ca_pem = in.papers().ca_pem(),
                           .signer = in.papers().signer(),
                           .cert_pem = in.papers().cert_pem()};
+  if (in.has_goodbye()) {
+    auto servers = TakeServers(in.goodbye().servers());
+    if (!servers) return Fail(servers.error());
+    frame.goodbye = Goodbye{std::move(*servers)};
+  }
   return frame;
 }
 

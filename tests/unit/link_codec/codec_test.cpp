@@ -63,7 +63,10 @@ ServerFrame RandomServerFrame(RandomValues& random) {
                             .server_time = static_cast<ServerTime>(random.Number(1ULL << 50)),
                             .echo = -static_cast<std::int64_t>(random.Number(1ULL << 50)),
                             .heartbeat = random.Span(),
-                            .answers = {}};
+                            .answers = {},
+                            .servers = {}};
+    for (auto left = random.Number(4); left > 0; --left)
+      frame.welcome->servers.push_back("https://" + random.Text());
     for (auto left = random.Number(4); left > 0; --left)
       frame.welcome->answers.push_back({.task = random.Key(),
                                         .verb = static_cast<Verb>(1 + random.Number(3)),
@@ -92,6 +95,11 @@ ServerFrame RandomServerFrame(RandomValues& random) {
   if (random.Coin())
     frame.papers =
         Papers{.ca_pem = random.Text(), .signer = random.Text(), .cert_pem = random.Text()};
+  if (random.Coin()) {
+    frame.goodbye.emplace();
+    for (auto left = random.Number(4); left > 0; --left)
+      frame.goodbye->servers.push_back("https://" + random.Text());
+  }
   return frame;
 }
 
@@ -133,6 +141,7 @@ TEST(Codec, ServerFramesRoundTripThroughOneEncoder) {
     EXPECT_EQ(again->log_acks, frame.log_acks);
     EXPECT_EQ(again->forgets, frame.forgets);
     EXPECT_EQ(again->papers, frame.papers);
+    EXPECT_EQ(again->goodbye, frame.goodbye);
     ASSERT_EQ(again->orders.size(), frame.orders.size());
     for (std::size_t i = 0; i < frame.orders.size(); ++i)
       ExpectSame(again->orders[i], frame.orders[i]);
@@ -277,6 +286,20 @@ TEST(CodecDecode, RefusesVerbsAndDurationsOutOfRange) {
   EXPECT_TRUE(DecodeServerFrame(frame.SerializeAsString()));
   answer->set_grace_ms(-1);
   EXPECT_EQ(DecodeServerFrame(frame.SerializeAsString()).error().code, ErrorCode::kInvalid);
+}
+
+TEST(CodecDecode, RefusesListsOfServersThatNoClusterHas) {
+  ServerFrameEncoder encoder;
+  for (const std::vector<std::string>& servers :
+       {std::vector<std::string>(257, "https://a"), {""}, {std::string(1025, 'x')}}) {
+    ServerFrame frame;
+    frame.goodbye = Goodbye{servers};
+    EXPECT_FALSE(DecodeServerFrame(encoder.Encode(frame)));
+    frame.goodbye.reset();
+    frame.welcome.emplace();
+    frame.welcome->servers = servers;
+    EXPECT_FALSE(DecodeServerFrame(encoder.Encode(frame)));
+  }
 }
 
 TEST(CodecDecode, RefusesFramesThatAreTooLong) {
