@@ -109,26 +109,27 @@ Error ErrorOfAnswer(int status, std::string_view body) {
 
 Result<ApiClient> ApiClient::Open(const Context& context) {
   if (context.problem) return Fail(*context.problem);
-  auto endpoint = net::ParseEndpoint(context.server);
-  if (!endpoint) return Fail(endpoint.error());
+  auto servers = ServerLine::Parse(context.server);
+  if (!servers) return Fail(servers.error());
   std::string token = context.token;
   if (token.empty() && !context.token_file.empty()) {
     auto text = ReadFile(context.token_file, "token file");
     if (!text) return Fail(text.error());
     token = Trim(*text);
   }
-  if (!endpoint->tls && !IsLoopback(endpoint->host) && !token.empty())
-    return Fail(ErrorCode::kInvalid,
-                "the token would travel unencrypted to {}; use https:// (plain http:// is for "
-                "loopback)",
-                context.server);
+  for (const auto& server : *servers)
+    if (!server.tls && !IsLoopback(server.host) && !token.empty())
+      return Fail(ErrorCode::kInvalid,
+                  "the token would travel unencrypted to {}; use https:// (plain http:// is for "
+                  "loopback)",
+                  server.host);
   net::TlsIdentity identity;
   if (!context.ca_file.empty()) {
     auto pem = ReadFile(context.ca_file, "CA file");
     if (!pem) return Fail(pem.error());
     identity.ca_pem = std::move(*pem);
   }
-  return ApiClient(net::HttpClient(std::move(*endpoint), std::move(identity), context.call_timeout),
+  return ApiClient(ServerLine(std::move(*servers), identity, context.call_timeout),
                    std::move(token), context.verbose);
 }
 

@@ -60,6 +60,7 @@ namespace {
 
 constexpr std::size_t kWorkers = 4;
 constexpr Duration kSweep = std::chrono::seconds(15);
+constexpr Duration kGoodbyeWithin = std::chrono::seconds(5);  // nodes of a draining server move
 constexpr std::chrono::hours kMemberLife{24};  // of the certificate shown to other servers
 constexpr Duration kUploadsKept = std::chrono::hours(7 * 24);  // that nobody goes on with
 
@@ -276,11 +277,13 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
        .stand_by = [&engine](bool wanted) { engine.StandBy(wanted); },
        .links = [&gateway] { return gateway.LinkCount(); },
        .engine_trouble = [&engine] { return engine.GetStatus().reason; },
-       .say_goodbye = [] {}});
+       .say_goodbye = [&gateway] { gateway.SayGoodbye(kGoodbyeWithin); }});
   cluster_of_gateway = &cluster;
   gateway.SetOffice(std::move(*office));
   const auto submit = [&engine](engine::Command command) { engine.Submit(std::move(command)); };
   gateway.SetSubmit([&cluster](engine::Command command) { cluster.Submit(std::move(command)); });
+  // A server that is alone knows only how it was reached itself, and so does each node.
+  if (!config.cluster.etcd.empty()) gateway.SetServers([&cluster] { return cluster.Urls(); });
   gateway.SetSecrets(find_secret, [&secrets, &store] {
     if (const auto loaded = secrets.Load(store); !loaded)
       spdlog::error("secrets: {}", loaded.error().message);

@@ -5,6 +5,7 @@
 
 #include "adapters/etcd/etcd_coordinator.hpp"
 #include "adapters/local/local_coordinator.hpp"
+#include "adapters/postgres/postgres_log_store.hpp"
 #include "adapters/postgres/postgres_store.hpp"
 #include "adapters/sqlite/sqlite_log_store.hpp"
 #include "adapters/sqlite/sqlite_store.hpp"
@@ -14,36 +15,30 @@
 namespace muster::server {
 namespace {
 
+template <typename Records, typename Logs>
+Stores Joined(std::unique_ptr<Records> records, std::unique_ptr<Logs> logs) {
+  auto activities = [&records = *records, &logs = *logs] {
+    auto views = records.Activities();
+    views.push_back(logs.Look());
+    return views;
+  };
+  return {std::move(records), std::move(logs), std::move(activities)};
+}
+
 Result<Stores> OpenSqlite(const Config& config, const Clock& clock) {
   auto records = SqliteStore::Open(config.data);
   if (!records) return Fail(records.error());
   auto logs = SqliteLogStore::Open(config.data, clock);
   if (!logs) return Fail(logs.error());
-  Stores stores;
-  stores.activities = [&records = **records, &logs = **logs] {
-    auto views = records.Activities();
-    views.push_back(logs.Look());
-    return views;
-  };
-  stores.records = std::move(*records);
-  stores.logs = std::move(*logs);
-  return stores;
+  return Joined(std::move(*records), std::move(*logs));
 }
 
 Result<Stores> OpenPostgres(const Config& config, const Clock& clock) {
   auto records = PostgresStore::Open({.address = config.store.postgres});
   if (!records) return Fail(records.error().code, "store.postgres: {}", records.error().message);
-  auto logs = SqliteLogStore::Open(config.data, clock);
+  auto logs = PostgresLogStore::Open({.address = config.store.postgres}, clock);
   if (!logs) return Fail(logs.error());
-  Stores stores;
-  stores.activities = [&records = **records, &logs = **logs] {
-    auto views = records.Activities();
-    views.push_back(logs.Look());
-    return views;
-  };
-  stores.records = std::move(*records);
-  stores.logs = std::move(*logs);
-  return stores;
+  return Joined(std::move(*records), std::move(*logs));
 }
 
 // The content of a file that a setting names; "" when it names none.

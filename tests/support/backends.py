@@ -80,7 +80,7 @@ class Etcd:
             self.members.append(Daemon(
                 ["/usr/bin/etcd", "--name", f"e{number}", "--data-dir", data, "--listen-client-urls", client,
                  "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-                 "--initial-cluster", everyone, "--initial-cluster-state", "new", "--logger", "zap", "--log-level", "warn"],
+                 "--initial-cluster", everyone, "--initial-cluster-state", "new", "--logger", "zap", "--log-level", "error"],
                 self.folder.parent / f"etcd{number}.log"))
 
     def start(self):

@@ -76,6 +76,8 @@ void Cluster::AnnounceSoon() {
       told_ = now;
       coordinator_.Announce(std::move(now));
     }
+    // Some may have come back before they heard of other servers.
+    if (draining_ && exits_.links() > 0) exits_.say_goodbye();
     AnnounceSoon();
   });
 }

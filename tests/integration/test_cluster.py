@@ -1,0 +1,222 @@
+"""Several servers on one PostgreSQL and one etcd: every one of them serves, one leads, and what happens when that one
+is killed, frozen, drained or cut off from what it stands on."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from gated_run import GatedRun  # noqa: E402
+from muster_cluster import BIN, ClusterTest, wait_until  # noqa: E402
+from server_cluster import ServerCluster  # noqa: E402
+
+
+class ServersTest(ClusterTest):
+    """Three servers that the tests of a class share; each test begins with all of them up and ready."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = ServerCluster()
+        cls.addClassCleanup(cls.cluster.close)
+
+    def setUp(self):
+        for member in self.cluster.members:
+            if not member.running():
+                member.start()
+        self.cluster.wait_ready()
+        self.cluster.front = self.cluster.members[0]
+
+    def agent_at(self, name, member):
+        """A new agent that begins at this server."""
+        agent = self.cluster.add_agent(name, server=member.url)
+        self.cluster.wait_online(name)
+        return agent
+
+    def states(self):
+        return {server["name"]: server["state"] for server in self.cluster.get("/servers")["servers"]}
+
+
+class Together(ServersTest):
+    def test_every_server_answers_the_same(self):
+        self.agent_at("same", self.cluster.followers()[0])
+        run = self.assertCode(self.cluster.muster("run", "-t", "same", "-o", "json", "--", "echo one; echo two >&2"), 0)
+        run = run.json()["id"]
+        for member in self.cluster.members:
+            here = self.cluster.at(member)
+            self.assertEqual(here.run_of(run)["state"], "succeeded")
+            self.assertEqual(here.log_of(run, "same"), b"one\ntwo\n")
+            self.assertEqual(self.assertCode(here.muster("hosts"), 0).text.split()[0], "NAME")
+
+    def test_each_server_runs_work_through_the_others_links(self):
+        for number, member in enumerate(self.cluster.members):
+            self.agent_at(f"spread{number}", member)
+        for member in self.cluster.members:
+            outcome = self.cluster.at(member).muster("run", "-t", "spread*", "--", "echo $MUSTER_HOST")
+            self.assertCode(outcome, 0)
+            said = sorted(line.split("|")[1].strip() for line in outcome.text.splitlines())
+            self.assertEqual(said, ["spread0", "spread1", "spread2"])
+
+    def test_output_is_seen_live_through_a_server_that_holds_neither_link_nor_lead(self):
+        holder, watcher = self.cluster.followers()
+        self.agent_at("live", holder)
+        gate = self.cluster.folder / "live-gate"
+        os.mkfifo(gate)
+        follows = self.cluster.at(watcher).begin("run", "-t", "live", "--", f"echo before; cat {gate}")
+        wait_until("the line is there while the script runs", lambda: "before" in follows.said()[0])
+        gate.write_text("after\n")
+        outcome = follows.finish()
+        self.assertEqual((outcome.code, outcome.text), (0, "before\nafter\n"), outcome)
+
+    def test_what_a_caller_says_of_itself_is_not_believed(self):
+        for member in self.cluster.members:
+            answer = self.cluster.at(member).http("POST", "/api/v1/tokens", {"name": f"t-{member.name}", "role": "viewer"},
+                                                  {"Muster-For": "10.9.9.9:1", "Muster-For-Key": "feed"})
+            self.assertEqual(answer.status, 201, answer)
+        for entry in self.cluster.get("/audit", act="token.create")["entries"]:
+            self.assertTrue(entry["address"].startswith("127.0.0.1:"), entry)
+
+    def test_a_token_for_a_host_lets_no_server_in_nor_the_other_way(self):
+        outcome = self.assertCode(self.cluster.muster("servers", "invite"), 0)
+        agent = subprocess.run([str(BIN / "muster-agent"), "--server", self.cluster.url, "--data",
+                                str(self.cluster.folder / "wrong"), "--name", "wrong", "--join", outcome.text.strip()],
+                               capture_output=True, check=False)
+        self.assertNotEqual(agent.returncode, 0)
+        self.assertIn(b"for a server, not a host", agent.stderr)
+        server = self._join("sx", self.cluster.invite())
+        self.assertIn(b"for hosts, not a server", server.stderr)
+        self.assertNotEqual(server.returncode, 0)
+        self.assertEqual(self._join("sx", outcome.text.strip()).returncode, 0)
+        again = self._join("sy", outcome.text.strip())
+        self.assertIn(b"used up", again.stderr)
+        self.assertIn(b"belongs to a server", self._join("sx", "").stderr)
+
+    def _join(self, name, token):
+        return subprocess.run([str(BIN / "musterd"), "join", "--server", self.cluster.url, "--name", name, "--data",
+                               str(self.cluster.folder / name), "--join", token], capture_output=True, check=False)
+
+    def test_a_cluster_without_what_it_needs_says_so(self):
+        for settings, complaint in (({"cluster": {"etcd": ["http://127.0.0.1:1"]}}, b"set store.postgres"),
+                                    ({"store": {"postgres": "host=x"}, "cluster": {"etcd": ["http://127.0.0.1:1"]}},
+                                     b"set public_url")):
+            config = self.cluster.folder / "bad.yaml"
+            config.write_text(json.dumps(settings))
+            done = subprocess.run([str(BIN / "musterd"), "--config", str(config), "--data", str(self.cluster.folder / "bad")],
+                                  capture_output=True, check=False)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertIn(complaint, done.stderr)
+
+
+class Failover(ServersTest):
+    def test_leader_is_killed_and_work_goes_on(self):
+        leader = self.cluster.leader()
+        self.cluster.front = self.cluster.followers()[0]
+        for member in self.cluster.members:
+            self.agent_at(f"kill-{member.name}", member)
+        runs = [GatedRun(self.cluster, f"kill-{member.name}") for member in self.cluster.members]
+        old, new, _ = self.cluster.kill_leader()
+        self.assertIs(old, leader)
+        self.assertIsNot(new, old)
+        for run in runs:
+            run.open_gate()
+        for run in runs:
+            run.assert_ended_once(self)
+        self.cluster.wait_online(*(f"kill-{member.name}" for member in self.cluster.members))
+        self.assertEqual(self.states()[old.name], "gone")
+        old.start()
+        self.cluster.wait_ready(old)
+        wait_until("it is back as a follower", lambda: self.states()[old.name] == "follows")
+
+    def test_leader_is_frozen_and_goes_on_as_a_follower(self):
+        leader = self.cluster.leader()
+        self.cluster.front = self.cluster.followers()[0]
+        self.agent_at("frozen", leader)
+        run = GatedRun(self.cluster, "frozen")
+        leader.process.send_signal(signal.SIGSTOP)
+        try:
+            wait_until("another one leads", lambda: any(m.leads() for m in self.cluster.members if m is not leader))
+            # Its link is still held by the frozen one.
+            outcome = self.cluster.muster("run", "--wait-offline", "1s", "-t", "frozen", "--", "true")
+            self.assertCode(outcome, 6)
+        finally:
+            leader.process.send_signal(signal.SIGCONT)
+        self.cluster.wait_ready()
+        self.assertFalse(leader.leads())
+        self.cluster.wait_online("frozen")
+        run.open_gate()
+        run.assert_ended_once(self)
+
+    def test_drained_servers_give_up_links_and_lead(self):
+        leader = self.cluster.leader()
+        follower, stays = self.cluster.followers()
+        self.agent_at("drain", follower)
+        self.cluster.front = stays
+        self.assertCode(self.cluster.muster("servers", "drain", follower.name, "--reason", "kernel"), 0)
+        self.assertCode(self.cluster.muster("servers", "drain", leader.name), 0)
+        wait_until("the one that is left leads", stays.leads)
+        wait_until("nobody is sent there", lambda: "draining" in (follower.ready() or ""))
+        self.cluster.wait_online("drain")
+        wait_until("the agent moved", lambda: self._links(stays.name) >= 1)
+        self.assertCode(self.cluster.muster("run", "-t", "drain", "--", "true"), 0)
+        self.assertCode(self.cluster.muster("servers", "drain", stays.name), 1)
+        for member in (leader, follower):
+            self.assertCode(self.cluster.muster("servers", "undrain", member.name), 0)
+        self.cluster.wait_ready()
+        acts = [entry["act"] for entry in self.cluster.get("/audit", limit=10)["entries"]]
+        self.assertEqual(acts.count("server.drain"), 2)
+
+    def _links(self, name):
+        return next(server["links"] for server in self.cluster.get("/servers")["servers"] if server["name"] == name)
+
+
+class WhatItStandsOn(ServersTest):
+    def test_postgres_is_killed_and_comes_back(self):
+        self.agent_at("pg", self.cluster.followers()[0])
+        run = GatedRun(self.cluster, "pg")
+        self.cluster.postgres.end(signal.SIGKILL)
+        run.open_gate()
+        answer = wait_until("calls are told", self._refused)
+        self.assertIn(answer.status, (503, 504), answer)
+        self.cluster.postgres.start()
+        self.cluster.postgres.wait()
+        run.assert_ended_once(self)
+        self.cluster.wait_ready()
+        self.assertCode(self.cluster.muster("run", "-t", "pg", "--", "true"), 0)
+
+    def _refused(self):
+        answer = self.cluster.http("POST", "/api/v1/tokens", {"name": "never", "role": "viewer"})
+        return answer if answer.status >= 400 else None
+
+    def test_etcd_loses_its_majority_and_gets_it_back(self):
+        self.agent_at("etcd", self.cluster.leader())
+        run = GatedRun(self.cluster, "etcd")
+        for member in self.cluster.etcd.members[1:]:
+            member.end(signal.SIGKILL)
+        wait_until("nobody leads", lambda: not any(member.leads() for member in self.cluster.members))
+        answer = wait_until("calls are told", self._refused)
+        self.assertEqual(answer.status, 503, answer)
+        run.open_gate()
+        for member in self.cluster.etcd.members[1:]:
+            member.start()
+        self.cluster.leader()
+        run.assert_ended_once(self)
+        self.cluster.wait_ready()
+
+    def test_one_member_of_etcd_is_lost_and_nothing_happens(self):
+        leader = self.cluster.leader()
+        term = self.cluster.get("/status")["term"]
+        self.cluster.etcd.members[0].end(signal.SIGKILL)
+        try:
+            self.agent_at("one", leader)
+            for _ in range(5):
+                self.assertCode(self.cluster.muster("run", "-t", "one", "--", "true"), 0)
+            self.assertEqual(self.cluster.get("/status")["term"], term)
+        finally:
+            self.cluster.etcd.members[0].start()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,145 @@
+#include <gtest/gtest.h>
+
+#include "server/peers/leader_clock.hpp"
+#include "server/peers/peer_frames.hpp"
+
+namespace muster::server {
+namespace {
+
+constexpr HostId kHost(7);
+constexpr TaskKey kTask{RunId(12), Visit(1), 3, kHost, Attempt(2)};
+
+engine::NodeReports SomeReports(std::size_t count) {
+  engine::NodeReports reports;
+  reports.link = LinkId(5);
+  reports.session = 9;
+  for (std::size_t i = 0; i < count; ++i) {
+    link::Report report{.task = kTask, .kind = link::ReportKind::kStarted, .end = {}, .log = {}};
+    report.task.ordinal = static_cast<std::uint32_t>(i);
+    reports.reports.push_back({report, std::nullopt});
+  }
+  return reports;
+}
+
+template <typename T>
+T OnlyItem(FollowerFrames& frames) {
+  const auto sent = frames.Take();
+  EXPECT_EQ(sent.size(), 1U);
+  auto items = DecodeFollowerFrame(sent.front());
+  EXPECT_TRUE(items) << items.error().message;
+  EXPECT_EQ(items->size(), 1U);
+  return std::get<T>(std::move(items->front()));
+}
+
+TEST(PeerFramesTest, HelloKeepsWhatTheLeaderCannotKnow) {
+  engine::NodeHello hello;
+  hello.link = LinkId(5);
+  hello.key = "key";
+  hello.address = "10.0.0.7:5";
+  hello.hello.session = 4;
+  hello.hello.tasks = {{.task = kTask, .state = link::HeldState::kRunning, .end = {}}};
+  hello.looked = {{std::nullopt, 4096}};
+  FollowerFrames frames;
+  frames.Add(hello);
+  const auto got = OnlyItem<engine::NodeHello>(frames);
+  EXPECT_EQ(got.link, hello.link);
+  EXPECT_EQ(got.key, hello.key);
+  EXPECT_EQ(got.address, hello.address);
+  EXPECT_EQ(got.hello, hello.hello);
+  ASSERT_EQ(got.looked.size(), 1U);
+  EXPECT_EQ(got.looked.front().durable_log, 4096U);
+}
+
+TEST(PeerFramesTest, ReportsKeepTheMarksOfTheirLogs) {
+  auto reports = SomeReports(3);
+  reports.reports[1].mark = LogMark{.state = LogState::kCut,
+                                    .bytes = 5,
+                                    .stdout_sha256 = std::string(32, 'a'),
+                                    .stderr_sha256 = std::string(32, 'b')};
+  FollowerFrames frames;
+  frames.Add(reports);
+  const auto got = OnlyItem<engine::NodeReports>(frames);
+  EXPECT_EQ(got.session, 9U);
+  ASSERT_EQ(got.reports.size(), 3U);
+  EXPECT_EQ(got.reports[1].report, reports.reports[1].report);
+  EXPECT_EQ(got.reports[1].mark, reports.reports[1].mark);
+  EXPECT_FALSE(got.reports[0].mark);
+  EXPECT_FALSE(got.reports[2].mark);
+}
+
+TEST(PeerFramesTest, ItemsKeepTheirOrderOverSeveralFrames) {
+  FollowerFrames frames;
+  constexpr std::uint64_t kItems = 400;
+  for (std::uint64_t i = 0; i < kItems; ++i) {
+    frames.Add(SomeReports(200));
+    frames.Add(engine::LinkClosed{LinkId(i)});
+  }
+  const auto sent = frames.Take();
+  EXPECT_GT(sent.size(), 1U);
+  std::uint64_t closed = 0;
+  for (const auto& bytes : sent) {
+    EXPECT_LT(bytes.size(), link::kMaxFrameBytes);
+    const auto items = DecodeFollowerFrame(bytes);
+    ASSERT_TRUE(items);
+    for (const auto& item : *items)
+      if (const auto* one = std::get_if<engine::LinkClosed>(&item))
+        EXPECT_EQ(one->link.value, closed++);
+  }
+  EXPECT_EQ(closed, kItems);
+  EXPECT_TRUE(frames.Take().empty());
+}
+
+TEST(PeerFramesTest, OrdersReachTheFollower) {
+  Links::Outgoing outgoing;
+  outgoing.link = LinkId(3);
+  outgoing.frame.forgets = {kTask};
+  LeaderFrames frames;
+  frames.Add(LeaderWelcome{Term(8)});
+  frames.Add(outgoing);
+  frames.Add(CloseLink{LinkId(3)});
+  frames.Add(DrainOrder{true});
+  const auto items = DecodeLeaderFrame(frames.Take().front());
+  ASSERT_TRUE(items);
+  ASSERT_EQ(items->size(), 4U);
+  EXPECT_EQ(std::get<LeaderWelcome>((*items)[0]).term, Term(8));
+  EXPECT_EQ(std::get<Links::Outgoing>((*items)[1]).frame.forgets, std::vector{kTask});
+  EXPECT_EQ(std::get<CloseLink>((*items)[2]).link, LinkId(3));
+  EXPECT_TRUE(std::get<DrainOrder>((*items)[3]).wanted);
+}
+
+TEST(PeerFramesTest, GarbageIsRefused) {
+  EXPECT_FALSE(DecodeFollowerFrame("\xff\xff\xff"));
+  EXPECT_FALSE(DecodeLeaderFrame("\xff\xff\xff"));
+  // An item that says nothing.
+  EXPECT_FALSE(DecodeFollowerFrame(std::string("\x0a\x00", 2)));
+  EXPECT_FALSE(DecodeLeaderFrame(std::string("\x0a\x00", 2)));
+}
+
+// The leader's clock is 1,000 ms ahead of ours. An answer that took long says little.
+TEST(LeaderClockTest, NeverTooLateWhateverTheDelays) {
+  LeaderClock clock;
+  EXPECT_FALSE(clock.Own({5000}));
+  clock.Heard({100}, {1160});  // asked at 100, read there at our 160
+  EXPECT_EQ(*clock.Own({2000}), MonoTime{940});
+  clock.Heard({200}, {1205});  // a quick one
+  EXPECT_EQ(*clock.Own({2000}), MonoTime{995});
+  clock.Heard({300}, {1500});
+  EXPECT_EQ(*clock.Own({2000}), MonoTime{995});
+  for (std::int64_t read : {0, 3, 250}) {
+    LeaderClock one;
+    one.Heard({10'000}, {11'000 + read});
+    EXPECT_LE(*one.Own({20'000}), MonoTime{19'000});
+  }
+}
+
+TEST(LeaderClockTest, OldAnswersDoNotCountForEver) {
+  LeaderClock clock;
+  clock.Heard({0}, {1000});
+  clock.Heard({61'000}, {62'500});
+  EXPECT_EQ(*clock.Own({70'000}), MonoTime{68'500});
+  clock.Forget();
+  EXPECT_FALSE(clock.Own({70'000}));
+}
+
+}  // namespace
+}  // namespace muster::server
