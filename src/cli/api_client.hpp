@@ -11,6 +11,7 @@
 #include "adapters/net/client.hpp"
 #include "base/result.hpp"
 #include "cli/context.hpp"
+#include "cli/server_line.hpp"
 #include "cli/sse.hpp"
 
 namespace muster::cli {
@@ -92,12 +93,12 @@ class ApiClient {
   Result<> Events(const Query& query, const std::function<bool(SseEvent)>& on_event);
 
  private:
-  ApiClient(net::HttpClient http, std::string token, bool verbose)
+  ApiClient(ServerLine http, std::string token, bool verbose)
       : http_(std::move(http)), token_(std::move(token)), verbose_(verbose) {}
   net::HttpRequest Request(std::string_view method, std::string target) const;
   Result<net::HttpResponse> Call(const net::HttpRequest& request);
 
-  net::HttpClient http_;
+  ServerLine http_;
   std::string token_;
   bool verbose_;  // tell each call on stderr
 };
