@@ -19,10 +19,8 @@ class ForwardTest : public NetTest {
     };
   }
   ~ForwardTest() override {
-    front_loop_.Do([this] {
-      front_.reset();
-      forwarder_.reset();
-    });
+    front_loop_.Do([this] { front_.reset(); });
+    EndForwarder();
   }
 
   // After Start, or with an endpoint of somebody else.
@@ -31,8 +29,8 @@ class ForwardTest : public NetTest {
       options.to = At(true);
       options.identity = Node();
     }
+    ForwardLoop().Do([&] { forwarder_ = Forwarder::Make(ForwardLoop().loop(), options); });
     front_ = front_loop_.Do([&] {
-      forwarder_ = Forwarder::Make(front_loop_.loop(), options);
       auto made = Server::Listen(front_loop_.loop(), front_options_, front_handlers_);
       EXPECT_TRUE(made) << made.error().message;
       return std::move(*made);
@@ -44,8 +42,9 @@ class ForwardTest : public NetTest {
     StartFront();
   }
   void EndForwarder() {
-    front_loop_.Do([this] { forwarder_.reset(); });
+    ForwardLoop().Do([this] { forwarder_.reset(); });
   }
+  LoopThread& ForwardLoop() { return apart_ ? apart_loop_ : front_loop_; }
   HttpClient FrontClient(bool tls = true) const {
     return HttpClient({tls, "127.0.0.1", std::to_string(front_port_)}, Trusting(), 20s);
   }
@@ -65,6 +64,8 @@ class ForwardTest : public NetTest {
   ServerHandlers front_handlers_;
   Headers more_;
   LoopThread front_loop_;
+  LoopThread apart_loop_;
+  bool apart_ = false;  // the forwarder has a loop of its own
   std::unique_ptr<Forwarder> forwarder_;
   std::unique_ptr<Server> front_;
   std::uint16_t front_port_ = 0;

@@ -270,6 +270,33 @@ TEST_F(ForwardFiles, PassesALongUploadInPieces) {
   EXPECT_LT(furthest, kFile / 2) << "no more is taken from the client than goes on";
 }
 
+TEST_F(ForwardFiles, ServesExchangesOfAnotherLoop) {
+  apart_ = true;
+  StartBoth();
+  HttpClient client = FrontClient();
+  std::size_t sent = 0;
+  const auto put = client.Upload(Put("/file"), kFile, [&](char* into, std::size_t room) {
+    const std::string piece = Pattern(sent, std::min(room, kFile - sent));
+    piece.copy(into, piece.size());
+    sent += piece.size();
+    return Result<std::size_t>(piece.size());
+  });
+  ASSERT_TRUE(put) << put.error().message;
+  EXPECT_EQ(put->body, std::to_string(kFile));
+  EXPECT_TRUE(same_);
+  std::size_t got = 0;
+  const auto get = client.Stream(Get("/chunks"), 20s, [&](std::string_view piece) {
+    got += piece.size();
+    return true;
+  });
+  ASSERT_TRUE(get) << get.error().message;
+  EXPECT_EQ(got, kFile);
+  // And one that leaves in the middle.
+  EXPECT_TRUE(client.Stream(Get("/sized"), 20s, [](std::string_view) { return false; }));
+  EXPECT_TRUE(
+      Eventually([&] { return ForwardLoop().Do([&] { return forwarder_->Connections() <= 1; }); }));
+}
+
 TEST_F(ForwardFiles, PassesAShortOrEmptyUpload) {
   StartBoth();
   HttpClient client = FrontClient();
