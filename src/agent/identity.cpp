@@ -20,9 +20,9 @@ namespace {
 
 template <typename Who>
 auto Fields(Who& who) {
-  return std::array{std::pair{"server", &who.server}, std::pair{"host", &who.host},
+  return std::array{std::pair{"server", &who.server},   std::pair{"host", &who.host},
                     std::pair{"cluster", &who.cluster}, std::pair{"store", &who.store},
-                    std::pair{"machine", &who.machine}};
+                    std::pair{"machine", &who.machine}, std::pair{"servers", &who.servers}};
 }
 
 constexpr Duration kLockPatience{1000};
@@ -49,7 +49,10 @@ Result<Fd> LockFolder(const std::string& folder) {
 
 std::string FormatIdentity(const Identity& identity) {
   std::string text = "# Written by muster-agent.\n";
-  for (const auto& [name, value] : Fields(identity)) text += fmt::format("{} = {}\n", name, *value);
+  for (const auto& [name, value] : Fields(identity)) {
+    if (value == &identity.servers && value->empty()) continue;
+    text += fmt::format("{} = {}\n", name, *value);
+  }
   return text;
 }
 
@@ -70,6 +73,28 @@ Result<Identity> ParseIdentity(std::string_view text) {
   }
   if (identity.store.empty()) return Fail(ErrorCode::kInvalid, "'store' is missing");
   return identity;
+}
+
+std::vector<std::string> SplitServers(std::string_view text) {
+  std::vector<std::string> servers;
+  for (const auto part : Split(text, ','))
+    if (const auto server = Trim(part); !server.empty()) servers.emplace_back(server);
+  return servers;
+}
+
+Result<KnownServers> LoadServers(const std::string& path) {
+  const auto text = ReadFile(path + "/agent.conf");
+  if (!text) return Fail(text.error());
+  const auto who = ParseIdentity(*text);
+  if (!who) return Fail(who.error());
+  // The store is this host's own for as long as its key is.
+  KnownServers known{.seed = who->store, .given = SplitServers(who->servers), .told = {}};
+  if (known.given.empty()) known.given = {who->server};
+  const auto told = ReadFile(path + "/servers");
+  if (!told) return known;
+  for (const auto line : Split(*told, '\n'))
+    if (const auto server = Trim(line); !server.empty()) known.told.emplace_back(server);
+  return known;
 }
 
 Result<DataFolder> DataFolder::Open(const std::string& path, const std::string& machine_id_file) {
@@ -115,20 +140,29 @@ Result<> DataFolder::LoadIdentity(const std::string& machine) {
 
 bool DataFolder::Joined() const { return !identity_.server.empty() && Exists(File("agent.crt")); }
 
-Result<> DataFolder::SaveJoin(const std::string& server, const std::string& host,
+Result<> DataFolder::SaveJoin(const std::vector<std::string>& servers, const std::string& host,
                               const std::string& cluster, const Credentials& credentials) {
+  // They may be another cluster's.
+  if (auto forgotten = SaveServers({}); !forgotten) return forgotten;
   const std::array files = {std::pair{"agent.key", &credentials.key_pem},
                             std::pair{"ca.pem", &credentials.ca_pem},
                             std::pair{"agent.crt", &credentials.cert_pem}};
   for (const auto& [name, pem] : files)
     if (auto saved = ReplaceFile(File(name), *pem, 0600, Durability::kSynced); !saved) return saved;
   Identity joined = identity_;
-  joined.server = server;
+  joined.server = servers.front();
+  joined.servers = servers.size() > 1 ? fmt::format("{}", fmt::join(servers, ",")) : "";
   joined.host = host;
   joined.cluster = cluster;
   auto saved = ReplaceFile(File("agent.conf"), FormatIdentity(joined), 0600, Durability::kSynced);
   if (saved) identity_ = std::move(joined);
   return saved;
+}
+
+Result<> DataFolder::SaveServers(const std::vector<std::string>& told) {
+  if (told.empty() && !Exists(File("servers"))) return {};
+  return ReplaceFile(File("servers"), fmt::format("{}\n", fmt::join(told, "\n")), 0600,
+                     Durability::kSynced);
 }
 
 Result<std::string> DataFolder::OwnKey() {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "agent/files.hpp"
 #include "base/instant.hpp"
@@ -11,7 +12,8 @@
 
 // The agent's data folder: who this host is to its servers.
 //
-//   agent.conf  server, host, cluster, store, machine as `key = value` lines
+//   agent.conf  server(s), host, cluster, store, machine as `key = value` lines
+//   servers     the cluster's servers, as one of them named them last; a URL a line
 //   agent.key   the host's private key     agent.crt  its certificate     ca.pem  whom to trust
 //   session     grows with each connection   term     the highest ever obeyed
 //   lock        held while an agent uses the folder
@@ -19,17 +21,31 @@
 namespace muster::agent {
 
 struct Identity {
-  std::string server;   // URL
-  std::string host;     // its name there
-  std::string cluster;  // which it joined
-  std::string store;    // random, made with the folder: a new folder is a new memory
-  std::string machine;  // /etc/machine-id of where it was made; "" when that has none
+  std::string server;        // URL, the first that was given
+  std::string host;          // its name there
+  std::string cluster;       // which it joined
+  std::string store;         // random, made with the folder: a new folder is a new memory
+  std::string machine;       // /etc/machine-id of where it was made; "" when that has none
+  std::string servers = {};  // all that were given, with commas between; "" when it was one
 
   friend bool operator==(const Identity&, const Identity&) = default;
 };
 
 std::string FormatIdentity(const Identity& identity);
 Result<Identity> ParseIdentity(std::string_view text);  // kInvalid names the line
+
+// Where the cluster's servers are.
+struct KnownServers {
+  std::string seed;                // the host's own, by which it chooses among them
+  std::vector<std::string> given;  // at the join
+  std::vector<std::string> told;   // by a server, last
+};
+// From the data folder at `path`, without its lock. What was told is none when it cannot be read:
+// what was given remains.
+Result<KnownServers> LoadServers(const std::string& path);
+
+// "https://a:8440, https://b:8440" as its parts, blanks and empty ones left out.
+std::vector<std::string> SplitServers(std::string_view text);
 
 struct Credentials {
   std::string key_pem;
@@ -58,9 +74,10 @@ class DataFolder {
   bool CertificateEnded(WallTime now) const;
 
   // Keeps what a join brought. The key is written first and the configuration last, so a crash in
-  // between leaves a folder that has not joined.
-  Result<> SaveJoin(const std::string& server, const std::string& host, const std::string& cluster,
-                    const Credentials& credentials);
+  // between leaves a folder that has not joined. What servers told before is forgotten.
+  Result<> SaveJoin(const std::vector<std::string>& servers, const std::string& host,
+                    const std::string& cluster, const Credentials& credentials);
+  Result<> SaveServers(const std::vector<std::string>& told);
   Result<> SaveCertificate(const std::string& cert_pem);  // a renewed one
   Result<> SaveTrust(const std::string& ca_pem);          // whom to believe from now on
   Result<Credentials> LoadCredentials() const;

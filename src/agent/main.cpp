@@ -85,7 +85,7 @@ Result<muster::agent::Joined> JoinPatiently(const muster::agent::JoinOptions& op
 Result<> JoinNow(muster::agent::DataFolder& folder, const Config& config,
                  const std::string& token) {
   muster::agent::JoinOptions options;
-  options.server = config.server;
+  options.servers = muster::agent::SplitServers(config.server);
   options.token = token;
   options.name = !config.name.empty()         ? config.name
                  : !folder.Who().host.empty() ? folder.Who().host
@@ -102,7 +102,7 @@ Result<> JoinNow(muster::agent::DataFolder& folder, const Config& config,
   const auto joined = JoinPatiently(options);
   if (!joined) return muster::Fail(joined.error());
   spdlog::info("joined {} as host={} cluster={}", config.server, joined->host, joined->cluster);
-  return folder.SaveJoin(config.server, joined->host, joined->cluster,
+  return folder.SaveJoin(options.servers, joined->host, joined->cluster,
                          {joined->key_pem, joined->cert_pem, joined->ca_pem});
 }
 
@@ -146,9 +146,11 @@ Result<> Run(Config config, const Load& load, const std::string& join,
   auto folder = muster::agent::DataFolder::Open(config.data);
   if (!folder) return muster::Fail(folder.error());
   if (const auto joined = JoinOnce(*folder, config, join); !joined) return joined;
-  if (!config.server.empty() && config.server != folder->Who().server)
+  auto known = muster::agent::LoadServers(folder->Path());
+  if (!known) return muster::Fail(known.error());
+  if (!config.server.empty() && muster::agent::SplitServers(config.server) != known->given)
     spdlog::warn("server={} is for the join; this host has joined {} already", config.server,
-                 folder->Who().server);
+                 fmt::join(known->given, ","));
   auto credentials = folder->LoadCredentials();
   if (!credentials) return muster::Fail(credentials.error());
   muster::net::EventLoop loop;
@@ -166,14 +168,14 @@ Result<> Run(Config config, const Load& load, const std::string& join,
   loop.OnSignal({SIGHUP}, [&](int) { Reload(config, load, daemon); });
   if (const auto started = daemon.Start(); !started) return started;
   spdlog::info("muster-agent {} host={} server={} data={}", muster::kVersion, folder->Who().host,
-               folder->Who().server, config.data.string());
+               fmt::join(known->given, ","), config.data.string());
   loop.Run();
   return {};
 }
 
 struct Flags {
   std::string config_file;
-  std::string server;
+  std::vector<std::string> servers;
   std::string data;
   std::string join;
   std::string join_file;
@@ -187,7 +189,8 @@ struct Flags {
 void AddOptions(CLI::App& app, Flags& flags) {
   app.add_option("--config", flags.config_file,
                  "YAML file with settings; flags win (packages: /etc/muster/agent.yaml)");
-  app.add_option("--server", flags.server, "URL of the server, for the first start");
+  app.add_option("--server", flags.servers,
+                 "URL of a server, for the first start; may be repeated, or have commas");
   app.add_option("--data", flags.data,
                  "Data folder: identity and running tasks (default /var/lib/muster-agent)");
   app.add_option(
@@ -211,7 +214,7 @@ Result<Config> LoadConfig(const Flags& flags) {
     if (const auto read = muster::settings::ReadFile(flags.config_file, table); !read)
       return muster::Fail(read.error());
   const std::pair<const char*, std::vector<std::string>> given[] = {
-      {"server", {flags.server}},
+      {"server", {fmt::format("{}", fmt::join(flags.servers, ","))}},
       {"data", {flags.data}},
       {"join_file", {flags.join_file}},
       {"ca", {flags.ca_file}},

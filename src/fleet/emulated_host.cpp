@@ -63,11 +63,12 @@ LogTotals PretendedTotals(std::uint64_t bytes) {
           .masked_sha256 = JoinMasked(masked, agent::MaskedHash(mask))};
 }
 
-EmulatedHost::EmulatedHost(net::EventLoop& loop, net::Endpoint server, Identity identity,
-                           const Pretence& pretence, std::string boot, Notice notice)
+EmulatedHost::EmulatedHost(net::EventLoop& loop, std::vector<std::string> servers,
+                           Identity identity, const Pretence& pretence, std::string boot,
+                           Notice notice)
     : loop_(loop),
-      server_(std::move(server)),
       identity_(std::move(identity)),
+      servers_(identity_.store, std::move(servers)),
       pretence_(pretence),
       notice_(std::move(notice)),
       boot_(std::move(boot)),
@@ -88,12 +89,15 @@ link::Node EmulatedHost::MakeNode(Term highest_term) const {
 }
 
 void EmulatedHost::Connect() {
+  leaving_ = false;
+  const auto server = net::ParseEndpoint(servers_.Current());
+  if (!server) return OnClosed();
   const net::TlsIdentity identity{.ca_pem = identity_.ca_pem,
                                   .ca_fingerprint = {},
                                   .key_pem = identity_.key_pem,
                                   .cert_pem = identity_.cert_pem};
   link_ =
-      net::LinkClient::Connect(loop_, server_, identity, "/api/v1/link", std::chrono::seconds(60),
+      net::LinkClient::Connect(loop_, *server, identity, "/api/v1/link", std::chrono::seconds(60),
                                {.on_open =
                                     [this] {
                                       open_ = true;
@@ -105,14 +109,18 @@ void EmulatedHost::Connect() {
 }
 
 void EmulatedHost::OnClosed() {
+  if (std::exchange(leaving_, true)) return;  // a link that was left may still break
   open_ = false;
   node_.Disconnected();
   notice_.closed();
-  loop_.Post([this] { link_.reset(); });
   std::uint64_t random = 0;
   const std::string bytes = crypto::RandomBytes(8);
   std::memcpy(&random, bytes.data(), sizeof random);
-  loop_.After(backoff_.Next(random), [this] { Connect(); });
+  const Duration delay = servers_.Lost(BootNow(), random);
+  loop_.Post([this, delay] {
+    link_.reset();
+    loop_.After(delay, [this] { Connect(); });
+  });
 }
 
 void EmulatedHost::OnFrame(const std::string& bytes) {
@@ -120,13 +128,18 @@ void EmulatedHost::OnFrame(const std::string& bytes) {
   if (!frame) return;
   auto actions = node_.Receive(*frame, BootNow());
   if (actions.welcomed) {
-    backoff_.Reset();
+    servers_.Welcomed(BootNow());
+    servers_.Told(std::move(actions.welcomed->servers));
     notice_.welcomed();
   }
   if (actions.hello_again) node_.SayHello(++session_, BootNow());
   for (const auto& task : actions.forget) tasks_.erase(task);
   for (const auto& order : actions.start) StartTask(order);
   for (const auto& kill : actions.kill) EndTask(kill.task, true);
+  if (frame->goodbye && open_) {
+    servers_.Told(frame->goodbye->servers);
+    return OnClosed();
+  }
   Flush();
 }
 

@@ -11,8 +11,8 @@
 #include "adapters/net/client.hpp"
 #include "adapters/net/event_loop.hpp"
 #include "base/version.hpp"
-#include "link/backoff.hpp"
 #include "link/node.hpp"
+#include "link/server_choice.hpp"
 
 namespace muster::fleet {
 
@@ -47,7 +47,7 @@ class EmulatedHost {
     std::function<void()> task_ended;
   };
 
-  EmulatedHost(net::EventLoop& loop, net::Endpoint server, Identity identity,
+  EmulatedHost(net::EventLoop& loop, std::vector<std::string> servers, Identity identity,
                const Pretence& pretence, std::string boot, Notice notice);
 
   void Connect();
@@ -75,17 +75,17 @@ class EmulatedHost {
   void Flush();
 
   net::EventLoop& loop_;
-  net::Endpoint server_;
   Identity identity_;
+  link::ServerChoice servers_;
   const Pretence& pretence_;
   Notice notice_;
   std::string boot_;
   std::uint64_t restarts_ = 0;
   link::Node node_;
-  link::Backoff backoff_;
   std::unique_ptr<net::LinkClient> link_;
   std::uint64_t session_;
   bool open_ = false;
+  bool leaving_ = false;  // the next connection is on its way
   std::map<TaskKey, Pretended> tasks_;
 };
 

@@ -1,5 +1,6 @@
 #include "fleet/fleet.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <sstream>
@@ -36,7 +37,8 @@ Result<EmulatedHost::Identity> Fleet::JoinOne(std::uint32_t index) const {
   if (!options_.data.empty())
     if (auto known = LoadOne(name)) return known;
   agent::JoinOptions join;
-  join.server = options_.server;
+  join.servers = options_.servers;
+  std::ranges::rotate(join.servers, join.servers.begin() + index % join.servers.size());
   join.token = options_.join;
   join.name = name;
   join.labels = options_.labels;
@@ -85,8 +87,8 @@ Result<> Fleet::SaveOne(const EmulatedHost::Identity& identity) const {
 
 Result<> Fleet::JoinAll() {
   if (!options_.data.empty()) std::filesystem::create_directories(options_.data);
-  const auto endpoint = net::ParseEndpoint(options_.server);
-  if (!endpoint) return Fail(endpoint.error());
+  for (const auto& server : options_.servers)
+    if (const auto endpoint = net::ParseEndpoint(server); !endpoint) return Fail(endpoint.error());
   std::vector<EmulatedHost::Identity> identities(options_.count);
   std::atomic<std::uint32_t> next{0};
   base::Mutex mutex;
@@ -110,7 +112,7 @@ Result<> Fleet::JoinAll() {
   if (!outcome) return outcome;
   for (auto& identity : identities) {
     hosts_.push_back(std::make_unique<EmulatedHost>(
-        loop_, *endpoint, std::move(identity), options_.pretence, boot_,
+        loop_, options_.servers, std::move(identity), options_.pretence, boot_,
         EmulatedHost::Notice{.welcomed =
                                  [this] {
                                    ++online_;

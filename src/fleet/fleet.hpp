@@ -15,7 +15,7 @@
 namespace muster::fleet {
 
 struct FleetOptions {
-  std::string server;
+  std::vector<std::string> servers;  // URLs
   std::string join;
   std::uint32_t count = 1;
   std::filesystem::path data;  // keeps the hosts' keys; empty keeps them in memory

@@ -76,7 +76,10 @@ int main(int argc, char** argv) {
   std::string bytes = "0";
   std::vector<std::string> labels;
   std::vector<std::string> outputs;
-  app.add_option("--server", options.server, "URL of the server")->required();
+  app.add_option("--server", options.servers,
+                 "URL of a server; may be repeated, or have commas: hosts spread over all")
+      ->delimiter(',')
+      ->required();
   app.add_option(
          "--join", options.join,
          "Token of 'muster agents invite --uses N' (with --replace when there is no --data)")

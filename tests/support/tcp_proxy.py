@@ -39,6 +39,11 @@ class TcpProxy:
     def url(self):
         return f"https://127.0.0.1:{self.port}"
 
+    @property
+    def open(self):
+        """How many connections pass through it now."""
+        return len(self._pairs)
+
     # What happens to the bytes
 
     def stall(self, new_too=True):

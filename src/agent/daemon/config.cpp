@@ -18,7 +18,8 @@ Result<> CheckName(const std::string& name) {
 settings::Table Describe(Config& config) {
   using namespace settings;
   return {
-      Text("server", config.server, "URL of the server to join, https://…"),
+      Text("server", config.server,
+           "URL of the server to join, https://…; of several, with commas."),
       Path("data", config.data, "The data folder: identity and running tasks."),
       Text("name", config.name, "Name of this host at the join; empty is the machine's own.")
           .Checked(CheckName),

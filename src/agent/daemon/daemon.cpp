@@ -16,6 +16,8 @@ namespace {
 
 constexpr Duration kTick{1000};
 constexpr Duration kConnectTimeout = std::chrono::seconds(20);
+// When there are others to try; more than a busy server takes for a handshake.
+constexpr Duration kShortConnectTimeout = std::chrono::seconds(10);
 constexpr std::size_t kMostUnsent = 1 << 20;
 
 // How long after a connect or the start of a task the agent counts as idle.
@@ -71,6 +73,9 @@ Daemon::Daemon(net::EventLoop& loop, DataFolder& folder, Credentials credentials
                    }}) {}
 
 Result<> Daemon::Start() {
+  auto known = LoadServers(folder_.Path());
+  if (!known) return Fail(known.error());
+  servers_.emplace(std::move(known->seed), std::move(known->given), std::move(known->told));
   const auto held = runner_.Recover();
   if (!held) return Fail(held.error());
   node_.emplace(link::Node::Options{.version = options_.version,
@@ -94,15 +99,17 @@ Result<> Daemon::Start() {
 }
 
 void Daemon::Connect() {
-  const auto endpoint = net::ParseEndpoint(folder_.Who().server);
+  leaving_ = false;
+  const auto endpoint = net::ParseEndpoint(servers_->Current());
   const auto session = folder_.NextSession();
   if (!endpoint || !session) return OnClosed(endpoint ? session.error() : endpoint.error());
   const net::TlsIdentity identity{.ca_pem = papers_.Current().ca_pem,
                                   .ca_fingerprint = {},
                                   .key_pem = papers_.Current().key_pem,
                                   .cert_pem = papers_.Current().cert_pem};
+  const Duration timeout = servers_->Count() > 1 ? kShortConnectTimeout : kConnectTimeout;
   link_ =
-      net::LinkClient::Connect(loop_, *endpoint, identity, "/api/v1/link", kConnectTimeout,
+      net::LinkClient::Connect(loop_, *endpoint, identity, "/api/v1/link", timeout,
                                {.on_open = [this, session = *session] { OnOpen(session); },
                                 .on_frame = [this](const std::string& frame) { OnFrame(frame); },
                                 .on_closed = [this](const Error& why) { OnClosed(why); }});
@@ -133,14 +140,19 @@ void Daemon::TakePapers(const link::Papers& papers) {
 }
 
 void Daemon::OnClosed(const Error& why) {
-  const Duration delay = backoff_.Next(Random());
-  spdlog::warn("no link to {}: {}; trying again in {}", folder_.Who().server, why.message,
-               FormatDuration(delay));
+  if (std::exchange(leaving_, true)) return;  // a link that was left may still break
+  const std::string lost = servers_->Current();
+  const Duration delay = servers_->Lost(BootNow().ms, Random());
+  spdlog::warn("no link to {}: {}; trying {} {}", lost, why.message,
+               lost == servers_->Current() ? "again" : servers_->Current(),
+               delay > Duration::zero() ? "in " + FormatDuration(delay) : "now");
   open_ = false;
   if (node_) node_->Disconnected();
   // The client is the caller: it must outlive this call.
-  loop_.Post([this] { link_.reset(); });
-  loop_.After(delay, [this] { Connect(); });
+  loop_.Post([this, delay] {
+    link_.reset();
+    loop_.After(delay, [this] { Connect(); });
+  });
 }
 
 void Daemon::OnFrame(const std::string& bytes) {
@@ -152,7 +164,26 @@ void Daemon::OnFrame(const std::string& bytes) {
   }
   CarryOut(node_->Receive(*frame, BootNow().ms));
   if (frame->papers) TakePapers(*frame->papers);
+  if (frame->goodbye && open_) {
+    TakeServers(frame->goodbye->servers);
+    return OnClosed({ErrorCode::kUnavailable, "it sends its hosts elsewhere"});
+  }
   Flush();
+}
+
+void Daemon::TakeServers(const std::vector<std::string>& servers) {
+  std::vector<std::string> usable;
+  for (const auto& server : servers) {
+    const auto endpoint = net::ParseEndpoint(server);
+    if (endpoint && endpoint->tls)
+      usable.push_back(server);
+    else
+      spdlog::warn("the server names one that cannot be used: {}", server);
+  }
+  if (!servers_->Told(usable)) return;
+  spdlog::info("the cluster's servers are {}", fmt::join(usable, ", "));
+  if (const auto kept = folder_.SaveServers(usable); !kept)
+    spdlog::error("cannot keep the cluster's servers: {}", kept.error().message);
 }
 
 void Daemon::CarryOut(link::Node::Actions actions) {
@@ -164,13 +195,14 @@ void Daemon::CarryOut(link::Node::Actions actions) {
       spdlog::error("cannot keep the term, so nothing is started: {}", kept.error().message);
     }
   if (actions.welcomed) {
-    backoff_.Reset();
+    servers_->Welcomed(BootNow().ms);
+    TakeServers(actions.welcomed->servers);
     idle_at_ = BootNow().ms + kSettled.count();
     heartbeat_ = actions.welcomed->heartbeat;
     next_beat_ = BootNow().ms + static_cast<std::int64_t>(
                                     Random() % static_cast<std::uint64_t>(heartbeat_.count() + 1));
-    spdlog::info("welcomed host={} term={} session={}", actions.welcomed->host_name,
-                 actions.welcomed->term.value, actions.welcomed->session);
+    spdlog::info("welcomed host={} term={} session={} server={}", actions.welcomed->host_name,
+                 actions.welcomed->term.value, actions.welcomed->session, servers_->Current());
   }
   if (actions.hello_again) {
     const auto session = folder_.NextSession();

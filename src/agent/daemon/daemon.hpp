@@ -9,13 +9,13 @@
 #include "agent/daemon/papers.hpp"
 #include "agent/identity.hpp"
 #include "agent/shim_runner.hpp"
-#include "link/backoff.hpp"
 #include "link/node.hpp"
+#include "link/server_choice.hpp"
 
 namespace muster::agent {
 
-// The agent at work: keeps a link to its server, hands what arrives to the link's state machine,
-// and carries out what that decides. One thread, an event loop.
+// The agent at work: keeps a link to a server of its cluster, hands what arrives to the link's
+// state machine, and carries out what that decides. One thread, an event loop.
 class Daemon {
  public:
   struct Options {
@@ -41,6 +41,7 @@ class Daemon {
   void OnOpen(std::uint64_t session);
   void OnFrame(const std::string& bytes);
   void OnClosed(const Error& why);
+  void TakeServers(const std::vector<std::string>& servers);
   void TakePapers(const link::Papers& papers);
   void SayHello(std::uint64_t session);
   void CarryOut(link::Node::Actions actions);
@@ -55,12 +56,13 @@ class Daemon {
   ShimRunner runner_;
   std::optional<link::Node> node_;
   std::unique_ptr<net::LinkClient> link_;
-  link::Backoff backoff_;
+  std::optional<link::ServerChoice> servers_;
   Duration heartbeat_ = std::chrono::seconds(10);
   std::int64_t next_beat_ = 0;
   std::int64_t last_heard_ = 0;
   std::int64_t idle_at_ = 0;  // when memory is given back; 0: it was
   bool open_ = false;
+  bool leaving_ = false;  // the next connection is on its way
 };
 
 }  // namespace muster::agent

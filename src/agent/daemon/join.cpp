@@ -68,25 +68,9 @@ Result<Joined> ReadWait(const net::HttpResponse& response) {
   return wait;
 }
 
-}  // namespace
-
-Result<Joined> Join(const JoinOptions& options) {
-  const auto token = ParseJoinToken(options.token);
-  if (!token) return Fail(token.error());
-  const auto endpoint = net::ParseEndpoint(options.server);
-  if (!endpoint) return Fail(endpoint.error());
-  if (!endpoint->tls)
-    return Fail(ErrorCode::kInvalid, "{}: agents join over TLS; write https://…", options.server);
-  if (const auto fits = CheckHostName(options.name); !fits) return Fail(fits.error());
-  const std::string key = options.key_pem.empty() ? crypto::GenerateKey() : options.key_pem;
-  const auto request = crypto::MakeRequest(key, options.name);
-  if (!request) return Fail(request.error());
+net::HttpRequest MakeCall(const JoinOptions& options, const std::string& request_pem) {
   json::object labels;
   for (const auto& [name, value] : options.labels) labels[name] = value;
-  net::TlsIdentity identity;
-  identity.ca_pem = options.ca_pem;
-  if (options.ca_pem.empty()) identity.ca_fingerprint = token->ca_fingerprint;
-  net::HttpClient client(*endpoint, identity);
   net::HttpRequest call;
   call.method = "POST";
   call.target = "/api/v1/join";
@@ -94,22 +78,58 @@ Result<Joined> Join(const JoinOptions& options) {
   call.body = json::serialize(json::object{{"token", options.token},
                                            {"name", options.name},
                                            {"labels", std::move(labels)},
-                                           {"request_pem", *request}});
+                                           {"request_pem", request_pem}});
+  return call;
+}
+
+Result<net::Endpoint> EndpointOf(const std::string& server) {
+  auto endpoint = net::ParseEndpoint(server);
+  if (endpoint && !endpoint->tls)
+    return Fail(ErrorCode::kInvalid, "{}: agents join over TLS; write https://…", server);
+  return endpoint;
+}
+
+Result<Joined> Ask(const std::string& server, const net::TlsIdentity& identity,
+                   const net::HttpRequest& call) {
+  auto endpoint = EndpointOf(server);
+  if (!endpoint) return Fail(endpoint.error());
+  net::HttpClient client(std::move(*endpoint), identity);
   const auto response = client.Call(call);
   if (!response) return Fail(response.error());
-  if (response->status == 202) {
-    auto wait = ReadWait(*response);
-    if (wait) wait->key_pem = key;
-    return wait;
-  }
+  if (response->status == 202) return ReadWait(*response);
   if (response->status != 201)
-    return Fail(CodeOf(response->status), "cannot join {}: {}", options.server,
-                ErrorMessage(*response));
-  auto joined = ReadAnswer(*response);
+    return Fail(CodeOf(response->status), "cannot join {}: {}", server, ErrorMessage(*response));
+  return ReadAnswer(*response);
+}
+
+bool IsAway(const Error& error) {
+  return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout;
+}
+
+}  // namespace
+
+Result<Joined> Join(const JoinOptions& options) {
+  const auto token = ParseJoinToken(options.token);
+  if (!token) return Fail(token.error());
+  for (const auto& server : options.servers)
+    if (const auto endpoint = EndpointOf(server); !endpoint) return Fail(endpoint.error());
+  if (const auto fits = CheckHostName(options.name); !fits) return Fail(fits.error());
+  const std::string key = options.key_pem.empty() ? crypto::GenerateKey() : options.key_pem;
+  const auto request = crypto::MakeRequest(key, options.name);
+  if (!request) return Fail(request.error());
+  net::TlsIdentity identity;
+  identity.ca_pem = options.ca_pem;
+  if (options.ca_pem.empty()) identity.ca_fingerprint = token->ca_fingerprint;
+  const net::HttpRequest call = MakeCall(options, *request);
+  Result<Joined> joined = Fail(ErrorCode::kInvalid, "name a server to join");
+  for (const auto& server : options.servers) {
+    joined = Ask(server, identity, call);
+    if (joined || !IsAway(joined.error())) break;
+  }
   if (!joined) return joined;
   joined->key_pem = key;
   // A server that names no CA of its own is believed by what it was believed by just now.
-  if (joined->ca_pem.empty()) joined->ca_pem = options.ca_pem;
+  if (!joined->waits && joined->ca_pem.empty()) joined->ca_pem = options.ca_pem;
   return joined;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/instant.hpp"
 #include "base/result.hpp"
@@ -22,8 +23,8 @@ struct Joined {
 };
 
 struct JoinOptions {
-  std::string server;  // URL
-  std::string token;   // of 'muster agents invite'
+  std::vector<std::string> servers;  // URLs; the first that can be reached is asked
+  std::string token;                 // of 'muster agents invite'
   std::string name;
   Labels labels;
   std::string ca_pem;   // believe this CA instead of the token's fingerprint
@@ -31,7 +32,8 @@ struct JoinOptions {
 };
 
 // Makes a key, asks the server to sign it, and believes only a server whose CA the token (or
-// ca_pem) names, or the system's CAs when it names none. Blocks. The error says what to do.
+// ca_pem) names, or the system's CAs when it names none. Asked again, also at another server, with
+// the same key, it is the same join. Blocks. The error says what to do.
 Result<Joined> Join(const JoinOptions& options);
 
 }  // namespace muster::agent

@@ -19,12 +19,8 @@ constexpr Duration kFirstPause = std::chrono::milliseconds(250);
 constexpr Duration kLongestPause = std::chrono::seconds(20);
 
 // Read anew for each connection: certificates are renewed while a long transfer runs.
-Result<net::HttpClient> Connect(const std::string& data) {
-  const auto text = ReadFile(data + "/agent.conf");
-  if (!text) return Fail(text.error());
-  const auto who = ParseIdentity(*text);
-  if (!who) return Fail(who.error());
-  auto endpoint = net::ParseEndpoint(who->server);
+Result<net::HttpClient> Connect(const std::string& data, const std::string& server) {
+  auto endpoint = net::ParseEndpoint(server);
   if (!endpoint) return Fail(endpoint.error());
   net::TlsIdentity identity;
   const std::array files = {std::pair{"/agent.key", &identity.key_pem},
@@ -70,17 +66,32 @@ Courier::Courier(std::string data, std::uint64_t rate, Say say)
 
 Result<net::HttpClient*> Courier::Client() {
   if (!client_) {
-    auto made = Connect(data_);
+    auto server = Server();
+    if (!server) return Fail(server.error());
+    auto made = Connect(data_, *server);
     if (!made) return Fail(made.error());
     client_.emplace(std::move(*made));
   }
   return &*client_;
 }
 
+// What a server told the agent meanwhile counts for the next connection.
+Result<std::string> Courier::Server() {
+  auto known = LoadServers(data_);
+  if (!known) return Fail(known.error());
+  if (servers_)
+    servers_->Told(std::move(known->told));
+  else
+    servers_.emplace(std::move(known->seed), std::move(known->given), std::move(known->told));
+  return servers_->Current();
+}
+
 void Courier::Pause(const std::string& why) {
   if (!away_) say_(fmt::format("trying again: {}", why));
   away_ = true;
   client_.reset();
+  // Another server is tried at once, while there is one.
+  if (servers_ && servers_->Lost(BootNow().ms, 0) == Duration::zero()) return;
   backoff_ = std::clamp(backoff_ * 2, kFirstPause, kLongestPause);
   // Spread, as all hosts of a run lose the same server at the same moment.
   static std::minstd_rand random(std::random_device{}());
@@ -91,6 +102,7 @@ void Courier::Pause(const std::string& why) {
 void Courier::Passed(std::size_t bytes) {
   backoff_ = Duration{};
   away_ = false;
+  servers_->Welcomed(0);
   const Duration wait = pace_.Take(bytes, BootNow());
   if (wait > Duration::zero()) std::this_thread::sleep_for(wait);
 }

@@ -7,11 +7,13 @@
 
 #include "adapters/net/client.hpp"
 #include "agent/transfer/pace.hpp"
+#include "link/server_choice.hpp"
 
 namespace muster::agent {
 
-// Carries artifacts between this host and its server, by the identity in the agent's data folder.
-// A connection that breaks is made again, with growing delays, for as long as it takes: the task's
+// Carries artifacts between this host and its servers, by the identity in the agent's data folder.
+// A connection that breaks is made again, to the next of the servers, with growing delays when all
+// of them failed, for as long as it takes: the task's
 // timeout ends it. What failed for good comes back: kNotFound, kDenied, kInvalid; errors of sinks
 // and sources as they are.
 class Courier {
@@ -35,6 +37,7 @@ class Courier {
 
  private:
   Result<net::HttpClient*> Client();
+  Result<std::string> Server();
   // Nothing when it is worth another try, which comes after a pause.
   std::optional<Error> Judge(const Result<net::HttpResponse>& answer);
   void Pause(const std::string& why);
@@ -46,6 +49,7 @@ class Courier {
   const std::string data_;
   const Say say_;
   Pace pace_;
+  std::optional<link::ServerChoice> servers_;  // once it has connected
   std::optional<net::HttpClient> client_;
   Duration backoff_{};
   bool away_ = false;

@@ -51,7 +51,7 @@ TEST_F(DataFolderTest, OwnKeyIsMadeOnce) {
 TEST_F(DataFolderTest, JoinIsKept) {
   {
     auto folder = Open();
-    ASSERT_TRUE(folder->SaveJoin("https://muster:8440", "web01", "c1", {"KEY", "CERT", "CA"}));
+    ASSERT_TRUE(folder->SaveJoin({"https://muster:8440"}, "web01", "c1", {"KEY", "CERT", "CA"}));
     EXPECT_TRUE(folder->Joined());
   }
   const auto folder = Open();
@@ -69,6 +69,35 @@ TEST_F(DataFolderTest, JoinIsKept) {
     ASSERT_EQ(::stat((Data() + "/" + name).c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777U, 0600U) << name;
   }
+}
+
+TEST_F(DataFolderTest, ServersAreKept) {
+  const std::vector<std::string> two = {"https://a:8440", "https://b:8440"};
+  const std::vector<std::string> told = {"https://b:8440", "https://c:8440"};
+  {
+    auto folder = Open();
+    ASSERT_TRUE(folder->SaveJoin(two, "web01", "c1", {"KEY", "CERT", "CA"}));
+    EXPECT_TRUE(LoadServers(Data())->told.empty());
+    ASSERT_TRUE(folder->SaveServers(told));
+  }
+  auto folder = Open();
+  EXPECT_EQ(folder->Who().server, two[0]) << "which is all that an older agent reads";
+  auto known = LoadServers(Data());
+  ASSERT_TRUE(known);
+  EXPECT_EQ(known->given, two);
+  EXPECT_EQ(known->told, told);
+  EXPECT_EQ(known->seed, folder->Who().store);
+  // Another join may be to another cluster.
+  ASSERT_TRUE(folder->SaveJoin({"https://z:8440"}, "web01", "c2", {"KEY", "CERT", "CA"}));
+  known = LoadServers(Data());
+  EXPECT_EQ(known->given, std::vector<std::string>{"https://z:8440"});
+  EXPECT_TRUE(known->told.empty());
+}
+
+TEST_F(DataFolderTest, ServersMayBeWrittenWithBlanks) {
+  EXPECT_EQ(SplitServers(" https://a:1 ,https://b:2,, "),
+            (std::vector<std::string>{"https://a:1", "https://b:2"}));
+  EXPECT_TRUE(SplitServers("").empty());
 }
 
 TEST_F(DataFolderTest, SessionsGrowThroughRestarts) {

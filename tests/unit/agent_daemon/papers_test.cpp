@@ -15,7 +15,7 @@ class PapersTest : public ::testing::Test {
   PapersTest() : folder_(*DataFolder::Open(temp_.Path().string(), "/none")) {
     key_ = *folder_.OwnKey();
     const Credentials first{key_, Sign(old_, seconds(900)), old_.cert_pem};
-    EXPECT_TRUE(folder_.SaveJoin("https://x", "h", "c", first));
+    EXPECT_TRUE(folder_.SaveJoin({"https://x"}, "h", "c", first));
     papers_ = std::make_unique<Papers>(folder_, first);
     begins_ = crypto::ValidityOf(first.cert_pem)->begins;
   }

@@ -49,6 +49,22 @@ TEST_F(Push, ASymbolicLinkBecomesAFileAndWhatItLedToStays) {
   EXPECT_EQ(Text(Place("link")), "new");
 }
 
+TEST_F(Push, GoesToAServerThatAnswers) {
+  const std::string content = Pattern(100'000);
+  Identity who;
+  who.server = "https://127.0.0.1:1";
+  who.servers = fmt::format("https://127.0.0.1:1,https://127.0.0.1:{},https://localhost:1", port_);
+  // Each seed has an order of its own; with ten, some begin with a server that is away.
+  for (int seed = 0; seed < 10; ++seed) {
+    who.store = std::to_string(seed);
+    Write(Data() / "agent.conf", FormatIdentity(who));
+    const std::string name = "file" + who.store;
+    const auto outcome = Run(PushOf({.files = {Keep(content)}, .to = Place(name)}));
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_TRUE(Text(Place(name)) == content);
+  }
+}
+
 TEST_F(Push, KeepsItsNameInAFolder) {
   const auto outcome =
       Run(PushOf({.files = {Keep("text")}, .to = Place() + "/", .name = "kernel.deb"}));
