@@ -44,6 +44,8 @@ class PrivateEtcd {
   void Start(std::size_t member) {
     members_[member] = std::make_unique<ChildProcess>(Words(member), Log(member));
   }
+  // Forgets all it had; it is not running.
+  void Wipe(std::size_t member) { std::filesystem::remove_all(Data(member)); }
   void Send(std::size_t member, int signal) const { members_[member]->Send(signal); }
 
   // The status of its answer; 0 when there was none.
@@ -77,6 +79,9 @@ class PrivateEtcd {
   std::string Log(std::size_t member) const {
     return (folder_.Path() / fmt::format("log{}", member)).string();
   }
+  std::string Data(std::size_t member) const {
+    return (folder_.Path() / fmt::format("data-{}", client_ports_[member])).string();
+  }
   std::string PeerUrl(std::size_t member) const {
     return fmt::format("http://127.0.0.1:{}", peer_ports_[member]);
   }
@@ -84,12 +89,11 @@ class PrivateEtcd {
     std::string all;
     for (std::size_t i = 0; i < options_.members; ++i)
       all += fmt::format("{}m{}={}", i == 0 ? "" : ",", i, PeerUrl(i));
-    const std::string data = fmt::format("data-{}", client_ports_[member]);
     std::vector<std::string> words{"/usr/bin/etcd",
                                    "--name",
                                    fmt::format("m{}", member),
                                    "--data-dir",
-                                   (folder_.Path() / data).string(),
+                                   Data(member),
                                    "--listen-client-urls",
                                    Url(member),
                                    "--advertise-client-urls",

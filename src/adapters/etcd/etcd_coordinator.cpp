@@ -12,6 +12,7 @@ struct EtcdCoordinator::Parts {
   Parts(const std::vector<net::Endpoint>& endpoints, const EtcdOptions& options, Duration timeout,
         const Clock& clock);
 
+  etcd::Session session;
   etcd::Gateway keeping;
   etcd::Gateway watching;
   etcd::View view;
@@ -29,8 +30,8 @@ struct EtcdCoordinator::Parts {
 
 EtcdCoordinator::Parts::Parts(const std::vector<net::Endpoint>& endpoints,
                               const EtcdOptions& options, Duration timeout, const Clock& clock)
-    : keeping(endpoints, options, timeout),
-      watching(endpoints, options, timeout),
+    : keeping(endpoints, options, timeout, session, etcd::Gateway::Role::kLogsIn),
+      watching(endpoints, options, timeout, session, etcd::Gateway::Role::kFollows),
       view(etcd::Keys(options.prefix)),
       turns(clock, [this] { Wake(); }) {
   const etcd::Keys keys(options.prefix);

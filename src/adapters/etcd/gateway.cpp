@@ -9,6 +9,11 @@ namespace {
 
 constexpr std::size_t kMaxMessage = 4 << 20;  // far above etcd's own bound for a request, 1.5 MiB
 
+constexpr std::string_view kLogin = "/v3/auth/authenticate";
+
+// A wrong password costs etcd as much as a right one.
+constexpr std::chrono::seconds kAfterRefusal{5};
+
 // etcd says so with three different errors: after a restart, before a login, after a change of
 // users.
 bool TokenRefused(const Error& error) {
@@ -49,11 +54,15 @@ Result<std::vector<net::Endpoint>> ParseEndpoints(const std::vector<std::string>
   return endpoints;
 }
 
-Gateway::Gateway(std::vector<net::Endpoint> endpoints, const EtcdOptions& options, Duration timeout)
+Gateway::Gateway(std::vector<net::Endpoint> endpoints, const EtcdOptions& options, Duration timeout,
+                 Session& session, Role role)
     : endpoints_(std::move(endpoints)),
       user_(options.user),
       password_(options.password),
-      timeout_(timeout) {
+      timeout_(timeout),
+      login_timeout_(std::max(timeout, options.lease)),
+      session_(session),
+      role_(role) {
   const net::TlsIdentity identity{
       .ca_pem = options.ca_pem, .key_pem = options.key_pem, .cert_pem = options.cert_pem};
   for (const net::Endpoint& endpoint : endpoints_)
@@ -73,14 +82,18 @@ net::HttpRequest Gateway::RequestOf(std::string_view path, const std::string& bo
                            .target = std::string(path),
                            .headers = {{"Content-Type", "application/json"}},
                            .body = body};
-  if (!token_.empty()) request.headers.emplace_back("Authorization", token_.Reveal());
+  // Whoever logs in with a token that is no longer good is refused for that.
+  if (path == kLogin) return request;
+  if (const auto token = session_.Token(); token && !token->empty())
+    request.headers.emplace_back("Authorization", token->Reveal());
   return request;
 }
 
-Result<net::HttpResponse> Gateway::Send(std::string_view path, const std::string& body) {
+Result<net::HttpResponse> Gateway::Send(std::string_view path, const std::string& body,
+                                        Duration silence) {
   std::string received;
   auto response =
-      clients_[current_].Stream(RequestOf(path, body), timeout_, [&](std::string_view piece) {
+      clients_[current_].Stream(RequestOf(path, body), silence, [&](std::string_view piece) {
         received += piece;
         return received.size() <= kMaxMessage;
       });
@@ -88,8 +101,9 @@ Result<net::HttpResponse> Gateway::Send(std::string_view path, const std::string
   return response;
 }
 
-Gateway::Answer Gateway::AskKnown(std::string_view path, const std::string& body) {
-  auto response = Send(path, body);
+Gateway::Answer Gateway::AskKnown(std::string_view path, const std::string& body,
+                                  Duration silence) {
+  auto response = Send(path, body, silence);
   // Also when the certificate was refused: another endpoint may have a better one.
   if (!response) return Fail(ErrorCode::kUnavailable, "{}", response.error().message);
   auto answer = ReadAnswer(response->status, response->body);
@@ -97,29 +111,39 @@ Gateway::Answer Gateway::AskKnown(std::string_view path, const std::string& body
   return Fail(ErrorCode::kUnavailable, "{}: {}", NameOfCurrent(), answer.error().message);
 }
 
+Result<> Gateway::Identify() {
+  if (user_.empty() || session_.Token()) return {};
+  return LogIn();
+}
+
 Result<> Gateway::LogIn() {
-  token_ = {};
-  const auto answer = AskKnown("/v3/auth/authenticate", LoginBody(user_, password_.Reveal()));
+  if (role_ == Role::kFollows) return Fail(ErrorCode::kUnavailable, "not logged in yet");
+  if (std::chrono::steady_clock::now() < next_login_) return Fail(refused_);
+  const auto answer = AskKnown(kLogin, LoginBody(user_, password_.Reveal()), login_timeout_);
   if (!answer) {
     const Error& error = answer.error();
     if (error.code == ErrorCode::kUnavailable) return Fail(error);
-    if (error.code == ErrorCode::kConflict) return {};  // users are not switched on there
-    return Fail(ErrorCode::kDenied, "user {}: {}; check user and password", user_, error.message);
+    if (error.code == ErrorCode::kConflict) {  // users are not switched on there
+      session_.Set({});
+      return {};
+    }
+    refused_ = {ErrorCode::kDenied,
+                fmt::format("user {}: {}; check user and password", user_, error.message)};
+    next_login_ = std::chrono::steady_clock::now() + kAfterRefusal;
+    return Fail(refused_);
   }
   auto token = ReadToken(*answer);
   if (!token) return Fail(ErrorCode::kUnavailable, "{}", token.error().message);
-  token_ = SecretText::Take(*token);
+  session_.Set(SecretText::Take(*token));
   return {};
 }
 
 Gateway::Answer Gateway::AskCurrent(std::string_view path, const std::string& body) {
-  if (!user_.empty() && token_.empty()) {
-    if (auto in = LogIn(); !in) return Fail(in.error());
-  }
-  auto answer = AskKnown(path, body);
+  if (auto known = Identify(); !known) return Fail(known.error());
+  auto answer = AskKnown(path, body, timeout_);
   if (!answer && !user_.empty() && TokenRefused(answer.error())) {
     if (auto in = LogIn(); !in) return Fail(in.error());
-    answer = AskKnown(path, body);
+    answer = AskKnown(path, body, timeout_);
   }
   if (answer || answer.error().code != ErrorCode::kDenied) return answer;
   return Fail(ErrorCode::kDenied, "{}; {} must be granted to read and write Muster's keys",
@@ -128,8 +152,7 @@ Gateway::Answer Gateway::AskCurrent(std::string_view path, const std::string& bo
 
 Gateway::Answer Gateway::AskOnce(std::string_view path, const std::string& body) {
   auto answer = AskCurrent(path, body);
-  if (!answer && answer.error().code == ErrorCode::kUnavailable)
-    current_ = (current_ + 1) % clients_.size();
+  if (!answer && answer.error().code == ErrorCode::kUnavailable) MoveOn();
   return answer;
 }
 
@@ -148,9 +171,7 @@ Gateway::Answer Gateway::Ask(std::string_view path, const std::string& body) {
 
 Result<> Gateway::Follow(std::string_view path, const std::string& body, Duration idle,
                          const OnMessage& on_message) {
-  if (!user_.empty() && token_.empty()) {
-    if (auto in = LogIn(); !in) return in;
-  }
+  if (auto known = Identify(); !known) return known;
   Lines lines;
   bool heard = false;
   bool enough = false;
@@ -171,10 +192,9 @@ Result<> Gateway::Follow(std::string_view path, const std::string& body, Duratio
     auto refused = ReadAnswer(response->status, response->body);
     if (!refused) good = Fail(refused.error());
   }
-  if (!good && TokenRefused(good.error())) token_ = {};
-  if (!heard) current_ = (current_ + 1) % clients_.size();
+  if (!heard) MoveOn();
   if (!good) return good;
-  return Fail(ErrorCode::kUnavailable, "{}: the stream ended", NameOfCurrent());
+  return Fail(ErrorCode::kUnavailable, "the stream ended");
 }
 
 }  // namespace muster::etcd

@@ -78,9 +78,7 @@ Result<> Keeper::KeepLease() {
 Result<> Keeper::GetLease() {
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(options_.lease).count();
   const MonoTime sent = clock_.Read().mono;
-  const auto answer = gateway_.Ask("/v3/lease/grant", GrantBody(seconds));
-  if (!answer) return Fail(answer.error());
-  const auto grant = ReadGrant(*answer);
+  const auto grant = gateway_.AskFor("/v3/lease/grant", GrantBody(seconds), ReadGrant);
   if (!grant) return Fail(grant.error());
   lease_ = grant->lease;
   until_ = LeadTime(sent, grant->ttl);
@@ -89,9 +87,8 @@ Result<> Keeper::GetLease() {
 }
 
 Result<> Keeper::Read() {
-  const auto answer = gateway_.Ask("/v3/kv/range", RangeBody(options_.keys.prefix));
-  if (!answer) return Fail(answer.error());
-  const auto snapshot = ReadSnapshot(*answer);
+  const auto snapshot =
+      gateway_.AskFor("/v3/kv/range", RangeBody(options_.keys.prefix), ReadSnapshot);
   if (!snapshot) return Fail(snapshot.error());
   if (view_.Replace(*snapshot, position_)) turns_.Changed();
   return {};
@@ -102,9 +99,7 @@ Result<> Keeper::Renew() {
     if (auto read = Read(); !read) return read;
     const std::size_t endpoint = gateway_.Current();
     const MonoTime sent = clock_.Read().mono;
-    const auto answer = gateway_.Ask("/v3/lease/keepalive", LeaseBody(lease_));
-    if (!answer) return Fail(answer.error());
-    const auto ttl = ReadKeptAlive(*answer);
+    const auto ttl = gateway_.AskFor("/v3/lease/keepalive", LeaseBody(lease_), ReadKeptAlive);
     if (!ttl) return Fail(ttl.error());
     if (ttl->count() == 0) {
       LeaseIsGone();
@@ -129,13 +124,12 @@ void Keeper::LeaseIsGone() {
 }
 
 Result<TxnAnswer> Keeper::Txn(const std::string& body) {
-  const auto answer = gateway_.AskOnce("/v3/kv/txn", body);
-  if (answer) return ReadTxn(*answer);
-  if (answer.error().code == ErrorCode::kNotFound) {
+  auto answer = gateway_.AskOnceFor("/v3/kv/txn", body, ReadTxn);
+  if (!answer && answer.error().code == ErrorCode::kNotFound) {
     LeaseIsGone();
     renewal_ = {};
   }
-  return Fail(answer.error());
+  return answer;
 }
 
 Result<> Keeper::TakeSeat() {

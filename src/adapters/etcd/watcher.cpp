@@ -45,9 +45,7 @@ bool Watcher::Pause() {
 }
 
 Result<> Watcher::Read() {
-  const auto answer = gateway_.Ask("/v3/kv/range", RangeBody(keys_.prefix));
-  if (!answer) return Fail(answer.error());
-  const auto snapshot = ReadSnapshot(*answer);
+  const auto snapshot = gateway_.AskFor("/v3/kv/range", RangeBody(keys_.prefix), ReadSnapshot);
   if (!snapshot) return Fail(snapshot.error());
   next_ = snapshot->revision + 1;
   if (view_.Replace(*snapshot, position_)) changed_();
