@@ -266,11 +266,12 @@ Result<std::string> ReadLeader(std::string_view text) {
 Result<Member> ReadMember(std::string_view text) {
   const auto object = ParseObject(text);
   if (!object) return Fail(object.error());
-  Member member{.name = TextOf(*object, "name"),
-                .url = TextOf(*object, "url"),
-                .version = TextOf(*object, "version"),
-                .links = static_cast<std::uint64_t>(NumberOf(*object, "links")),
-                .draining = FlagOf(*object, "draining")};
+  Member member{
+      .name = TextOf(*object, "name"),
+      .url = TextOf(*object, "url"),
+      .version = TextOf(*object, "version"),
+      .links = static_cast<std::uint64_t>(std::max<std::int64_t>(0, NumberOf(*object, "links"))),
+      .draining = FlagOf(*object, "draining")};
   if (member.name.empty()) return Fail(ErrorCode::kInvalid, "a member without name");
   if (const json::object* labels = ObjectOf(*object, "labels")) {
     for (const auto& [key, value] : *labels)
