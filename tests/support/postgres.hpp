@@ -32,7 +32,7 @@ namespace muster {
 // port. It ends with the process, however that ends. Throws when the server does not start.
 class PrivatePostgres {
  public:
-  enum class Disk { kFast, kDurable };  // kFast: without fsync
+  enum class Disk { kFast, kDurable };  // kFast: without fsync and vacuum
 
   explicit PrivatePostgres(Disk disk = Disk::kFast) : disk_(disk) {
     Give(folder_.Path());
@@ -120,7 +120,8 @@ class PrivatePostgres {
                                      "-c",
                                      "max_wal_size=512MB"};
     if (disk_ == Disk::kFast)
-      for (const char* word : {"-c", "fsync=off", "-c", "full_page_writes=off"})
+      for (const char* word :
+           {"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "autovacuum=off"})
         command.emplace_back(word);
     return command;
   }

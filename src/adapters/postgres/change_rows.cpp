@@ -106,10 +106,13 @@ Result<> BatchFold::Put(const PutTask& put) {
     return Fail(ErrorCode::kInternal, "the row of task {} belongs to another host",
                 FormatTaskKey(task.key));
   NeedNode(task.store, task.boot);
-  if (IsFinal(task.state) && task.log.state == LogState::kOpen)
-    Of(TableId::kOpenLog).Put(key);
-  else
-    Of(TableId::kOpenLog).Drop(key);
+  // An attempt that has not ended has no row there.
+  if (IsFinal(task.state)) {
+    if (task.log.state == LogState::kOpen)
+      Of(TableId::kOpenLog).Put(key);
+    else
+      Of(TableId::kOpenLog).Drop(key);
+  }
   std::string rest = records::EncodeTaskRest(task);
   Cells row = key;
   row.insert(row.end(),

@@ -81,7 +81,8 @@ Result<std::vector<TaskRecord>> ReadOpenLogs(Connection& connection) {
           " FROM open_log o JOIN task t ON (t.run, t.visit, t.ordinal, t.attempt)"
           " = (o.run, o.visit, o.ordinal, o.attempt)" +
           std::string(kJoinNode) +
-          " WHERE NOT EXISTS (SELECT 1 FROM run r WHERE r.id = o.run AND r.state < 4)"
+          " WHERE t.state >= 4 AND t.log_state = 0"
+          " AND NOT EXISTS (SELECT 1 FROM run r WHERE r.id = o.run AND r.state < 4)"
           " ORDER BY t.run, t.visit, t.ordinal, t.attempt",
       {}, [](const Row& row) { return TaskOf(row); });
 }
