@@ -180,6 +180,24 @@ TEST_F(PostgresFaults, ClockIsTheDatabases) {
   EXPECT_GE((*clock)->ms, std::stoll(before) * 1000);
 }
 
+// As docs/postgresql.md sets it up.
+TEST(PostgresPermissions, OwnerOfADatabaseNeedsNothingMore) {
+  PrivatePostgres& server = SharedPostgres();
+  server.Sql("CREATE ROLE plain LOGIN");
+  server.Sql("CREATE DATABASE plain OWNER plain");
+  const std::string address = server.Address() + " user=plain dbname=plain";
+  auto first = PostgresStore::Open({.address = address});
+  ASSERT_TRUE((*first)->TakeTerm());
+  RawSession frozen(address);
+  ASSERT_TRUE(frozen.Do("BEGIN"));
+  ASSERT_TRUE(frozen.Do("UPDATE fence SET number = number + 1"));
+  auto second = PostgresStore::Open({.address = address});
+  const auto taken = (*second)->TakeTerm();
+  ASSERT_TRUE(taken) << taken.error().message;
+  EXPECT_TRUE(CommitTo(**second, BatchOf({PutRun{RunOf(1)}}), taken->term, CommitNumber(1)));
+  EXPECT_FALSE(frozen.Do("COMMIT"));
+}
+
 TEST(PostgresRestart, StoreGoesOnByItselfAfterTheDatabaseCameBack) {
   PrivatePostgres database;
   auto opened = PostgresStore::Open({.address = database.Address()});
