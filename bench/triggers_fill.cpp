@@ -1,7 +1,7 @@
-// Fills the data folder of a server that is not running with triggers, through the store: each with
-// its document, as if it had been applied, and due once a month, two days from now at the earliest.
+// Fills the store of servers that are not running with triggers: each with its document, as if it
+// had been applied, and due once a month, two days from now at the earliest.
 //
-//   triggers_fill FOLDER COUNT
+//   triggers_fill FOLDER|postgres://… COUNT
 
 #include <chrono>
 #include <cstdio>
@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "adapters/postgres/postgres_store.hpp"
 #include "adapters/sqlite/sqlite_store.hpp"
 #include "adapters/system/system_clock.hpp"
 #include "cron/next.hpp"
@@ -70,17 +71,27 @@ void Commit(Store& store, Fence& fence, Batch batch) {
   if (const auto result = done.get_future().get(); !result) Die(result.error());
 }
 
+std::unique_ptr<Store> Open(const std::string& where) {
+  if (where.starts_with("postgres")) {
+    auto opened = PostgresStore::Open({.address = where});
+    if (!opened) Die(opened.error());
+    return std::move(*opened);
+  }
+  auto opened = SqliteStore::Open(where, {});
+  if (!opened) Die(opened.error());
+  return std::move(*opened);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(stderr, "usage: triggers_fill FOLDER COUNT\n");
+    std::fprintf(stderr, "usage: triggers_fill FOLDER|postgres://... COUNT\n");
     return 2;
   }
   const std::uint64_t count = std::strtoull(argv[2], nullptr, 10);
-  auto opened = SqliteStore::Open(argv[1], {});
-  if (!opened) Die(opened.error());
-  Store& store = **opened;
+  const auto opened = Open(argv[1]);
+  Store& store = *opened;
   auto fence = store.TakeTerm();
   if (!fence) Die(fence.error());
   const WallTime now = SystemClock().Read().wall;

@@ -2,7 +2,6 @@
 
 import os
 import pwd
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,17 +10,19 @@ from muster_processes import Daemon, free_port, wait_until
 POSTGRES = Path("/usr/lib/postgresql/15/bin")
 
 
-def _as_nobody(words):
+def _as_nobody(words, bound=True):
     """PostgreSQL does not run as root."""
     if os.getuid() != 0:
         return words
-    return ["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups", "--pdeathsig", "KILL", *words]
+    return ["setpriv", "--reuid", "nobody", "--regid", "nogroup", "--clear-groups",
+            *(["--pdeathsig", "KILL"] if bound else []), *words]
 
 
 class Postgres(Daemon):
     """A database of its own, on loopback. `durable`: every commit reaches the disk."""
 
-    def __init__(self, folder, durable=True, port=None, settings=()):
+    def __init__(self, folder, durable=True, port=None, settings=(), bound=True):
+        self.bound = bound
         self.folder = Path(folder)
         self.port = port or free_port()
         self.data = self.folder / "data"
@@ -30,7 +31,7 @@ class Postgres(Daemon):
                    "-c", f"fsync={'on' if durable else 'off'}", "-c", "max_connections=200"]
         for setting in settings:
             options += ["-c", setting]
-        super().__init__(_as_nobody([str(POSTGRES / "postgres"), "-D", str(self.data), *options]),
+        super().__init__(_as_nobody([str(POSTGRES / "postgres"), "-D", str(self.data), *options], bound),
                          self.folder.parent / f"{self.folder.name}.log")
         self.address = f"postgres://muster@127.0.0.1:{self.port}/muster"
 
@@ -66,7 +67,7 @@ class Postgres(Daemon):
 class Etcd:
     """Members of one etcd on loopback."""
 
-    def __init__(self, folder, members=3, ports=None):
+    def __init__(self, folder, members=3, ports=None, bound=True):
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         ports = ports or [free_port() for _ in range(2 * members)]
@@ -76,12 +77,12 @@ class Etcd:
         self.members = []
         for number, (client, peer) in enumerate(zip(self.clients, peers), 1):
             data = self.folder / f"e{number}"
-            shutil.rmtree(data, ignore_errors=True)
             self.members.append(Daemon(
                 ["/usr/bin/etcd", "--name", f"e{number}", "--data-dir", data, "--listen-client-urls", client,
                  "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
                  "--initial-cluster", everyone, "--initial-cluster-state", "new", "--logger", "zap", "--log-level", "error"],
                 self.folder.parent / f"etcd{number}.log"))
+            self.members[-1].bound = bound
 
     def start(self):
         for member in self.members:

@@ -162,6 +162,8 @@ class Command:
 class Daemon:
     """A server, agent or emulator: started, ended, started again, with one log for all of it."""
 
+    bound = True  # it ends with this program
+
     def __init__(self, words, log, environment=None):
         self.words = [str(word) for word in words]
         self.log = Path(log)
@@ -172,7 +174,8 @@ class Daemon:
         assert not self.running(), f"{self.words} runs already"
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(self.words, env=self.environment, stdin=subprocess.DEVNULL,
-                                            stdout=log, stderr=log, preexec_fn=_die_with_parent)
+                                            stdout=log, stderr=log,
+                                            preexec_fn=_die_with_parent if self.bound else os.setsid)
         return self
 
     def running(self):

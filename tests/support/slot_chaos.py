@@ -32,6 +32,8 @@ HOSTS = 20
 
 
 class SlotChaos:
+    hosts = HOSTS
+
     def __init__(self, cluster, triggers, seed):
         self.cluster, self.random = cluster, random.Random(seed)
         self.names = [f"t{number:04}" for number in range(1, triggers + 1)]
@@ -39,17 +41,20 @@ class SlotChaos:
 
     def begin(self):
         """Emulated hosts, a job, and triggers of every rule for what is missed."""
-        token = self.cluster.invite(uses=HOSTS, replace=True)
-        self.cluster.add_daemon("ticks", [BIN / "muster-fleet", "--server", self.cluster.url, "--count", HOSTS,
-                                          "--prefix", "tick"], {"MUSTER_JOIN": token})
-        self.cluster.wait_online(*(f"tick{number}" for number in range(1, HOSTS + 1)))
+        self.start_fleet()
         rules = ("all", "latest", "skip")
         documents = JOB + "---\n".join(
-            TRIGGER.format(name=name, host=f"tick{1 + number % HOSTS}", missed=rules[number % len(rules)])
+            TRIGGER.format(name=name, host=f"tick{1 + number % self.hosts}", missed=rules[number % len(rules)])
             for number, name in enumerate(self.names))
         answer = self.cluster.http("POST", "/api/v1/documents",
                                    {"documents": [{"file": "ticks.yaml", "text": documents}]})
         assert answer.status == 200, answer
+
+    def start_fleet(self):
+        token = self.cluster.invite(uses=HOSTS, replace=True)
+        self.cluster.add_daemon("ticks", [BIN / "muster-fleet", "--server", self.cluster.url, "--count", HOSTS,
+                                          "--prefix", "tick"], {"MUSTER_JOIN": token})
+        self.cluster.wait_online(*(f"tick{number}" for number in range(1, HOSTS + 1)))
 
     def history(self, kills):
         """Kills the server so many times, at any moment: also while it is starting."""
