@@ -15,6 +15,7 @@
 
 #include <sqlite3.h>
 
+#include "adapters/postgres/postgres_store.hpp"
 #include "adapters/sqlite/sqlite_store.hpp"
 #include "adapters/system/system_clock.hpp"
 #include "engine/pipeline.hpp"
@@ -221,11 +222,23 @@ double RawTasksPerSecond(const std::filesystem::path& folder, std::uint32_t host
   return static_cast<double>(done) / elapsed.count();
 }
 
+// The same engine on a PostgreSQL; the bare rows beside it are bench/postgres.
+int MeasurePostgres(const char* address, std::uint32_t hosts, Seconds duration) {
+  auto store = PostgresStore::Open({.address = address});
+  if (!store) return 1;
+  Driver driver(**store, hosts);
+  driver.Enrol();
+  std::printf("METRIC pg_tasks_per_second %.0f tasks/s\n", driver.Measure(duration));
+  return 0;
+}
+
 }  // namespace
 
+// tasks [SECONDS [HOSTS [postgres://…]]]
 int main(int argc, char** argv) {
   const Seconds duration(argc > 1 ? std::atof(argv[1]) : 10);
   const std::uint32_t hosts = argc > 2 ? static_cast<std::uint32_t>(std::atoi(argv[2])) : 5000;
+  if (argc > 3) return MeasurePostgres(argv[3], hosts, duration);
   std::string folder = (std::filesystem::temp_directory_path() / "muster-tasks-XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr) return 1;
   double rate = 0;
