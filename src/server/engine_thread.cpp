@@ -220,6 +220,11 @@ EngineThread::Status EngineThread::GetStatus() const {
   return status;
 }
 
+bool EngineThread::Leading() const {
+  base::Lock lock(mutex_);
+  return status_.leading;
+}
+
 base::Activity::View EngineThread::GetActivity() const {
   auto view = activity_.Look();
   base::Lock lock(mutex_);

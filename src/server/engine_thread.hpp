@@ -89,6 +89,7 @@ class EngineThread {
   }
 
   Status GetStatus() const;
+  bool Leading() const;  // it has loaded, and decides
   base::Activity::View GetActivity() const;
 
  private:

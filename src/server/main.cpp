@@ -48,6 +48,8 @@
 #include "server/outside_work.hpp"
 #include "server/peers/cluster.hpp"
 #include "server/peers/followers.hpp"
+#include "server/peers/member_identity.hpp"
+#include "server/peers/shared_artifacts.hpp"
 #include "server/results/run_results.hpp"
 #include "server/results/watched_store.hpp"
 #include "server/secret_book.hpp"
@@ -60,8 +62,7 @@ namespace {
 
 constexpr std::size_t kWorkers = 4;
 constexpr Duration kSweep = std::chrono::seconds(15);
-constexpr Duration kGoodbyeWithin = std::chrono::seconds(5);  // nodes of a draining server move
-constexpr std::chrono::hours kMemberLife{24};  // of the certificate shown to other servers
+constexpr Duration kGoodbyeWithin = std::chrono::seconds(5);   // nodes of a draining server move
 constexpr Duration kUploadsKept = std::chrono::hours(7 * 24);  // that nobody goes on with
 
 constexpr const char* kPackagedConfig = "/etc/muster/musterd.yaml";
@@ -163,29 +164,6 @@ Member SelfOf(const Config& config, const HostPort& listen) {
           .labels = config.cluster.labels};
 }
 
-// What this server shows to the others. It has the CA's key, so it makes its own certificate.
-std::function<net::TlsIdentity()> MemberIdentity(const Identity& identity, std::string name,
-                                                 const Clock& clock) {
-  struct Kept {
-    net::TlsIdentity shown;
-    WallTime renew;
-  };
-  return [&identity, name = std::move(name), &clock, kept = std::make_shared<Kept>()] {
-    if (clock.Read().wall < kept->renew) return kept->shown;
-    const auto made = crypto::MakeMemberCert(identity.ca, name, kMemberLife);
-    if (!made) {
-      spdlog::error("certificate for other servers: {}", made.error().message);
-      return kept->shown;
-    }
-    kept->shown = {.ca_pem = identity.NodesTrust(),
-                   .ca_fingerprint = {},
-                   .key_pem = made->key_pem,
-                   .cert_pem = made->cert_pem};
-    kept->renew = clock.Read().wall + kMemberLife / 2;
-    return kept->shown;
-  };
-}
-
 // Output that another server keeps is read from where both keep it, if somebody watches.
 void ShowStored(StreamHub& hub, LogStore& logs, WorkerPool& workers, const StoredOutput& output) {
   if (!hub.HearOfOutput(output.task.run)) return;
@@ -270,12 +248,14 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
       },
       EngineSettings(config), self.name);
   leader = &engine;
+  MemberIdentity member(identity->ca, identity->NodesTrust(), self.name, clock);
+  const auto show_member = [&member] { return member.Get(); };
   Cluster cluster(
-      loop, **coordinator, gateway, clock,
-      {.self = self, .identity = MemberIdentity(*identity, self.name, clock)},
+      loop, **coordinator, gateway, clock, {.self = self, .identity = show_member},
       {.submit = [&engine](engine::Command command) { engine.Submit(std::move(command)); },
        .stand_by = [&engine](bool wanted) { engine.StandBy(wanted); },
        .links = [&gateway] { return gateway.LinkCount(); },
+       .engine_leads = [&engine] { return engine.Leading(); },
        .engine_trouble = [&engine] { return engine.GetStatus().reason; },
        .say_goodbye = [&gateway] { gateway.SayGoodbye(kGoodbyeWithin); }});
   cluster_of_gateway = &cluster;
@@ -309,6 +289,8 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   gateway.SetRefused([&](const std::string& remote) { link_refused(net::SourceOf(remote)); });
   net::Server* net_server = nullptr;
   CertificateKeeper keeper(config.data, certificates, *identity, clock);
+  SharedArtifacts shared_files(
+      **artifacts, {.urls = [&cluster] { return cluster.OtherUrls(); }, .identity = show_member});
   api::Services services{
       .store = store,
       .logs = logs,
@@ -329,7 +311,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
       .log = log,
       .activities = [&] { return ActivitiesOf(network, engine, *stores, workers); },
       .keeper = data_keeper,
-      .artifacts = **artifacts,
+      .artifacts = shared_files,
       .results = results,
       .not_ready = [&cluster] { return cluster.NotReady(); }};
   api::TriggerPlanner planner(services, workers);
@@ -346,8 +328,10 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
              planner.Fetch(std::move(fetches));
            },
        .ended = [&followers] { followers.Dismiss(); }});
-  api::ArtifactServices files{
-      .store = **artifacts, .workers = workers, .ask = api::AskEngine(engine)};
+  api::ArtifactServices files{.own = **artifacts,
+                              .shared = shared_files,
+                              .workers = workers,
+                              .ask = api::AskEngine(engine)};
   api::Router router(authenticator, refusals, workers, clock);
   for (auto* routes : {api::RunRoutes, api::SteeringRoutes, api::DocumentRoutes, api::JobRoutes,
                        api::TaskRoutes, api::ResultRoutes, api::HostRoutes, api::AgentRoutes,
@@ -372,8 +356,11 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
       {.on_http =
            [&](net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
              const base::Activity::Work mark(network, "request");
-             if (!cluster.PassOn(request, exchange))
+             const auto answers = cluster.PassOn(request, exchange);
+             if (answers == Cluster::Answers::kHere)
                router.Handle(std::move(request), std::move(exchange));
+             else if (answers == Cluster::Answers::kNobody)
+               router.NobodyLeads(std::move(request), std::move(exchange), cluster.NotReady());
            },
        .streams_body = api::StreamsBody,
        .on_link =

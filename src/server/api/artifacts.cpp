@@ -28,7 +28,7 @@ bool IsHost(const Call& call) { return call.actor().name.empty(); }
 // granted.
 void WhenAllowed(ArtifactServices& services, const CallPtr& call, const std::string& sha256,
                  std::vector<FileQuestion::Kind> kinds, std::function<void()> next) {
-  if (!IsHost(*call)) return next();
+  if (!IsHost(*call) || !call->request().peer_server.empty()) return next();
   if (kinds.empty())
     return call->Fail(403, "denied", "this host has no open task that is about this file");
   const FileQuestion question{kinds.back(), call->request().peer_key, sha256};
@@ -43,7 +43,7 @@ void WhenAllowed(ArtifactServices& services, const CallPtr& call, const std::str
 }
 
 void NotThere(ArtifactServices& services, Call& call, const std::string& sha256) {
-  const auto uploaded = services.store.Uploaded(sha256);
+  const auto uploaded = services.For(call).Uploaded(sha256);
   if (!uploaded) return call.Fail(uploaded.error());
   call.Fail(404, "not_found", fmt::format("there is no artifact {}", ToHex(sha256)),
             {{kOffset, std::to_string(*uploaded)}});
@@ -92,7 +92,7 @@ class Download : public std::enable_shared_from_this<Download> {
 };
 
 void Send(ArtifactServices& services, const CallPtr& call, const std::string& sha256) {
-  auto reader = services.store.Open(sha256);
+  auto reader = services.For(*call).Open(sha256);
   if (!reader && reader.error().code == ErrorCode::kNotFound)
     return NotThere(services, *call, sha256);
   if (!reader) return call->Fail(reader.error());
@@ -189,12 +189,12 @@ Result<UploadRange> RangeOf(const Call& call) {
 void Receive(ArtifactServices& services, const CallPtr& call, const std::string& sha256) {
   const auto range = RangeOf(*call);
   if (!range) return call->Fail(range.error());
-  const auto there = services.store.Find(sha256);
+  const auto there = services.For(*call).Find(sha256);
   if (!there) return call->Fail(there.error());
   if (*there) return Kept(*call, 200, sha256, (*there)->size, (*there)->size);
-  auto upload = services.store.Begin(sha256, range->size, range->range.begin);
+  auto upload = services.For(*call).Begin(sha256, range->size, range->range.begin);
   if (!upload && upload.error().code == ErrorCode::kConflict) {
-    const auto uploaded = services.store.Uploaded(sha256);
+    const auto uploaded = services.For(*call).Uploaded(sha256);
     return call->Fail(409, "conflict", upload.error().message,
                       {{kOffset, std::to_string(uploaded.value_or(0))}, {"Retry-After", "1"}});
   }

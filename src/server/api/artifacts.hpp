@@ -25,9 +25,12 @@ using AskAboutFile =
 
 // What the artifact routes work with. Everything here outlives the router.
 struct ArtifactServices {
-  ArtifactStore& store;
+  ArtifactStore& own;     // this server's, for other servers
+  ArtifactStore& shared;  // the cluster's, for everybody else
   WorkerPool& workers;
   AskAboutFile ask;
+
+  ArtifactStore& For(const Call& call) { return call.request().peer_server.empty() ? shared : own; }
 };
 
 // GET, HEAD and PUT of /api/v1/artifacts/{sha256}. Files pass in pieces, whatever their size: about

@@ -75,10 +75,21 @@ void Router::LogRefusal(const Call& call, const char* what, const std::string& w
                ForLog(net::FindHeader(request.headers, "User-Agent")), ForLog(why), *left_out);
 }
 
+CallPtr Router::NewCall(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
+  return std::make_shared<Call>(
+      std::move(request), std::move(exchange),
+      fmt::format("q{}-{}", next_request_++, ToHex(crypto::RandomBytes(4))));
+}
+
+void Router::NobodyLeads(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange,
+                         const std::string& why) {
+  NewCall(std::move(request), std::move(exchange))
+      ->Fail(503, "unavailable", fmt::format("nobody can answer this now: {}; try again", why),
+             {{"Retry-After", "1"}});
+}
+
 void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
-  const auto call =
-      std::make_shared<Call>(std::move(request), std::move(exchange),
-                             fmt::format("q{}-{}", next_request_++, ToHex(crypto::RandomBytes(4))));
+  const auto call = NewCall(std::move(request), std::move(exchange));
   std::string allowed;
   for (const auto& route : routes_) {
     auto parts = Match(route.pattern, call->Path());

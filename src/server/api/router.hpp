@@ -34,8 +34,12 @@ class Router {
 
   // On the network loop's thread.
   void Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange);
+  // Answers 503: whoever leads would know, but nobody does at the moment.
+  void NobodyLeads(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange,
+                   const std::string& why);
 
  private:
+  CallPtr NewCall(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange);
   // True when the caller may go on; else the call was answered.
   bool Admit(const CallPtr& call, Privilege privilege);
   void LogRefusal(const Call& call, const char* what, const std::string& why);

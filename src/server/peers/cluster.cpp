@@ -25,17 +25,21 @@ bool IsOwn(std::string_view target) {
          path.starts_with("/api/v1/debug/");
 }
 
-// What a server says about its caller counts; what anybody else says about it does not.
-void TakeWord(net::HttpRequest& request) {
-  if (!request.peer_server.empty()) {
-    const auto address = net::FindHeader(request.headers, kForAddress);
-    if (!address.empty()) request.remote = std::string(address);
+// What a server says about a caller counts, and the request is then that caller's; what anybody
+// else says does not. True when a server passed it on.
+bool TakeWord(net::HttpRequest& request) {
+  const auto address = net::FindHeader(request.headers, kForAddress);
+  const bool passed_on = !request.peer_server.empty() && !address.empty();
+  if (passed_on) {
+    request.remote = std::string(address);
     request.peer_key = std::string(net::FindHeader(request.headers, kForKey));
+    request.peer_server.clear();
   }
   std::erase_if(request.headers, [](const auto& header) {
     return !net::FindHeader({header}, kForAddress).empty() ||
            !net::FindHeader({header}, kForKey).empty();
   });
+  return passed_on;
 }
 
 }  // namespace
@@ -132,14 +136,17 @@ bool Cluster::Stored(const std::vector<LogChunk>& chunks) {
   return false;
 }
 
-bool Cluster::PassOn(net::HttpRequest& request,
-                     const std::shared_ptr<net::HttpExchange>& exchange) {
-  TakeWord(request);
-  // What a server passed on is not passed on again: the two do not agree on who leads.
-  if (Leads() || !request.peer_server.empty() || IsOwn(request.target) || !forwarder_) return false;
+Cluster::Answers Cluster::PassOn(net::HttpRequest& request,
+                                 const std::shared_ptr<net::HttpExchange>& exchange) {
+  const bool passed_on = TakeWord(request);
+  // What one server asks of another is about that server.
+  if (exits_.engine_leads() || IsOwn(request.target) || !request.peer_server.empty())
+    return Answers::kHere;
+  // What was passed on is not passed on again: the two do not agree on who leads.
+  if (Leads() || passed_on || !forwarder_) return Answers::kNobody;
   net::Headers more{{kForAddress, request.remote}, {kForKey, request.peer_key}};
   forwarder_->Pass(std::move(request), exchange, std::move(more));
-  return true;
+  return Answers::kLeader;
 }
 
 void Cluster::Drain(bool wanted) {
@@ -159,7 +166,9 @@ void Cluster::Drain(bool wanted) {
 
 std::string Cluster::NotReady() const {
   if (draining_) return "draining: its nodes go to other servers, and it does not lead";
-  return Leads() ? exits_.engine_trouble() : leader_link_.Trouble();
+  if (Leads()) return exits_.engine_trouble();
+  const std::string trouble = coordinator_.Trouble();
+  return trouble.empty() ? leader_link_.Trouble() : trouble;
 }
 
 std::vector<Cluster::View> Cluster::Servers() const {
@@ -177,6 +186,13 @@ std::vector<std::string> Cluster::Urls() const {
   std::vector<std::string> urls;
   for (const auto& member : coordinator_.Members())
     if (!member.draining && !member.url.empty()) urls.push_back(member.url);
+  return urls;
+}
+
+std::vector<std::string> Cluster::OtherUrls() const {
+  std::vector<std::string> urls;
+  for (const auto& member : coordinator_.Members())
+    if (member.name != settings_.self.name) urls.push_back(member.url);
   return urls;
 }
 

@@ -31,6 +31,7 @@ class Cluster {
     std::function<void(engine::Command)> submit;  // to this server's engine
     std::function<void(bool wanted)> stand_by;    // be no candidate
     std::function<std::size_t()> links;           // open here
+    std::function<bool()> engine_leads;           // it has loaded, and decides
     std::function<std::string()> engine_trouble;  // why its engine takes no commands
     std::function<void()> say_goodbye;            // send the nodes to other servers
   };
@@ -52,9 +53,14 @@ class Cluster {
   // show.
   bool Stored(const std::vector<LogChunk>& chunks);
 
-  // On the loop's thread. Says whether the request went to the leader; else it is to be answered
-  // here. What another server passed on is marked with whom it came from.
-  bool PassOn(net::HttpRequest& request, const std::shared_ptr<net::HttpExchange>& exchange);
+  // Who answers a request.
+  enum class Answers {
+    kHere,    // this server, with what the request now says of its caller
+    kLeader,  // it went there
+    kNobody,  // there is no leader, or no way to it: NotReady says why
+  };
+  // On the loop's thread.
+  Answers PassOn(net::HttpRequest& request, const std::shared_ptr<net::HttpExchange>& exchange);
 
   void Drain(bool wanted);
   // Why a load balancer should send nobody here; "" when it should.
@@ -63,6 +69,7 @@ class Cluster {
 
   std::vector<View> Servers() const EXCLUDES(mutex_);  // by name, also those that went
   std::vector<std::string> Urls() const;               // of servers that take nodes
+  std::vector<std::string> OtherUrls() const;          // of all but this one
 
  private:
   void Refresh() EXCLUDES(mutex_);

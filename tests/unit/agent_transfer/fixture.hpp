@@ -164,7 +164,7 @@ class TransferTest : public net::NetTest {
                                   [](Duration, const std::function<void()>& work) { work(); }};
   server::Authenticator people_{"secret"};
   server::api::Router router_{people_, refusals_, workers_, clock_};
-  server::api::ArtifactServices services_{artifacts_, workers_, {}};
+  server::api::ArtifactServices services_{artifacts_, artifacts_, workers_, {}};
   Handler serve_;
   std::vector<std::string> asked_;  // "GET bytes=0-9"
   bool may_get_ = true;

@@ -83,7 +83,7 @@ class ArtifactCalls : public net::NetTest {
                      [](Duration, const std::function<void()>& work) { work(); }};
   Authenticator people_{"admin"};
   Router router_{people_, refusals_, workers_, clock_};
-  ArtifactServices services_{*store_, workers_, {}};
+  ArtifactServices services_{*store_, *store_, workers_, {}};
   std::optional<net::HttpClient> client_;  // with the certificate of a host, when a test says so
   bool may_get_ = false;
   bool may_put_ = false;

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/net/client.hpp"
+#include "ports/artifacts.hpp"
+
+namespace muster::server {
+
+// Files of a cluster: each is kept by this server and by at least one more. What is not here is
+// fetched from a server that has it, and then is here too. A file that no other server can take now
+// is kept here alone, and the log says so. Calls may wait for the network, so they belong on
+// workers.
+class SharedArtifacts final : public ArtifactStore {
+ public:
+  struct Others {
+    std::function<std::vector<std::string>()> urls;  // of the other servers that are there
+    std::function<net::TlsIdentity()> identity;      // what this one shows them
+  };
+
+  // `own` must outlive it.
+  SharedArtifacts(ArtifactStore& own, Others others) : own_(own), others_(std::move(others)) {}
+
+  Result<std::optional<Artifact>> Find(const std::string& sha256) override;
+  Result<std::unique_ptr<ArtifactReader>> Open(const std::string& sha256) override;
+  Result<std::uint64_t> Uploaded(const std::string& sha256) override {
+    return own_.Uploaded(sha256);
+  }
+  Result<std::unique_ptr<ArtifactUpload>> Begin(const std::string& sha256, std::uint64_t size,
+                                                std::uint64_t offset) override;
+  Result<std::vector<Artifact>> List(const std::string& after, std::size_t limit) override {
+    return own_.List(after, limit);
+  }
+  Result<> Remove(const std::string& sha256) override { return own_.Remove(sha256); }
+  Result<> DropUploads(WallTime moment) override { return own_.DropUploads(moment); }
+
+ private:
+  class Upload;
+
+  bool Fetch(const std::string& sha256);
+  Result<> FetchFrom(const std::string& url, const std::string& sha256);
+  void Give(const std::string& sha256);
+  Result<> GiveTo(const std::string& url, const std::string& sha256);
+  Result<net::HttpClient> Call(const std::string& url) const;
+
+  ArtifactStore& own_;
+  const Others others_;
+};
+
+}  // namespace muster::server
