@@ -25,6 +25,12 @@ bool IsOwn(std::string_view target) {
          path.starts_with("/api/v1/debug/");
 }
 
+// What helps to find out why nobody leads.
+bool AnsweredByAny(std::string_view target) {
+  const auto path = target.substr(0, target.find('?'));
+  return path == "/api/v1/status" || path == "/api/v1/servers";
+}
+
 // What a server says about a caller counts, and the request is then that caller's; what anybody
 // else says does not. True when a server passed it on.
 bool TakeWord(net::HttpRequest& request) {
@@ -143,7 +149,8 @@ Cluster::Answers Cluster::PassOn(net::HttpRequest& request,
   if (exits_.engine_leads() || IsOwn(request.target) || !request.peer_server.empty())
     return Answers::kHere;
   // What was passed on is not passed on again: the two do not agree on who leads.
-  if (Leads() || passed_on || !forwarder_) return Answers::kNobody;
+  if (Leads() || passed_on || !forwarder_)
+    return AnsweredByAny(request.target) ? Answers::kHere : Answers::kNobody;
   net::Headers more{{kForAddress, request.remote}, {kForKey, request.peer_key}};
   forwarder_->Pass(std::move(request), exchange, std::move(more));
   return Answers::kLeader;
