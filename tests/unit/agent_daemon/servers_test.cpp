@@ -49,12 +49,12 @@ class FakeServer {
   // Before the agent starts.
   void Name(std::vector<std::string> servers) { servers_ = std::move(servers); }
 
+  // And leaves it to the agent to go.
   void SayGoodbye(std::vector<std::string> servers) {
     loop_.Do([&] {
       link::ServerFrame frame;
       frame.goodbye = link::Goodbye{std::move(servers)};
       link_->Send(link::ServerFrameEncoder().Encode(frame));
-      link_->Close();
     });
   }
   void Die() {
