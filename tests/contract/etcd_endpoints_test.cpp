@@ -101,7 +101,7 @@ TEST_F(EtcdEndpoints, SilentOneDoesNotCostTheLeadership) {
 }
 
 TEST_F(EtcdEndpoints, UserAndPassword) {
-  PrivateEtcd etcd;
+  PrivateEtcd etcd({.flags = {"--bcrypt-cost", "4"}});
   ASSERT_TRUE(Leads({.endpoints = etcd.Urls(), .user = "muster", .password = SecretText("x")}))
       << "where users are not switched on, none is needed";
   ASSERT_EQ(etcd.Post("/v3/auth/user/add", R"({"name":"root","password":"r"})"), 200);

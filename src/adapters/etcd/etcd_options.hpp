@@ -22,9 +22,8 @@ struct EtcdOptions {
   // How long etcd waits for a leader that is silent. Whole seconds; etcd itself may raise it to one
   // and a half of its own election time-out (to 2 s as it comes).
   Duration lease = std::chrono::seconds(2);
-  // For one request to one endpoint; zero is a sixth of the lease, at most 500 ms. It must stay
-  // below etcd's election time-out: an answer that took longer may come from a member that was
-  // replaced meanwhile as etcd's leader (docs/decisions/0043).
+  // For one request to one endpoint, at most a quarter of the lease; zero is a sixth of it, at most
+  // 500 ms. Endpoints are tried in turn, and a leader has time for a round of them.
   Duration timeout = Duration(0);
 };
 

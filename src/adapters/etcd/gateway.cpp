@@ -11,6 +11,10 @@ constexpr std::size_t kMaxMessage = 4 << 20;  // far above etcd's own bound for 
 
 constexpr std::string_view kLogin = "/v3/auth/authenticate";
 
+// // etcd takes its time over passwords, and much more of it when it is busy; a login given up is
+// one more that keeps it busy.
+constexpr std::chrono::seconds kLoginTimeout{5};
+
 // A wrong password costs etcd as much as a right one.
 constexpr std::chrono::seconds kAfterRefusal{5};
 
@@ -60,7 +64,7 @@ Gateway::Gateway(std::vector<net::Endpoint> endpoints, const EtcdOptions& option
       user_(options.user),
       password_(options.password),
       timeout_(timeout),
-      login_timeout_(std::max(timeout, options.lease)),
+
       session_(session),
       role_(role) {
   const net::TlsIdentity identity{
@@ -119,7 +123,7 @@ Result<> Gateway::Identify() {
 Result<> Gateway::LogIn() {
   if (role_ == Role::kFollows) return Fail(ErrorCode::kUnavailable, "not logged in yet");
   if (std::chrono::steady_clock::now() < next_login_) return Fail(refused_);
-  const auto answer = AskKnown(kLogin, LoginBody(user_, password_.Reveal()), login_timeout_);
+  const auto answer = AskKnown(kLogin, LoginBody(user_, password_.Reveal()), kLoginTimeout);
   if (!answer) {
     const Error& error = answer.error();
     if (error.code == ErrorCode::kUnavailable) return Fail(error);

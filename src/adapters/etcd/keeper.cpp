@@ -57,8 +57,8 @@ void Keeper::Work() {
   Result<> done = KeepLease();
   renewed_ = done.has_value();
   if (renewed_) {
-    done = TakeSeat();
-    if (auto competed = Compete(); !competed) done = competed;
+    done = Compete();
+    if (auto seated = TakeSeat(); !seated) done = seated;
   } else {
     renewal_ = Steady::now() + options_.lease / 20;
   }
@@ -96,9 +96,10 @@ Result<> Keeper::Read() {
 
 Result<> Keeper::Renew() {
   for (std::size_t moved = 0;; ++moved) {
+    const MonoTime asked = clock_.Read().mono;
     if (auto read = Read(); !read) return read;
+    LoseWithKey();
     const std::size_t endpoint = gateway_.Current();
-    const MonoTime sent = clock_.Read().mono;
     const auto ttl = gateway_.AskFor("/v3/lease/keepalive", LeaseBody(lease_), ReadKeptAlive);
     if (!ttl) return Fail(ttl.error());
     if (ttl->count() == 0) {
@@ -108,7 +109,7 @@ Result<> Keeper::Renew() {
     if (gateway_.Current() != endpoint && moved < 2) continue;
     if (gateway_.Current() != endpoint)
       return Fail(ErrorCode::kUnavailable, "no endpoint answers twice in a row");
-    until_ = LeadTime(sent, *ttl);
+    until_ = LeadTime(asked, *ttl);
     turns_.Renewed(until_);
     renewal_ = Steady::now() + options_.lease / 4;
     return {};
@@ -160,14 +161,17 @@ void Keeper::Learn(KeyValue news) {
   if (view_.Apply({&news, 1})) turns_.Changed();
 }
 
-Result<> Keeper::Compete() {
-  const Lease holder = view_.LeaseOf(options_.keys.leader);
-  const bool ours = holder == lease_ && lease_ != 0;
+void Keeper::LoseWithKey() {
   const auto wish = turns_.Wanted();
-  if (wish && wish->leads) {
-    if (!ours) turns_.Lost();
-    return {};
-  }
+  if (wish && wish->leads && view_.LeaseOf(options_.keys.leader) != lease_) turns_.Lost();
+}
+
+Result<> Keeper::Compete() {
+  LoseWithKey();
+  const Lease holder = view_.LeaseOf(options_.keys.leader);
+  const bool ours = holder == lease_;
+  const auto wish = turns_.Wanted();
+  if (wish && wish->leads) return {};
   const bool claimed = wish && claimed_ == wish->number;
   if (claimed_ != 0 && !claimed) return Release();
   if (ours && !claimed) return Release();  // a claim of an earlier candidacy that came late

@@ -41,13 +41,15 @@ class Keeper {
   void Work() EXCLUDES(mutex_);
   Result<> KeepLease();
   Result<> GetLease();
-  // Reads what is there and renews, in this order and at one endpoint: the read is confirmed by a
-  // majority, so whoever renews right after it was etcd's leader then. A member that was replaced
-  // as leader, and does not know yet, would renew for itself alone.
+  // Reads what is there and renews, in this order and at one endpoint; time counts from before the
+  // read. That is confirmed by a majority, so it passed through etcd's leader. A member that was
+  // replaced as leader before, and does not know yet, would renew for itself alone; whoever
+  // replaces it afterwards begins by giving every lease its full time again.
   Result<> Renew();
   Result<> Read();
   void LeaseIsGone();
   Result<> TakeSeat() EXCLUDES(mutex_);
+  void LoseWithKey();  // when the leader's key is no longer ours
   Result<> Compete();
   Result<> Claim(const Turns::Wish& wish);
   Result<> Release();

@@ -26,6 +26,7 @@ Turns::~Turns() {
 void Turns::OnChange(std::function<void()> changed) {
   base::Lock lock(mutex_);
   changed_ = std::move(changed);
+  news_.NotifyAll();
 }
 
 void Turns::Changed() {
@@ -126,7 +127,7 @@ std::function<void()> Turns::Due() {
     calling_ = leads_ ? Calling::kElected : Calling::kLost;
     return leads_ ? candidacy_->elected : candidacy_->lost;
   }
-  if (std::exchange(has_changed_, false) && changed_) {
+  if (changed_ && std::exchange(has_changed_, false)) {
     calling_ = Calling::kChanged;
     return changed_;
   }

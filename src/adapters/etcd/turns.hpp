@@ -20,6 +20,7 @@ class Turns {
   Turns(const Clock& clock, std::function<void()> idle);
   ~Turns();  // not from a callback
 
+  // Is also told of what changed before.
   void OnChange(std::function<void()> changed) EXCLUDES(mutex_);
   void Changed() EXCLUDES(mutex_);  // have it called soon
 

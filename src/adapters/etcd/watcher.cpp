@@ -6,7 +6,7 @@
 namespace muster::etcd {
 namespace {
 
-constexpr std::chrono::milliseconds kPause{50};
+constexpr std::chrono::milliseconds kPause{100};
 
 }  // namespace
 

@@ -131,6 +131,12 @@ TEST_F(EtcdTurns, LossBeforeItsElectionWasToldIsNotTold) {
   EXPECT_EQ(AfterChange(2), (Told{"changed", "changed"}));
 }
 
+TEST_F(EtcdTurns, WhoeverListensLaterIsToldOfWhatChangedBefore) {
+  turns_.Changed();
+  turns_.OnChange([this] { Note("changed"); });
+  EXPECT_EQ(Await(1), Told{"changed"});
+}
+
 TEST(EtcdLeadTime, EndsATenthBeforeTheLeaseCan) { EXPECT_EQ(LeadTime({1000}, 2s), MonoTime{2800}); }
 
 }  // namespace
