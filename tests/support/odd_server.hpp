@@ -1,7 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include <fmt/format.h>
@@ -10,12 +13,17 @@
 
 namespace muster {
 
-// Says the same to everybody, whatever was asked, and hangs up.
+// Says what it is told to say, one request after the other, and hangs up after each.
 class OddServer {
  public:
-  explicit OddServer(std::string text) : text_(std::move(text)), listening_(ListenOnLoopback()) {
+  // To the first line of a request, from its own thread.
+  using Answer = std::function<std::string(std::string_view line)>;
+
+  explicit OddServer(Answer answer) : answer_(std::move(answer)), listening_(ListenOnLoopback()) {
     thread_ = std::thread([this] { Run(); });
   }
+  explicit OddServer(const std::string& always)
+      : OddServer([always](std::string_view) { return always; }) {}
   ~OddServer() {
     stop_ = true;
     shutdown(listening_.fd, SHUT_RDWR);
@@ -36,13 +44,15 @@ class OddServer {
       const int client = accept4(listening_.fd, nullptr, nullptr, SOCK_CLOEXEC);
       if (client < 0) continue;
       char request[4096];
-      [[maybe_unused]] const auto got = recv(client, request, sizeof(request), 0);
-      send(client, text_.data(), text_.size(), MSG_NOSIGNAL);
+      const auto got = recv(client, request, sizeof(request), 0);
+      const std::string_view asked(request, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+      const std::string said = answer_(asked.substr(0, asked.find("\r\n")));
+      send(client, said.data(), said.size(), MSG_NOSIGNAL);
       close(client);
     }
   }
 
-  const std::string text_;
+  const Answer answer_;
   const Listening listening_;
   std::atomic<bool> stop_ = false;
   std::thread thread_;

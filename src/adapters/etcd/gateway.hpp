@@ -88,7 +88,6 @@ class Gateway {
   const std::string user_;
   const SecretText password_;
   const Duration timeout_;
-
   Session& session_;
   const Role role_;
   std::vector<net::HttpClient> clients_;  // one for each endpoint
