@@ -1,5 +1,6 @@
 #include "adapters/postgres/connection.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <libpq-fe.h>
@@ -104,8 +105,8 @@ Result<> Connection::SetUp(Purpose purpose) {
   return {};
 }
 
-Connection::Deadline Connection::Patience() const {
-  return std::chrono::steady_clock::now() + patience_;
+Connection::Deadline Connection::Patience(std::chrono::milliseconds least) const {
+  return std::chrono::steady_clock::now() + std::max(patience_, least);
 }
 
 bool Connection::Alive() {
@@ -124,7 +125,7 @@ bool Connection::WaitFor(bool writing, Deadline deadline) {
     pollfd waits{PQsocket(handle_), static_cast<short>(POLLIN | (writing ? POLLOUT : 0)), 0};
     const int ready = left.count() <= 0 ? 0 : poll(&waits, 1, static_cast<int>(left.count()));
     if (ready < 0 && errno == EINTR) continue;
-    if (ready == 0) why_lost_ = fmt::format("no answer within {} ms", patience_.count());
+    if (ready == 0) why_lost_ = "no answer in time";
     if (ready <= 0) lost_ = true;
     if (ready <= 0) return false;
     if ((waits.revents & ~POLLOUT) != 0 && PQconsumeInput(handle_) == 0) lost_ = true;
@@ -216,10 +217,10 @@ Result<Rows> Connection::Ask(std::string_view sql, const Params& params) {
   return Collect(deadline);
 }
 
-Result<> Connection::Execute(const std::string& sql) {
+Result<> Connection::Execute(const std::string& sql, std::chrono::milliseconds patience) {
   state_.clear();
   if (lost_ || PQsendQuery(handle_, sql.c_str()) != 1) return Fail(Lost());
-  auto done = Collect(Patience());
+  auto done = Collect(Patience(patience));
   if (!done) return Fail(done.error());
   return {};
 }

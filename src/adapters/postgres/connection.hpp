@@ -70,8 +70,9 @@ class Connection {
   // Runs one statement; it is prepared on first use and kept. kUnavailable: nothing was done.
   // Errors else as ErrorOf says.
   Result<Rows> Ask(std::string_view sql, const Params& params = {});
-  // Runs SQL text of any number of statements, without parameters or answer.
-  Result<> Execute(const std::string& sql);
+  // Runs SQL text of any number of statements, without parameters or answer; waits for `patience`
+  // when that is more than usual.
+  Result<> Execute(const std::string& sql, std::chrono::milliseconds patience = {});
   // Runs all as one transaction in one round trip; their answers in order. kTimeout: COMMIT may
   // have been done; the session is gone then. After any other error nothing was done.
   Result<std::vector<Rows>> Transact(const std::vector<Query>& queries);
@@ -90,7 +91,7 @@ class Connection {
 
   Connection(pg_conn* handle, const PostgresOptions& options, std::string secret);
   Result<> SetUp(Purpose purpose);
-  Deadline Patience() const;
+  Deadline Patience(std::chrono::milliseconds least = {}) const;
   // Waits until the socket can be read, or written when `writing`; false when time ran out or the
   // session ended, which it then notes.
   bool WaitFor(bool writing, Deadline deadline);

@@ -3,6 +3,9 @@
 namespace muster::postgres {
 namespace {
 
+// A step may build an index over years of tasks.
+constexpr std::chrono::hours kStepPatience{4};
+
 // Held to the end of the transaction; the number is ours alone.
 constexpr const char* kBegin =
     "BEGIN; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(7309453021)";
@@ -47,7 +50,7 @@ Result<> Keep(Connection& connection, const Version& version) {
 Result<> RunContracts(Connection& connection, std::span<const SchemaStep> steps, Version& version) {
   for (std::size_t i = version.needed; i < steps.size(); ++i) {
     if (*steps[i].contract == '\0') continue;
-    if (auto run = connection.Execute(steps[i].contract); !run) return run;
+    if (auto run = connection.Execute(steps[i].contract, kStepPatience); !run) return run;
     version.needed = i + 1;
   }
   return {};
@@ -61,7 +64,8 @@ Result<> ExpandLocked(Connection& connection, std::span<const SchemaStep> steps)
   const bool fresh = version.expanded == 0;
   if (auto may = Refuse(version, steps.size()); !may) return may;
   for (; version.expanded < steps.size(); ++version.expanded)
-    if (auto run = connection.Execute(steps[version.expanded].expand); !run) return run;
+    if (auto run = connection.Execute(steps[version.expanded].expand, kStepPatience); !run)
+      return run;
   if (fresh)
     if (auto run = RunContracts(connection, steps, version); !run) return run;
   return Keep(connection, version);
@@ -93,13 +97,16 @@ Result<> Locked(Connection& connection, Work work) {
 
 }  // namespace
 
+Result<> CheckKnown(Connection& connection, std::span<const SchemaStep> steps) {
+  auto version = ReadVersion(connection);
+  if (!version) return Fail(version.error());
+  return Refuse(version->value_or(Version()), steps.size());
+}
+
 Result<> Expand(Connection& connection, std::span<const SchemaStep> steps) {
   auto version = ReadVersion(connection);
   if (!version) return Fail(version.error());
-  if (*version) {
-    if (auto may = Refuse(**version, steps.size()); !may) return may;
-    if ((*version)->expanded >= steps.size()) return {};
-  }
+  if (*version && (*version)->expanded >= steps.size()) return Refuse(**version, steps.size());
   return Locked(connection, [&] { return ExpandLocked(connection, steps); });
 }
 

@@ -27,14 +27,14 @@ Result<std::vector<Rows>> Connection::Drain(const std::vector<Prepared*>& answer
     Rows owner(result);
     const auto status = PQresultStatus(result);
     if (status == PGRES_FATAL_ERROR && !refused) refused = Refused(result);
-    if (lost_) return Fail(*refused);
+    if (lost_ && refused) return Fail(*refused);
     if (preparing != nullptr && status == PGRES_COMMAND_OK) preparing->there = true;
     if (preparing == nullptr) rows.push_back(std::move(owner));
     const Rows end(Next(deadline));  // nothing: it marks the end of the statement
-    if (lost_) return Fail(Lost());
   }
+  // Whatever becomes of the session now, the answers are known.
   const Rows sync(Next(deadline));
-  if (lost_ || PQexitPipelineMode(handle_) != 1) return Fail(Lost());
+  if (PQexitPipelineMode(handle_) != 1) lost_ = true;
   if (refused) return Fail(*refused);
   return rows;
 }

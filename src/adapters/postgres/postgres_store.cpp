@@ -110,11 +110,8 @@ void PostgresStore::Commit(std::shared_ptr<const Batch> batch, Term term, Commit
 }
 
 Result<Snapshot> PostgresStore::Load(Term term) {
-  return readers_->AtOneMoment<Snapshot>("load", [&](Connection& connection) -> Result<Snapshot> {
-    if (auto set = connection.Execute("SET LOCAL statement_timeout = '25s'"); !set)
-      return Fail(set.error());
-    return postgres::ReadSnapshot(connection, term);
-  });
+  return readers_->AtOneMoment<Snapshot>(
+      "load", [&](Connection& connection) { return postgres::ReadSnapshot(connection, term); });
 }
 
 Result<std::optional<WallTime>> PostgresStore::ReadClock() {
@@ -161,9 +158,12 @@ Result<std::shared_ptr<const Targets>> PostgresStore::FindTargets(RunId id) {
 
 Result<std::vector<Run>> PostgresStore::ListRuns(const RunFilter& filter, RunId before,
                                                  std::size_t limit) {
-  return readers_->AtOneMoment<std::vector<Run>>("list runs", [&](Connection& connection) {
+  const auto read = [&](Connection& connection) {
     return postgres::ReadRuns(connection, filter, before, limit);
-  });
+  };
+  // Those of one host are walked, with several statements.
+  return filter.host ? readers_->AtOneMoment<std::vector<Run>>("list runs", read)
+                     : readers_->Ask<std::vector<Run>>("list runs", read);
 }
 
 Result<std::vector<TaskRecord>> PostgresStore::ListTasks(RunId run, const TaskFilter& filter,

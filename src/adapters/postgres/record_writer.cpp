@@ -18,7 +18,7 @@ constexpr const char* kEndOthers = R"(
     AND a.datname = current_database()
     AND (a.application_name = current_setting('application_name')
          OR a.pid IN (SELECT l.pid FROM pg_locks l
-                      WHERE l.relation = 'fence'::regclass AND l.mode = 'RowExclusiveLock')))";
+                      WHERE l.relation = to_regclass('fence') AND l.mode = 'RowExclusiveLock')))";
 
 }  // namespace
 
@@ -40,30 +40,24 @@ Result<> RecordWriter::EndOthers() {
 
 Result<Fence> RecordWriter::RaiseTerm() {
   // A writer that began since the others were ended is waited for a moment, then ended too.
-  auto begun = connection_->Execute("BEGIN; SET LOCAL lock_timeout = '1s'");
-  if (!begun) return Fail(begun.error());
-  auto fence =
-      ReadOne<Fence>(*connection_, "UPDATE fence SET term = term + 1 RETURNING term, number", {},
-                     [](const Row& row) -> Result<Fence> {
-                       return Fence{Term(row.Id(0)), CommitNumber(row.Id(1))};
-                     });
-  auto ended = fence ? connection_->Execute("COMMIT") : Result<>(Fail(fence.error()));
-  if (!ended) {
-    connection_->Rollback();
-    return Fail(ended.error());
-  }
-  if (!*fence) return Fail(ErrorCode::kInternal, "the fence row is missing");
-  return **fence;
+  auto answers =
+      connection_->Transact({{"SET LOCAL lock_timeout = '1s'"},
+                             {"UPDATE fence SET term = term + 1 RETURNING term, number"}});
+  if (!answers) return Fail(answers.error());
+  const Rows& fence = answers->back();
+  if (fence.Count() == 0) return Fail(ErrorCode::kInternal, "the fence row is missing");
+  return Fence{Term(fence.At(0).Id(0)), CommitNumber(fence.At(0).Id(1))};
 }
 
 Result<Fence> RecordWriter::TakeTerm() {
   const auto take = [this]() -> Result<Fence> {
     if (auto connected = Connect(); !connected) return Fail(connected.error());
-    if (auto expanded = Expand(*connection_, steps_); !expanded) return Fail(expanded.error());
+    if (auto known = CheckKnown(*connection_, steps_); !known) return Fail(known.error());
     for (int tries = 1;; ++tries) {
       if (auto ended = EndOthers(); !ended) return Fail(ended.error());
-      auto fence = RaiseTerm();
-      if (fence || tries == kTakeTries || connection_->LastState() != "55P03") return fence;
+      const auto expanded = Expand(*connection_, steps_);
+      auto fence = expanded ? RaiseTerm() : Fail(expanded.error());
+      if (fence || tries == kTakeTries || connection_->LastState() != kStateLocked) return fence;
     }
   };
   auto fence = take();

@@ -1,6 +1,8 @@
 #include "adapters/postgres/run_reader.hpp"
 
+#include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "adapters/postgres/rows.hpp"
 #include "adapters/records/records.hpp"
@@ -70,8 +72,7 @@ Result<std::vector<Snapshot::OpenRun>> ReadWhole(Connection& connection,
   if (read)
     read = each("SELECT" + std::string(kTaskColumns) +
                     " FROM unnest(?) AS w (id) JOIN task t ON t.run = w.id"
-                    " LEFT JOIN node n ON n.id = t.node"
-                    " ORDER BY t.run, t.visit, t.ordinal, t.attempt",
+                    " LEFT JOIN node n ON n.id = t.node",
                 [](const Row& row, Snapshot::OpenRun& run) -> Result<> {
                   auto task = TaskOf(row);
                   if (!task) return Fail(task.error());
@@ -79,6 +80,11 @@ Result<std::vector<Snapshot::OpenRun>> ReadWhole(Connection& connection,
                   return {};
                 });
   if (!read) return Fail(read.error());
+  // Here rather than there: they come in this order but for chance, and may be a million.
+  for (auto& run : all)
+    std::ranges::sort(run.tasks, {}, [](const TaskRecord& task) {
+      return std::tuple(task.key.visit, task.key.ordinal, task.key.attempt);
+    });
   return all;
 }
 

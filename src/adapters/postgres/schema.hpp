@@ -20,6 +20,9 @@ struct SchemaStep {
 // The story of Muster's tables.
 std::span<const SchemaStep> RecordSteps();
 
+// kInvalid as Expand says; changes nothing.
+Result<> CheckKnown(Connection& connection, std::span<const SchemaStep> steps);
+
 // Makes the tables, or brings them up to date, in one transaction that two servers never run at
 // once. kInvalid: a newer musterd wrote them and took away what this one needs.
 Result<> Expand(Connection& connection, std::span<const SchemaStep> steps);

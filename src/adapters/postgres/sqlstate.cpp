@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 3> kLaterClasses = {"08", "53", "57"};
 constexpr std::array<std::string_view, 6> kLater = {
     "40001",  // serialization
     "40P01",  // deadlock
-    "55P03",  // lock time-out
+    kStateLocked,
     "25P03",  // idle in transaction
     "25006",  // read only: a standby, or a primary that is being demoted
     "58030",  // I/O
