@@ -1,6 +1,8 @@
 #include <atomic>
+#include <map>
 #include <thread>
 
+#include "base/mutex.hpp"
 #include "contract/store_fixture.hpp"
 
 namespace muster {
@@ -147,6 +149,44 @@ TEST_F(PostgresFaults, SessionEndedDuringCommitsLosesAndDoublesNothing) {
   stop = true;
   killer.join();
   ExpectWhole(*store, kBatches);
+}
+
+// Two servers that both believe they may lead: what one was answered stays, whoever writes next.
+TEST_F(PostgresFaults, LeadersThatDeposeEachOtherLoseNothingThatWasAnswered) {
+  constexpr std::uint64_t kEnough = 120;
+  ASSERT_TRUE(Open()->TakeTerm());
+  base::Mutex mutex;
+  std::map<std::uint64_t, std::string> answered;  // by batch: what it wrote
+  std::atomic<bool> enough = false;
+  const auto lead_once = [&](Store& store, const std::string& name) {
+    const auto fence = store.TakeTerm();
+    if (!fence) return;
+    for (std::uint64_t number = fence->number.value + 1; !enough;) {
+      muster::Run run = RunOf(number);
+      run.reason = fmt::format("{} in term {}", name, fence->term.value);
+      const auto done = CommitTo(store, BatchOf({PutRun{run}}), fence->term, CommitNumber(number));
+      if (!done && done.error().code == ErrorCode::kFenced) return;
+      if (!done) continue;  // kTimeout or kUnavailable: the same again
+      base::Lock lock(mutex);
+      EXPECT_TRUE(answered.emplace(number, run.reason).second) << "answered twice: " << number;
+      if (answered.size() >= kEnough) enough = true;
+      if (++number % 7 == 0) return;  // its lease is over
+    }
+  };
+  std::vector<std::thread> servers;
+  for (const char* name : {"one", "two"})
+    servers.emplace_back([&, name] {
+      auto store = Open();
+      while (!enough) lead_once(*store, name);
+    });
+  for (auto& server : servers) server.join();
+  auto store = Open();
+  for (const auto& [number, reason] : answered) {
+    const auto run = store->FindRun(RunId(number));
+    ASSERT_TRUE(run && run->value) << number;
+    EXPECT_EQ(run->value->reason, reason);
+  }
+  EXPECT_GE(store->ReadFence()->number.value, answered.rbegin()->first);
 }
 
 TEST_F(PostgresFaults, ReadersGoOnAfterTheirSessionsEnded) {

@@ -1,5 +1,7 @@
 #include "adapters/postgres/schema.hpp"
 
+#include <optional>
+
 namespace muster::postgres {
 namespace {
 
