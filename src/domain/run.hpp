@@ -227,6 +227,10 @@ struct Run {
   Visit parent_visit;
   std::string trigger;  // that started it; "" is none
   WallTime slot;        // the nominal time it was started for
+  // Which batch took the first stop of this pass, and which ended the run; none: not yet, or the
+  // row is older than these.
+  CommitNumber stop_commit = {};
+  CommitNumber ended_commit = {};
 };
 
 // The end of a stage follows from its tasks: cancelled when it was stopped, else succeeded when no

@@ -64,6 +64,18 @@ TEST_P(StoreFlow, RunPutAgainKeepsItsPlan) {
   EXPECT_TRUE(SamePlan(found->spec, *plan));
 }
 
+TEST_P(StoreFlow, RunKeepsWhichCommitsStoppedAndEndedIt) {
+  muster::Run run = RunOf(1, RunState::kCancelled);
+  run.stop_commit = CommitNumber(71);
+  run.ended_commit = CommitNumber(73);
+  Commit({PutRun{run}});
+  Reopen();
+  const auto list = store_->ListRuns({}, RunId(), 10);
+  ASSERT_TRUE(list && list->size() == 1);
+  EXPECT_EQ(list->front().stop_commit, CommitNumber(71));
+  EXPECT_EQ(list->front().ended_commit, CommitNumber(73));
+}
+
 TEST_P(StoreFlow, RunWithoutAPlanKeepsOnlyWhatARowSays) {
   const auto plan = PlanOf("drain");
   Commit({PutRun{Planned(1, *plan)}});

@@ -133,7 +133,9 @@ std::string EncodeRun(const Run& run) {
   out.set_hosts(run.hosts);
   out.set_created_ms(run.created.ms);
   out.set_ended_ms(run.ended.ms);
+  out.set_ended_commit(run.ended_commit.value);
   if (run.stop) PutWish(*run.stop, out.mutable_stop());
+  out.set_stop_commit(run.stop_commit.value);
   out.set_reason(run.reason);
   for (const auto& stage : run.stages) PutStage(stage, out.add_stages());
   PutFlow(run, &out);
@@ -161,7 +163,9 @@ Result<Run> DecodeRun(std::string_view blob) {
   run.hosts = in.hosts();
   run.created = {in.created_ms()};
   run.ended = {in.ended_ms()};
+  run.ended_commit = CommitNumber(in.ended_commit());
   if (in.has_stop()) run.stop = TakeWish(in.stop());
+  run.stop_commit = CommitNumber(in.stop_commit());
   run.reason = in.reason();
   for (const auto& item : in.stages()) {
     auto stage = TakeStage(item);

@@ -52,6 +52,7 @@ void OnBudget(Turn& turn, OpenRun& run) {
                             .task = {run.run.id, {}, 0}});
     return;
   }
+  run.run.stop_commit = turn.commit;
   run.run.stop = StopWish{.by = std::string(kByBudget),
                           .at = turn.now.wall,
                           .reason = fmt::format("the run's budget of {} is used up",

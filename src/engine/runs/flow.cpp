@@ -261,6 +261,7 @@ void EndRun(Turn& turn, OpenRun& open) {
   StopTicking(turn, open);
   run.state = EndOf(open);
   run.ended = turn.now.wall;
+  run.ended_commit = turn.commit;
   run.counts = open.counts;
   run.pause.reset();
   if (open.restored && !run.stop)

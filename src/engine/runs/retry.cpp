@@ -177,6 +177,7 @@ void OpenPass(Turn& turn, OpenRun& run, const Beginning& beginning) {
   record.ended = {};
   record.reason.clear();
   record.stop.reset();
+  record.stop_commit = record.ended_commit = {};
   record.pause.reset();
   record.outcome = StageState::kSucceeded;
   record.closing = false;

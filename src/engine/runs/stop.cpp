@@ -87,6 +87,7 @@ void AuditStop(Turn& turn, const StopRun& command, const std::vector<const Targe
 
 void StopWhole(Turn& turn, OpenRun& run, const StopWish& wish) {
   if (!run.run.stop || wish.grace < run.run.stop->grace) {
+    if (!run.run.stop) run.run.stop_commit = turn.commit;
     run.run.stop = wish;
     // What is paused ends at once.
     if (run.run.pause) {

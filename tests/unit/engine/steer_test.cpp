@@ -134,7 +134,9 @@ TEST_F(Steer, RetryOfAnEndedRunTakesTheFailedHostsFromTheFailedStage) {
   Sent();
   EndAll({2});
   EXPECT_EQ(Find(run).state, RunState::kFailed);
+  EXPECT_TRUE(Find(run).ended_commit);
   EXPECT_TRUE(Retry(run));
+  EXPECT_FALSE(Find(run).ended_commit);
   EXPECT_EQ(Sent(), (Hosts{2}));
   EXPECT_EQ(StageNow(), "b");
   EndAll();

@@ -30,6 +30,21 @@ TEST_F(Stop, KillsWhatRunsAndSkipsWhatWaits) {
   EXPECT_EQ(Find(run).state, RunState::kCancelled);
 }
 
+TEST_F(Stop, IsOnRecordWithItsCommitAndTheEndWithItsOwn) {
+  AddHosts(1);
+  const RunId run = Start(1);
+  const auto task = TakeOrders()[0];
+  EXPECT_FALSE(Find(run).stop_commit);
+  AskStop(run);
+  const CommitNumber stopped = Find(run).stop_commit;
+  EXPECT_EQ(stopped, store_.ReadFence()->number);
+  EXPECT_FALSE(Find(run).ended_commit);
+  AskStop(run);
+  EXPECT_EQ(Find(run).stop_commit, stopped) << "the first wish counts";
+  End(task, TaskState::kKilled);
+  EXPECT_EQ(Find(run).ended_commit, store_.ReadFence()->number);
+}
+
 TEST_F(Stop, OfAnEndedRunIsAConflict) {
   AddHosts(1);
   const RunId run = Start(1);
