@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -153,6 +154,12 @@ Result<> Run(Config config, const Load& load, const std::string& join,
                  fmt::join(known->given, ","));
   auto credentials = folder->LoadCredentials();
   if (!credentials) return muster::Fail(credentials.error());
+  std::optional<muster::agent::HistoryFile> history;
+  if (!config.history.empty()) {
+    auto opened = muster::agent::HistoryFile::Open(config.history);
+    if (!opened) return muster::Fail(opened.error());
+    history.emplace(std::move(*opened));
+  }
   muster::net::EventLoop loop;
   cgroups.UsePrefix(fmt::format("muster-{}-", folder->Who().store.substr(0, 8)));
   muster::agent::Daemon daemon(loop, *folder, std::move(*credentials),
@@ -160,7 +167,8 @@ Result<> Run(Config config, const Load& load, const std::string& join,
                                 .run_as = config.run_as,
                                 .cgroups = std::move(cgroups),
                                 .spawner = &spawner,
-                                .max_spool = config.max_spool});
+                                .max_spool = config.max_spool,
+                                .history = history ? &*history : nullptr});
   loop.OnSignal({SIGTERM, SIGINT}, [&loop](int signal) {
     spdlog::info("stopping signal={}; tasks go on and are found again at the next start", signal);
     loop.Stop();
@@ -184,6 +192,7 @@ struct Flags {
   std::vector<std::string> labels;
   std::string run_as;
   std::vector<std::string> allow_users;
+  std::string history;
 };
 
 void AddOptions(CLI::App& app, Flags& flags) {
@@ -204,6 +213,9 @@ void AddOptions(CLI::App& app, Flags& flags) {
                  "User for tasks that name none (default: the agent's own)");
   app.add_option("--allow-user", flags.allow_users,
                  "Users that tasks may name; may be repeated (default: any)");
+  app.add_option("--history", flags.history,
+                 "File that grows by a line for each order, start and end, for 'muster check "
+                 "history --journal'");
   app.set_version_flag("--version", std::string("muster-agent ") + muster::kVersion);
 }
 
@@ -221,7 +233,8 @@ Result<Config> LoadConfig(const Flags& flags) {
       {"name", {flags.name}},
       {"labels", flags.labels},
       {"run_as.default", {flags.run_as}},
-      {"run_as.allow", flags.allow_users}};
+      {"run_as.allow", flags.allow_users},
+      {"history", {flags.history}}};
   for (const auto& [name, words] : given) {
     if (words.empty() || words.front().empty()) continue;
     if (const auto set = muster::settings::Set(table, name, words); !set)

@@ -65,7 +65,7 @@ LogTotals PretendedTotals(std::uint64_t bytes) {
 
 EmulatedHost::EmulatedHost(net::EventLoop& loop, std::vector<std::string> servers,
                            Identity identity, const Pretence& pretence, std::string boot,
-                           Notice notice)
+                           Notice notice, agent::HistoryFile* history)
     : loop_(loop),
       identity_(std::move(identity)),
       servers_(identity_.store, std::move(servers)),
@@ -74,7 +74,14 @@ EmulatedHost::EmulatedHost(net::EventLoop& loop, std::vector<std::string> server
       boot_(std::move(boot)),
       node_(MakeNode({})),
       // Grows with the wall clock, so that a fleet with kept keys goes on above its last session.
-      session_(static_cast<std::uint64_t>(ReadClock(CLOCK_REALTIME))) {}
+      session_(static_cast<std::uint64_t>(ReadClock(CLOCK_REALTIME))),
+      history_(history) {
+  KeepHistory();
+}
+
+void EmulatedHost::KeepHistory() {
+  if (history_ != nullptr) history_->Follow(node_, identity_.name, identity_.store);
+}
 
 link::Node EmulatedHost::MakeNode(Term highest_term) const {
   link::Node::Options options{
@@ -187,6 +194,7 @@ TaskEnd EmulatedHost::Ended(const TaskKey& task, const Command& command, bool ki
 void EmulatedHost::Restart() {
   ++restarts_;
   node_ = MakeNode(node_.HighestTerm());
+  KeepHistory();
   for (auto& [key, task] : tasks_) {
     if (!task.ended) {
       task.ended = true;

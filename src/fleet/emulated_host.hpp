@@ -10,6 +10,7 @@
 
 #include "adapters/net/client.hpp"
 #include "adapters/net/event_loop.hpp"
+#include "agent/daemon/history_file.hpp"
 #include "base/version.hpp"
 #include "link/node.hpp"
 #include "link/server_choice.hpp"
@@ -48,7 +49,8 @@ class EmulatedHost {
   };
 
   EmulatedHost(net::EventLoop& loop, std::vector<std::string> servers, Identity identity,
-               const Pretence& pretence, std::string boot, Notice notice);
+               const Pretence& pretence, std::string boot, Notice notice,
+               agent::HistoryFile* history = nullptr);
 
   void Connect();
   void Beat();  // called by the fleet for all hosts in turn
@@ -70,6 +72,7 @@ class EmulatedHost {
   TaskEnd Ended(const TaskKey& task, const Command& command, bool killed) const;
   void Restart();
   link::Node MakeNode(Term highest_term) const;
+  void KeepHistory();
   Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from,
                                      std::size_t limit) const;
   void Flush();
@@ -87,6 +90,7 @@ class EmulatedHost {
   bool open_ = false;
   bool leaving_ = false;  // the next connection is on its way
   std::map<TaskKey, Pretended> tasks_;
+  agent::HistoryFile* history_;  // nullptr: none is kept
 };
 
 }  // namespace muster::fleet

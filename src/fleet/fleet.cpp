@@ -110,6 +110,11 @@ Result<> Fleet::JoinAll() {
   }
   for (auto& thread : threads) thread.join();
   if (!outcome) return outcome;
+  if (!options_.history.empty()) {
+    auto opened = agent::HistoryFile::Open(options_.history);
+    if (!opened) return Fail(opened.error());
+    history_.emplace(std::move(*opened));
+  }
   for (auto& identity : identities) {
     hosts_.push_back(std::make_unique<EmulatedHost>(
         loop_, options_.servers, std::move(identity), options_.pretence, boot_,
@@ -125,7 +130,8 @@ Result<> Fleet::JoinAll() {
                                    if (connecting_ > 0) --connecting_;
                                    ConnectMore();
                                  },
-                             .task_ended = [this] { ++tasks_ended_; }}));
+                             .task_ended = [this] { ++tasks_ended_; }},
+        history_ ? &*history_ : nullptr));
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <deque>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct FleetOptions {
   Labels labels;
   Pretence pretence;
   std::uint32_t connecting = 128;  // handshakes at a time
+  std::filesystem::path history;   // what the hosts did, line by line; empty keeps none
 };
 
 // Thousands of emulated hosts in one process.
@@ -50,6 +52,7 @@ class Fleet {
   net::EventLoop& loop_;
   FleetOptions options_;
   std::string boot_;
+  std::optional<agent::HistoryFile> history_;
   std::vector<std::unique_ptr<EmulatedHost>> hosts_;
   std::size_t next_to_connect_ = 0;
   std::size_t next_to_beat_ = 0;

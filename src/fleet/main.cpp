@@ -100,6 +100,8 @@ int main(int argc, char** argv) {
                  "NAME=VALUE it writes to $MUSTER_OUTPUT; {host} is the host; may be repeated");
   app.add_option("--agent-version", options.pretence.version, "Version the hosts say they have")
       ->capture_default_str();
+  app.add_option("--history", options.history,
+                 "File that grows by a line for each order, start and end of every host");
   app.add_option("--label", labels, "KEY=VALUE for every host; may be repeated");
   app.set_version_flag("--version", std::string("muster-fleet ") + muster::kVersion);
   try {

@@ -29,6 +29,22 @@ void Node::Restore(const HeldTask& held, std::uint64_t spooled) {
   entry.end = held.end;
   entry.spooled = spooled;
   tasks_[held.task] = std::move(entry);
+  Tell(MomentKind::kFound, held.task, held.end ? &*held.end : nullptr);
+}
+
+void Node::Tell(MomentKind kind, const TaskKey& task, const TaskEnd* end) const {
+  if (observer_)
+    observer_({.kind = kind, .task = task, .term = highest_term_, .session = session_, .end = end});
+}
+
+void Node::Tell(MomentKind kind, const Order& order, std::optional<ServerTime> server_now) const {
+  if (observer_)
+    observer_({.kind = kind,
+               .task = order.task,
+               .term = order.term,
+               .session = order.session,
+               .start_by = order.start_by,
+               .server_now = server_now});
 }
 
 Hello Node::MakeHello(std::int64_t now) {
@@ -133,6 +149,7 @@ void Node::TakeWelcome(const Welcome& welcome, std::int64_t now, Actions& action
   clock_.Answered(welcome.echo, welcome.server_time, now);
   welcomed_ = true;
   unacknowledged_ = 0;
+  Tell(MomentKind::kWelcomed, TaskKey{});
   for (const auto& answer : welcome.answers) {
     const auto found = tasks_.find(answer.task);
     if (found == tasks_.end()) continue;
@@ -151,10 +168,13 @@ void Node::TakeWelcome(const Welcome& welcome, std::int64_t now, Actions& action
 }
 
 void Node::TakeOrder(const Order& order, std::int64_t now, Actions& actions) {
-  if (order.session != session_ || order.term != highest_term_) return;
-  if (tasks_.contains(order.task) || recent_.contains(order.task)) return;
   const auto server_now = clock_.Latest(now);
+  if (order.session != session_ || order.term != highest_term_)
+    return Tell(MomentKind::kStale, order, server_now);
+  if (tasks_.contains(order.task) || recent_.contains(order.task))
+    return Tell(MomentKind::kKnown, order, server_now);
   if (!server_now || *server_now > order.start_by) {
+    Tell(MomentKind::kLate, order, server_now);
     refused_.push_back(
         {.task = order.task, .kind = ReportKind::kRefusedLate, .end = {}, .log = {}});
     dirty_ = true;
@@ -165,10 +185,12 @@ void Node::TakeOrder(const Order& order, std::int64_t now, Actions& actions) {
   start_by_[order.task] = order.start_by;
   for (const auto& need : order.needs) {
     if (std::ranges::find(options_.features, need) != options_.features.end()) continue;
+    Tell(MomentKind::kRefused, order, server_now);
     Ended(order.task, RefusedFor(fmt::format("this agent ({}) does not know '{}'; upgrade it",
                                              options_.version, need)));
     return;
   }
+  Tell(MomentKind::kObeyed, order, server_now);
   actions.start.push_back(order);
 }
 
@@ -190,6 +212,7 @@ void Node::Started(const TaskKey& task) {
   if (found == tasks_.end() || found->second.state != HeldState::kAccepted) return;
   found->second.state = HeldState::kRunning;
   dirty_ = true;
+  Tell(MomentKind::kStarted, task);
 }
 
 void Node::Output(const TaskKey& task, std::uint64_t spooled) {
@@ -207,6 +230,7 @@ void Node::Ended(const TaskKey& task, const TaskEnd& end) {
   entry.end = end;
   if (end.log) entry.spooled = end.log->bytes;
   dirty_ = true;
+  Tell(MomentKind::kEnded, task, &end);
 }
 
 void Node::QueueBeat(std::int64_t now) {

@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 #include "link/messages.hpp"
+#include "link/moment.hpp"
 #include "link/server_clock.hpp"
 
 namespace muster::link {
@@ -50,6 +51,11 @@ class Node {
 
   explicit Node(Options options, Term highest_term = Term{});
 
+  // Is told each moment of this node as it happens, before the driver can act on it: an order that
+  // was obeyed is told before Receive gives it. Set it before Restore; it must not call back.
+  using Observer = std::function<void(const Moment&)>;
+  void Observe(Observer observer) { observer_ = std::move(observer); }
+
   // What the disk remembers, before the first connection. `spooled` is the output kept so far.
   void Restore(const HeldTask& held, std::uint64_t spooled);
 
@@ -74,6 +80,8 @@ class Node {
 
   bool Welcomed() const { return welcomed_; }
   Term HighestTerm() const { return highest_term_; }
+  // The server's clock by this node's estimate; nothing without a Welcome.
+  std::optional<ServerTime> ServerNow(std::int64_t now) const { return clock_.Latest(now); }
   std::size_t Holding() const { return tasks_.size(); }
   std::uint32_t Running() const;
 
@@ -100,6 +108,8 @@ class Node {
   Hello MakeHello(std::int64_t now);
   bool TakeRoom(const TaskEnd& end, std::size_t& room) const;
   std::size_t Unacknowledged() const { return unacknowledged_; }
+  void Tell(MomentKind kind, const TaskKey& task, const TaskEnd* end = nullptr) const;
+  void Tell(MomentKind kind, const Order& order, std::optional<ServerTime> server_now) const;
 
   Options options_;
   Term highest_term_;
@@ -114,6 +124,7 @@ class Node {
   std::optional<Beat> beat_;
   std::size_t unacknowledged_ = 0;
   bool dirty_ = false;  // something may be worth a frame
+  Observer observer_;   // may be empty
 };
 
 }  // namespace muster::link

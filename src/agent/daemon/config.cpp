@@ -35,6 +35,8 @@ settings::Table Describe(Config& config) {
                     "list: any.")})
           .Live(),
       Size("max_spool", config.max_spool, "Output that waits for the server, of all tasks.").Live(),
+      Path("history", config.history,
+           "File that grows by a line for each order, start and end, for 'muster check history'."),
       Choice("log_level", config.log_level, "How much is logged.",
              {"debug", "info", "warn", "error"})
           .Live(),

@@ -21,6 +21,7 @@ struct Config {
   std::filesystem::path ca;
   RunAsPolicy run_as;
   std::uint64_t max_spool = 1ULL << 30;
+  std::filesystem::path history;
   std::string log_level = "info";
 };
 

@@ -84,6 +84,8 @@ Result<> Daemon::Start() {
                                     .store = folder_.Who().store,
                                     .boot = runner_.Boot()},
                 folder_.HighestTerm());
+  if (options_.history != nullptr)
+    options_.history->Follow(*node_, folder_.Who().host, folder_.Who().store);
   for (const auto& task : *held) {
     spdlog::info("found again task={} state={} spooled={}", FormatTaskKey(task.task.task),
                  task.task.state == link::HeldState::kEnded ? "ended" : "running", task.spooled);

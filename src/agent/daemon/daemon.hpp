@@ -6,6 +6,7 @@
 
 #include "adapters/net/client.hpp"
 #include "adapters/net/event_loop.hpp"
+#include "agent/daemon/history_file.hpp"
 #include "agent/daemon/papers.hpp"
 #include "agent/identity.hpp"
 #include "agent/shim_runner.hpp"
@@ -24,6 +25,7 @@ class Daemon {
     Cgroups cgroups = Cgroups::None("not looked for");
     Spawner* spawner = nullptr;  // outlives the daemon
     std::uint64_t max_spool = 1ULL << 30;
+    HistoryFile* history = nullptr;  // outlives the daemon; nullptr: none is kept
   };
 
   Daemon(net::EventLoop& loop, DataFolder& folder, Credentials credentials, Options options);

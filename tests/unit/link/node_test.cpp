@@ -252,5 +252,43 @@ TEST_F(NodeTest, ManyLargeOutputsAreSpreadOverFrames) {
   EXPECT_EQ(told, kTasks);
 }
 
+TEST_F(NodeTest, TellsItsObserverWhatItDid) {
+  std::vector<std::string> told;
+  node_.Observe([&](const Moment& moment) {
+    told.push_back(fmt::format("{} {} {}", Name(moment.kind), moment.term.value, moment.session));
+  });
+  node_.Restore({TaskKey{RunId(2), Visit(1), 0, HostId(7), Attempt(1)}, HeldState::kRunning, {}},
+                0);
+  Connect(5);
+  Send(MakeOrder(5));
+  node_.Started(kTask);
+  Send(MakeOrder(5));
+  Send(MakeOrder(4));
+  node_.Ended(kTask, Ended(0));
+  Order late = MakeOrder(5, -1);
+  late.task.run = RunId(3);
+  Send(late);
+  Order lacking = MakeOrder(5);
+  lacking.task.run = RunId(4);
+  lacking.needs = {"wings"};
+  Send(lacking);
+  EXPECT_EQ(told, (std::vector<std::string>{"found 3 0", "welcomed 3 5", "obeyed 3 5",
+                                            "started 3 5", "known 3 5", "stale 3 4", "ended 3 5",
+                                            "late 3 5", "refused 3 5", "ended 3 5"}));
+}
+
+TEST_F(NodeTest, TellsAnOrderWithTheClockItWasJudgedBy) {
+  std::optional<Moment> told;
+  node_.Observe([&](const Moment& moment) { told = moment; });
+  Connect(5);
+  const Order order = MakeOrder(5);
+  Send(order);
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->kind, MomentKind::kObeyed);
+  EXPECT_EQ(told->task, kTask);
+  EXPECT_EQ(told->start_by, order.start_by);
+  EXPECT_EQ(told->server_now, now_ + 100'000);
+}
+
 }  // namespace
 }  // namespace muster::link
