@@ -57,6 +57,7 @@ void SimHost::StartAgent() {
       link::Node::Options{
           .version = "sim", .features = {}, .facts = {}, .store = disk_.store, .boot = boot_},
       disk_.term);
+  KeepJournal();
   for (auto& [task, kept] : disk_.tasks) {
     if (!kept.end && !alive_.contains(task)) {
       TaskEnd end;
@@ -72,6 +73,18 @@ void SimHost::StartAgent() {
   Connect();
   world_.After(world_.Between(0, 10'000), [this, life = agent_life_] {
     if (life == agent_life_) Beat();
+  });
+}
+
+void SimHost::KeepJournal() {
+  node_->Observe([this](const link::Moment& moment) {
+    // As a line of a file, so that this is a test of the form too.
+    const link::Teller teller{.host = name_,
+                              .store = disk_.store,
+                              .wall = WallTime{world_.Now() + 1},
+                              .server_now = node_->ServerNow(BootNow())};
+    truth_.Wrote(*checks::ParseJournalLine(link::JournalLine(teller, moment)),
+                 fmt::format("{}@{}", name_, static_cast<const void*>(this)));
   });
 }
 

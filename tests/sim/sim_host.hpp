@@ -75,6 +75,7 @@ class SimHost {
   std::int64_t BootNow() const { return world_.Now() + mono_base_; }
   void NewBoot();
   void Connect();
+  void KeepJournal();
   void Disconnect(bool reconnect);
   void Reconnect();
   void DeliverToNode(const std::shared_ptr<Wire>& wire, link::ServerFrame frame);

@@ -2,16 +2,9 @@
 
 #include <algorithm>
 
+#include "checks/history.hpp"
+
 namespace muster::sim {
-
-namespace {
-
-bool MayBeRepeated(TaskState state) {
-  return state == TaskState::kFailed || state == TaskState::kTimedOut ||
-         VerdictOf(state) == Verdict::kDidNotRun;
-}
-
-}  // namespace
 
 void Truth::ProcessStarts(const link::Order& order, std::int64_t start_by_true_time) {
   const TaskKey& task = order.task;
@@ -21,7 +14,7 @@ void Truth::ProcessStarts(const link::Order& order, std::int64_t start_by_true_t
     // Only an attempt that is on record as failed may be followed by another.
     // The records of an order from before a restore are gone with those of then.
     const auto before = tasks_.find(MemoryDisk::PlaceOf(first->second));
-    const bool on_record = before != tasks_.end() && MayBeRepeated(before->second.state);
+    const bool on_record = before != tasks_.end() && checks::MayBeRepeated(before->second.state);
     if (!on_record && order.term >= first_of_life_)
       throw Violation("task ran twice: as " + FormatTaskKey(first->second) + " and as " +
                       FormatTaskKey(task));
@@ -297,43 +290,51 @@ void Truth::CheckTask(const TaskRecord& record, LogStore& logs) {
   CheckLog(record, logs);
 }
 
-// The three levels agree: tasks make up the counts of their visits, visits those of their stages,
-// and the last task of each host those of the run.
-void Truth::CheckVisits(const Run& run, Store& store, const std::vector<TaskRecord>& rows) const {
-  std::map<Visit, std::map<std::uint32_t, TaskState>> last;
-  std::map<std::uint32_t, TaskState> of_host;
-  for (const auto& row : rows) {
-    if (!row.key.host) continue;
-    last[row.key.visit][row.key.ordinal] = row.state;
-    of_host[row.key.ordinal] = row.state;
+namespace {
+
+checks::JournalRow JournalRowOf(const TaskRecord& row, const Targets& targets) {
+  checks::JournalRow result{.key = row.key,
+                            .host = targets.at(row.key.ordinal).name,
+                            .store = row.store,
+                            .state = row.state,
+                            .sent_term = row.sent_term,
+                            .end = {},
+                            .started = {}};
+  if (row.end) result.end = checks::JournalEnd{row.end->state, row.end->exit_code, row.end->signal};
+  return result;
+}
+
+void ThrowFirst(const std::vector<checks::Finding>& findings) {
+  if (!findings.empty()) throw Violation(findings.front().text);
+}
+
+}  // namespace
+
+// What users hold their records against: muster check history.
+void Truth::CheckRecords(Store& store) {
+  checks::HistoryChecker checker({.horizon = store.ReadFence()->number});
+  checks::JournalChecker journals(1);
+  for (const auto& [file, entries] : journals_)
+    for (const auto& entry : entries) journals.Read(entry, file);
+  for (const auto& run : *store.ListRuns({}, {}, 1'000'000)) {
+    const auto targets = *store.FindTargets(run.id);
+    checker.Begin(run, *store.ListVisits(run.id, {}, 1'000'000));
+    TaskFilter filter;
+    filter.last_attempt_only = false;
+    for (const auto& row : *store.ListTasks(run.id, filter, std::nullopt, 1'000'000)) {
+      checker.Take(row);
+      if (row.key.host) journals.Take(JournalRowOf(row, *targets));
+    }
+    checker.End();
+    journals.RunRead(run.id);
   }
-  std::map<std::uint32_t, TaskCounts> of_stage;
-  const auto visits = *store.ListVisits(run.id, {}, 1'000'000);
-  for (const auto& visit : visits) {
-    const std::string name = fmt::format("visit {} of {}", visit.visit.value, FormatRunId(run.id));
-    if (!IsFinal(visit.state)) throw Violation(name + " never ended");
-    TaskCounts counts;
-    for (const auto& [ordinal, state] : last[visit.visit]) ++counts[state];
-    // One that was cut short may have hosts without a word.
-    const bool whole = counts.Total() > 0 && visit.state != StageState::kCancelled &&
-                       visit.state != StageState::kSkipped;
-    if (whole && !(counts == visit.counts))
-      throw Violation("the counts of " + name + " are not those of its tasks");
-    if (whole && counts.Total() != visit.hosts.Count())
-      throw Violation(name + " ended without a word about some hosts");
-    if (visit.pass != run.pass || visit.stage >= run.stages.size()) continue;
-    for (std::size_t i = 0; i < kTaskStates; ++i)
-      of_stage[visit.stage].by_state[i] += visit.counts.by_state[i];
-  }
-  for (const auto& [stage, counts] : of_stage)
-    if (!(run.stages[stage].counts == counts))
-      throw Violation(fmt::format("the counts of stage {} of {} are not those of its visits",
-                                  run.stages[stage].name, FormatRunId(run.id)));
-  TaskCounts counts;
-  for (std::uint32_t i = 0; i < run.hosts; ++i)
-    ++counts[of_host.contains(i) ? of_host[i] : TaskState::kWaiting];
-  if (!(counts == run.counts))
-    throw Violation("the counts of run " + FormatRunId(run.id) + " are not those of its hosts");
+  ThrowFirst(checker.findings().list());
+  ThrowFirst(checker.terms().Overlaps());
+  // After a restore hosts remember what the records do not.
+  if (life_ > 0) return;
+  for (const RunId run : journals.Unread({}, WallTime{INT64_MAX})) journals.RunRead(run);
+  journals.Finish();
+  ThrowFirst(journals.findings().list());
 }
 
 // Where a run stands, for whoever reads why it never ended.
@@ -366,8 +367,8 @@ void Truth::CheckEnd(Store& store, LogStore& logs) {
     const auto rows = *store.ListTasks(id, filter, std::nullopt, 1'000'000);
     for (const auto& row : rows)
       if (row.key.host) CheckTask(row, logs);
-    CheckVisits(*run->value, store, rows);
   }
+  CheckRecords(store);
   CheckNotices(store);
   AuditWalk trail;
   const auto entries = store.ReadAudit(1, 1'000'000);

@@ -12,6 +12,7 @@
 #include "adapters/memory/memory_disk.hpp"
 #include "adapters/memory/memory_log_store.hpp"
 #include "adapters/memory/memory_store.hpp"
+#include "checks/journal.hpp"
 #include "domain/records.hpp"
 #include "link/messages.hpp"
 #include "sim/world.hpp"
@@ -45,6 +46,11 @@ class Truth {
   Process& At(const TaskKey& task) { return processes_.at(task); }
   const std::map<TaskKey, Process>& processes() const { return processes_; }
 
+  // A line of a host's journal; `file` is that machine's own.
+  void Wrote(checks::JournalEntry entry, const std::string& file) {
+    journals_[file].push_back(std::move(entry));
+  }
+
   // Promise 4: what was answered is on the disk, and stays.
   void StartAnswered(const std::string& key, RunId run, const Store& store);
   void StopAnswered(RunId run) { stopped_.insert(run); }
@@ -71,7 +77,7 @@ class Truth {
 
   World& world_;
   std::map<TaskKey, Process> processes_;
-  void CheckVisits(const Run& run, Store& store, const std::vector<TaskRecord>& rows) const;
+  void CheckRecords(Store& store);
   void CheckContext(const link::Order& order) const;
   void VisitWritten(const PutVisit& put);
   void RunWritten(const Run& run);
@@ -83,6 +89,7 @@ class Truth {
   std::map<std::tuple<RunId, Visit, std::uint32_t>, TaskKey> started_;
   std::map<std::pair<RunId, Visit>, StageVisit> visits_;
   std::set<TaskKey> requests_;
+  std::map<std::string, std::vector<checks::JournalEntry>> journals_;
   std::map<std::string, std::set<TaskKey>> held_;          // keys of the limiter
   std::map<std::pair<RunId, Visit>, OpenNotice> notices_;  // that were ever kept
   std::set<std::pair<RunId, Visit>> told_;
