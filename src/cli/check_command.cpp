@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "cli/api_client.hpp"
+#include "cli/check_history.hpp"
 #include "cli/context.hpp"
 #include "cli/moment.hpp"
 
@@ -19,6 +20,10 @@ constexpr const char* kExamples = R"(Examples:
 
 The due times are counted anew from the documents that held, and compared with the ledger and the
 runs. Exit code 1: a slot is lost, doubled, overdue, or on record without being due.)";
+
+constexpr const char* kBothExamples = R"(Examples:
+  muster check slots --since 30d                   each due slot ended exactly once
+  muster check history --since 30d                 no attempt of a run is lost or doubled)";
 
 struct CheckFlags {
   std::string trigger;
@@ -140,7 +145,7 @@ Result<int> CheckSlots(const Context& context, const CheckFlags& flags) {
 void AddCheck(CLI::App& app, Context& context) {
   auto* check = app.add_subcommand("check", "Prove from the record that promises were kept");
   check->require_subcommand(1);
-  check->footer(kExamples);
+  check->footer(kBothExamples);
   auto* slots = check->add_subcommand("slots", "Each due slot ended exactly once");
   const auto flags = std::make_shared<CheckFlags>();
   slots->footer(kExamples);
@@ -154,6 +159,7 @@ void AddCheck(CLI::App& app, Context& context) {
   slots->callback([&context, flags] {
     context.action = [&context, flags] { return CheckSlots(context, *flags); };
   });
+  AddCheckHistory(*check, context);
 }
 
 }  // namespace muster::cli

@@ -7,6 +7,8 @@
 #include "checks/slot_ledger.hpp"
 #include "documents/documents.hpp"
 #include "server/api/caller.hpp"
+#include "server/api/check_period.hpp"
+#include "server/api/check_routes.hpp"
 #include "server/api/fields.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
@@ -20,12 +22,6 @@ namespace json = boost::json;
 constexpr std::size_t kRead = 1000;              // rows at a time
 constexpr std::size_t kMostTriggers = 500;       // in one answer
 constexpr std::uint64_t kMostSlots = 2'000'000;  // in one answer; then it ends after that trigger
-constexpr Duration kDay = std::chrono::hours(24);
-
-struct Period {
-  WallTime since;
-  WallTime until;
-};
 
 Result<std::vector<SlotRecord>> RowsOf(Store& store, const std::string& name,
                                        const SlotFilter& filter) {
@@ -189,20 +185,6 @@ class Sum {
   json::array unchecked_;
 };
 
-Result<Period> PeriodOf(const CallPtr& call, WallTime now) {
-  Period period{.since = now + -kDay, .until = now};
-  for (const auto& [name, time] : {std::pair{"since", &period.since}, {"until", &period.until}}) {
-    const std::string text = call->Query(name);
-    if (text.empty()) continue;
-    *time = ParseTime(text);
-    if (!*time)
-      return Fail(ErrorCode::kInvalid, "{}: expected a moment, as 2027-03-28T02:30:00Z", name);
-  }
-  if (period.since >= period.until)
-    return Fail(ErrorCode::kInvalid, "since: must lie before until");
-  return period;
-}
-
 // The triggers that are looked at in this answer, by name.
 Result<std::vector<Trigger>> TriggersOf(Services& services, const CallPtr& call) {
   const std::string name = call->Query("trigger");
@@ -241,7 +223,9 @@ void CheckSlotLedgers(Services& services, const CallPtr& call) {
 
 std::vector<Route> CheckRoutes(Services& services) {
   return {{"GET", "/api/v1/checks/slots", Privilege::kView,
-           [&services](const CallPtr& call) { CheckSlotLedgers(services, call); }}};
+           [&services](const CallPtr& call) { CheckSlotLedgers(services, call); }},
+          {"GET", "/api/v1/checks/history", Privilege::kView,
+           [&services](const CallPtr& call) { CheckHistory(services, call); }}};
 }
 
 }  // namespace muster::server::api
