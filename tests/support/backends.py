@@ -19,21 +19,22 @@ def _as_nobody(words, bound=True):
 
 
 class Postgres(Daemon):
-    """A database of its own, on loopback. `durable`: every commit reaches the disk."""
+    """A database of its own. `durable`: every commit reaches the disk."""
 
-    def __init__(self, folder, durable=True, port=None, settings=(), bound=True):
-        self.bound = bound
+    def __init__(self, folder, durable=True, port=None, settings=(), bound=True,
+                 address="127.0.0.1"):
+        self.bound, self.listens = bound, address
         self.folder = Path(folder)
         self.port = port or free_port()
         self.data = self.folder / "data"
         # Without a lock on a socket file: after kill -9 the next start must not be held up by what is left.
-        options = ["-c", "listen_addresses=127.0.0.1", "-c", f"port={self.port}", "-c", "unix_socket_directories=",
+        options = ["-c", f"listen_addresses={address}", "-c", f"port={self.port}", "-c", "unix_socket_directories=",
                    "-c", f"fsync={'on' if durable else 'off'}", "-c", "max_connections=200"]
         for setting in settings:
             options += ["-c", setting]
         super().__init__(_as_nobody([str(POSTGRES / "postgres"), "-D", str(self.data), *options], bound),
                          self.folder.parent / f"{self.folder.name}.log")
-        self.address = f"postgres://muster@127.0.0.1:{self.port}/muster"
+        self.address = f"postgres://muster@{address}:{self.port}/muster"
 
     def make(self):
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -44,6 +45,8 @@ class Postgres(Daemon):
                                           "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions"]),
                               capture_output=True, check=False, env={"PATH": os.environ["PATH"], "LC_ALL": "C"})
         assert done.returncode == 0, done.stderr.decode()
+        with open(self.data / "pg_hba.conf", "a", encoding="utf-8") as rules:
+            rules.write("host all all samenet trust\n")
         self.start()
         self.wait()
         self.sql("CREATE DATABASE muster", database="postgres")
@@ -55,7 +58,7 @@ class Postgres(Daemon):
 
     def sql(self, text, database=None, check=True):
         """Rows as lines; None when it does not answer and need not."""
-        done = subprocess.run(["psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", "muster", "-d",
+        done = subprocess.run(["psql", "-h", self.listens, "-p", str(self.port), "-U", "muster", "-d",
                                database or ("postgres" if text == "SELECT 1" else "muster"), "-qAtc", text],
                               capture_output=True, check=False)
         if done.returncode != 0:
@@ -65,14 +68,15 @@ class Postgres(Daemon):
 
 
 class Etcd:
-    """Members of one etcd on loopback."""
+    """Members of one etcd."""
 
-    def __init__(self, folder, members=3, ports=None, bound=True):
+    def __init__(self, folder, members=3, ports=None, bound=True, addresses=None):
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         ports = ports or [free_port() for _ in range(2 * members)]
-        self.clients = [f"http://127.0.0.1:{port}" for port in ports[:members]]
-        peers = [f"http://127.0.0.1:{port}" for port in ports[members:]]
+        addresses = addresses or ["127.0.0.1"] * members
+        self.clients = [f"http://{address}:{port}" for address, port in zip(addresses, ports[:members])]
+        peers = [f"http://{address}:{port}" for address, port in zip(addresses, ports[members:])]
         everyone = ",".join(f"e{number}={peer}" for number, peer in enumerate(peers, 1))
         self.members = []
         for number, (client, peer) in enumerate(zip(self.clients, peers), 1):

@@ -77,6 +77,7 @@ class Cluster:
     """One server with its own folder and port, and what joins it."""
 
     server_environment = None
+    address = "127.0.0.1"
 
     def __init__(self, settings=None):
         self.folder = Path(tempfile.mkdtemp(prefix="muster-test-"))
@@ -152,7 +153,7 @@ class Cluster:
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()
             headers.setdefault("Content-Type", "application/json")
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port, context=self.tls(), timeout=timeout)
+        connection = http.client.HTTPSConnection(self.address, self.port, context=self.tls(), timeout=timeout)
         try:
             connection.request(method, path, body=body, headers=headers)
             return Answer(connection.getresponse())

@@ -1,5 +1,6 @@
 """Processes of a test: started, watched, waited for and ended, and none outlives the test program."""
 
+import contextlib
 import ctypes
 import json
 import os
@@ -70,6 +71,14 @@ def alive(pid):
         return Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+def start_time(pid):
+    """When the process began, in ticks since the boot: tells it from a later one of the same number. None: gone."""
+    try:
+        return int(Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[19])
+    except OSError:
+        return None
 
 
 def command_line(pid):
@@ -163,6 +172,7 @@ class Daemon:
     """A server, agent or emulator: started, ended, started again, with one log for all of it."""
 
     bound = True  # it ends with this program
+    host = None  # of a NetLab, where it runs; None: where this program does
 
     def __init__(self, words, log, environment=None):
         self.words = [str(word) for word in words]
@@ -172,7 +182,7 @@ class Daemon:
 
     def start(self):
         assert not self.running(), f"{self.words} runs already"
-        with open(self.log, "ab") as log:
+        with open(self.log, "ab") as log, self.host.inside() if self.host else contextlib.nullcontext():
             self.process = subprocess.Popen(self.words, env=self.environment, stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=log,
                                             preexec_fn=_die_with_parent if self.bound else os.setsid)

@@ -1,5 +1,6 @@
 """Several servers on one PostgreSQL and one etcd, for tests: which of them leads, what happens when one is lost."""
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -13,13 +14,13 @@ from muster_processes import BIN, Daemon, free_port, wait_until
 class Member(Daemon):
     """One musterd of the cluster."""
 
-    def __init__(self, cluster, name):
-        self.cluster, self.name = cluster, name
+    def __init__(self, cluster, name, address="127.0.0.1", port=None):
+        self.cluster, self.name, self.address = cluster, name, address
         self.data = cluster.folder / name
-        self.port = free_port()
-        self.url = f"https://127.0.0.1:{self.port}"
+        self.port = port or free_port()
+        self.url = f"https://{address}:{self.port}"
         config = cluster.folder / f"{name}.yaml"
-        settings = {**cluster._settings, "data": self.data, "listen": f"127.0.0.1:{self.port}", "public_url": self.url,
+        settings = {**cluster._settings, "data": self.data, "listen": f"{address}:{self.port}", "public_url": self.url,
                     "store": json.dumps({"postgres": cluster.postgres.address}),
                     "cluster": json.dumps({"name": name, "etcd": cluster.etcd.clients})}
         config.write_text("".join(f"{key}: {value}\n" for key, value in settings.items()))
@@ -49,10 +50,14 @@ class ServerCluster(Cluster):
         self._servers, self._etcds, self._durable = servers, etcds, durable
         super().__init__(settings)
 
-    def _first_start(self):
+    def _make_parts(self):
+        """Where everything is: all on loopback here."""
         self.postgres = Postgres(self.folder / "postgres", self._durable)
         self.etcd = Etcd(self.folder / "etcd", self._etcds)
         self.members = [Member(self, f"s{number}") for number in range(1, self._servers + 1)]
+
+    def _first_start(self):
+        self._make_parts()
         self.server = self.members[0]
         self.daemons += [*self.members, self.postgres, *self.etcd.members]
         self.data = self.server.data
@@ -65,6 +70,10 @@ class ServerCluster(Cluster):
             self.join(member)
             member.start()
         self.wait_ready()
+
+    @property
+    def address(self):
+        return self.front.address
 
     @property
     def port(self):
@@ -81,9 +90,10 @@ class ServerCluster(Cluster):
     def join(self, member):
         outcome = self.muster("servers", "invite", "--name", member.name)
         assert outcome.code == 0, outcome
-        done = subprocess.run([str(BIN / "musterd"), "join", "--server", self.url, "--name", member.name, "--data",
-                               str(member.data)], env={**member.environment, "MUSTER_JOIN": outcome.text.strip()},
-                              capture_output=True, check=False)
+        with member.host.inside() if member.host else contextlib.nullcontext():
+            done = subprocess.run([str(BIN / "musterd"), "join", "--server", self.url, "--name", member.name, "--data",
+                                   str(member.data)], env={**member.environment, "MUSTER_JOIN": outcome.text.strip()},
+                                  capture_output=True, check=False)
         assert done.returncode == 0, done.stderr.decode()
 
     def wait_ready(self, *members):
@@ -121,6 +131,10 @@ class _Through:
         if callable(attribute):
             return attribute.__get__(self)
         return getattr(self._cluster, name)
+
+    @property
+    def address(self):
+        return self._member.address
 
     @property
     def port(self):

@@ -1,0 +1,87 @@
+"""A cluster whose parts are hosts of a network of their own: three servers, three members of etcd, PostgreSQL, agents.
+
+The test program stands on a host, too, the operator's: commands and calls go from there. `cluster.lab` breaks the
+network between them.
+"""
+
+import contextlib
+
+from backends import Etcd, Postgres
+from muster_cluster import BIN, Agent, wait_until
+from net_lab import NetLab
+from server_cluster import Member, ServerCluster
+
+SERVERS, ETCDS = ("s1", "s2", "s3"), ("e1", "e2", "e3")
+
+
+class NetMember(Member):
+    """Asked on its own host, so it also answers while it is cut off."""
+
+    def __init__(self, cluster, name):
+        self.host = cluster.lab.host(name)
+        super().__init__(cluster, name, self.host.address, 8440)
+
+    def ready(self):
+        with self.host.inside():
+            return super().ready()
+
+    def leads(self):
+        with self.host.inside():
+            return super().leads()
+
+    def asked_inside(self, method, path, body=None):
+        """An answer to a call from the server's own host."""
+        with self.host.inside():
+            return self.cluster.at(self).http(method, path, body)
+
+
+class NetCluster(ServerCluster):
+    """`agents`: names of hosts, each with a namespace; `fleet`: how many emulated ones share one."""
+
+    def __init__(self, agents=(), settings=None):
+        self.lab = NetLab("operator", "pg", *ETCDS, *SERVERS, "fleet", *agents)
+        self._here = contextlib.ExitStack()
+        self._here.enter_context(self.lab.host("operator").inside())
+        super().__init__(settings)
+
+    def _make_parts(self):
+        pg, etcds = self.lab.host("pg"), [self.lab.host(name) for name in ETCDS]
+        self.postgres = Postgres(self.folder / "postgres", durable=False, port=5432, address=pg.address)
+        self.postgres.host = pg
+        self.etcd = Etcd(self.folder / "etcd", len(etcds), [2379] * len(etcds) + [2380] * len(etcds),
+                         addresses=[host.address for host in etcds])
+        for member, host in zip(self.etcd.members, etcds):
+            member.host = host
+        self.members = [NetMember(self, name) for name in SERVERS]
+
+    @property
+    def urls(self):
+        return ",".join(member.url for member in self.members)
+
+    def agent_at(self, name, member, options=()):
+        """The agent of the host of that name, which begins at this server and knows all."""
+        agent = Agent(self, name, self.folder / name, options)
+        agent.host = self.lab.host(name)
+        self.agents[name] = agent
+        self.daemons.append(agent)
+        agent.join(server=member.url)
+        self.wait_online(name)
+        return agent
+
+    def start_fleet(self, count, prefix):
+        token = self.invite(uses=count, replace=True)
+        fleet = self.lab.host("fleet").start([BIN / "muster-fleet", "--server", self.urls, "--count", count, "--prefix",
+                                              prefix], self.folder / "fleet.log", {"MUSTER_JOIN": token})
+        self.daemons.append(fleet)
+        wait_until("the fleet is online", lambda: self.get("/status")["online"] >= count)
+
+    def next_leader(self, old):
+        return wait_until("another one leads", lambda: next((m for m in self.members if m is not old and m.leads()), None))
+
+    def states(self):
+        return {server["name"]: server["state"] for server in self.get("/servers")["servers"]}
+
+    def close(self):
+        super().close()
+        self._here.close()
+        self.lab.close()
