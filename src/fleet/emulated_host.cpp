@@ -119,7 +119,7 @@ void EmulatedHost::OnClosed() {
   if (std::exchange(leaving_, true)) return;  // a link that was left may still break
   open_ = false;
   node_.Disconnected();
-  notice_.closed();
+  notice_.closed(std::exchange(welcomed_, false));
   std::uint64_t random = 0;
   const std::string bytes = crypto::RandomBytes(8);
   std::memcpy(&random, bytes.data(), sizeof random);
@@ -137,7 +137,8 @@ void EmulatedHost::OnFrame(const std::string& bytes) {
   if (actions.welcomed) {
     servers_.Welcomed(BootNow());
     servers_.Told(std::move(actions.welcomed->servers));
-    notice_.welcomed();
+    // A new leader welcomes it again, on the same link.
+    if (!std::exchange(welcomed_, true)) notice_.welcomed();
   }
   if (actions.hello_again) node_.SayHello(++session_, BootNow());
   for (const auto& task : actions.forget) tasks_.erase(task);
@@ -209,7 +210,7 @@ void EmulatedHost::Restart() {
   }
   if (!open_) return;
   open_ = false;
-  notice_.closed();
+  notice_.closed(std::exchange(welcomed_, false));
   link_.reset();
   Connect();
 }

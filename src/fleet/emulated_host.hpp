@@ -43,8 +43,8 @@ class EmulatedHost {
     std::string store;
   };
   struct Notice {
-    std::function<void()> welcomed;
-    std::function<void()> closed;
+    std::function<void()> welcomed;  // once on each link
+    std::function<void(bool was_welcomed)> closed;
     std::function<void()> task_ended;
   };
 
@@ -88,6 +88,7 @@ class EmulatedHost {
   std::unique_ptr<net::LinkClient> link_;
   std::uint64_t session_;
   bool open_ = false;
+  bool welcomed_ = false;
   bool leaving_ = false;  // the next connection is on its way
   std::map<TaskKey, Pretended> tasks_;
   agent::HistoryFile* history_;  // nullptr: none is kept

@@ -125,9 +125,9 @@ Result<> Fleet::JoinAll() {
                                    ConnectMore();
                                  },
                              .closed =
-                                 [this] {
-                                   if (online_ > 0) --online_;
-                                   if (connecting_ > 0) --connecting_;
+                                 [this](bool was_online) {
+                                   if (was_online) --online_;
+                                   if (!was_online && connecting_ > 0) --connecting_;
                                    ConnectMore();
                                  },
                              .task_ended = [this] { ++tasks_ended_; }},
