@@ -10,13 +10,6 @@
 namespace muster::server {
 namespace {
 
-constexpr Duration kLeadRetry{500};
-// Others get their chance after so many tries to lead, and when the store has not answered a leader
-// for so long.
-constexpr int kMostTries = 3;
-constexpr Duration kMostStalled = std::chrono::seconds(5);
-constexpr Duration kMakeRoomFor = std::chrono::seconds(4);
-constexpr Duration kMostClockOff = std::chrono::seconds(1);
 constexpr Duration kAnswerWithin = std::chrono::seconds(10);
 constexpr Duration kWarnEvery = std::chrono::seconds(10);
 constexpr std::size_t kTakeAtOnce = 512;
@@ -97,9 +90,7 @@ void EngineThread::MakeRoom(const std::string& why) {
   StepDown(why);
   coordinator_.Resign();
   campaigning_ = false;
-  campaign_again_ = clock_.Read().mono + kMakeRoomFor;
-  failed_to_lead_ = 0;
-  stalled_since_ = kNever;
+  leading_.MadeRoom(clock_.Read().mono);
   base::Lock lock(mutex_);
   elected_ = false;
 }
@@ -114,10 +105,11 @@ void EngineThread::KeepCampaigning() {
   }
   if (standing_by && campaigning_ && (!pipeline_.Leading() || pipeline_.Idle()))
     return MakeRoom("the server stands by");
-  if (campaigning_ || standing_by || stopping || clock_.Read().mono < campaign_again_) return;
+  if (campaigning_ || standing_by || stopping || clock_.Read().mono < leading_.campaign_again())
+    return;
   if (const auto campaigns = Campaign(); !campaigns) {
     spdlog::error("cannot campaign: {}", campaigns.error().message);
-    campaign_again_ = clock_.Read().mono + kMakeRoomFor;
+    leading_.MadeRoom(clock_.Read().mono);
   }
 }
 
@@ -237,37 +229,29 @@ base::Activity::View EngineThread::GetActivity() const {
 }
 
 void EngineThread::TryToLead() {
-  const Now now = clock_.Read();
-  if (now.mono < lead_again_) return;
+  if (!leading_.TriesAt(clock_.Read().mono)) return;
   auto leads = CheckClock();
   if (leads) leads = pipeline_.Lead(clock_.Read());
   if (!leads) {
     trouble_ = leads.error().message;
     spdlog::warn("cannot lead: {}", trouble_);
-    lead_again_ = clock_.Read().mono + kLeadRetry;
-    if (++failed_to_lead_ >= kMostTries && coordinator_.Members().size() > 1) MakeRoom(trouble_);
+    if (leading_.Failed(clock_.Read().mono, coordinator_.Members().size())) MakeRoom(trouble_);
     return;
   }
-  failed_to_lead_ = 0;
+  leading_.Led();
   trouble_.clear();
   spdlog::info("leading term={} commit={} hosts={} open_runs={}", pipeline_.term().value,
                pipeline_.committed_number().value, pipeline_.engine()->state().hosts.size(),
                pipeline_.engine()->state().runs.size());
 }
 
-// A leader with a wrong clock would start what is not due. Both readings around the question bound
-// what the store's clock may say.
 Result<> EngineThread::CheckClock() {
   const WallTime before = clock_.Read().wall;
   const auto there = store_.ReadClock();
   const WallTime after = clock_.Read().wall;
   if (!there) return Fail(there.error());
   if (!*there) return {};
-  const Duration off = std::max(before - **there, **there - after);
-  if (off <= kMostClockOff) return {};
-  return Fail(ErrorCode::kConflict,
-              "this machine's clock is {} off from the store's ({} there, {} here); set it right",
-              FormatDuration(off), FormatTime(**there), FormatTime(after));
+  return Leading::CheckClock(before, **there, after);
 }
 
 // A batch is sent again several times a second; the log need not say so each time.
@@ -339,14 +323,14 @@ void EngineThread::Publish(MonoTime wake) {
                        : "the store does not answer: " + pipeline_.Stalled();
   const auto has_work = [this]() REQUIRES(mutex_) {
     return !commits_.empty() || stopping_ || (!queue_.empty() && pipeline_.Ready()) ||
-           (elected_ && !pipeline_.Leading() && lead_again_.ms == 0) ||
+           (elected_ && !pipeline_.Leading() && leading_.lead_again().ms == 0) ||
            (!elected_ && pipeline_.Leading()) || (standing_by_ && campaigning_);
   };
   while (!has_work()) {
     const MonoTime now = clock_.Read().mono;
-    MonoTime until =
-        !pipeline_.Leading() ? (elected_ ? lead_again_ : kNever) : std::min(wake, lead_until);
-    if (!campaigning_ && !standing_by_) until = std::min(until, campaign_again_);
+    MonoTime until = !pipeline_.Leading() ? (elected_ ? leading_.lead_again() : kNever)
+                                          : std::min(wake, lead_until);
+    if (!campaigning_ && !standing_by_) until = std::min(until, leading_.campaign_again());
     if (!waiting_.empty()) until = std::min(until, waiting_.begin()->second.until);
     if (until <= now) return;
     if (until == kNever) {
@@ -364,7 +348,7 @@ MonoTime EngineThread::Turn(bool elected, bool stopping) {
   const base::Activity::Work mark(activity_,
                                   elected && !pipeline_.Leading() ? "loading records" : "deciding");
   const MonoTime lead_until = coordinator_.LeadUntil();
-  const bool may_act = elected && clock_.Read().mono < lead_until;
+  const bool may_act = Leading::MayAct(elected, clock_.Read().mono, lead_until);
   if (!may_act) StepDown(elected ? "it could not renew its leadership in time" : "it was told so");
   pipeline_.LeadUntil(lead_until);
   if (may_act && !pipeline_.Leading() && !stopping) TryToLead();
@@ -375,16 +359,10 @@ MonoTime EngineThread::Turn(bool elected, bool stopping) {
   return wake;
 }
 
-// Another server may reach the store when this one does not.
 void EngineThread::WatchStalls() {
-  if (pipeline_.Stalled().empty()) {
-    stalled_since_ = kNever;
-    return;
-  }
-  const MonoTime now = clock_.Read().mono;
-  stalled_since_ = std::min(stalled_since_, now);
-  if (now - stalled_since_ > kMostStalled && coordinator_.Members().size() > 1)
-    MakeRoom(pipeline_.Stalled());
+  const bool stalled = !pipeline_.Stalled().empty();
+  if (leading_.Stalls(clock_.Read().mono, stalled, stalled ? coordinator_.Members().size() : 0))
+    MakeRoom(std::string(pipeline_.Stalled()));  // stepping down clears the original
 }
 
 std::string EngineThread::WhoLeads() const {

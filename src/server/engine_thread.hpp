@@ -13,6 +13,7 @@
 #include "engine/pipeline.hpp"
 #include "ports/clock.hpp"
 #include "ports/coordinator.hpp"
+#include "server/leading.hpp"
 
 namespace muster::server {
 
@@ -135,10 +136,7 @@ class EngineThread {
   std::map<RequestId, Waiting> waiting_ GUARDED_BY(mutex_);  // oldest first
 
   bool campaigning_ = false;
-  MonoTime campaign_again_{0};
-  MonoTime lead_again_{0};
-  int failed_to_lead_ = 0;  // in a row
-  MonoTime stalled_since_ = kNever;
+  Leading leading_;
   CommitNumber warned_of_;
   MonoTime warn_again_{0};
   std::uint64_t commands_ = 0;
