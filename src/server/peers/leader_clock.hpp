@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <optional>
 
 #include "base/instant.hpp"
+#include "link/messages.hpp"
 
 namespace muster::server {
 
@@ -11,7 +13,8 @@ namespace muster::server {
 // follower's clock, and must not begin an order later than the leader allowed. A question asked at
 // `asked` (own clock) and answered with `said` (leader's) shows that the leader's clock stood at
 // `said` no earlier than at `asked`; so own time = leader's time + (asked - said) is never too
-// late. The best of the last minute's answers counts: clocks may drift.
+// late at that moment. Clocks drift, by far less than a thousandth: an answer is worth that much
+// less as it ages, and the best of the last minute's counts.
 class LeaderClock {
  public:
   void Heard(MonoTime asked, MonoTime said) {
@@ -20,12 +23,15 @@ class LeaderClock {
   }
   void Forget() { heard_.clear(); }
 
-  // The moment of the own clock by which the leader's surely stands before `theirs`; nothing before
-  // the first answer.
-  std::optional<MonoTime> Own(MonoTime theirs) const {
+  // The moment of the own clock by which the leader's surely stands before `theirs`, for a moment
+  // not far from `now`; nothing before the first answer.
+  std::optional<MonoTime> Own(MonoTime theirs, MonoTime now) const {
     std::optional<Duration> best;
-    for (const auto& one : heard_)
-      if (!best || one.ahead > *best) best = one.ahead;
+    for (const auto& one : heard_) {
+      const MonoTime until = std::max(now, theirs + one.ahead);
+      const Duration worth = one.ahead - (until - one.at) / 1000 - Duration(1);
+      if (!best || worth > *best) best = worth;
+    }
     if (!best) return std::nullopt;
     return theirs + *best;
   }
@@ -38,5 +44,15 @@ class LeaderClock {
   };
   std::deque<One> heard_;
 };
+
+// Makes a frame of the leader's one that a node behind this server understands at `now`: the node
+// goes by this server's clock. An order whose moment cannot be told is begun by nobody.
+inline void ForOwnNodes(link::ServerFrame& frame, const LeaderClock& leader, MonoTime now) {
+  if (frame.welcome) frame.welcome->server_time = now.ms;
+  for (auto& order : frame.orders) {
+    const auto own = leader.Own({order.start_by}, now);
+    order.start_by = own ? own->ms : 0;
+  }
+}
 
 }  // namespace muster::server

@@ -161,15 +161,9 @@ void LeaderLink::Take(LeaderItem item) {
   if (const auto* drain = std::get_if<DrainOrder>(&item)) self_.drain(drain->wanted);
 }
 
-// The node goes by this server's clock.
 void LeaderLink::Deliver(Links::Outgoing outgoing) {
-  link::ServerFrame& frame = outgoing.frame;
-  if (frame.welcome) frame.welcome->server_time = clock_.Read().mono.ms;
-  for (auto& order : frame.orders) {
-    const auto own = leader_clock_.Own({order.start_by});
-    order.start_by = own ? own->ms : 0;  // nobody begins it
-  }
-  gateway_.Deliver(outgoing.link, frame);
+  ForOwnNodes(outgoing.frame, leader_clock_, clock_.Read().mono);
+  gateway_.Deliver(outgoing.link, outgoing.frame);
 }
 
 void LeaderLink::SetTrouble(std::string why) {
