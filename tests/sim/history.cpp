@@ -3,6 +3,9 @@
 #include <memory>
 #include <vector>
 
+#include "sim/cluster/cluster_faults.hpp"
+#include "sim/cluster/sim_cluster.hpp"
+#include "sim/one_server.hpp"
 #include "sim/sim_freezes.hpp"
 #include "sim/sim_host.hpp"
 #include "sim/sim_jobs.hpp"
@@ -18,15 +21,19 @@ constexpr std::int64_t kTrouble = 120'000;  // ms of a history in which things b
 // After the last fault: the longest timeout, grace, reconnect bound and take-over grace, with room.
 constexpr std::int64_t kQuiet = 420'000;
 
+bool IsWorthRepeating(ErrorCode code) {
+  return code == ErrorCode::kUnavailable || code == ErrorCode::kTimeout;
+}
+
 class History {
  public:
-  History(std::uint64_t seed, bool trace)
-      : world_(seed, trace),
-        truth_(world_),
-        server_(world_, truth_, disk_),
-        operator_(world_, server_) {}
+  History(World& world, Truth& truth, Servers& servers)
+      : world_(world), truth_(truth), server_(servers), operator_(world_, servers) {}
 
-  Summary Play();
+  // What is frozen may be lost with the records.
+  void RecordsLost() { freezes_.Forget(); }
+
+  Summary Play(ServerFaults& faults);
 
  private:
   void Invite();
@@ -34,7 +41,7 @@ class History {
   void PlanRuns();
   void StartRun(const std::string& key, const engine::StartRun& request, bool will_stop);
   void StopRun(RunId run, Duration grace);
-  void PlanFaults();
+  void PlanFaults(ServerFaults& faults);
   void BreakSomething();
   void Revoke();
   void Operate();
@@ -45,11 +52,10 @@ class History {
         world_.Between(0, static_cast<std::int64_t>(hosts_.size()) - 1))];
   }
 
-  World world_;
-  Truth truth_;
-  DiskMood disk_;
+  World& world_;
+  Truth& truth_;
   NetMood net_;
-  SimServer server_;
+  Servers& server_;
   SimOperator operator_;
   SimFreezes freezes_{world_, server_};
   std::vector<std::unique_ptr<SimHost>> hosts_;
@@ -116,7 +122,7 @@ void History::StopRun(RunId run, Duration grace) {
                           .reason = "sim",
                           .known = *server_.store().FindRun(run)};
   server_.Ask(request, [this, run, done](Result<engine::Answer> answer) {
-    *done = true;
+    *done = answer || !IsWorthRepeating(answer.error().code);
     if (answer) truth_.StopAnswered(run);
     world_.Trace("stop of {} answered: {}", FormatRunId(run),
                  answer ? "yes" : answer.error().message);
@@ -147,42 +153,28 @@ void History::PlanRuns() {
 }
 
 void History::BreakSomething() {
-  const std::int64_t kind = world_.Between(0, 104);
-  if (kind < 3) {
-    server_.Restore();
-    freezes_.Forget();
-    world_.After(world_.Delay(500, 40'000), [this] { server_.Start(); });
-  } else if (kind < 25) {
-    server_.Crash();
-    world_.After(world_.Delay(500, 40'000), [this] { server_.Start(); });
-  } else if (kind < 45) {
+  const std::int64_t kind = world_.Between(0, 65);
+  if (kind < 20) {
     AnyHost().CutLink();
-  } else if (kind < 60) {
+  } else if (kind < 35) {
     SimHost& host = AnyHost();
     host.CrashAgent();
     world_.After(world_.Delay(1000, 30'000), [&host] { host.StartAgent(); });
-  } else if (kind < 70) {
+  } else if (kind < 45) {
     SimHost& host = AnyHost();
     host.PowerLoss();
     world_.After(world_.Delay(3000, 30'000), [&host] { host.StartAgent(); });
-  } else if (kind < 76) {
+  } else if (kind < 51) {
     SimHost& host = AnyHost();
     host.Reimage();
     // Its new key takes over at once, or waits for the operator.
     host.UseInvite(world_.Chance(0.5) ? "invite" : "plain");
     world_.After(world_.Delay(3000, 30'000),
                  [&host] { host.Join([&host] { host.StartAgent(); }); });
-  } else if (kind < 79) {
+  } else if (kind < 54) {
     clones_.push_back(AnyHost().Clone());
     clones_.back()->StartAgent();
-  } else if (kind < 86) {
-    server_.JumpWall(world_.Between(-7'200'000, 7'200'000));
-  } else if (kind < 93) {
-    disk_.lost_answer = world_.Chance(0.5) ? 0.3 : 0;
-    disk_.refused = world_.Chance(0.5) ? 0.3 : 0;
-    disk_.rare = world_.Chance(0.3) ? 15'000 : 400;
-    world_.After(world_.Between(1000, 20'000), [this] { disk_ = {}; });
-  } else if (kind >= 100) {
+  } else if (kind < 59) {
     Revoke();
   } else {
     net_.rare = world_.Chance(0.5) ? 20'000 : 3000;
@@ -220,18 +212,20 @@ void History::Operate() {
   world_.After(world_.Between(3000, 12'000), [this] { Operate(); });
 }
 
-void History::PlanFaults() {
+void History::PlanFaults(ServerFaults& faults) {
   const std::int64_t count = world_.Chance(0.1) ? 0 : world_.Between(1, 25);
   for (std::int64_t i = 0; i < count; ++i)
-    world_.After(world_.Between(0, kTrouble), [this] { BreakSomething(); });
-  for (std::int64_t backups = world_.Between(0, 3); backups > 0; --backups)
-    world_.After(world_.Between(0, kTrouble), [this] { server_.TakeBackup(); });
+    world_.After(world_.Between(0, kTrouble), [this, &faults] {
+      if (faults.Breaks())
+        faults.Break();
+      else
+        BreakSomething();
+    });
+  faults.Plan(kTrouble);
 }
 
 void History::Mend() {
-  disk_ = {};
   net_ = {};
-  server_.Start();
   // An operator shuts the copies down and lets the originals join anew.
   for (auto& clone : clones_) clone->CrashAgent();
   for (auto& host : hosts_) {
@@ -252,17 +246,18 @@ void History::CheckHosts() {
   }
 }
 
-Summary History::Play() {
-  server_.Start();
+Summary History::Play(ServerFaults& faults) {
+  faults.Begin();
   Invite();
   AddHosts();
   PlanRuns();
-  PlanFaults();
+  PlanFaults(faults);
   freezes_.Plan(kTrouble, hosts_.size());
   Operate();
   operator_.Work();
   world_.RunUntil(world_.Now() + kTrouble + 45'000);
   operator_.OnlyFinish();
+  faults.Mend();
   Mend();
   world_.RunUntil(world_.Now() + 60'000);
   Mend();  // copies that were refused only after the first mending
@@ -273,14 +268,26 @@ Summary History::Play() {
   world_.RunUntil(world_.Now() + kQuiet);
   truth_.CheckEnd(server_.store(), server_.log_disk());
   CheckHosts();
+  faults.CheckEnd();
   return {world_.Executed(), hosts_.size(), truth_.Runs(), truth_.processes().size()};
 }
 
 }  // namespace
 
-Summary PlayHistory(std::uint64_t seed, bool trace) {
-  History history(seed, trace);
-  return history.Play();
+Summary PlayHistory(std::uint64_t seed, int servers, bool trace) {
+  World world(seed, trace);
+  Truth truth(world);
+  if (servers == 1) {
+    DiskMood disk;
+    SimServer server(world, truth, disk);
+    History history(world, truth, server);
+    OneServerFaults faults(world, server, disk, [&history] { history.RecordsLost(); });
+    return history.Play(faults);
+  }
+  SimCluster cluster(world, truth, servers);
+  History history(world, truth, cluster);
+  ClusterFaults faults(world, cluster);
+  return history.Play(faults);
 }
 
 }  // namespace muster::sim

@@ -14,7 +14,7 @@ struct Summary {
 
 // Plays one history: hosts join, callers start and stop runs, and everything that can break breaks;
 // then all is mended, and once it is quiet the promises are checked. Throws Violation when one is
-// broken.
-Summary PlayHistory(std::uint64_t seed, bool trace);
+// broken. With several servers they are a cluster, with a coordinator and a store they share.
+Summary PlayHistory(std::uint64_t seed, int servers, bool trace);
 
 }  // namespace muster::sim

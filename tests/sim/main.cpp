@@ -2,7 +2,9 @@
 //
 //   muster-sim --seeds 500 [--first 1]     play many; the first broken promise names its seed
 //   muster-sim --seed 123 --trace          play one again and print what happened
+//   muster-sim --servers 3 ...             the same with a cluster of servers
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +17,7 @@
 int main(int argc, char** argv) {
   std::uint64_t first = 1;
   std::uint64_t seeds = 500;
+  int servers = 1;
   bool trace = false;
   for (int i = 1; i < argc; ++i) {
     const bool has_value = i + 1 < argc;
@@ -22,13 +25,16 @@ int main(int argc, char** argv) {
       trace = true;
     } else if (std::strcmp(argv[i], "--seeds") == 0 && has_value) {
       seeds = std::strtoull(argv[++i], nullptr, 10);
+    } else if (std::strcmp(argv[i], "--servers") == 0 && has_value) {
+      servers = std::max(1, std::atoi(argv[++i]));
     } else if (std::strcmp(argv[i], "--first") == 0 && has_value) {
       first = std::strtoull(argv[++i], nullptr, 10);
     } else if (std::strcmp(argv[i], "--seed") == 0 && has_value) {
       first = std::strtoull(argv[++i], nullptr, 10);
       seeds = 1;
     } else {
-      std::fprintf(stderr, "usage: muster-sim [--seeds N] [--first S] | --seed S [--trace]\n");
+      std::fprintf(
+          stderr, "usage: muster-sim [--servers N] [--seeds N] [--first S] | --seed S [--trace]\n");
       return 2;
     }
   }
@@ -36,14 +42,14 @@ int main(int argc, char** argv) {
   std::uint64_t failed = 0;
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     try {
-      const auto one = muster::sim::PlayHistory(seed, trace);
+      const auto one = muster::sim::PlayHistory(seed, servers, trace);
       total.events += one.events;
       total.hosts += one.hosts;
       total.runs += one.runs;
       total.processes += one.processes;
     } catch (const muster::sim::Violation& violation) {
-      std::printf("seed %llu: %s\n  replay: muster-sim --seed %llu --trace\n",
-                  static_cast<unsigned long long>(seed), violation.what(),
+      std::printf("seed %llu: %s\n  replay: muster-sim --servers %d --seed %llu --trace\n",
+                  static_cast<unsigned long long>(seed), violation.what(), servers,
                   static_cast<unsigned long long>(seed));
       if (++failed >= 5) break;
     }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/sim_server.hpp"
+#include "sim/servers.hpp"
 #include "sim/world.hpp"
 
 namespace muster::sim {
@@ -9,7 +9,7 @@ namespace muster::sim {
 // must be refused meanwhile.
 class SimFreezes {
  public:
-  SimFreezes(World& world, SimServer& server) : world_(world), server_(server) {}
+  SimFreezes(World& world, Servers& server) : world_(world), server_(server) {}
 
   void Plan(std::int64_t within, std::size_t hosts) {
     if (world_.Chance(0.3)) world_.After(world_.Between(0, within), [this] { Freeze(); });
@@ -70,7 +70,7 @@ class SimFreezes {
   }
 
   World& world_;
-  SimServer& server_;
+  Servers& server_;
   bool frozen_ = false;    // answered, and nobody asked to thaw since
   std::uint64_t era_ = 0;  // grows with each wish to thaw and each restore
 };

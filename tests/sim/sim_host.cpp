@@ -17,8 +17,7 @@ LogTotals TotalsOf(const std::string& output) {
 
 }  // namespace
 
-SimHost::SimHost(World& world, Truth& truth, SimServer& server, const NetMood& net,
-                 std::string name)
+SimHost::SimHost(World& world, Truth& truth, Servers& server, const NetMood& net, std::string name)
     : world_(world), truth_(truth), server_(server), net_(net), name_(std::move(name)) {
   disk_.store = fmt::format("store-{:x}", world_.Random());
   disk_.key = fmt::format("key-{:x}", world_.Random());
@@ -179,6 +178,7 @@ void SimHost::DeliverToNode(const std::shared_ptr<Wire>& wire, link::ServerFrame
   wire->to_node_at = std::max(wire->to_node_at, world_.Now() + world_.Delay(net_.usual, net_.rare));
   world_.After(wire->to_node_at - world_.Now(), [this, wire, frame = std::move(frame)] {
     if (wire_ != wire || !node_) return;
+    if (frame.welcome) disk_.welcomed = std::max(disk_.welcomed, frame.welcome->term);
     CarryOut(node_->Receive(frame, BootNow()));
   });
 }
@@ -222,7 +222,10 @@ void SimHost::StartTask(const link::Order& order) {
     return;
   }
   disk_.tasks[order.task].started = true;
-  truth_.ProcessStarts(order, server_.TrueTimeOf(order.term, order.start_by));
+  if (order.term < disk_.welcomed)
+    throw Violation(fmt::format("{} began {} of term {} after term {} had welcomed it", name_,
+                                FormatTaskKey(order.task), order.term.value, disk_.welcomed.value));
+  truth_.ProcessStarts(order, server_.Begins(order));
   world_.Trace("{} runs {}", name_, FormatTaskKey(order.task));
   alive_[order.task] = boot_;
   node_->Started(order.task);

@@ -8,7 +8,9 @@
 
 #include "link/backoff.hpp"
 #include "link/node.hpp"
-#include "sim/sim_server.hpp"
+#include "sim/servers.hpp"
+#include "sim/truth.hpp"
+#include "sim/world.hpp"
 
 namespace muster::sim {
 
@@ -23,7 +25,7 @@ struct NetMood {
 // disk can be wiped or copied to another machine.
 class SimHost {
  public:
-  SimHost(World& world, Truth& truth, SimServer& server, const NetMood& net, std::string name);
+  SimHost(World& world, Truth& truth, Servers& server, const NetMood& net, std::string name);
 
   // Faults.
   void CrashAgent();
@@ -62,6 +64,7 @@ class SimHost {
     bool joined = false;
     std::uint64_t session = 0;
     Term term;
+    Term welcomed;  // the newest term that reached it, whatever the agent made of it
     std::map<TaskKey, DiskTask> tasks;
   };
   struct Wire {
@@ -89,7 +92,7 @@ class SimHost {
 
   World& world_;
   Truth& truth_;
-  SimServer& server_;
+  Servers& server_;
   const NetMood& net_;
   std::string name_;
   std::string boot_;

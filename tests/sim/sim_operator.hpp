@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/sim_server.hpp"
+#include "sim/servers.hpp"
 #include "sim/world.hpp"
 
 namespace muster::sim {
@@ -9,7 +9,7 @@ namespace muster::sim {
 // paused, pauses what runs. Toward the end of a history only what brings runs to their end.
 class SimOperator {
  public:
-  SimOperator(World& world, SimServer& server) : world_(world), server_(server) {}
+  SimOperator(World& world, Servers& server) : world_(world), server_(server) {}
 
   void Work();
   void OnlyFinish() { finishing_ = true; }
@@ -34,7 +34,7 @@ class SimOperator {
   }
 
   World& world_;
-  SimServer& server_;
+  Servers& server_;
   bool finishing_ = false;
 };
 

@@ -170,6 +170,13 @@ void SimServer::Closed(LinkId link) {
   Submit(engine::LinkClosed{link});
 }
 
+void SimServer::AskAs(MakeCommand make, Answered answer) {
+  if (!Up()) return;
+  const RequestId id(++next_request_);
+  waiting_[id] = std::move(answer);
+  Submit(make(id));
+}
+
 void SimServer::Submit(engine::Command command) {
   process_->queue.push_back(std::move(command));
   world_.After(0, [this, process = process_] {

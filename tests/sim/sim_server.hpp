@@ -10,19 +10,14 @@
 
 #include "engine/pipeline.hpp"
 #include "server/gateway/intake.hpp"
+#include "sim/servers.hpp"
 #include "sim/sim_store.hpp"
 
 namespace muster::sim {
 
-// The server's end of one connection, as the network sees it.
-struct ServerPort {
-  std::function<void(link::ServerFrame)> to_node;
-  std::function<void()> close;
-};
-
 // A machine that runs the real pipeline, engine and intake. It can crash at any event and start
 // again; its disks survive, its memory does not.
-class SimServer final : public Links {
+class SimServer final : public Links, public Servers {
  public:
   SimServer(World& world, Truth& truth, DiskMood& mood);
 
@@ -35,33 +30,17 @@ class SimServer final : public Links {
   void TakeBackup();
   void Restore();
 
-  // The network. A link that opens while the server is down is refused (none).
-  std::optional<LinkId> Open(std::string key, ServerPort port);
-  void Receive(LinkId link, link::NodeFrame frame);
-  void Closed(LinkId link);
-
-  // A caller of the API. `answer` is called at most once; never when the server crashes first.
-  using Answered = std::function<void(Result<engine::Answer>)>;
-  template <typename Request>
-  void Ask(Request request, Answered answer) {
-    if (!Up()) return;
-    const RequestId id(++next_request_);
-    waiting_[id] = std::move(answer);
-    request.caller.request = id;
-    request.caller.name = "sim";
-    Submit(std::move(request));
+  std::optional<LinkId> Open(std::string key, ServerPort port) override;
+  void Receive(LinkId link, link::NodeFrame frame) override;
+  void Closed(LinkId link) override;
+  void Forbid(const std::string& key) override { forbidden_.insert(key); }
+  Store& store() override { return *view_; }
+  MemoryLogStore& log_disk() override { return *log_disk_; }
+  std::int64_t Begins(const link::Order& order) override {
+    return order.start_by - mono_base_by_term_.at(order.term);
   }
 
-  // From now on, no order may go to this key.
-  void Forbid(const std::string& key) { forbidden_.insert(key); }
-
-  Store& store() { return *view_; }  // reads of what is on disk, also while the server is down
-  MemoryLogStore& log_disk() { return *log_disk_; }
   void JumpWall(std::int64_t ms) { wall_offset_ += ms; }
-  // The true time at which a moment on the clock of `term`'s server comes.
-  std::int64_t TrueTimeOf(Term term, link::ServerTime time) const {
-    return time - mono_base_by_term_.at(term);
-  }
 
   void Send(std::vector<Outgoing> frames) override;
   void Close(LinkId link) override;
@@ -83,6 +62,7 @@ class SimServer final : public Links {
     HostId host;
   };
 
+  void AskAs(MakeCommand make, Answered answer) override;
   Now ReadClock() const;
   void Submit(engine::Command command);
   void Drive();

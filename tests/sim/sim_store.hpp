@@ -18,6 +18,9 @@ struct DiskMood {
   double refused = 0;      // not written (kUnavailable)
   std::int64_t usual = 2;  // ms a commit takes
   std::int64_t rare = 400;
+  double vanished = 0;  // not written, and nobody knows (kTimeout)
+  double late = 0;      // kTimeout, and written seconds after that
+  bool cut = false;     // nothing gets through
 };
 
 // A server's connection to the disk that all of a history's servers share. Commits take their time;
@@ -28,7 +31,14 @@ class SimStore final : public ForwardingStore {
       : SimStore(world, truth, std::make_shared<MemoryStore>(std::move(disk)), mood) {}
 
   void Crash() { *alive_ = false; }
+  // The store's machine has a wall clock of its own, so far ahead of true time.
+  void HasClock(std::int64_t wall_offset) { wall_offset_ = wall_offset; }
 
+  Result<Fence> TakeTerm() override;
+  Result<Snapshot> Load(Term term) override;
+  Result<std::optional<WallTime>> ReadClock() override;
+  Result<ReadAt<std::vector<std::optional<TaskRecord>>>> FindTasks(
+      const std::vector<TaskKey>& keys) override;
   void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
               CommitDone done) override;
 
@@ -40,8 +50,13 @@ class SimStore final : public ForwardingStore {
         store_(std::move(store)),
         mood_(mood) {}
 
+  static void Land(const std::shared_ptr<MemoryStore>& store, Truth& truth,
+                   const std::shared_ptr<const Batch>& batch, Term term, CommitNumber number,
+                   Result<>& written);
+
   World& world_;
   Truth& truth_;
+  std::optional<std::int64_t> wall_offset_;
   std::shared_ptr<MemoryStore> store_;  // shared with commits on their way
   const DiskMood& mood_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // likewise
