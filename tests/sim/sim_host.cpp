@@ -35,6 +35,8 @@ void SimHost::Join(std::function<void()> joined) {
           .caller = {}, .invite = invite_, .name = name_, .key = disk_.key, .labels = {}},
       [this, joined, key = disk_.key](Result<engine::Answer> answer) {
         if (!answer) world_.Trace("{} cannot join: {}", name_, answer.error().message);
+        // A wish to revoke the key before it may reach the server after the new one.
+        if (!answer && answer.error().code == ErrorCode::kDenied) refused_ = true;
         if (!answer || key != disk_.key) return;
         if (std::holds_alternative<engine::JoinWaits>(*answer)) return;  // it asks again
         disk_.joined = true;

@@ -20,7 +20,8 @@ void ClusterFaults::Break() {
   const std::size_t i = Some();
   if (kind < 16) return Crash(i);
   if (kind < 42) return Freeze(i);
-  if (kind < 52) return Isolate(i, true, false, false);
+  if (kind < 50) return Isolate(i, true, false, false);
+  if (kind < 52) return LoseCoordinator();
   if (kind < 60) return Isolate(i, false, true, false);
   if (kind < 66) return Isolate(i, false, false, true);
   if (kind < 72) return Isolate(i, true, true, true);
@@ -66,6 +67,16 @@ void ClusterFaults::Isolate(std::size_t i, bool coordinator, bool store, bool pe
   };
   set(true);
   world_.After(world_.Between(500, 20'000), [set] { set(false); });
+}
+
+// Nobody reaches the coordinator: whoever leads has to stop, and nobody follows.
+void ClusterFaults::LoseCoordinator() {
+  world_.Trace("the coordinator is away");
+  const auto set = [this](bool cut) {
+    for (std::size_t i = 0; i < cluster_.Count(); ++i) cluster_.machine(i).seat.cut = cut;
+  };
+  set(true);
+  world_.After(world_.Between(500, 15'000), [set] { set(false); });
 }
 
 void ClusterFaults::IllCoordinator(std::size_t i) {

@@ -26,6 +26,7 @@ class ClusterFaults final : public ServerFaults {
   void Crash(std::size_t i);
   void Freeze(std::size_t i);
   void Isolate(std::size_t i, bool coordinator, bool store, bool peers);
+  void LoseCoordinator();
   void IllCoordinator(std::size_t i);
   void IllStore(std::size_t i);
   void IllPeers();
