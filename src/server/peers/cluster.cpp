@@ -61,7 +61,8 @@ Cluster::Cluster(net::EventLoop& loop, Coordinator& coordinator, Gateway& gatewa
                    {.name = settings_.self.name,
                     .version = settings_.self.version,
                     .identity = settings_.identity,
-                    .drain = [this](bool wanted) { Drain(wanted); }}),
+                    .drain = [this](bool wanted) { Drain(wanted); },
+                    .lost = [this] { LoseLeader(); }}),
       told_(settings_.self) {}
 
 void Cluster::Start() {
@@ -108,6 +109,15 @@ void Cluster::Refresh() {
   forwarder_ = net::Forwarder::Make(loop_, {.to = *endpoint,
                                             .identity = settings_.identity(),
                                             .name = fmt::format("the leader {}", leader)});
+}
+
+// Calls on their way to a leader that fell silent would wait for it far longer than its link does.
+void Cluster::LoseLeader() {
+  forwarder_.reset();
+  forwards_to_.clear();
+  loop_.Post([this, alive = alive_] {
+    if (*alive) Refresh();
+  });
 }
 
 void Cluster::NoteMembers(const std::vector<Member>& members) {

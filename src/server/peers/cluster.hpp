@@ -73,6 +73,7 @@ class Cluster {
 
  private:
   void Refresh() EXCLUDES(mutex_);
+  void LoseLeader();
   void AnnounceSoon();
   void NoteMembers(const std::vector<Member>& members) EXCLUDES(mutex_);
 

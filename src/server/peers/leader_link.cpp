@@ -62,7 +62,10 @@ void LeaderLink::Connect() {
 
 void LeaderLink::Retry(const std::string& why) {
   const bool was_welcome = welcome_.exchange(false);
-  if (was_welcome) spdlog::warn("lost the leader name={} reason=\"{}\"", leader_, why);
+  if (was_welcome) {
+    spdlog::warn("lost the leader name={} reason=\"{}\"", leader_, why);
+    self_.lost();
+  }
   SetTrouble(fmt::format("the leader {} ({}) cannot be reached: {}", leader_, url_, why));
   open_ = false;
   frames_.Take();

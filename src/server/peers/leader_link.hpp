@@ -26,6 +26,7 @@ class LeaderLink {
     std::string version;
     std::function<net::TlsIdentity()> identity;  // asked at each connection: certificates change
     std::function<void(bool wanted)> drain;
+    std::function<void()> lost;  // on the loop's thread: the leader is gone, or silent
   };
 
   LeaderLink(net::EventLoop& loop, Gateway& gateway, const Clock& clock, Self self);
