@@ -36,10 +36,11 @@ class NetMember(Member):
 
 
 class NetCluster(ServerCluster):
-    """`agents`: names of hosts, each with a namespace; `fleet`: how many emulated ones share one."""
+    """`agents`: names of hosts for agents, beside the one for a fleet."""
 
     def __init__(self, agents=(), settings=None):
         self.lab = NetLab("operator", "pg", *ETCDS, *SERVERS, "fleet", *agents)
+        self.journals = []
         self._here = contextlib.ExitStack()
         self._here.enter_context(self.lab.host("operator").inside())
         super().__init__(settings)
@@ -58,25 +59,34 @@ class NetCluster(ServerCluster):
     def urls(self):
         return ",".join(member.url for member in self.members)
 
-    def agent_at(self, name, member, options=()):
-        """The agent of the host of that name, which begins at this server and knows all."""
-        agent = Agent(self, name, self.folder / name, options)
-        agent.host = self.lab.host(name)
+    def agent_at(self, name, member, host):
+        """A new agent on this host of the lab, which begins at this server and is told of all."""
+        agent = Agent(self, name, self.folder / name, ("--history", self._journal(name)))
+        agent.host = self.lab.host(host)
         self.agents[name] = agent
         self.daemons.append(agent)
         agent.join(server=member.url)
-        self.wait_online(name)
         return agent
 
     def start_fleet(self, count, prefix):
         token = self.invite(uses=count, replace=True)
         fleet = self.lab.host("fleet").start([BIN / "muster-fleet", "--server", self.urls, "--count", count, "--prefix",
-                                              prefix], self.folder / "fleet.log", {"MUSTER_JOIN": token})
+                                              prefix, "--history", self._journal("fleet")],
+                                             self.folder / "fleet.log", {"MUSTER_JOIN": token})
         self.daemons.append(fleet)
         wait_until("the fleet is online", lambda: self.get("/status")["online"] >= count)
 
     def next_leader(self, old):
         return wait_until("another one leads", lambda: next((m for m in self.members if m is not old and m.leads()), None))
+
+    def _journal(self, name):
+        self.journals.append(self.folder / f"{name}.jsonl")
+        return self.journals[-1]
+
+    def check_history(self):
+        """What the servers have on record against what every agent wrote down."""
+        words = [word for journal in self.journals if journal.exists() for word in ("--journal", journal)]
+        return self.muster("check", "history", "--since", "12h", *words)
 
     def states(self):
         return {server["name"]: server["state"] for server in self.get("/servers")["servers"]}
