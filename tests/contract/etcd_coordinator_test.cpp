@@ -165,20 +165,24 @@ TEST_F(EtcdLeader, ResignsAndEndsWhileEtcdIsSilent) {
   EXPECT_EQ(Await(2), (Told{"a elected", "b elected"}));
 }
 
-TEST_F(EtcdLeader, ClaimThatCameLateIsTakenBack) {
+TEST_F(EtcdLeader, ClaimThatNobodyHeardOfIsTakenBack) {
   TcpForwarder cable(etcd_.Port(0));
   auto one = Make(To({cable.Url()}));
   auto two = Make(To(etcd_.Urls()));
-  const Member self{.name = "a", .url = "https://a:8440"};
-  one->Announce(self);
+  one->Announce({.name = "a", .url = "https://a:8440"});
   ASSERT_TRUE(Eventually([&] { return two->Members().size() == 1; }));
-  // The claim stays in the cable, and the candidate goes meanwhile.
-  cable.Hold(true);
-  ASSERT_TRUE(Campaign(*one, "a"));
-  const std::size_t accepted = cable.Accepted();
-  ASSERT_TRUE(Eventually([&] { return cable.Accepted() > accepted; }));
-  one->Resign();
-  cable.Hold(false);
+  // etcd does what it is told, and only the answer is lost. A claim is made between two renewals;
+  // it may have to be tried again when one of them is lost first.
+  bool claimed = false;
+  for (int tries = 0; tries < 10 && !claimed; ++tries) {
+    ASSERT_TRUE(Eventually([&] { return one->Trouble().empty(); }));
+    cable.HoldAnswers(true);
+    ASSERT_TRUE(Campaign(*one, "a"));
+    claimed = Eventually([&] { return two->Leader() == "a"; }, std::chrono::seconds(1));
+    one->Resign();
+    cable.HoldAnswers(false);
+  }
+  ASSERT_TRUE(claimed);
   ASSERT_TRUE(Campaign(*two, "b"));
   EXPECT_EQ(Await(1), Told{"b elected"});
 }

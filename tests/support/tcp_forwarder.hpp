@@ -30,7 +30,8 @@ class TcpForwarder {
   std::uint16_t port() const { return listening_.port; }
   std::string Url() const { return "http://127.0.0.1:" + std::to_string(port()); }
   void Hold(bool hold) { held_ = hold; }
-  std::size_t Accepted() const { return accepted_; }
+  // The server still hears the client, but not the other way round.
+  void HoldAnswers(bool hold) { answers_held_ = hold; }
 
  private:
   struct Pair {
@@ -59,7 +60,7 @@ class TcpForwarder {
   void Accept() {
     const int client = accept4(listening_.fd, nullptr, nullptr, SOCK_CLOEXEC);
     if (client < 0) return;
-    ++accepted_;
+
     const int server = ConnectToLoopback(to_);
     if (server < 0) {
       close(client);
@@ -74,7 +75,7 @@ class TcpForwarder {
       if (!held_)
         for (const Pair& pair : pairs_) {
           ready.push_back({pair.client, POLLIN, 0});
-          ready.push_back({pair.server, POLLIN, 0});
+          ready.push_back({answers_held_ ? -1 : pair.server, POLLIN, 0});
         }
       poll(ready.data(), ready.size(), 5);
       std::size_t at = 1;
@@ -93,8 +94,9 @@ class TcpForwarder {
   const std::uint16_t to_;
   const Listening listening_;
   std::list<Pair> pairs_;  // the thread's own
-  std::atomic<std::size_t> accepted_ = 0;
+
   std::atomic<bool> held_ = false;
+  std::atomic<bool> answers_held_ = false;
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };
