@@ -139,7 +139,7 @@ TEST_F(PostgresFaults, SessionEndedBetweenCommitsIsOpenedAgain) {
 TEST_F(PostgresFaults, SessionEndedDuringCommitsLosesAndDoublesNothing) {
   auto store = Open();
   const Fence fence = *store->TakeTerm();
-  constexpr std::uint64_t kBatches = 150;
+  constexpr std::uint64_t kBatches = 60;
   std::atomic<bool> stop = false;
   std::thread killer([&] {
     while (!stop) SharedPostgres().Sql(kWriters);
@@ -153,7 +153,7 @@ TEST_F(PostgresFaults, SessionEndedDuringCommitsLosesAndDoublesNothing) {
 
 // Two servers that both believe they may lead: what one was answered stays, whoever writes next.
 TEST_F(PostgresFaults, LeadersThatDeposeEachOtherLoseNothingThatWasAnswered) {
-  constexpr std::uint64_t kEnough = 120;
+  constexpr std::uint64_t kEnough = 80;
   ASSERT_TRUE(Open()->TakeTerm());
   base::Mutex mutex;
   std::map<std::uint64_t, std::string> answered;  // by batch: what it wrote

@@ -29,15 +29,15 @@
 namespace muster {
 
 // A PostgreSQL of this process alone, in a temporary folder, on a socket there and on a loopback
-// port. It ends with the process, however that ends. Throws when the server does not start.
+// port, there with TLS too. It ends with the process, however that ends. Throws when the server
+// does not start.
 class PrivatePostgres {
  public:
   enum class Disk { kFast, kDurable };  // kFast: without fsync and vacuum
 
   explicit PrivatePostgres(Disk disk = Disk::kFast) : disk_(disk) {
     Give(folder_.Path());
-    Wait(Launch({Program("initdb"), "-D", Data(), "-U", "muster", "-A", "trust", "-E", "UTF8",
-                 "--locale=C", "--no-sync", "--no-instructions"}));
+    Wait(Launch({"cp", "-a", Template(), Data()}));
     Start();
   }
   ~PrivatePostgres() { Stop(); }
@@ -52,6 +52,8 @@ class PrivatePostgres {
   std::string LoopbackAddress() const {
     return "postgres://muster@127.0.0.1:" + std::to_string(port_) + "/postgres";
   }
+  // What vouches for its certificate, which is for 127.0.0.1 and no other name.
+  std::string RootFile() const { return Data() + "/cert.pem"; }
   // An address at which a schema of its own is the only one.
   std::string NewSchema() {
     static std::atomic<int> count = 0;
@@ -80,7 +82,7 @@ class PrivatePostgres {
       Stop();
       if (!ever_answered_) port_ = 0;  // someone else took it
     }
-    throw std::runtime_error("PostgreSQL does not start: " + Output());
+    throw std::runtime_error("PostgreSQL does not start: " + OutputIn(folder_.Path()));
   }
   // As if the machine had lost power, but for what the disk already has.
   void Kill() {
@@ -93,9 +95,29 @@ class PrivatePostgres {
 
  private:
   std::string Data() const { return (folder_.Path() / "data").string(); }
-  std::filesystem::path OutputFile() const { return folder_.Path() / "output"; }
-  std::string Output() const {
-    std::ifstream file(OutputFile());
+
+  // A folder of data as it is when nothing was done to it yet; made once, as that takes its time.
+  static std::string Template() {
+    struct Made {
+      Made() {
+        Give(folder.Path());
+        const auto run = [this](const std::vector<std::string>& command) {
+          Wait(Launch(command, folder.Path()), folder.Path());
+        };
+        run({Program("initdb"), "-D", data, "-U", "muster", "-A", "trust", "-E", "UTF8",
+             "--locale=C", "--no-sync", "--no-instructions"});
+        run({"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+             "-nodes", "-days", "2", "-subj", "/CN=test", "-addext", "subjectAltName=IP:127.0.0.1",
+             "-keyout", data + "/key.pem", "-out", data + "/cert.pem"});
+      }
+      TempFolder folder;
+      std::string data = (folder.Path() / "data").string();
+    };
+    static const Made made;
+    return made.data;
+  }
+  static std::string OutputIn(const std::filesystem::path& folder) {
+    std::ifstream file(folder / "output");
     std::stringstream text;
     text << file.rdbuf();
     return text.str();
@@ -118,7 +140,13 @@ class PrivatePostgres {
                                      "-c",
                                      "max_connections=60",
                                      "-c",
-                                     "max_wal_size=512MB"};
+                                     "max_wal_size=512MB",
+                                     "-c",
+                                     "ssl=on",
+                                     "-c",
+                                     "ssl_cert_file=cert.pem",
+                                     "-c",
+                                     "ssl_key_file=key.pem"};
     if (disk_ == Disk::kFast)
       for (const char* word :
            {"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "autovacuum=off"})
@@ -149,12 +177,15 @@ class PrivatePostgres {
   }
 
   pid_t Launch(const std::vector<std::string>& command) const {
+    return Launch(command, folder_.Path());
+  }
+  static pid_t Launch(const std::vector<std::string>& command,
+                      const std::filesystem::path& folder) {
     const passwd* owner = Owner();
     std::vector<char*> words;
     for (const auto& word : command) words.push_back(const_cast<char*>(word.c_str()));
     words.push_back(nullptr);
-    const std::string output = OutputFile().string();
-    const std::string folder = folder_.Path().string();
+    const std::string output = (folder / "output").string();
     const pid_t parent = getpid();
     const pid_t child = fork();
     if (child != 0) return child;
@@ -170,10 +201,11 @@ class PrivatePostgres {
     execvp(words[0], words.data());
     _exit(127);
   }
-  void Wait(pid_t child) const {
+  void Wait(pid_t child) const { Wait(child, folder_.Path()); }
+  static void Wait(pid_t child, const std::filesystem::path& folder) {
     int status = 0;
     waitpid(child, &status, 0);
-    if (status != 0) throw std::runtime_error("PostgreSQL cannot be set up: " + Output());
+    if (status != 0) throw std::runtime_error("PostgreSQL cannot be set up: " + OutputIn(folder));
   }
 
   static std::uint16_t FreePort() {

@@ -1,6 +1,6 @@
-#include "adapters/postgres/schema.hpp"
-
 #include <optional>
+
+#include "adapters/postgres/schema.hpp"
 
 namespace muster::postgres {
 namespace {
