@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include "server/peers/leader_clock.hpp"
 #include "server/peers/peer_frames.hpp"
 
 namespace muster::server {
@@ -113,32 +112,6 @@ TEST(PeerFramesTest, GarbageIsRefused) {
   // An item that says nothing.
   EXPECT_FALSE(DecodeFollowerFrame(std::string("\x0a\x00", 2)));
   EXPECT_FALSE(DecodeLeaderFrame(std::string("\x0a\x00", 2)));
-}
-
-// The leader's clock is 1,000 ms ahead of ours. An answer that took long says little.
-TEST(LeaderClockTest, NeverTooLateWhateverTheDelays) {
-  LeaderClock clock;
-  EXPECT_FALSE(clock.Own({5000}));
-  clock.Heard({100}, {1160});  // asked at 100, read there at our 160
-  EXPECT_EQ(*clock.Own({2000}), MonoTime{940});
-  clock.Heard({200}, {1205});  // a quick one
-  EXPECT_EQ(*clock.Own({2000}), MonoTime{995});
-  clock.Heard({300}, {1500});
-  EXPECT_EQ(*clock.Own({2000}), MonoTime{995});
-  for (std::int64_t read : {0, 3, 250}) {
-    LeaderClock one;
-    one.Heard({10'000}, {11'000 + read});
-    EXPECT_LE(*one.Own({20'000}), MonoTime{19'000});
-  }
-}
-
-TEST(LeaderClockTest, OldAnswersDoNotCountForEver) {
-  LeaderClock clock;
-  clock.Heard({0}, {1000});
-  clock.Heard({61'000}, {62'500});
-  EXPECT_EQ(*clock.Own({70'000}), MonoTime{68'500});
-  clock.Forget();
-  EXPECT_FALSE(clock.Own({70'000}));
 }
 
 }  // namespace
