@@ -212,7 +212,7 @@ EngineThread::Status EngineThread::GetStatus() const {
   return status;
 }
 
-bool EngineThread::Leading() const {
+bool EngineThread::Decides() const {
   base::Lock lock(mutex_);
   return status_.leading;
 }

@@ -90,7 +90,7 @@ class EngineThread {
   }
 
   Status GetStatus() const;
-  bool Leading() const;  // it has loaded, and decides
+  bool Decides() const;  // it leads, and has loaded
   base::Activity::View GetActivity() const;
 
  private:

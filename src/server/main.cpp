@@ -255,7 +255,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
       {.submit = [&engine](engine::Command command) { engine.Submit(std::move(command)); },
        .stand_by = [&engine](bool wanted) { engine.StandBy(wanted); },
        .links = [&gateway] { return gateway.LinkCount(); },
-       .engine_leads = [&engine] { return engine.Leading(); },
+       .engine_leads = [&engine] { return engine.Decides(); },
        .engine_trouble = [&engine] { return engine.GetStatus().reason; },
        .say_goodbye = [&gateway] { gateway.SayGoodbye(kGoodbyeWithin); }});
   cluster_of_gateway = &cluster;
