@@ -84,7 +84,8 @@ class Etcd:
             self.members.append(Daemon(
                 ["/usr/bin/etcd", "--name", f"e{number}", "--data-dir", data, "--listen-client-urls", client,
                  "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-                 "--initial-cluster", everyone, "--initial-cluster-state", "new", "--logger", "zap", "--log-level", "error"],
+                 "--initial-cluster", everyone, "--initial-cluster-state", "new",
+                 "--heartbeat-interval", "50", "--election-timeout", "500", "--logger", "zap", "--log-level", "error"],
                 self.folder.parent / f"etcd{number}.log"))
             self.members[-1].bound = bound
 
