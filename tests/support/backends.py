@@ -53,7 +53,13 @@ class Postgres(Daemon):
         return self
 
     def wait(self):
-        wait_until("PostgreSQL answers", lambda: self.sql("SELECT 1", check=False) is not None)
+        def answers():
+            # After kill -9 it does not start before the processes it left have gone.
+            if not self.running():
+                self.start()
+            return self.sql("SELECT 1", check=False) is not None
+
+        wait_until("PostgreSQL answers", answers)
         return self
 
     def sql(self, text, database=None, check=True):
