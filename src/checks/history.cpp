@@ -121,14 +121,12 @@ void HistoryChecker::CheckAgainstRun(const TaskRecord& row) {
     return Find(
         Kind::kOpen, row.key,
         fmt::format("{} is not over, and its run is: {}", Describe(row.key), Name(run_.state)));
-  if (run_.ended_commit && row.sent_commit > run_.ended_commit)
-    return Find(Kind::kOpen, row.key,
-                fmt::format("{} was sent by commit {}, and commit {} had ended the run",
-                            Describe(row.key), row.sent_commit.value, run_.ended_commit.value));
   if (run_.ended_commit && row.ended_commit > run_.ended_commit)
     Find(Kind::kOpen, row.key,
-         fmt::format("{} was ended by commit {}, and commit {} had ended the run",
-                     Describe(row.key), row.ended_commit.value, run_.ended_commit.value));
+         fmt::format("{} was sent by commit {} and ended by commit {}, and commit {} had ended the "
+                     "run",
+                     Describe(row.key), row.sent_commit.value, row.ended_commit.value,
+                     run_.ended_commit.value));
 }
 
 // After a restore the host's word may stand for rows that are gone.

@@ -122,8 +122,7 @@ void JournalChecker::Started(const JournalEntry& entry, std::uint32_t node) {
 // A node that lost its disk's last seconds finds a task lost whose end it has told.
 void JournalChecker::Ended(const JournalEntry& entry) {
   const auto at = known_.find(PlaceOf(entry.task));
-  if (at != known_.end() && !at->second.end && entry.end && IsKnown(*entry.end))
-    at->second.end = entry.end;
+  if (at != known_.end() && entry.end && IsKnown(*entry.end)) at->second.end = entry.end;
 }
 
 void JournalChecker::Take(const JournalRow& row) {
