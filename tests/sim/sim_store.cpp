@@ -12,7 +12,10 @@ std::unexpected<Error> CutOff() {
 
 Result<Fence> SimStore::TakeTerm() {
   if (mood_.cut) return CutOff();
-  return ForwardingStore::TakeTerm();
+  auto fence = ForwardingStore::TakeTerm();
+  if (hanging_ != nullptr)
+    for (auto& land : std::exchange(*hanging_, {})) world_.After(world_.Between(0, 4), land);
+  return fence;
 }
 
 Result<Snapshot> SimStore::Load(Term term) {
@@ -49,8 +52,8 @@ void SimStore::Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumbe
   const std::int64_t late =
       mood_.late > 0 && world_.Chance(mood_.late) ? world_.Between(1, 12'000) : 0;
   world_.After(world_.Delay(mood_.usual, mood_.rare),
-               [=, alive = alive_, disk_store = store_, &world = world_, &mood = mood_,
-                &truth = truth_, life = truth_.Life()]() {
+               [=, alive = alive_, disk_store = store_, hanging = hanging_, hangs = hangs_,
+                &world = world_, &mood = mood_, &truth = truth_, life = truth_.Life()]() {
                  if (!*alive && !lands_after_crash) return;
                  if (life != truth.Life()) return;  // that disk is gone
                  if (refuse || mood.cut) {
@@ -58,11 +61,22 @@ void SimStore::Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumbe
                    return;
                  }
                  Result<> written;
+                 if (*hangs) {
+                   if (*alive) done(Fail(ErrorCode::kTimeout, "a batch before it hangs"));
+                   return;
+                 }
+                 const auto land_late = [=, &truth, landed = std::make_shared<bool>(false)] {
+                   if (std::exchange(*landed, true)) return;
+                   *hangs = false;
+                   Result<> nobody_hears;
+                   Land(disk_store, truth, batch, term, number, nobody_hears);
+                 };
+                 if (late > 0 && hanging != nullptr && late % 2 == 0) {
+                   *hangs = true;
+                   hanging->push_back(land_late);
+                 }
                  if (late > 0)
-                   world.After(late, [=, &truth] {
-                     Result<> nobody_hears;
-                     Land(disk_store, truth, batch, term, number, nobody_hears);
-                   });
+                   world.After(late, land_late);
                  else if (!vanishes)
                    Land(disk_store, truth, batch, term, number, written);
                  if (!*alive) return;

@@ -3,6 +3,8 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "adapters/memory/memory_store.hpp"
 #include "ports/forwarding_store.hpp"
@@ -33,6 +35,10 @@ class SimStore final : public ForwardingStore {
   void Crash() { *alive_ = false; }
   // The store's machine has a wall clock of its own, so far ahead of true time.
   void HasClock(std::int64_t wall_offset) { wall_offset_ = wall_offset; }
+  // Batches of all servers that hang in the store, and what follows behind them. Some get through
+  // just when another server has taken its term, as whoever waited for the same row does.
+  using Hanging = std::vector<std::function<void()>>;
+  void SharesHanging(Hanging& hanging) { hanging_ = &hanging; }
 
   Result<Fence> TakeTerm() override;
   Result<Snapshot> Load(Term term) override;
@@ -57,7 +63,9 @@ class SimStore final : public ForwardingStore {
   World& world_;
   Truth& truth_;
   std::optional<std::int64_t> wall_offset_;
-  std::shared_ptr<MemoryStore> store_;  // shared with commits on their way
+  Hanging* hanging_ = nullptr;
+  std::shared_ptr<bool> hangs_ = std::make_shared<bool>(false);  // shared with commits on their way
+  std::shared_ptr<MemoryStore> store_;                           // shared with commits on their way
   const DiskMood& mood_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // likewise
 };

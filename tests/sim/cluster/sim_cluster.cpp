@@ -36,6 +36,7 @@ SimMusterd::SimMusterd(World& world, Truth& truth, SimCluster& cluster, Machine&
                .truth = truth,
                .ended = [this] { followers_.Dismiss(); }}) {
   store_.HasClock(SimClock::kTrueWall);
+  store_.SharesHanging(cluster.hanging());
 }
 
 void SimMusterd::Start() {

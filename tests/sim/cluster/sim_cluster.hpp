@@ -83,6 +83,7 @@ class SimCluster final : public Servers {
 
   SimCoordinator& coordinator() { return coordinator_; }
   Ledger& ledger() { return ledger_; }
+  SimStore::Hanging& hanging() { return hanging_; }
   const std::shared_ptr<MemoryDisk>& disk() const { return disk_; }
   const std::shared_ptr<MemoryLogStore>& logs() const { return log_disk_; }
 
@@ -98,6 +99,7 @@ class SimCluster final : public Servers {
   std::shared_ptr<MemoryDisk> disk_ = MakeMemoryDisk();
   std::shared_ptr<MemoryLogStore> log_disk_ = std::make_shared<MemoryLogStore>();
   MemoryStore view_;
+  SimStore::Hanging hanging_;
   std::vector<std::unique_ptr<SimMusterd::Machine>> machines_;
   std::vector<SimMusterd*> programs_;
   std::vector<std::unique_ptr<SimMusterd>> lives_;  // also past ones: events still point at them

@@ -118,6 +118,9 @@ void SimEngine::Turn() {
     return;
   }
   Act(may_act, lead_until);
+  if (pipeline_.Leading() && OwnNow() >= lead_until)
+    throw Violation(
+        fmt::format("{} goes on with term {} after its time", name_, pipeline_.term().value));
 }
 
 void SimEngine::Act(bool may_act, MonoTime lead_until) {
