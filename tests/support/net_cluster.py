@@ -91,6 +91,13 @@ class NetCluster(ServerCluster):
     def states(self):
         return {server["name"]: server["state"] for server in self.get("/servers")["servers"]}
 
+    def tails(self):
+        """Of the servers, then of the agents that came last: the logs are too many for all."""
+        if self._remembered is None:
+            shown = [*self.members, *list(self.agents.values())[-3:]]
+            return "\n".join(f"--- {daemon.log.name}\n{daemon.tail()}" for daemon in shown)
+        return self._remembered
+
     def close(self):
         super().close()
         self._here.close()
