@@ -86,7 +86,7 @@ Result<> EngineThread::Campaign() {
 
 // Leaves the election to the others for a while.
 void EngineThread::MakeRoom(const std::string& why) {
-  spdlog::warn("makes room for another leader: {}", why);
+  if (why != trouble_) spdlog::warn("makes room for another leader: {}", why);
   StepDown(why);
   coordinator_.Resign();
   campaigning_ = false;
@@ -233,8 +233,9 @@ void EngineThread::TryToLead() {
   auto leads = CheckClock();
   if (leads) leads = pipeline_.Lead(clock_.Read());
   if (!leads) {
+    // It is tried several times a second; the log need not say so each time.
+    if (trouble_ != leads.error().message) spdlog::warn("cannot lead: {}", leads.error().message);
     trouble_ = leads.error().message;
-    spdlog::warn("cannot lead: {}", trouble_);
     if (leading_.Failed(clock_.Read().mono, coordinator_.Members().size())) MakeRoom(trouble_);
     return;
   }
