@@ -40,9 +40,8 @@ Result<net::HttpResponse> ServerLine::Call(const net::HttpRequest& request) {
   return Try([&](net::HttpClient& client) { return client.Call(request); });
 }
 
-Result<net::HttpResponse> ServerLine::Stream(
-    const net::HttpRequest& request, Duration idle,
-    const std::function<bool(std::string_view)>& on_data) {
+Result<net::HttpResponse> ServerLine::Stream(const net::HttpRequest& request, Duration idle,
+                                             const std::function<bool(std::string_view)>& on_data) {
   return Try([&](net::HttpClient& client) { return client.Stream(request, idle, on_data); });
 }
 

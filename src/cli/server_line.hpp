@@ -8,10 +8,10 @@
 
 namespace muster::cli {
 
-// HTTP to one of several servers of a cluster, which all answer the same. When the one that answered
-// last cannot be reached the others are tried, in their order; each error is then of the first one
-// that failed. A call that may have reached its server is not sent to another: whoever made it
-// decides. Not thread-safe.
+// HTTP to one of several servers of a cluster, which all answer the same. When the one that
+// answered last cannot be reached the others are tried, in their order; each error is then of the
+// first one that failed. A call that may have reached its server is not sent to another: whoever
+// made it decides. Not thread-safe.
 class ServerLine {
  public:
   // `servers`: URLs, one or more, with commas between. kInvalid says what is wrong.
