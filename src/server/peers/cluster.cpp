@@ -65,9 +65,21 @@ Cluster::Cluster(net::EventLoop& loop, Coordinator& coordinator, Gateway& gatewa
                     .lost = [this] { LoseLeader(); }}),
       told_(settings_.self) {}
 
+Cluster::~Cluster() {
+  *alive_ = false;
+  base::Lock lock(way_->mutex);
+  way_->loop = nullptr;
+}
+
 void Cluster::Start() {
-  coordinator_.OnChange([this, alive = alive_] {
-    loop_.Post([this, alive] {
+  {
+    base::Lock lock(way_->mutex);
+    way_->loop = &loop_;
+  }
+  coordinator_.OnChange([this, alive = alive_, way = way_] {
+    base::Lock lock(way->mutex);
+    if (way->loop == nullptr) return;
+    way->loop->Post([this, alive] {
       if (*alive) Refresh();
     });
   });

@@ -44,6 +44,7 @@ class Cluster {
 
   Cluster(net::EventLoop& loop, Coordinator& coordinator, Gateway& gateway, const Clock& clock,
           Settings settings, Exits exits);
+  ~Cluster();
 
   void Start();  // on the loop's thread, or before it runs
 
@@ -72,6 +73,12 @@ class Cluster {
   std::vector<std::string> OtherUrls() const;          // of all but this one
 
  private:
+  // The way from the coordinator's thread, which may outlive this, to the loop.
+  struct Way {
+    base::Mutex mutex;
+    net::EventLoop* loop GUARDED_BY(mutex) = nullptr;
+  };
+
   void Refresh() EXCLUDES(mutex_);
   void LoseLeader();
   void AnnounceSoon();
@@ -89,6 +96,7 @@ class Cluster {
   Member told_;                                                 // what was announced last
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with posted callbacks
 
+  const std::shared_ptr<Way> way_ = std::make_shared<Way>();  // shared with the coordinator
   std::atomic<bool> draining_{false};
   mutable base::Mutex mutex_;
   std::map<std::string, View> seen_ GUARDED_BY(mutex_);
