@@ -228,7 +228,12 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
     return open ? std::move(open->states) : std::vector<std::uint8_t>();
   });
   WatchedStore watched(store, {.committed = [&results](const Batch& batch) { results.Take(batch); },
-                               .loading = [&results] { results.Forget(); }});
+                               .loading =
+                                   [&results, &live, &hub] {
+                                     results.Forget();
+                                     live.Forget();
+                                     hub.Forget();
+                                   }});
   EngineThread* leader = nullptr;
   Followers followers(
       loop, gateway, store, clock, workers, find_secret,
@@ -327,7 +332,11 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
            [&planner](std::vector<engine::FetchTriggers> fetches) {
              planner.Fetch(std::move(fetches));
            },
-       .ended = [&followers] { followers.Dismiss(); }});
+       .ended =
+           [&followers, &hub] {
+             followers.Dismiss();
+             hub.Forget();
+           }});
   api::ArtifactServices files{.own = **artifacts,
                               .shared = shared_files,
                               .workers = workers,

@@ -53,6 +53,8 @@ class Contract(ApiTest):
         "freeze": {"scope": "events", "reason": "contract"},
         "maintainHosts": {"targets": "h1", "end": True},
         "createInvite": {"uses": 2, "labels": {"zone": "sh1"}},
+        "createServerInvite": {"name": "s9"},
+        "joinServer": {"token": "mj1.no.such", "name": "s9", "box_key": "none"},
         "raiseServerLog": {"level": "info", "for_ms": 1000},
         "writeArtifact": b"hello",
         "retryRun": {"from": "nowhere"},
@@ -69,7 +71,7 @@ class Contract(ApiTest):
 
     def call(self, method, path, operation, **more):
         host = self.HOSTS.get(operation["operationId"], "h1")
-        for part, value in (("id", self.run_id), ("name", host), ("kind", "job"), ("token", "ci"), ("number", "1"), ("freeze", "f999999"),
+        for part, value in (("id", self.run_id), ("name", host), ("kind", "job"), ("token", "ci"), ("number", "1"), ("freeze", "f999999"), ("server", "s9"),
                             ("sha256", hashlib.sha256(b"hello").hexdigest())):
             path = path.replace("{" + part + "}", value)
         body = self.BODIES.get(operation["operationId"])
@@ -89,7 +91,8 @@ class Contract(ApiTest):
                 self.assertIsNotNone(answer.headers[header], f"no header {header}")
 
     def test_every_operation_answers_as_described(self):
-        expected = {"startRun": 201, "createInvite": 201, "createToken": 201, "stopRun": 409, "link": 403,
+        expected = {"startRun": 201, "createInvite": 201, "createServerInvite": 201, "createToken": 201,
+                    "drainServer": 404, "undrainServer": 404, "stopRun": 409, "link": 403,
                     "acceptJoin": 404, "rejectJoin": 404, "revokeHost": 404, "removeHost": 409,
                     "readArtifact": 404, "writeArtifact": 201, "startJob": 201, "pauseRun": 409, "resumeRun": 409, "retryRun": 404,
                     "skipStage": 409, "setRun": 409, "approveRun": 409, "rejectRun": 409,
@@ -100,7 +103,7 @@ class Contract(ApiTest):
                 continue  # endless; has tests of its own
             with self.subTest(operation=name):
                 answer = self.call(method, path, operation)
-                if name == "join":
+                if name in ("join", "joinServer"):
                     self.assertEqual(answer.status, 400, answer)
                 else:
                     self.assertEqual(answer.status, expected.get(name, 200), answer)

@@ -292,9 +292,18 @@ void Truth::CheckTask(const TaskRecord& record, LogStore& logs) {
 
 namespace {
 
-checks::JournalRow JournalRowOf(const TaskRecord& row, const Targets& targets) {
+// The operator of a history names hosts before they have joined, and so perhaps wrongly.
+using Names = std::map<HostId, std::string>;
+
+Names NamesIn(Store& store) {
+  Names names;
+  for (const auto& host : store.Load(store.ReadFence()->term)->hosts) names[host.id] = host.name;
+  return names;
+}
+
+checks::JournalRow JournalRowOf(const TaskRecord& row, const Names& names) {
   checks::JournalRow result{.key = row.key,
-                            .host = targets.at(row.key.ordinal).name,
+                            .host = names.at(row.key.host),
                             .store = row.store,
                             .state = row.state,
                             .sent_term = row.sent_term,
@@ -314,16 +323,16 @@ void ThrowFirst(const std::vector<checks::Finding>& findings) {
 void Truth::CheckRecords(Store& store) {
   checks::HistoryChecker checker({.horizon = store.ReadFence()->number});
   checks::JournalChecker journals(1);
+  const Names names = NamesIn(store);
   for (const auto& [file, entries] : journals_)
     for (const auto& entry : entries) journals.Read(entry, file);
   for (const auto& run : *store.ListRuns({}, {}, 1'000'000)) {
-    const auto targets = *store.FindTargets(run.id);
     checker.Begin(run, *store.ListVisits(run.id, {}, 1'000'000));
     TaskFilter filter;
     filter.last_attempt_only = false;
     for (const auto& row : *store.ListTasks(run.id, filter, std::nullopt, 1'000'000)) {
       checker.Take(row);
-      if (row.key.host) journals.Take(JournalRowOf(row, *targets));
+      if (row.key.host) journals.Take(JournalRowOf(row, names));
     }
     checker.End();
     journals.RunRead(run.id);

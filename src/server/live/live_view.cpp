@@ -7,6 +7,15 @@
 
 namespace muster::server {
 
+void LiveView::Forget() {
+  base::Lock lock(mutex_);
+  hosts_.clear();
+  by_name_.clear();
+  runs_.clear();
+  ended_.clear();
+  logs_open_.clear();
+}
+
 void LiveView::Take(std::vector<engine::News> news) {
   {
     base::Lock lock(mutex_);

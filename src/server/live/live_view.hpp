@@ -41,6 +41,9 @@ class LiveView {
   using Watcher = std::function<void(const std::vector<engine::News>&)>;
 
   void Take(std::vector<engine::News> news);
+  // A leadership begins: what was true in an earlier one may not be any more, and all that is now
+  // comes as news.
+  void Forget();
   void SetWatcher(Watcher watcher) {
     watcher_ = std::move(watcher);
   }  // once, before the first news

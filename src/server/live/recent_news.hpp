@@ -37,6 +37,11 @@ class RecentNews {
     if (!floor_) floor_ = commit;
   }
   void Add(TaskStep step);  // after Reach
+  // News was missed: begin again with the next Reach.
+  void Clear() {
+    steps_.clear();
+    floor_.reset();
+  }
 
   // Whether every step after commit `from` is still here.
   bool Covers(CommitNumber from) const { return floor_ && from >= *floor_; }

@@ -196,6 +196,13 @@ void StreamHub::Sweep(const Usable& usable) {
   }
 }
 
+void StreamHub::Forget() {
+  base::Lock lock(mutex_);
+  for (auto& [id, subscriber] : subscribers_) End(subscriber);
+  recent_.Clear();
+  silent_.clear();
+}
+
 void StreamHub::Shutdown() {
   base::Lock lock(mutex_);
   for (auto& [id, subscriber] : subscribers_) subscriber.exchange->End();

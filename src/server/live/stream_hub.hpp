@@ -53,6 +53,9 @@ class StreamHub {
   // that are gone; call about every 15 s. A revoked token's streams end with the news of it.
   using Usable = std::function<bool(const std::string& token)>;
   void Sweep(const Usable& usable = {});
+  // This server does not lead any more, or begins to: every stream ends, and who comes back learns
+  // that it may have missed something.
+  void Forget() EXCLUDES(mutex_);
   void Shutdown();  // ends every stream
   std::size_t Subscribers() const;
 

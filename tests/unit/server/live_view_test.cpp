@@ -53,5 +53,21 @@ TEST_F(LiveViewHosts, FollowAHostThatIsRemoved) {
   EXPECT_THAT(Names(std::set<std::string>{"web1"}), ElementsAre());
 }
 
+// A server that leads again knows nothing of what happened while another one led.
+TEST_F(LiveViewHosts, AreForgottenWithTheirLeadership) {
+  engine::RunNews run{.run = RunId(7),
+                      .state = RunState::kRunning,
+                      .is_new = true,
+                      .whole = std::make_shared<muster::Run>(),
+                      .targets = std::make_shared<Targets>()};
+  view_.Take({run});
+  ASSERT_TRUE(view_.FindRun(RunId(7)));
+  view_.Forget();
+  EXPECT_THAT(Names(), ElementsAre());
+  EXPECT_FALSE(view_.FindRun(RunId(7)));
+  EXPECT_FALSE(view_.HostIdOf("web1"));
+  EXPECT_EQ(view_.CountHosts().all, 0U);
+}
+
 }  // namespace
 }  // namespace muster::server

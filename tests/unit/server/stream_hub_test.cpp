@@ -107,6 +107,19 @@ TEST_F(StreamHubTest, SaysResetAboutTheTimeBeforeItListened) {
   EXPECT_THAT(Listen("run:r7", CommitNumber{10})->read, Not(HasSubstr("reset")));
 }
 
+TEST_F(StreamHubTest, AnotherLeadershipEndsStreamsAndWhatItRemembers) {
+  Start(10);
+  EndTask(0, 11);
+  const auto before = Listen("run:r7");
+  view_.Forget();
+  hub_.Forget();
+  EXPECT_TRUE(before->ended);
+  Start(20);
+  EndTask(1, 21);
+  EXPECT_THAT(Listen("run:r7", CommitNumber{11})->read, HasSubstr("event: reset"));
+  EXPECT_THAT(Listen("run:r7", CommitNumber{20})->read, Not(HasSubstr("reset")));
+}
+
 TEST_F(StreamHubTest, ClientWithoutACommitGetsEachRunAsItStands) {
   Start(10);
   EndTask(0, 11);
