@@ -56,12 +56,13 @@ class LeaderChaos(SlotChaos):
     def __init__(self, cluster, triggers, seed, hosts=1000):
         super().__init__(cluster, triggers, seed)
         self.hosts, self.gaps = hosts, []
+        self.journal = cluster.folder / "ticks.jsonl"
 
     def start_fleet(self):
         token = self.cluster.invite(uses=self.hosts, replace=True)
         urls = ",".join(member.url for member in self.cluster.members)
-        self.cluster.add_daemon("ticks", [BIN / "muster-fleet", "--server", urls, "--count", self.hosts, "--prefix", "tick"],
-                                {"MUSTER_JOIN": token})
+        self.cluster.add_daemon("ticks", [BIN / "muster-fleet", "--server", urls, "--count", self.hosts, "--prefix", "tick",
+                                          "--history", self.journal], {"MUSTER_JOIN": token})
         wait_until("the fleet is online", lambda: self.cluster.get("/status")["online"] == self.hosts, 180)
 
     def history(self, kills):
@@ -96,7 +97,7 @@ class LeaderChaos(SlotChaos):
         for key, run in self.answered.items():
             state = self.cluster.run_of(run)["state"]
             assert state in FINAL_RUN, f"{run} of {key} is {state}"
-        outcome = self.cluster.muster("check", "history", "--since", "12h", deadline=600)
+        outcome = self.cluster.muster("check", "history", "--since", "12h", "--journal", self.journal, deadline=600)
         assert outcome.code == 0, outcome
         print(outcome.text.strip() or outcome.complaint.strip(), flush=True)
         print(f"METRIC failover_p50_seconds {statistics.median(self.gaps):.2f} s")
