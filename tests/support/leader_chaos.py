@@ -5,6 +5,7 @@ measured as a caller sees it: from the kill to the first answer to a start of a 
 """
 
 import random
+import signal
 import statistics
 import threading
 import time
@@ -22,6 +23,7 @@ class Stream(threading.Thread):
         self.cluster, self.hosts, self.pause = cluster, hosts, pause
         self.random = random.Random(1)
         self.over = threading.Event()
+        self.frozen = []  # members that nobody should ask
         self.answered = {}  # run by key
         self.answers = []  # (sent, answered) of each attempt that was answered well
 
@@ -33,7 +35,7 @@ class Stream(threading.Thread):
         first = self.random.randrange(1, self.hosts - 4)
         body = {"targets": f"tick[{first}-{first + 4}]", "command": {"script": "true", "interpreter": "/bin/sh"}}
         while not self.over.is_set():
-            member = self.random.choice([m for m in self.cluster.members if m.running()] or self.cluster.members)
+            member = self.random.choice([m for m in self.cluster.members if m.running() and m not in self.frozen])
             sent = time.monotonic()
             try:
                 answer = self.cluster.at(member).http("POST", "/api/v1/runs", body, {"Idempotency-Key": key}, timeout=5)
@@ -65,12 +67,18 @@ class LeaderChaos(SlotChaos):
                                           "--history", self.journal], {"MUSTER_JOIN": token})
         wait_until("the fleet is online", lambda: self.cluster.get("/status")["online"] == self.hosts, 180)
 
-    def history(self, kills):
+    def history(self, kills, fault="kill", seconds=20):
+        """So many faults: the leader killed or frozen for so many seconds, or PostgreSQL killed."""
         stream = Stream(self.cluster, self.hosts)
         stream.start()
         wait_until("runs are started", lambda: stream.answers)
         for _ in range(kills):
-            self.kill_leader(stream)
+            if fault == "kill":
+                self.kill_leader(stream)
+            elif fault == "freeze":
+                self.freeze_leader(stream, seconds)
+            else:
+                self.kill_postgres(stream)
         self.cluster.wait_ready()
         stream.over.set()
         stream.join()
@@ -84,13 +92,40 @@ class LeaderChaos(SlotChaos):
         self.kills += 1
         if self.cluster.front is leader:
             self.cluster.front = next(member for member in self.cluster.members if member.running())
-        gap = wait_until("somebody answers again", lambda: g if (g := stream.without_leader(moment)) < 1e8 else None)
-        self.gaps.append(gap)
-        print(f"  kill {self.kills}: {leader.name}, {gap:.2f} s without a leader", flush=True)
+        self._measure(stream, moment, f"kill {self.kills}: {leader.name}")
         time.sleep(self.random.uniform(0, 1))
         leader.start()
         if self.random.random() < 0.8:
             self.cluster.wait_ready(leader)
+
+    def freeze_leader(self, stream, seconds):
+        leader = self.cluster.leader()
+        self.cluster.front = next(member for member in self.cluster.members if member is not leader)
+        moment = time.monotonic()
+        stream.frozen = [leader]
+        leader.process.send_signal(signal.SIGSTOP)
+        self.kills += 1
+        try:
+            self._measure(stream, moment, f"freeze {self.kills}: {leader.name}")
+            time.sleep(max(0, moment + seconds - time.monotonic()))  # the length of the freeze is the test
+        finally:
+            leader.process.send_signal(signal.SIGCONT)
+            stream.frozen = []
+        self.cluster.wait_ready()
+
+    def kill_postgres(self, stream):
+        time.sleep(self.random.uniform(0, 2))  # no condition to wait for: the moment is the test
+        moment = time.monotonic()
+        self.cluster.postgres.end(signal.SIGKILL)
+        self.kills += 1
+        self.cluster.postgres.wait()
+        self._measure(stream, moment, f"kill {self.kills}: PostgreSQL")
+        self.cluster.wait_ready()
+
+    def _measure(self, stream, moment, what):
+        gap = wait_until("somebody answers again", lambda: g if (g := stream.without_leader(moment)) < 1e8 else None)
+        self.gaps.append(gap)
+        print(f"  {what}, {gap:.2f} s without a leader", flush=True)
 
     def check(self):
         found = super().check()
