@@ -1,6 +1,7 @@
 """Several servers on one PostgreSQL and one etcd: every one of them serves, one leads, and what happens when that one
 is killed, frozen, drained or cut off from what it stands on."""
 
+import hashlib
 import json
 import os
 import signal
@@ -129,6 +130,28 @@ class Failover(ServersTest):
         old.start()
         self.cluster.wait_ready(old)
         wait_until("it is back as a follower", lambda: self.states()[old.name] == "follows")
+
+    def test_a_file_is_kept_by_two_servers_and_outlives_its_leader(self):
+        self.cluster.front = self.cluster.followers()[0]
+        self.agent_at("files", self.cluster.front)
+        content = os.urandom(300_000)
+        source, place = self.cluster.folder / "payload", self.cluster.folder / "placed"
+        source.write_bytes(content)
+        self.assertCode(self.cluster.muster("cp", "-t", "files", source, f"{place}-1"), 0)
+        self.assertEqual(Path(f"{place}-1").read_bytes(), content)
+        name = hashlib.sha256(content).hexdigest()
+        self.assertGreaterEqual(len(self._holders(name)), 2)
+        for number in (2, 3):
+            old, _, _ = self.cluster.kill_leader()
+            self.assertCode(self.cluster.muster("cp", "-t", "files", source, f"{place}-{number}"), 0)
+            self.assertEqual(Path(f"{place}-{number}").read_bytes(), content)
+            old.start()
+            self.cluster.wait_ready()
+        self.assertGreaterEqual(len(self._holders(name)), 2)
+
+    def _holders(self, sha256):
+        return [member.name for member in self.cluster.members
+                if any((member.data / "artifacts").rglob(sha256))]
 
     def test_leader_is_frozen_and_goes_on_as_a_follower(self):
         leader = self.cluster.leader()
