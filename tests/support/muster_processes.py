@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
 import random
@@ -36,6 +37,21 @@ def wait_until(what, condition, deadline=DEADLINE):
         time.sleep(0.03)
 
 
+_reserved = []  # open files, each the lock of a port that this program has been given
+
+
+def _reserve(port):
+    """Whether no other test program has been given this port: a look alone would let two have it."""
+    lock = os.open(Path(tempfile.gettempdir(), f"muster-test-port-{port}.lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        return False
+    _reserved.append(lock)
+    return True
+
+
 def free_port():
     """A port that nobody listens on, below the range the kernel gives to outgoing connections.
 
@@ -47,9 +63,10 @@ def free_port():
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
-                return port
             except OSError:
                 continue
+        if _reserve(port):
+            return port
 
 
 def _parents():
