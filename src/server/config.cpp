@@ -1,5 +1,7 @@
 #include "server/config.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <utility>
 
@@ -109,6 +111,14 @@ settings::Table ClusterTable(ClusterConfig& cluster) {
 
 Result<> CheckCluster(const Config& config) {
   if (config.cluster.etcd.empty()) return {};
+  // It goes into a certificate.
+  const auto fits = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-';
+  };
+  if (!std::ranges::all_of(config.cluster.name, fits))
+    return Fail(ErrorCode::kInvalid,
+                "cluster.name: '{}' is not a name of a server: letters, digits, '.', '-'",
+                config.cluster.name);
   if (config.store.postgres.empty())
     return Fail(ErrorCode::kInvalid,
                 "cluster.etcd: servers of a cluster share one store; set store.postgres");

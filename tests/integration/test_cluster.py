@@ -100,7 +100,8 @@ class Together(ServersTest):
                                str(self.cluster.folder / name), "--join", token], capture_output=True, check=False)
 
     def test_a_cluster_without_what_it_needs_says_so(self):
-        for settings, complaint in (({"cluster": {"etcd": ["http://127.0.0.1:1"]}}, b"set store.postgres"),
+        for settings, complaint in (({"cluster": {"name": "s_1", "etcd": ["http://127.0.0.1:1"]}}, b"'s_1' is not a name"),
+                                    ({"cluster": {"etcd": ["http://127.0.0.1:1"]}}, b"set store.postgres"),
                                     ({"store": {"postgres": "host=x"}, "cluster": {"etcd": ["http://127.0.0.1:1"]}},
                                      b"set public_url")):
             config = self.cluster.folder / "bad.yaml"
