@@ -11,7 +11,7 @@ constexpr std::size_t kMaxMessage = 4 << 20;  // far above etcd's own bound for 
 
 constexpr std::string_view kLogin = "/v3/auth/authenticate";
 
-// // etcd takes its time over passwords, and much more of it when it is busy; a login given up is
+// etcd takes its time over passwords, and much more of it when it is busy; a login given up is
 // one more that keeps it busy.
 constexpr std::chrono::seconds kLoginTimeout{5};
 
@@ -64,7 +64,6 @@ Gateway::Gateway(std::vector<net::Endpoint> endpoints, const EtcdOptions& option
       user_(options.user),
       password_(options.password),
       timeout_(timeout),
-
       session_(session),
       role_(role) {
   const net::TlsIdentity identity{
