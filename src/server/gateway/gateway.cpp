@@ -227,10 +227,11 @@ void Gateway::Close(LinkId link) {
 
 void Gateway::BeginAnew(Term term) {
   if (renew_secrets_) renew_secrets_();
-  loop_.Post([this, term] { AskForHello(term); });
+  loop_.Post([this, term] { AskForHello(Hearing::By::kThisServer, term); });
 }
 
-void Gateway::AskForHello(Term term) {
+void Gateway::AskForHello(Hearing::By by, Term term) {
+  if (!hearing_.Begins(by, term)) return;
   if (!links_.empty())
     spdlog::info("asking every node for Hello term={} links={}", term.value, links_.size());
   link::ServerFrame frame;

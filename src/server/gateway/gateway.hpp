@@ -17,6 +17,7 @@
 #include "ports/log_store.hpp"
 #include "ports/store.hpp"
 #include "server/allowance.hpp"
+#include "server/gateway/hearing.hpp"
 #include "server/gateway/intake.hpp"
 #include "server/worker_pool.hpp"
 
@@ -81,8 +82,11 @@ class Gateway final : public Links {
 
   // For a leader elsewhere, on the loop's thread: asks every node for Hello, as BeginAnew does, and
   // sends a frame in which all secrets are filled in already.
-  void AskForHello(Term term);
+  void BeginElsewhere(Term term) { AskForHello(Hearing::By::kLeaderElsewhere, term); }
   void Deliver(LinkId link, const link::ServerFrame& frame) { SendNow(link, frame); }
+
+  // Whom the nodes' words are for. From any thread.
+  Hearing::By HeardBy() const { return hearing_.Now(); }
 
   std::size_t LinkCount() const { return link_count_; }
 
@@ -101,6 +105,7 @@ class Gateway final : public Links {
     std::size_t storing_bytes = 0;
   };
 
+  void AskForHello(Hearing::By by, Term term);
   void TakeHello(Link& link, link::Hello hello);
   void TakeRenewal(Link& link, std::string request_pem);
   bool Outdated(const Labels& facts) const;
@@ -125,6 +130,7 @@ class Gateway final : public Links {
   };
   std::function<void()> renew_secrets_;
   Intake intake_;
+  Hearing hearing_;
   link::ServerFrameEncoder encoder_;
   std::unordered_map<LinkId, Link> links_;  // the loop's thread only
   std::atomic<std::size_t> link_count_{0};

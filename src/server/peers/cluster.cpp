@@ -57,6 +57,7 @@ Cluster::Cluster(net::EventLoop& loop, Coordinator& coordinator, Gateway& gatewa
       clock_(clock),
       settings_(std::move(settings)),
       exits_(std::move(exits)),
+      gateway_(gateway),
       leader_link_(loop, gateway, clock,
                    {.name = settings_.self.name,
                     .version = settings_.self.version,
@@ -152,14 +153,13 @@ void Cluster::NoteMembers(const std::vector<Member>& members) {
 }
 
 void Cluster::Submit(engine::Command command) {
-  if (Leads())
-    exits_.submit(std::move(command));
-  else
-    leader_link_.Submit(std::move(command));
+  const Hearing::By by = gateway_.HeardBy();
+  if (by == Hearing::By::kThisServer) exits_.submit(std::move(command));
+  if (by == Hearing::By::kLeaderElsewhere) leader_link_.Submit(std::move(command));
 }
 
 bool Cluster::Stored(const std::vector<LogChunk>& chunks) {
-  if (Leads()) return true;
+  if (gateway_.HeardBy() == Hearing::By::kThisServer) return true;
   leader_link_.Stored(chunks);
   return false;
 }

@@ -89,6 +89,7 @@ class Cluster {
   const Clock& clock_;
   const Settings settings_;
   const Exits exits_;
+  Gateway& gateway_;
   LeaderLink leader_link_;
   // The loop's thread only.
   std::string forwards_to_;

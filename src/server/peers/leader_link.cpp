@@ -157,7 +157,7 @@ void LeaderLink::Take(LeaderItem item) {
     spdlog::info("follows name={} term={}", leader_, welcome->term.value);
     welcome_ = true;
     SetTrouble("");
-    return gateway_.AskForHello(welcome->term);
+    return gateway_.BeginElsewhere(welcome->term);
   }
   if (auto* told = std::get_if<Links::Outgoing>(&item)) return Deliver(std::move(*told));
   if (const auto* close = std::get_if<CloseLink>(&item)) gateway_.Close(close->link);

@@ -58,7 +58,9 @@ void SimMusterd::Crash() {
 }
 
 void SimMusterd::Submit(engine::Command command) {
-  if (!Leads()) return leader_link_.Submit(std::move(command));
+  const auto by = gateway_.HeardBy();
+  if (by == server::Hearing::By::kNobody) return;
+  if (by == server::Hearing::By::kLeaderElsewhere) return leader_link_.Submit(std::move(command));
   if (const auto* hello = std::get_if<engine::NodeHello>(&command)) followers_.Note(*hello);
   engine_.Submit(std::move(command));
 }

@@ -124,7 +124,7 @@ void SimFollowers::Close(LinkId link) {
 void SimFollowers::BeginAnew(Term term) {
   self_.ledger.TermTaken(term);
   life_.Later(0, [this, term] {
-    self_.gateway.AskForHello();
+    self_.gateway.AskForHello(server::Hearing::By::kThisServer, term);
     term_ = term;
     for (auto& [seat, follower] : followers_) {
       follower.links.clear();

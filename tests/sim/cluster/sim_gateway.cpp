@@ -82,7 +82,8 @@ void SimGateway::Close(LinkId id) {
   if (found != links_.end()) found->second.port.close();
 }
 
-void SimGateway::AskForHello() {
+void SimGateway::AskForHello(server::Hearing::By by, Term term) {
+  if (!hearing_.Begins(by, term)) return;
   link::ServerFrame frame;
   frame.say_hello = true;
   for (auto& [id, link] : links_) {

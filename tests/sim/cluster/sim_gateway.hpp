@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "server/gateway/hearing.hpp"
 #include "server/gateway/intake.hpp"
 #include "sim/cluster/sim_clock.hpp"
 #include "sim/cluster/sim_life.hpp"
@@ -26,7 +27,8 @@ class SimGateway {
 
   void Deliver(LinkId id, link::ServerFrame frame);
   void Close(LinkId id);
-  void AskForHello();
+  void AskForHello(server::Hearing::By by, Term term);
+  server::Hearing::By HeardBy() const { return hearing_.Now(); }
   void DropAll();  // the program ends: the kernel closes its sockets
 
  private:
@@ -44,6 +46,7 @@ class SimGateway {
   LogStore& logs_;
   Submit submit_;
   server::Intake intake_;
+  server::Hearing hearing_;
   std::map<LinkId, Link> links_;
 };
 

@@ -76,9 +76,9 @@ void SimLeaderLink::Take(server::LeaderItem item) {
   if (const auto* beat = std::get_if<server::LeaderBeat>(&item))
     return leader_clock_.Heard(beat->echo, beat->now);
   if (std::holds_alternative<server::LeaderRefusal>(item)) return Retry();
-  if (std::holds_alternative<server::LeaderWelcome>(item)) {
+  if (const auto* welcome = std::get_if<server::LeaderWelcome>(&item)) {
     welcome_ = true;
-    return gateway_.AskForHello();
+    return gateway_.AskForHello(server::Hearing::By::kLeaderElsewhere, welcome->term);
   }
   if (auto* told = std::get_if<Links::Outgoing>(&item)) {
     server::ForOwnNodes(told->frame, leader_clock_, clock_.Read().mono);
