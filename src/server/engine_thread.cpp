@@ -22,41 +22,45 @@ EngineThread::EngineThread(Store& store, Links& links, Coordinator& coordinator,
       clock_(clock),
       coordinator_(coordinator),
       name_(std::move(name)),
-      pipeline_(store, links,
-                {.reply = [this](engine::Reply reply) { Reply(std::move(reply)); },
-                 .news = std::move(on_news),
-                 .deposed =
-                     [this](const Error& why) {
-                       spdlog::error("engine deposed code={} reason=\"{}\"; loading again",
-                                     Name(why.code), why.message);
-                       trouble_ = why.message;
-                       if (work_.ended) work_.ended();
-                     },
-                 .committed =
-                     [this](engine::Pipeline::CommitTicket ticket, Result<> result) {
-                       {
-                         base::Lock lock(mutex_);
-                         commits_.emplace_back(ticket, std::move(result));
-                       }
-                       changed_.NotifyOne();
-                     },
-                 .server_orders =
-                     [this](std::vector<engine::ServerOrder> orders) {
-                       if (work_.orders) work_.orders(std::move(orders));
-                     },
-                 .server_stops =
-                     [this](std::vector<TaskKey> tasks) {
-                       if (work_.stops) work_.stops(std::move(tasks));
-                     },
-                 .prepare_slots =
-                     [this](std::vector<engine::PrepareSlot> slots) {
-                       if (work_.slots) work_.slots(std::move(slots));
-                     },
-                 .fetch_triggers =
-                     [this](std::vector<engine::FetchTriggers> fetches) {
-                       if (work_.fetches) work_.fetches(std::move(fetches));
-                     }},
-                settings) {}
+      pipeline_(
+          store, links,
+          {.reply = [this](engine::Reply reply) { Reply(std::move(reply)); },
+           .news = std::move(on_news),
+           .deposed =
+               [this](const Error& why) {
+                 spdlog::error("engine deposed code={} reason=\"{}\"; loading again",
+                               Name(why.code), why.message);
+                 trouble_ = why.message;
+                 if (work_.ended) work_.ended();
+                 // Whoever waited for a batch was answered; these never came to one.
+                 AnswerAll({ErrorCode::kUnavailable,
+                            fmt::format("the server no longer leads: {}; try again", why.message)});
+               },
+           .committed =
+               [this](engine::Pipeline::CommitTicket ticket, Result<> result) {
+                 {
+                   base::Lock lock(mutex_);
+                   commits_.emplace_back(ticket, std::move(result));
+                 }
+                 changed_.NotifyOne();
+               },
+           .server_orders =
+               [this](std::vector<engine::ServerOrder> orders) {
+                 if (work_.orders) work_.orders(std::move(orders));
+               },
+           .server_stops =
+               [this](std::vector<TaskKey> tasks) {
+                 if (work_.stops) work_.stops(std::move(tasks));
+               },
+           .prepare_slots =
+               [this](std::vector<engine::PrepareSlot> slots) {
+                 if (work_.slots) work_.slots(std::move(slots));
+               },
+           .fetch_triggers =
+               [this](std::vector<engine::FetchTriggers> fetches) {
+                 if (work_.fetches) work_.fetches(std::move(fetches));
+               }},
+          settings) {}
 
 EngineThread::~EngineThread() { Stop(); }
 
@@ -126,17 +130,20 @@ void EngineThread::StepDown(const std::string& why) {
   spdlog::warn("no longer leads term={}: {}", pipeline_.term().value, why);
   pipeline_.StepDown();
   if (work_.ended) work_.ended();
+  AnswerAll({ErrorCode::kTimeout,
+             fmt::format("the server no longer leads: {}; it may have happened: look, or ask again "
+                         "with the same Idempotency-Key",
+                         why)});
+}
+
+void EngineThread::AnswerAll(const Error& error) {
   std::map<RequestId, Waiting> left;
   {
     base::Lock lock(mutex_);
     left.swap(waiting_);
     queue_.clear();
   }
-  for (const auto& [id, waiting] : left)
-    waiting.on_answer(Fail(ErrorCode::kTimeout,
-                           "the server no longer leads: {}; it may have happened: look, or ask "
-                           "again with the same Idempotency-Key",
-                           why));
+  for (const auto& [id, waiting] : left) waiting.on_answer(Fail(error));
 }
 
 void EngineThread::Stop() {

@@ -103,6 +103,7 @@ class EngineThread {
   void TryToLead();
   Result<> CheckClock();
   void StepDown(const std::string& why);
+  void AnswerAll(const Error& error) EXCLUDES(mutex_);  // and forgets what was asked
   void WatchStalls();
   std::string WhoLeads() const;
   void TakeCommands();

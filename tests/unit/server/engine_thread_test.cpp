@@ -71,7 +71,9 @@ class EngineThreadTest : public ::testing::Test {
   NoLinks links_;
   LocalCoordinator coordinator_;
   HandClock clock_;
-  EngineThread thread_{store_, links_, coordinator_, clock_, [](const auto&) {}, {}, "test"};
+  // One in a batch: what comes while a batch is written waits in the queue.
+  EngineThread thread_{
+      store_, links_, coordinator_, clock_, [](const auto&) {}, {.most_changes = 1}, "test"};
 };
 
 TEST_F(EngineThreadTest, CallerOfABatchThatIsNeverWrittenIsAnswered) {
@@ -96,6 +98,24 @@ TEST_F(EngineThreadTest, FullDiskIsUnavailableToOthersAndATimeoutToWhoeverIsInTh
   EXPECT_EQ(answer.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
   clock_.Advance(std::chrono::seconds(11));
   EXPECT_EQ(CodeOf(answer), ErrorCode::kTimeout);
+}
+
+TEST_F(EngineThreadTest, WhenAnotherLeadsNobodyWaits) {
+  store_.FailNext(CommitFault::kDelayed);
+  auto in_flight = Invite("one");
+  ASSERT_TRUE(Eventually([&] { return store_.Delayed() == 1; }));
+  auto gathered = Invite("two");
+  auto queued = Invite("three");
+  ASSERT_TRUE(memory_.TakeTerm());
+  store_.ReleaseDelayed();
+  for (auto* answer : {&in_flight, &gathered, &queued})
+    EXPECT_EQ(CodeOf(*answer), ErrorCode::kUnavailable);
+  // Nor does any of it happen when this server leads again.
+  ASSERT_TRUE(Eventually([&] { return Invite("four").get().has_value(); }));
+  const auto loaded = memory_.Load(memory_.ReadFence()->term);
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  ASSERT_EQ(loaded->invites.size(), 1u);
+  EXPECT_EQ(loaded->invites.front().id, "four");
 }
 
 }  // namespace
