@@ -52,6 +52,7 @@ class ForwardingStore : public Store {
     return next_.FindSecret(name);
   }
   Result<std::vector<Secret>> ListSecrets() override { return next_.ListSecrets(); }
+  Result<std::vector<Token>> ListTokens() override { return next_.ListTokens(); }
   Result<AuditPage> ListAudit(const AuditFilter& filter, std::uint64_t before,
                               std::size_t limit) override {
     return next_.ListAudit(filter, before, limit);

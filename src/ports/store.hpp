@@ -188,6 +188,7 @@ class Store {
                                                                 std::string_view key) = 0;
   virtual Result<ReadAt<std::optional<Secret>>> FindSecret(std::string_view name) = 0;
   virtual Result<std::vector<Secret>> ListSecrets() = 0;  // by name
+  virtual Result<std::vector<Token>> ListTokens() = 0;    // by name
   // Newest first, numbers below `before` (0: from the newest).
   virtual Result<AuditPage> ListAudit(const AuditFilter& filter, std::uint64_t before,
                                       std::size_t limit) = 0;

@@ -341,6 +341,13 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
                               .shared = shared_files,
                               .workers = workers,
                               .ask = api::AskEngine(engine)};
+  PeopleOnRecord on_record(
+      store, identity->admin_token,
+      {.to_worker =
+           [&workers](std::function<void()> work) {
+             return workers.Post(std::move(work), "read tokens");
+           },
+       .to_loop = [&loop](std::function<void()> work) { loop.Post(std::move(work)); }});
   api::Router router(authenticator, refusals, workers, clock);
   for (auto* routes : {api::RunRoutes, api::SteeringRoutes, api::DocumentRoutes, api::JobRoutes,
                        api::TaskRoutes, api::ResultRoutes, api::HostRoutes, api::AgentRoutes,
@@ -365,9 +372,12 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
       {.on_http =
            [&](net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
              const base::Activity::Work mark(network, "request");
-             const auto answers = cluster.PassOn(request, exchange);
+             const auto answers =
+                 cluster.PassOn(request, exchange, [&] { return router.IsOnRecord(request); });
              if (answers == Cluster::Answers::kHere)
                router.Handle(std::move(request), std::move(exchange));
+             else if (answers == Cluster::Answers::kRecord)
+               router.HandleOnRecord(on_record, std::move(request), std::move(exchange));
              else if (answers == Cluster::Answers::kNobody)
                router.NobodyLeads(std::move(request), std::move(exchange), cluster.NotReady());
            },

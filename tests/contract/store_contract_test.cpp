@@ -237,8 +237,10 @@ TEST_P(StoreContract, TokensStayUntilDropped) {
   Commit({PutToken{bob}});
   Reopen();
   EXPECT_EQ(Load().tokens, (std::vector{alice, bob}));
+  EXPECT_EQ(*store_->ListTokens(), (std::vector{alice, bob}));
   Commit({DropToken{"alice"}, DropToken{"nobody"}});
   EXPECT_EQ(Load().tokens, std::vector{bob});
+  EXPECT_EQ(*store_->ListTokens(), std::vector{bob});
 }
 
 TEST_P(StoreContract, LoadGivesBackWhateverWasPut) {

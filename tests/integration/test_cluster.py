@@ -72,6 +72,22 @@ class Together(ServersTest):
         outcome = follows.finish()
         self.assertEqual((outcome.code, outcome.text), (0, "before\nafter\n"), outcome)
 
+    def test_a_token_is_good_at_every_server_until_it_is_revoked(self):
+        made = self.cluster.http("POST", "/api/v1/tokens", {"name": "reader", "role": "viewer"})
+        self.assertEqual(made.status, 201, made)
+        token = made.json()["token"]
+
+        def asked(path):
+            return [self.cluster.at(member).http("GET", path, token=token).status for member in self.cluster.members]
+
+        # On record, so each server answers by itself; and what only the leader knows, or may see.
+        self.assertEqual(asked("/api/v1/documents?kind=job"), [200, 200, 200])
+        self.assertEqual(asked("/api/v1/runs"), [200, 200, 200])
+        self.assertEqual(asked("/api/v1/secrets"), [403, 403, 403])
+        self.assertCode(self.cluster.muster("tokens", "revoke", "reader"), 0)
+        self.assertEqual(asked("/api/v1/documents?kind=job"), [401, 401, 401])
+        self.assertEqual(asked("/api/v1/runs"), [401, 401, 401])
+
     def test_what_a_caller_says_of_itself_is_not_believed(self):
         for member in self.cluster.members:
             answer = self.cluster.at(member).http("POST", "/api/v1/tokens", {"name": f"t-{member.name}", "role": "viewer"},
@@ -215,12 +231,18 @@ class WhatItStandsOn(ServersTest):
 
     def test_etcd_loses_its_majority_and_gets_it_back(self):
         self.agent_at("etcd", self.cluster.leader())
+        done = self.assertCode(self.cluster.muster("run", "-t", "etcd", "-o", "json", "--", "echo kept"), 0)
+        before = done.json()["id"]
         run = GatedRun(self.cluster, "etcd")
         for member in self.cluster.etcd.members[1:]:
             member.end(signal.SIGKILL)
         wait_until("nobody leads", lambda: not any(member.leads() for member in self.cluster.members))
         answer = wait_until("calls are told", self._refused)
         self.assertEqual(answer.status, 503, answer)
+        for member in self.cluster.members:
+            here = self.cluster.at(member)
+            self.assertEqual(here.log_of(before, "etcd"), b"kept\n")  # what is on record needs no leader
+            self.assertEqual(here.http("GET", f"/api/v1/runs/{before}").status, 503)
         run.open_gate()
         for member in self.cluster.etcd.members[1:]:
             member.start()

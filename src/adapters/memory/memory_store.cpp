@@ -257,6 +257,13 @@ Result<std::vector<Secret>> MemoryStore::ListSecrets() {
   return list;
 }
 
+Result<std::vector<Token>> MemoryStore::ListTokens() {
+  base::Lock lock(disk_->mutex);
+  std::vector<Token> list;
+  for (const auto& [name, token] : disk_->tokens) list.push_back(token);
+  return list;
+}
+
 Result<AuditPage> MemoryStore::ListAudit(const AuditFilter& filter, std::uint64_t before,
                                          std::size_t limit) {
   base::Lock lock(disk_->mutex);

@@ -197,6 +197,10 @@ Result<std::vector<Secret>> PostgresStore::ListSecrets() {
   return readers_->Ask<std::vector<Secret>>("list secrets", postgres::ReadSecrets);
 }
 
+Result<std::vector<Token>> PostgresStore::ListTokens() {
+  return readers_->Ask<std::vector<Token>>("list tokens", postgres::ReadTokens);
+}
+
 Result<AuditPage> PostgresStore::ListAudit(const AuditFilter& filter, std::uint64_t before,
                                            std::size_t limit) {
   return readers_->AtOneMoment<AuditPage>("list audit", [&](Connection& connection) {

@@ -52,12 +52,7 @@ Result<> ReadPeople(Connection& connection, Snapshot& snapshot) {
         snapshot.invites,
         Records<Invite>(connection, "SELECT record FROM invite WHERE uses_left > 0 ORDER BY id",
                         records::DecodeInvite));
-  if (read)
-    read = Fill(snapshot.tokens,
-                ReadAll<Token>(connection,
-                               "SELECT name, hash, role, created_by, created, expires, revoked_by,"
-                               " revoked FROM token ORDER BY name",
-                               {}, TokenOf));
+  if (read) read = Fill(snapshot.tokens, ReadTokens(connection));
   if (read) read = Fill(snapshot.audit, ReadAuditHead(connection));
   if (read)
     read = Fill(snapshot.pending,
@@ -97,6 +92,13 @@ Result<> ReadRules(Connection& connection, Snapshot& snapshot) {
 }
 
 }  // namespace
+
+Result<std::vector<Token>> ReadTokens(Connection& connection) {
+  return ReadAll<Token>(connection,
+                        "SELECT name, hash, role, created_by, created, expires, revoked_by, revoked"
+                        " FROM token ORDER BY name",
+                        {}, TokenOf);
+}
 
 Result<Fence> ReadFence(Connection& connection) {
   auto fence = ReadOne<Fence>(connection, "SELECT term, number FROM fence", {},

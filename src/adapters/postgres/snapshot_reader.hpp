@@ -6,6 +6,7 @@
 namespace muster::postgres {
 
 Result<Fence> ReadFence(Connection& connection);
+Result<std::vector<Token>> ReadTokens(Connection& connection);  // by name
 
 // As Store::Load, inside a transaction that its caller opened.
 Result<Snapshot> ReadSnapshot(Connection& connection, Term term);

@@ -40,11 +40,7 @@ Result<> ReadRest(Database& database, Snapshot& snapshot) {
                       [](const auto& row) { return records::DecodeInvite(row.ColumnBytes(0)); });
   if (!invites) return Fail(invites.error());
   snapshot.invites = std::move(*invites);
-  auto tokens = ReadAll<Token>(
-      database,
-      "SELECT name, hash, role, created_by, created, expires, revoked_by, revoked FROM token"
-      " ORDER BY name",
-      TokenOf);
+  auto tokens = ReadTokens(database);
   if (!tokens) return Fail(tokens.error());
   snapshot.tokens = std::move(*tokens);
   auto head = ReadAuditHead(database);
@@ -167,6 +163,14 @@ Result<std::vector<Run>> ReadRunsOf(Database& database, HostId host, const RunFi
 }
 
 }  // namespace
+
+Result<std::vector<Token>> ReadTokens(Database& database) {
+  return ReadAll<Token>(
+      database,
+      "SELECT name, hash, role, created_by, created, expires, revoked_by, revoked FROM token"
+      " ORDER BY name",
+      TokenOf);
+}
 
 Result<Snapshot> ReadSnapshot(Database& database) {
   Snapshot snapshot;

@@ -18,6 +18,7 @@ Result<std::vector<TaskRecord>> ReadTasks(Database& database, RunId run, const T
                                           const std::optional<TaskKey>& after, std::size_t limit);
 Result<std::vector<std::optional<TaskRecord>>> ReadTasks(Database& database,
                                                          const std::vector<TaskKey>& keys);
+Result<std::vector<Token>> ReadTokens(Database& database);
 Result<std::optional<IdempotencyKey>> ReadKey(Database& database, std::string_view caller,
                                               std::string_view key);
 

@@ -268,6 +268,11 @@ Result<std::vector<Secret>> SqliteStore::ListSecrets() {
       "list secrets", [](sqlite::Database& database) { return sqlite::ReadSecrets(database); });
 }
 
+Result<std::vector<Token>> SqliteStore::ListTokens() {
+  return AtOneMoment<std::vector<Token>>(
+      "list tokens", [](sqlite::Database& database) { return sqlite::ReadTokens(database); });
+}
+
 Result<AuditPage> SqliteStore::ListAudit(const AuditFilter& filter, std::uint64_t before,
                                          std::size_t limit) {
   return AtOneMoment<AuditPage>("list audit", [&](sqlite::Database& database) {

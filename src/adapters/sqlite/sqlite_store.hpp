@@ -63,6 +63,7 @@ class SqliteStore final : public Store {
                                                         std::string_view key) override;
   Result<ReadAt<std::optional<Secret>>> FindSecret(std::string_view name) override;
   Result<std::vector<Secret>> ListSecrets() override;
+  Result<std::vector<Token>> ListTokens() override;
   Result<AuditPage> ListAudit(const AuditFilter& filter, std::uint64_t before,
                               std::size_t limit) override;
   Result<std::vector<AuditEntry>> ReadAudit(std::uint64_t from, std::size_t limit) override;

@@ -150,9 +150,9 @@ std::vector<Route> AuditRoutes(Services& services) {
       {"GET", "/api/v1/audit", Privilege::kAdmin,
        [&services](const CallPtr& call) { ListAudit(services, call); }},
       {"GET", "/api/v1/audit/verify", Privilege::kAdmin,
-       [&services](const CallPtr& call) { VerifyAudit(services, call); }},
+       [&services](const CallPtr& call) { VerifyAudit(services, call); }, kOnRecord},
       {"GET", "/api/v1/audit/{number}", Privilege::kAdmin,
-       [&services](const CallPtr& call) { ShowAudit(services, call); }},
+       [&services](const CallPtr& call) { ShowAudit(services, call); }, kOnRecord},
   };
 }
 

@@ -225,7 +225,7 @@ std::vector<Route> CheckRoutes(Services& services) {
   return {{"GET", "/api/v1/checks/slots", Privilege::kView,
            [&services](const CallPtr& call) { CheckSlotLedgers(services, call); }},
           {"GET", "/api/v1/checks/history", Privilege::kView,
-           [&services](const CallPtr& call) { CheckHistory(services, call); }}};
+           [&services](const CallPtr& call) { CheckHistory(services, call); }, kOnRecord}};
 }
 
 }  // namespace muster::server::api

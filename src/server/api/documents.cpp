@@ -280,9 +280,9 @@ std::vector<Route> DocumentRoutes(Services& services) {
       {"POST", "/api/v1/documents", Privilege::kOperate,
        [&services](const CallPtr& call) { Apply(services, call); }},
       {"GET", "/api/v1/documents", Privilege::kView,
-       [&services](const CallPtr& call) { List(services, call); }},
+       [&services](const CallPtr& call) { List(services, call); }, kOnRecord},
       {"GET", "/api/v1/documents/{kind}/{name}", Privilege::kView,
-       [&services](const CallPtr& call) { Show(services, call); }},
+       [&services](const CallPtr& call) { Show(services, call); }, kOnRecord},
       {"DELETE", "/api/v1/documents/{kind}/{name}", Privilege::kOperate,
        [&services](const CallPtr& call) { Delete(services, call); }},
   };

@@ -1,5 +1,6 @@
 #include "server/api/router.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -36,7 +37,7 @@ void Router::Add(std::vector<Route> routes) {
   for (auto& route : routes) routes_.push_back(std::move(route));
 }
 
-bool Router::Admit(const CallPtr& call, Privilege privilege) {
+bool Router::Admit(const CallPtr& call, Privilege privilege, const Authenticator& people) {
   const auto needed = RoleFor(privilege);
   if (!needed) return true;
   // A host shows its certificate instead; which files are its business the handler knows.
@@ -44,8 +45,8 @@ bool Router::Admit(const CallPtr& call, Privilege privilege) {
   if (privilege == Privilege::kTransfer && !request.peer_key.empty() &&
       net::FindHeader(request.headers, "Authorization").empty())
     return true;
-  auto actor = authenticator_.Check(net::FindHeader(call->request().headers, "Authorization"),
-                                    clock_.Read().wall);
+  auto actor =
+      people.Check(net::FindHeader(call->request().headers, "Authorization"), clock_.Read().wall);
   if (!actor && actor.error().code == ErrorCode::kUnavailable) {
     call->Fail(actor.error());
     return false;
@@ -88,7 +89,29 @@ void Router::NobodyLeads(net::HttpRequest request, std::shared_ptr<net::HttpExch
              {{"Retry-After", "1"}});
 }
 
+bool Router::IsOnRecord(const net::HttpRequest& request) const {
+  const std::string_view target = request.target;
+  const std::string_view path = target.substr(0, target.find('?'));
+  return std::ranges::any_of(routes_, [&](const Route& route) {
+    return route.on_record && route.method == request.method && Match(route.pattern, path);
+  });
+}
+
+void Router::HandleOnRecord(PeopleOnRecord& people, net::HttpRequest request,
+                            std::shared_ptr<net::HttpExchange> exchange) {
+  auto asked = std::make_shared<net::HttpRequest>(std::move(request));
+  people.Look([this, &people, asked, exchange = std::move(exchange)](const Result<>& looked) {
+    if (looked) return Handle(std::move(*asked), exchange, people.people());
+    NewCall(std::move(*asked), exchange)->Fail(looked.error());
+  });
+}
+
 void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
+  Handle(std::move(request), std::move(exchange), authenticator_);
+}
+
+void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange,
+                    const Authenticator& people) {
   const auto call = NewCall(std::move(request), std::move(exchange));
   std::string allowed;
   for (const auto& route : routes_) {
@@ -98,7 +121,7 @@ void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange>
       allowed += (allowed.empty() ? "" : ", ") + route.method;
       continue;
     }
-    if (!Admit(call, route.privilege)) return;
+    if (!Admit(call, route.privilege, people)) return;
     call->SetParts(std::move(*parts));
     spdlog::debug("call method={} path={}", route.method, ForLog(call->Path()));
     if (!workers_.Post([handle = &route.handle, call] { (*handle)(call); },

@@ -9,6 +9,7 @@
 #include "server/api/call.hpp"
 #include "server/api/refusals.hpp"
 #include "server/auth/authenticator.hpp"
+#include "server/auth/people_on_record.hpp"
 #include "server/auth/refusal_log.hpp"
 #include "server/worker_pool.hpp"
 
@@ -20,7 +21,12 @@ struct Route {
   std::string pattern;  // "/api/v1/runs/{id}/stop"
   Privilege privilege;
   std::function<void(CallPtr)> handle;  // on a worker's thread; may block on reads
+  // Reads nothing but what is on record: a server that does not lead answers it as well.
+  bool on_record = false;
 };
+
+// The last member of a route, where it stands for `on_record`.
+inline constexpr bool kOnRecord = true;
 
 // Finds the route, checks the caller, and runs the handler on the workers. Refused callers are
 // logged, a bounded number of them.
@@ -34,14 +40,20 @@ class Router {
 
   // On the network loop's thread.
   void Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange);
+  // Whether a server that does not lead answers this, with HandleOnRecord.
+  bool IsOnRecord(const net::HttpRequest& request) const;
+  void HandleOnRecord(PeopleOnRecord& people, net::HttpRequest request,
+                      std::shared_ptr<net::HttpExchange> exchange);
   // Answers 503: whoever leads would know, but nobody does at the moment.
   void NobodyLeads(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange,
                    const std::string& why);
 
  private:
+  void Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange,
+              const Authenticator& people);
   CallPtr NewCall(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange);
   // True when the caller may go on; else the call was answered.
-  bool Admit(const CallPtr& call, Privilege privilege);
+  bool Admit(const CallPtr& call, Privilege privilege, const Authenticator& people);
   void LogRefusal(const Call& call, const char* what, const std::string& why);
 
   const Authenticator& authenticator_;

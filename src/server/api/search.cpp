@@ -221,7 +221,7 @@ void Find(SearchServices& services, const CallPtr& call) {
 std::vector<Route> SearchRoutes(SearchServices& services) {
   return {
       {"GET", "/api/v1/runs/{id}/search", Privilege::kView,
-       [&services](const CallPtr& call) { Find(services, call); }},
+       [&services](const CallPtr& call) { Find(services, call); }, kOnRecord},
   };
 }
 

@@ -72,7 +72,7 @@ void ListSecrets(SecretServices& services, const CallPtr& call) {
 std::vector<Route> SecretRoutes(SecretServices& services) {
   return {
       {"GET", "/api/v1/secrets", Privilege::kOperate,
-       [&services](const CallPtr& call) { ListSecrets(services, call); }},
+       [&services](const CallPtr& call) { ListSecrets(services, call); }, kOnRecord},
       {"PUT", "/api/v1/secrets/{name}", Privilege::kAdmin,
        [&services](const CallPtr& call) { SetSecret(services, call); }},
       {"DELETE", "/api/v1/secrets/{name}", Privilege::kAdmin,

@@ -185,7 +185,7 @@ std::vector<Route> SteeringRoutes(Services& services) {
       {"POST", "/api/v1/runs/{id}/reject", Privilege::kOperate,
        [&services](const CallPtr& call) { Answer(services, call, false); }},
       {"GET", "/api/v1/runs/{id}/visits", Privilege::kView,
-       [&services](const CallPtr& call) { ListVisits(services, call); }},
+       [&services](const CallPtr& call) { ListVisits(services, call); }, kOnRecord},
   };
 }
 

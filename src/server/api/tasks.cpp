@@ -200,7 +200,7 @@ std::vector<Route> TaskRoutes(Services& services) {
       {"GET", "/api/v1/runs/{id}/tasks", Privilege::kView,
        [&services](const CallPtr& call) { ListTasks(services, call); }},
       {"GET", "/api/v1/runs/{id}/log", Privilege::kView,
-       [&services](const CallPtr& call) { ReadLog(services, call); }},
+       [&services](const CallPtr& call) { ReadLog(services, call); }, kOnRecord},
   };
 }
 

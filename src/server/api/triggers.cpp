@@ -292,7 +292,7 @@ std::vector<Route> TriggerRoutes(Services& services) {
       {"GET", "/api/v1/triggers/{name}", Privilege::kView,
        [&services](const CallPtr& call) { Show(services, call); }},
       {"GET", "/api/v1/triggers/{name}/slots", Privilege::kView,
-       [&services](const CallPtr& call) { Slots(services, call); }},
+       [&services](const CallPtr& call) { Slots(services, call); }, kOnRecord},
       {"POST", "/api/v1/triggers/{name}/pause", Privilege::kOperate,
        [&services](const CallPtr& call) { Pause(services, call); }},
       {"POST", "/api/v1/triggers/{name}/resume", Privilege::kOperate,

@@ -165,11 +165,13 @@ bool Cluster::Stored(const std::vector<LogChunk>& chunks) {
 }
 
 Cluster::Answers Cluster::PassOn(net::HttpRequest& request,
-                                 const std::shared_ptr<net::HttpExchange>& exchange) {
+                                 const std::shared_ptr<net::HttpExchange>& exchange,
+                                 const std::function<bool()>& on_record) {
   const bool passed_on = TakeWord(request);
   // What one server asks of another is about that server.
   if (exits_.engine_leads() || IsOwn(request.target) || !request.peer_server.empty())
     return Answers::kHere;
+  if (on_record()) return Answers::kRecord;
   // What was passed on is not passed on again: the two do not agree on who leads.
   if (Leads() || passed_on || !forwarder_)
     return AnsweredByAny(request.target) ? Answers::kHere : Answers::kNobody;

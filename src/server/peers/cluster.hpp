@@ -57,11 +57,13 @@ class Cluster {
   // Who answers a request.
   enum class Answers {
     kHere,    // this server, with what the request now says of its caller
+    kRecord,  // this server, from the store
     kLeader,  // it went there
     kNobody,  // there is no leader, or no way to it: NotReady says why
   };
-  // On the loop's thread.
-  Answers PassOn(net::HttpRequest& request, const std::shared_ptr<net::HttpExchange>& exchange);
+  // `on_record`: the store knows all of the answer. On the loop's thread.
+  Answers PassOn(net::HttpRequest& request, const std::shared_ptr<net::HttpExchange>& exchange,
+                 const std::function<bool()>& on_record);
 
   void Drain(bool wanted);
   // Why a load balancer should send nobody here; "" when it should.

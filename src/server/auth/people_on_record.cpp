@@ -1,0 +1,29 @@
+#include "server/auth/people_on_record.hpp"
+
+#include <utility>
+
+namespace muster::server {
+
+PeopleOnRecord::PeopleOnRecord(Store& store, std::string_view admin_token, Ways ways)
+    : store_(store), ways_(std::move(ways)), people_(admin_token) {}
+
+void PeopleOnRecord::Look(Then then) {
+  waiting_.push_back(std::move(then));
+  if (reading_.empty()) Read();
+}
+
+void PeopleOnRecord::Read() {
+  reading_ = std::exchange(waiting_, {});
+  const bool posted = ways_.to_worker(
+      [this] { ways_.to_loop([this, tokens = store_.ListTokens()] { Take(tokens); }); });
+  if (!posted) Take(Fail(ErrorCode::kUnavailable, "the server is too busy; try again shortly"));
+}
+
+void PeopleOnRecord::Take(const Result<std::vector<Token>>& tokens) {
+  if (tokens) people_.Take(*tokens, {}, true);
+  for (const auto& then : std::exchange(reading_, {}))
+    then(tokens ? Result<>() : Fail(tokens.error()));
+  if (!waiting_.empty() && reading_.empty()) Read();
+}
+
+}  // namespace muster::server

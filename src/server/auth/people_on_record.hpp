@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "ports/store.hpp"
+#include "server/auth/authenticator.hpp"
+
+namespace muster::server {
+
+// The holders of tokens for a server that does not lead, and so hears no news of them: read from
+// the store for each call, or for all that came while the last reading was under way. A token that
+// was revoked before a call came is refused to it. On the loop's thread.
+class PeopleOnRecord {
+ public:
+  struct Ways {
+    std::function<bool(std::function<void()>)> to_worker;  // false: there is no room
+    std::function<void(std::function<void()>)> to_loop;
+  };
+  using Then = std::function<void(Result<>)>;
+
+  // `store` must outlive it, and it what it hands to the ways.
+  PeopleOnRecord(Store& store, std::string_view admin_token, Ways ways);
+
+  // Reads, then calls `then`, after which people() are those of a moment after this call.
+  void Look(Then then);
+  const Authenticator& people() const { return people_; }
+
+ private:
+  void Read();
+  void Take(const Result<std::vector<Token>>& tokens);
+
+  Store& store_;
+  const Ways ways_;
+  Authenticator people_;
+  std::vector<Then> reading_;  // whom the reading under way is for
+  std::vector<Then> waiting_;  // came since
+};
+
+}  // namespace muster::server

@@ -1,0 +1,102 @@
+#include "server/auth/people_on_record.hpp"
+
+#include <deque>
+
+#include <gtest/gtest.h>
+
+#include "adapters/crypto/digest.hpp"
+#include "adapters/memory/memory_store.hpp"
+
+namespace muster::server {
+namespace {
+
+class PeopleOnRecordTest : public testing::Test {
+ protected:
+  PeopleOnRecordTest() { fence_ = *store_.TakeTerm(); }
+
+  void Put(WallTime revoked) {
+    const Token token{.name = "ann",
+                      .hash = crypto::Sha256("secret"),
+                      .role = Role::kViewer,
+                      .created_by = "admin",
+                      .created = {1},
+                      .expires = {},
+                      .revoked_by = {},
+                      .revoked = revoked};
+    auto batch = std::make_shared<Batch>();
+    batch->changes.push_back(PutToken{token});
+    ++fence_.number.value;
+    store_.Commit(batch, fence_.term, fence_.number,
+                  [](const Result<>& done) { ASSERT_TRUE(done) << done.error().message; });
+  }
+  // What `ann` is told by a call that comes now, once it is answered.
+  std::shared_ptr<std::string> Call() {
+    auto told = std::make_shared<std::string>("nothing yet");
+    people_.Look([this, told](const Result<>& looked) {
+      if (!looked) {
+        *told = looked.error().message;
+        return;
+      }
+      const auto actor = people_.people().Check("Bearer secret", WallTime{5});
+      *told = actor ? actor->name : std::string(Name(actor.error().code));
+    });
+    return told;
+  }
+  void WorkOne() {
+    const auto work = std::move(work_.front());
+    work_.pop_front();
+    work();
+  }
+
+  MemoryStore store_;
+  Fence fence_;
+  bool room_ = true;
+  std::deque<std::function<void()>> work_;
+  PeopleOnRecord people_{store_,
+                         "admin",
+                         {.to_worker =
+                              [this](std::function<void()> work) {
+                                if (room_) work_.push_back(std::move(work));
+                                return room_;
+                              },
+                          .to_loop = [](const std::function<void()>& work) { work(); }}};
+};
+
+TEST_F(PeopleOnRecordTest, KnowsWhoIsOnRecord) {
+  Put({});
+  const auto told = Call();
+  EXPECT_EQ(*told, "nothing yet");
+  WorkOne();
+  EXPECT_EQ(*told, "ann");
+  EXPECT_TRUE(work_.empty());
+}
+
+// The reading under way may have begun before the token was revoked.
+TEST_F(PeopleOnRecordTest, CallThatComesDuringAReadingWaitsForTheNext) {
+  Put({});
+  const auto first = Call();
+  const auto second = Call();
+  const auto third = Call();
+  ASSERT_EQ(work_.size(), 1u);
+  WorkOne();
+  EXPECT_EQ(*first, "ann");
+  EXPECT_EQ(*second, "nothing yet");
+  Put({2});
+  ASSERT_EQ(work_.size(), 1u);
+  WorkOne();
+  EXPECT_EQ(*second, "denied");
+  EXPECT_EQ(*third, "denied");
+  EXPECT_TRUE(work_.empty());
+}
+
+TEST_F(PeopleOnRecordTest, SaysWhenThereIsNoRoom) {
+  room_ = false;
+  EXPECT_EQ(*Call(), "the server is too busy; try again shortly");
+  room_ = true;
+  const auto told = Call();
+  WorkOne();
+  EXPECT_EQ(*told, "denied");
+}
+
+}  // namespace
+}  // namespace muster::server
