@@ -19,6 +19,8 @@ class ForwardingStore : public Store {
     next_.Commit(std::move(batch), term, number, std::move(done));
   }
   Result<Snapshot> Load(Term term) override { return next_.Load(term); }
+  Result<SchemaState> ReadSchema() override { return next_.ReadSchema(); }
+  Result<std::vector<std::uint64_t>> Finalize(Term term) override { return next_.Finalize(term); }
   Result<std::optional<WallTime>> ReadClock() override { return next_.ReadClock(); }
   Result<Fence> ReadFence() override { return next_.ReadFence(); }
   Result<ReadAt<std::optional<Run>>> FindRun(RunId id) override { return next_.FindRun(id); }

@@ -133,6 +133,18 @@ struct TaskFilter {
   bool last_attempt_only = true;
 };
 
+// How far the tables of a store are. A release changes them in numbered steps of two parts: the
+// first only adds, and is run by the first leader that knows the step; the second takes away what
+// servers from before the step still use, and waits for Finalize.
+struct SchemaState {
+  std::uint64_t version = 0;                   // steps that were run; 0: it does not tell
+  std::uint64_t needed = 0;                    // a server must know so many
+  std::uint64_t known = 0;                     // so many this program knows
+  std::vector<std::uint64_t> unfinished = {};  // of those it knows, whose second part waits
+
+  friend bool operator==(const SchemaState&, const SchemaState&) = default;
+};
+
 // An answer and the batch it was true at.
 template <typename T>
 struct ReadAt {
@@ -162,6 +174,17 @@ class Store {
 
   // Everything a leader of `term` needs, from one moment. kFenced when the term is gone.
   virtual Result<Snapshot> Load(Term term) = 0;
+
+  virtual Result<SchemaState> ReadSchema() { return SchemaState(); }
+
+  // Runs the second parts that wait, all or none, and says of which steps; none when there is
+  // nothing to do. From then on servers that lack one of these steps cannot lead, and nothing they
+  // read is sure. For the leader of `term`, when no server from before is left; may be repeated
+  // after any error. kFenced: another term holds the store. kConflict: a newer musterd ran steps
+  // that this one does not know. kUnavailable: nothing was done; kTimeout: it may have been.
+  virtual Result<std::vector<std::uint64_t>> Finalize(Term /*term*/) {
+    return std::vector<std::uint64_t>();
+  }
 
   // The clock of the machine that keeps the store; nothing when that is this one.
   virtual Result<std::optional<WallTime>> ReadClock() { return std::optional<WallTime>(); }

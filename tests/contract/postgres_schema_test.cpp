@@ -40,6 +40,15 @@ class PostgresSchema : public testing::Test {
     return CommitTo(*server, BatchOf({PutRun{RunOf(fence->term.value)}}), fence->term,
                     CommitNumber(fence->number.value + 1));
   }
+  // By a leader of the release.
+  Result<std::vector<std::uint64_t>> Finalize(std::size_t release) {
+    auto server = Server(release);
+    const auto fence = server->TakeTerm();
+    if (!fence) return Fail(fence.error());
+    return server->Finalize(fence->term);
+  }
+  // The number of the first step that only later releases know.
+  std::uint64_t First() const { return releases_[1].size(); }
 
   std::string address_ = SharedPostgres().NewSchema();
   const std::vector<SchemaStep> releases_[3] = {Release(0), Release(1), Release(2)};
@@ -59,19 +68,69 @@ TEST_F(PostgresSchema, NewLeaderExpandsAndTheOldReleaseGoesOnBesideIt) {
 TEST_F(PostgresSchema, FinalizeContractsAndTheOldReleaseNoLongerLeads) {
   ASSERT_TRUE(Lead(0));
   ASSERT_TRUE(Lead(1));
-  auto server = Server(1);
-  const auto done = server->Finalize();
+  const auto done = Finalize(1);
   ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(*done, std::vector{First()});
   EXPECT_TRUE(Has("meta", "contracted"));
-  EXPECT_TRUE(server->Finalize()) << "once more is harmless";
+  const auto again = Finalize(1);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(again->empty()) << "once more is harmless";
   const auto old = Lead(0);
   ASSERT_FALSE(old);
   EXPECT_EQ(old.error().code, ErrorCode::kInvalid);
   EXPECT_TRUE(Lead(1));
   // The last step takes nothing away, so the release before it may go on whoever finalized.
   ASSERT_TRUE(Lead(2));
-  ASSERT_TRUE(Server(2)->Finalize());
+  ASSERT_TRUE(Finalize(2));
   EXPECT_TRUE(Lead(1));
+}
+
+TEST_F(PostgresSchema, EachReleaseSaysWhatWaitsAndWhatItLacks) {
+  EXPECT_EQ(Server(1)->ReadSchema()->version, 0U);
+  ASSERT_TRUE(Lead(0));
+  EXPECT_EQ(*Server(1)->ReadSchema(),
+            (SchemaState{.version = First() - 1, .needed = 0, .known = First()}));
+  ASSERT_TRUE(Lead(2));
+  EXPECT_EQ(*Server(1)->ReadSchema(),
+            (SchemaState{
+                .version = First() + 1, .needed = 0, .known = First(), .unfinished = {First()}}));
+  EXPECT_TRUE(Server(0)->ReadSchema()->unfinished.empty()) << "nothing that it knows of";
+  ASSERT_TRUE(Finalize(2));
+  EXPECT_EQ(*Server(0)->ReadSchema(),
+            (SchemaState{.version = First() + 1, .needed = First(), .known = First() - 1}));
+}
+
+TEST_F(PostgresSchema, LeaderOfTheTermBeforeDoesNotFinalize) {
+  ASSERT_TRUE(Lead(0));
+  auto old = Server(1);
+  const auto term = old->TakeTerm()->term;
+  ASSERT_TRUE(Lead(0));
+  // Its session was ended; what it does next is done in a new one.
+  auto done = old->Finalize(term);
+  if (!done && done.error().code != ErrorCode::kFenced) done = old->Finalize(term);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, ErrorCode::kFenced) << done.error().message;
+  EXPECT_FALSE(Has("meta", "contracted"));
+  EXPECT_TRUE(Lead(0));
+}
+
+TEST_F(PostgresSchema, FinalizeThatIsHeldUpLeavesNothingAndIsRepeated) {
+  ASSERT_TRUE(Lead(0));
+  ASSERT_TRUE(Lead(1));
+  auto server = Server(1);
+  const auto term = server->TakeTerm()->term;
+  auto reader = postgres::Connection::Open({.address = address_}, postgres::Purpose::kRead);
+  ASSERT_TRUE(reader);
+  ASSERT_TRUE(
+      (*reader)->Execute("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0;"
+                         "SELECT count(*) FROM meta"));
+  EXPECT_FALSE(server->Finalize(term));
+  EXPECT_FALSE(Has("meta", "contracted"));
+  EXPECT_EQ(server->ReadSchema()->unfinished, std::vector{First()});
+  ASSERT_TRUE((*reader)->Execute("ROLLBACK"));
+  const auto done = server->Finalize(term);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(*done, std::vector{First()});
 }
 
 TEST_F(PostgresSchema, FreshDatabaseTakesEveryStep) {
@@ -84,7 +143,7 @@ TEST_F(PostgresSchema, FreshDatabaseTakesEveryStep) {
 TEST_F(PostgresSchema, OlderReleaseDoesNotFinalizeWhatANewerOneExpanded) {
   ASSERT_TRUE(Lead(0));
   ASSERT_TRUE(Lead(2));
-  EXPECT_EQ(Server(0)->Finalize().error().code, ErrorCode::kConflict);
+  EXPECT_EQ(Finalize(0).error().code, ErrorCode::kConflict);
   EXPECT_TRUE(Lead(0));
 }
 

@@ -25,6 +25,18 @@ class StoreKeeping : public StoreContract {
   }
 };
 
+TEST_P(StoreKeeping, HasNothingToFinalizeWhenItIsNew) {
+  const auto schema = store_->ReadSchema();
+  ASSERT_TRUE(schema) << schema.error().message;
+  EXPECT_EQ(schema->version, schema->known);
+  EXPECT_LE(schema->needed, schema->known);
+  EXPECT_TRUE(schema->unfinished.empty());
+  const auto done = store_->Finalize(fence_.term);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_TRUE(done->empty());
+  Commit({PutRun{RunOf(1)}});
+}
+
 TEST_P(StoreKeeping, OldRunsAreFoundOldestFirst) {
   Commit({PutRun{Ended(1, 300, 310)}, PutRun{Ended(2, 100, 110)}, PutRun{Ended(3, 900, 910)}});
   EXPECT_EQ(OldRuns({500}), (std::vector<std::uint64_t>{2, 1}));

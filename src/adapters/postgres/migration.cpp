@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include "adapters/postgres/schema.hpp"
@@ -11,6 +12,9 @@ constexpr std::chrono::hours kStepPatience{4};
 // Held to the end of the transaction; the number is ours alone.
 constexpr const char* kBegin =
     "BEGIN; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(7309453021)";
+
+// A reader that will not end must not hold up everybody behind a lock that waits for it.
+constexpr const char* kContractPatience = "SET LOCAL lock_timeout = '2s'";
 
 // `expanded` steps were run; servers need at least `needed` of them.
 constexpr const char* kMakeVersion = R"(
@@ -49,13 +53,29 @@ Result<> Keep(Connection& connection, const Version& version) {
   return {};
 }
 
+// The numbers of steps that were expanded and not contracted; the first step is 1.
+std::vector<std::uint64_t> Unfinished(std::span<const SchemaStep> steps, const Version& version) {
+  std::vector<std::uint64_t> numbers;
+  const std::size_t expanded = std::min(version.expanded, steps.size());
+  for (std::size_t i = version.needed; i < expanded; ++i)
+    if (*steps[i].contract != '\0') numbers.push_back(i + 1);
+  return numbers;
+}
+
 Result<> RunContracts(Connection& connection, std::span<const SchemaStep> steps, Version& version) {
-  for (std::size_t i = version.needed; i < steps.size(); ++i) {
-    if (*steps[i].contract == '\0') continue;
-    if (auto run = connection.Execute(steps[i].contract, kStepPatience); !run) return run;
-    version.needed = i + 1;
+  for (const auto number : Unfinished(steps, version)) {
+    if (auto run = connection.Execute(steps[number - 1].contract, kStepPatience); !run) return run;
+    version.needed = number;
   }
   return {};
+}
+
+// Until the end of the transaction nobody else takes the store.
+Result<> HoldTerm(Connection& connection, Term term) {
+  auto rows = connection.Ask("SELECT term FROM fence FOR UPDATE");
+  if (!rows) return Fail(rows.error());
+  if (rows->Count() == 1 && rows->At(0).Id(0) == term.value) return {};
+  return Fail(ErrorCode::kFenced, "another server leads by now; ask it");
 }
 
 Result<> ExpandLocked(Connection& connection, std::span<const SchemaStep> steps) {
@@ -73,7 +93,9 @@ Result<> ExpandLocked(Connection& connection, std::span<const SchemaStep> steps)
   return Keep(connection, version);
 }
 
-Result<> ContractLocked(Connection& connection, std::span<const SchemaStep> steps) {
+Result<> ContractLocked(Connection& connection, std::span<const SchemaStep> steps, Term term,
+                        std::vector<std::uint64_t>& finished) {
+  if (auto limited = connection.Execute(kContractPatience); !limited) return limited;
   auto found = ReadVersion(connection);
   if (!found) return Fail(found.error());
   if (!*found)
@@ -84,15 +106,24 @@ Result<> ContractLocked(Connection& connection, std::span<const SchemaStep> step
     return Fail(ErrorCode::kConflict,
                 "a newer musterd expanded the tables to {}; finalize with that version",
                 version.expanded);
+  if (auto held = HoldTerm(connection, term); !held) return held;
+  finished = Unfinished(steps, version);
   if (auto run = RunContracts(connection, steps, version); !run) return run;
   return Keep(connection, version);
+}
+
+// Whether a transaction whose end was not answered was carried out is not known.
+Result<> CommitWork(Connection& connection) {
+  auto done = connection.Execute("COMMIT");
+  if (done || done.error().code != ErrorCode::kUnavailable) return done;
+  return Fail(ErrorCode::kTimeout, "{}", done.error().message);
 }
 
 template <typename Work>
 Result<> Locked(Connection& connection, Work work) {
   auto done = connection.Execute(kBegin);
   if (done) done = work();
-  if (done) done = connection.Execute("COMMIT");
+  if (done) done = CommitWork(connection);
   if (!done) connection.Rollback();
   return done;
 }
@@ -112,8 +143,23 @@ Result<> Expand(Connection& connection, std::span<const SchemaStep> steps) {
   return Locked(connection, [&] { return ExpandLocked(connection, steps); });
 }
 
-Result<> Contract(Connection& connection, std::span<const SchemaStep> steps) {
-  return Locked(connection, [&] { return ContractLocked(connection, steps); });
+Result<std::vector<std::uint64_t>> Contract(Connection& connection,
+                                            std::span<const SchemaStep> steps, Term term) {
+  std::vector<std::uint64_t> finished;
+  const auto done =
+      Locked(connection, [&] { return ContractLocked(connection, steps, term, finished); });
+  if (!done) return Fail(done.error());
+  return finished;
+}
+
+Result<SchemaState> ReadSchemaState(Connection& connection, std::span<const SchemaStep> steps) {
+  const auto found = ReadVersion(connection);
+  if (!found) return Fail(found.error());
+  const Version version = found->value_or(Version());
+  return SchemaState{.version = version.expanded,
+                     .needed = version.needed,
+                     .known = steps.size(),
+                     .unfinished = Unfinished(steps, version)};
 }
 
 }  // namespace muster::postgres

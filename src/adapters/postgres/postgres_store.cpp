@@ -20,7 +20,7 @@ namespace muster {
 using postgres::Connection;
 
 Result<std::unique_ptr<PostgresStore>> PostgresStore::Open(PostgresOptions options) {
-  return Open(std::move(options), postgres::RecordSteps());
+  return Open(std::move(options), postgres::ReleaseSteps());
 }
 
 Result<std::unique_ptr<PostgresStore>> PostgresStore::Open(
@@ -34,6 +34,7 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::Open(
 
 PostgresStore::PostgresStore(PostgresOptions options, std::span<const postgres::SchemaStep> steps)
     : options_(std::move(options)),
+      steps_(steps),
       writer_(std::make_unique<postgres::RecordWriter>(options_, steps)),
       readers_(std::make_unique<postgres::ReaderPool>(options_)) {}
 
@@ -95,8 +96,14 @@ Result<Fence> PostgresStore::TakeTerm() {
   return AskWriter<Fence>([this] { return writer_->TakeTerm(); });
 }
 
-Result<> PostgresStore::Finalize() {
-  return AskWriter<void>([this] { return writer_->Finalize(); });
+Result<SchemaState> PostgresStore::ReadSchema() {
+  return readers_->AtOneMoment<SchemaState>("read schema", [&](Connection& connection) {
+    return postgres::ReadSchemaState(connection, steps_);
+  });
+}
+
+Result<std::vector<std::uint64_t>> PostgresStore::Finalize(Term term) {
+  return AskWriter<std::vector<std::uint64_t>>([&] { return writer_->Finalize(term); });
 }
 
 void PostgresStore::Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,

@@ -37,12 +37,10 @@ class PostgresStore final : public Store {
   // What its thread does now.
   std::vector<base::Activity::View> Activities() EXCLUDES(mutex_);
 
-  // Takes away what only servers of an older release use; from then on those refuse to lead. For
-  // the time when every server runs this release. Harmless when there is nothing to do.
-  Result<> Finalize();
-
   // kInvalid: a newer musterd wrote the store and it was finalized since.
   Result<Fence> TakeTerm() override;
+  Result<SchemaState> ReadSchema() override;
+  Result<std::vector<std::uint64_t>> Finalize(Term term) override;
   void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
               CommitDone done) override;
   Result<Snapshot> Load(Term term) override;
@@ -92,6 +90,7 @@ class PostgresStore final : public Store {
   Result<T> AskWriter(std::function<Result<T>()> question) EXCLUDES(mutex_);
 
   const PostgresOptions options_;
+  const std::span<const postgres::SchemaStep> steps_;
   std::unique_ptr<postgres::RecordWriter> writer_;  // the writing thread's
   std::unique_ptr<postgres::ReaderPool> readers_;
 

@@ -57,6 +57,9 @@ Result<Fence> RecordWriter::TakeTerm() {
       if (auto ended = EndOthers(); !ended) return Fail(ended.error());
       const auto expanded = Expand(*connection_, steps_);
       auto fence = expanded ? RaiseTerm() : Fail(expanded.error());
+      // The leader until now may have finalized in between; from here on it is fenced.
+      if (fence)
+        if (auto known = CheckKnown(*connection_, steps_); !known) return Fail(known.error());
       if (fence || tries == kTakeTries || connection_->LastState() != kStateLocked) return fence;
     }
   };
@@ -92,10 +95,10 @@ Result<> RecordWriter::Write(const Batch& batch, Term term, CommitNumber number)
   return {};
 }
 
-Result<> RecordWriter::Finalize() {
-  auto done = Connect();
-  if (done) done = Contract(*connection_, steps_);
-  if (done) return {};
+Result<std::vector<std::uint64_t>> RecordWriter::Finalize(Term term) {
+  const auto connected = Connect();
+  auto done = connected ? Contract(*connection_, steps_, term) : Fail(connected.error());
+  if (done) return done;
   return Fail(done.error().code, "postgres: finalize: {}", done.error().message);
 }
 

@@ -24,8 +24,7 @@ class RecordWriter {
   // nobody.
   Result<Fence> TakeTerm();
   Result<> Commit(const Batch& batch, Term term, CommitNumber number);
-  // Takes away what servers of the last release needed (schema.hpp).
-  Result<> Finalize();
+  Result<std::vector<std::uint64_t>> Finalize(Term term);
 
  private:
   Result<> Connect();

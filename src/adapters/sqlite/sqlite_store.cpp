@@ -196,6 +196,16 @@ Result<Snapshot> SqliteStore::Load(Term term) {
   });
 }
 
+Result<SchemaState> SqliteStore::ReadSchema() {
+  return AtOneMoment<SchemaState>(
+      "read schema", [](sqlite::Database& database) -> Result<SchemaState> {
+        const auto version = database.AskInt("PRAGMA user_version");
+        if (!version) return Fail(version.error());
+        const auto steps = static_cast<std::uint64_t>(*version);
+        return SchemaState{.version = steps, .needed = steps, .known = steps, .unfinished = {}};
+      });
+}
+
 Result<Fence> SqliteStore::ReadFence() {
   return AtOneMoment<Fence>("read fence",
                             [](sqlite::Database& database) { return sqlite::FenceOf(database); });

@@ -47,6 +47,7 @@ class SqliteStore final : public Store {
   void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
               CommitDone done) override;
   Result<Snapshot> Load(Term term) override;
+  Result<SchemaState> ReadSchema() override;  // only ever this program's
   Result<Fence> ReadFence() override;
   Result<ReadAt<std::optional<Run>>> FindRun(RunId id) override;
   Result<ReadAt<std::optional<Snapshot::OpenRun>>> ReadWholeRun(RunId id) override;
