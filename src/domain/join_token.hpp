@@ -7,8 +7,8 @@
 
 namespace muster {
 
-// What `muster agents invite` prints: the CA's fingerprint, so that the newcomer knows whom to
-// believe, and a secret, so that the server knows the newcomer was invited.
+// What `muster agents invite` and `muster servers invite` print: the CA's fingerprint, so that the
+// newcomer knows whom to believe, and a secret, so that the server knows the newcomer was invited.
 // "mj1.<fingerprint>.<secret>", hex; "mj1.system.<secret>" when the server's certificate is one
 // that the machine itself can judge.
 struct JoinToken {
@@ -21,10 +21,11 @@ inline std::string FormatJoinToken(const JoinToken& token) {
          token.secret;
 }
 
-inline Result<JoinToken> ParseJoinToken(std::string_view text) {
-  const auto bad = [] {
-    return Fail(ErrorCode::kInvalid,
-                "this is not a join token; 'muster agents invite' prints one (mj1.…)");
+// `maker` is the command that prints tokens of the kind that is wanted. kInvalid names it.
+inline Result<JoinToken> ParseJoinToken(std::string_view text,
+                                        std::string_view maker = "muster agents invite") {
+  const auto bad = [&] {
+    return Fail(ErrorCode::kInvalid, "this is not a join token; '{}' prints one (mj1.…)", maker);
   };
   if (!text.starts_with("mj1.")) return bad();
   text.remove_prefix(4);

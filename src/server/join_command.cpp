@@ -49,7 +49,7 @@ std::string MessageOf(const net::HttpResponse& response) {
 }
 
 Result<> Join(const Asked& asked) {
-  const auto token = ParseJoinToken(asked.token);
+  const auto token = ParseJoinToken(asked.token, "muster servers invite");
   if (!token) return Fail(token.error());
   const auto endpoint = net::ParseEndpoint(asked.server);
   if (!endpoint) return Fail(endpoint.error());
@@ -85,7 +85,7 @@ Result<> Join(const Asked& asked) {
 
 int JoinMain(int argc, char** argv) {
   CLI::App app(kHelp, "musterd join");
-  Asked asked{.data = "/var/lib/muster", .name = OwnName()};
+  Asked asked{.name = OwnName(), .data = "/var/lib/muster"};
   std::string data = "/var/lib/muster";
   std::string file;
   app.add_option("--server", asked.server, "A server of the cluster, https://…")->required();

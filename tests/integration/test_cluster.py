@@ -110,6 +110,7 @@ class Together(ServersTest):
         again = self._join("sy", outcome.text.strip())
         self.assertIn(b"used up", again.stderr)
         self.assertIn(b"belongs to a server", self._join("sx", "").stderr)
+        self.assertIn(b"'muster servers invite' prints one", self._join("sz", "mj1.nothing").stderr)
 
     def _join(self, name, token):
         return subprocess.run([str(BIN / "musterd"), "join", "--server", self.cluster.url, "--name", name, "--data",

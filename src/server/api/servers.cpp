@@ -69,7 +69,7 @@ void Join(ServerServices& services, const CallPtr& call) {
   if (auto read = fields->Text("token", token).Text("name", name).Text("box_key", box_key).Rest();
       !read)
     return call->Fail(read.error());
-  const auto parsed = ParseJoinToken(token);
+  const auto parsed = ParseJoinToken(token, "muster servers invite");
   if (!parsed) return services.common.refusals.NoJoin(call, parsed.error());
   if (const auto fits = CheckHostName(name); !fits) return call->Fail(fits.error());
   const auto key = FromBase64(box_key);
