@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
+#include <fmt/ranges.h>
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
@@ -16,7 +17,8 @@ constexpr const char* kExamples = R"(Examples:
   muster servers invite --name s4             a token for a new server, then on it:
   musterd join --server URL --join TOKEN --name s4 --data DIR
   muster servers drain s2 --reason 'kernel'   its nodes move, it does not lead; then stop it
-  muster servers undrain s2)";
+  muster servers undrain s2
+  muster servers finalize                     the last step of an upgrade of all servers)";
 
 struct InviteFlags {
   std::string name;
@@ -38,6 +40,17 @@ std::string LabelsText(const json::value& server) {
   return text;
 }
 
+// What `muster servers` says of an upgrade under way; a server of an older version says nothing.
+std::string UpgradeText(const json::value& answer) {
+  const auto* schema = answer.as_object().if_contains("schema");
+  if (schema == nullptr || ListOf(*schema, "unfinished").empty()) return "";
+  if (FlagOf(*schema, "finalize_due"))
+    return "every server runs the new version: end the upgrade with 'muster servers finalize'";
+  std::vector<std::string> older;
+  for (const auto& name : ListOf(*schema, "older_servers")) older.emplace_back(name.as_string());
+  return fmt::format("an upgrade is under way; still to do: {}", fmt::join(older, ", "));
+}
+
 Result<int> List(const Context& context) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
@@ -52,6 +65,10 @@ Result<int> List(const Context& context) {
                TextOf(server, "url"), LabelsText(server)});
   table.Fit(context.terminal.columns, {6, 5});
   Write(stdout, table.Text(context.terminal.stdout_tty));
+  for (const auto& server : ListOf(*answer, "servers"))
+    if (const auto reason = TextOf(server, "reason"); !reason.empty())
+      context.Say(fmt::format("{}: {}", TextOf(server, "name"), reason));
+  if (const auto upgrade = UpgradeText(*answer); !upgrade.empty()) context.Say(upgrade);
   return 0;
 }
 
@@ -93,6 +110,37 @@ Result<int> Drain(const Context& context, const DrainFlags& flags, bool wanted) 
   return 0;
 }
 
+Result<int> Finalize(const Context& context, const std::string& reason) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  json::object body;
+  if (!reason.empty()) body["reason"] = reason;
+  const auto answer = api->Post("/servers/finalize", body);
+  if (!answer) return Fail(answer.error());
+  if (context.PrintDocument(*answer)) return 0;
+  std::vector<std::int64_t> steps;
+  for (const auto& step : ListOf(*answer, "finished")) steps.push_back(step.as_int64());
+  const auto schema = NumberOf(*answer, "schema");
+  const std::string at = schema == 0 ? "" : fmt::format("the store is at schema {}; ", schema);
+  context.Say(steps.empty()
+                  ? at + "nothing was left to do"
+                  : fmt::format("{}finished step{} {}: servers of an older version can no "
+                                "longer work with it",
+                                at, steps.size() == 1 ? "" : "s", fmt::join(steps, ", ")));
+  return 0;
+}
+
+void AddFinalize(CLI::App& servers, Context& context) {
+  const auto reason = std::make_shared<std::string>();
+  auto* finalize = servers.add_subcommand(
+      "finalize", "Take from the store what only servers of the version before needed");
+  finalize->footer(kExamples);
+  finalize->add_option("--reason", *reason, "Why, for the audit trail");
+  finalize->callback([&context, reason] {
+    context.action = [&context, reason] { return Finalize(context, *reason); };
+  });
+}
+
 void AddDrain(CLI::App& servers, Context& context, bool wanted) {
   const auto flags = std::make_shared<DrainFlags>();
   auto* drain = servers.add_subcommand(
@@ -125,6 +173,7 @@ void AddServers(CLI::App& app, Context& context) {
   });
   AddDrain(*servers, context, true);
   AddDrain(*servers, context, false);
+  AddFinalize(*servers, context);
 }
 
 }  // namespace muster::cli

@@ -29,6 +29,8 @@ std::string KeepingText(const boost::json::object& status) {
   const auto size = [](const boost::json::object& part, std::string_view name) {
     return FormatSize(static_cast<std::uint64_t>(NumberOf(part, name)));
   };
+  if (FlagOf(status, "finalize_due"))
+    text += "upgrade  every server runs the new version: muster servers finalize\n";
   if (const auto* disk = PartOf(status, "disk"))
     text += fmt::format("disk     {} of {} free{}\n", size(*disk, "free_bytes"),
                         size(*disk, "total_bytes"),

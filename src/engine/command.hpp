@@ -83,6 +83,14 @@ struct DrainServer {
   std::string reason = {};
 };
 
+// The second parts of these schema steps are to be run (ports/store.hpp). Whoever asks carries it
+// out once it is on the audit trail.
+struct FinalizeStore {
+  Caller caller;
+  std::vector<std::uint64_t> steps;
+  std::string reason = {};
+};
+
 struct CreateToken {
   Caller caller;
   Token token;  // named, hashed, with role and expiry
@@ -360,7 +368,7 @@ using Command =
                  RetryRun, SkipStage, AnswerApproval, SetRun, ServerReport, AskFile, ApplyDocuments,
                  SetSecret, RemoveSecret, MaintainHosts, FreezeRuns, ThawRuns, FireSlot,
                  TakeTriggers, FireTrigger, PauseTrigger, ResumeTrigger, SkipSlot, BackfillTrigger,
-                 JoinServer, DrainServer>;
+                 JoinServer, DrainServer, FinalizeStore>;
 
 // --- answers ---
 
@@ -392,6 +400,7 @@ struct ServerJoined {
   std::string cluster;
 };
 struct ServerDrained {};
+struct StoreFinalizing {};
 struct TokenAnswer {
   Token token;
 };
@@ -458,6 +467,6 @@ using Answer =
     std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer, TokenAnswer,
                  JoinWaits, HostChanged, JoinRejected, PendingJoins, HostsLabelled, GateClosed,
                  OldDropped, RunSteered, FileAnswer, DocumentsApplied, SecretAnswer, FreezeAnswer,
-                 TriggerAnswer, ServerJoined, ServerDrained>;
+                 TriggerAnswer, ServerJoined, ServerDrained, StoreFinalizing>;
 
 }  // namespace muster::engine

@@ -19,6 +19,7 @@ struct Member {
   Labels labels = {};  // region, zone
   std::uint64_t links = 0;
   bool draining = false;
+  std::string unfit = {};  // why it can neither lead nor take nodes; "" when it can
 
   friend bool operator==(const Member&, const Member&) = default;
 };

@@ -49,6 +49,7 @@
 #include "server/peers/cluster.hpp"
 #include "server/peers/followers.hpp"
 #include "server/peers/member_identity.hpp"
+#include "server/peers/schema_watch.hpp"
 #include "server/peers/shared_artifacts.hpp"
 #include "server/results/run_results.hpp"
 #include "server/results/watched_store.hpp"
@@ -62,6 +63,7 @@ namespace {
 
 constexpr std::size_t kWorkers = 4;
 constexpr Duration kSweep = std::chrono::seconds(15);
+constexpr Duration kSchemaLook = std::chrono::seconds(2);
 constexpr Duration kGoodbyeWithin = std::chrono::seconds(5);   // nodes of a draining server move
 constexpr Duration kUploadsKept = std::chrono::hours(7 * 24);  // that nobody goes on with
 
@@ -264,6 +266,9 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
        .engine_trouble = [&engine] { return engine.GetStatus().reason; },
        .say_goodbye = [&gateway] { gateway.SayGoodbye(kGoodbyeWithin); }});
   cluster_of_gateway = &cluster;
+  SchemaWatch schema(store, self.version,
+                     {.members = [&coordinator] { return (*coordinator)->Members(); },
+                      .unfit = [&cluster](const std::string& why) { cluster.SetUnfit(why); }});
   gateway.SetOffice(std::move(*office));
   const auto submit = [&engine](engine::Command command) { engine.Submit(std::move(command)); };
   gateway.SetSubmit([&cluster](engine::Command command) { cluster.Submit(std::move(command)); });
@@ -318,7 +323,8 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
       .keeper = data_keeper,
       .artifacts = shared_files,
       .results = results,
-      .not_ready = [&cluster] { return cluster.NotReady(); }};
+      .not_ready = [&cluster] { return cluster.NotReady(); },
+      .finalize_due = [&schema] { return schema.Get().FinalizeDue(); }};
   api::TriggerPlanner planner(services, workers);
   engine.SetServerWork(
       {.orders =
@@ -364,7 +370,9 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
                               .cluster = cluster,
                               .followers = followers,
                               .name = self.name,
-                              .keys = [&config] { return PackClusterKeys(config.data); }};
+                              .keys = [&config] { return PackClusterKeys(config.data); },
+                              .schema = schema,
+                              .workers = workers};
   router.Add(api::ServerRoutes(servers));
 
   auto server = net::Server::Listen(
@@ -433,6 +441,15 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
     loop.After(kSweep, sweep);
   };
   loop.After(kSweep, sweep);
+  const std::function<void()> look = [&] {
+    workers.Post(
+        [&] {
+          (void)schema.Look();  // a store that does not answer is told of elsewhere
+          loop.Post([&] { loop.After(kSchemaLook, look); });
+        },
+        "look at the schema");
+  };
+  look();
   loop.OnSignal({SIGHUP}, [&](int) { Reload(config, load, log, **actions); });
   loop.OnSignal({SIGTERM, SIGINT}, [&](int signal) {
     NotifyService("STOPPING=1");

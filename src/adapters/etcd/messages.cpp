@@ -252,7 +252,8 @@ std::string MemberText(const Member& member) {
                                       {"version", member.version},
                                       {"labels", std::move(labels)},
                                       {"links", member.links},
-                                      {"draining", member.draining}});
+                                      {"draining", member.draining},
+                                      {"unfit", member.unfit}});
 }
 
 Result<std::string> ReadLeader(std::string_view text) {
@@ -271,7 +272,8 @@ Result<Member> ReadMember(std::string_view text) {
       .url = TextOf(*object, "url"),
       .version = TextOf(*object, "version"),
       .links = static_cast<std::uint64_t>(std::max<std::int64_t>(0, NumberOf(*object, "links"))),
-      .draining = FlagOf(*object, "draining")};
+      .draining = FlagOf(*object, "draining"),
+      .unfit = TextOf(*object, "unfit")};
   if (member.name.empty()) return Fail(ErrorCode::kInvalid, "a member without name");
   if (const json::object* labels = ObjectOf(*object, "labels")) {
     for (const auto& [key, value] : *labels)

@@ -1,5 +1,7 @@
 #include "engine/hosts/enrol.hpp"
 
+#include <fmt/ranges.h>
+
 #include "engine/documents/apply.hpp"
 #include "engine/hosts/leave.hpp"
 #include "engine/keys.hpp"
@@ -209,9 +211,21 @@ void Decide(Turn& turn, const JoinServer& command) {
 }
 
 void Decide(Turn& turn, const DrainServer& command) {
-  turn.Audit(command.caller, command.wanted ? "server.drain" : "server.undrain",
-             "server " + command.name, command.reason);
+  AuditEntry entry;
+  entry.act = command.wanted ? "server.drain" : "server.undrain";
+  entry.object = "server " + command.name;
+  entry.reason = command.reason;
+  turn.Audit(command.caller, std::move(entry));
   turn.Answer(command.caller, ServerDrained{});
+}
+
+void Decide(Turn& turn, const FinalizeStore& command) {
+  AuditEntry entry;
+  entry.act = "store.finalize";
+  entry.object = fmt::format("schema {}", fmt::join(command.steps, ", "));
+  entry.reason = command.reason;
+  turn.Audit(command.caller, std::move(entry));
+  turn.Answer(command.caller, StoreFinalizing{});
 }
 
 void Decide(Turn& turn, const AcceptJoin& command) {

@@ -19,6 +19,7 @@ void Decide(Turn& turn, const JoinHost& command);
 // A ticket that was made for a server, and only such a one, lets one in.
 void Decide(Turn& turn, const JoinServer& command);
 void Decide(Turn& turn, const DrainServer& command);
+void Decide(Turn& turn, const FinalizeStore& command);
 
 // The newcomer becomes the host of that name; what the old key held is lost.
 void Decide(Turn& turn, const AcceptJoin& command);

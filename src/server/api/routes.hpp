@@ -12,6 +12,8 @@
 namespace muster::server {
 class Cluster;
 class Followers;
+class SchemaWatch;
+class WorkerPool;
 }  // namespace muster::server
 
 namespace muster::server::api {
@@ -34,13 +36,15 @@ std::vector<Route> FreezeRoutes(Services& services);   // and maintenance of hos
 std::vector<Route> TriggerRoutes(Services& services);  // and their slots
 std::vector<Route> CheckRoutes(Services& services);    // proofs over what is on record
 
-// Servers of the cluster: who is there, who may join, who is to drain.
+// Servers of the cluster: who is there, who may join, who is to drain, and the end of an upgrade.
 struct ServerServices {
   Services& common;
   Cluster& cluster;
   Followers& followers;
   std::string name;                          // this server's
   std::function<Result<SecretText>()> keys;  // of the cluster
+  SchemaWatch& schema;
+  WorkerPool& workers;
 };
 std::vector<Route> ServerRoutes(ServerServices& services);
 

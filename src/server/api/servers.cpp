@@ -10,6 +10,8 @@
 #include "server/api/views.hpp"
 #include "server/peers/cluster.hpp"
 #include "server/peers/followers.hpp"
+#include "server/peers/schema_watch.hpp"
+#include "server/worker_pool.hpp"
 
 // Servers of the cluster.
 namespace muster::server::api {
@@ -22,12 +24,14 @@ constexpr std::uint32_t kMostSeconds = 7 * 86'400;
 json::object ServerView(const Cluster::View& view) {
   json::object labels;
   for (const auto& [key, value] : view.member.labels) labels[key] = value;
-  const std::string_view state = !view.here             ? "gone"
-                                 : view.member.draining ? "draining"
-                                 : view.leads           ? "leads"
-                                                        : "follows";
+  const std::string_view state = !view.here                   ? "gone"
+                                 : !view.member.unfit.empty() ? "unfit"
+                                 : view.member.draining       ? "draining"
+                                 : view.leads                 ? "leads"
+                                                              : "follows";
   return {{"name", view.member.name},
           {"state", state},
+          {"reason", view.here ? view.member.unfit : ""},
           {"url", view.member.url},
           {"version", view.member.version},
           {"links", view.here ? view.member.links : 0},
@@ -35,10 +39,24 @@ json::object ServerView(const Cluster::View& view) {
           {"since", TimeView(view.since)}};
 }
 
+json::array NumbersView(const std::vector<std::uint64_t>& numbers) {
+  return json::array(numbers.begin(), numbers.end());
+}
+
+json::object SchemaView(const SchemaWatch::View& view) {
+  json::array older;
+  for (const auto& server : view.older) older.push_back(json::value(server.name));
+  return {{"version", view.schema.version},
+          {"unfinished", NumbersView(view.schema.unfinished)},
+          {"older_servers", std::move(older)},
+          {"finalize_due", view.FinalizeDue()}};
+}
+
 void ListServers(ServerServices& services, const CallPtr& call) {
   json::array list;
   for (const auto& view : services.cluster.Servers()) list.push_back(ServerView(view));
-  call->Json(200, json::object{{"servers", std::move(list)}});
+  call->Json(200, json::object{{"servers", std::move(list)},
+                               {"schema", SchemaView(services.schema.Get())}});
 }
 
 void InviteServer(ServerServices& services, const CallPtr& call) {
@@ -124,6 +142,54 @@ void Drain(ServerServices& services, const CallPtr& call, bool wanted) {
       });
 }
 
+// Why the store must not be finalized now.
+Result<> CheckFinalize(const SchemaWatch::View& view) {
+  if (!view.older.empty()) {
+    const Member& first = view.older.front();
+    return Fail(
+        ErrorCode::kConflict,
+        "{} still runs version {}, and could not work with the store afterwards: upgrade it "
+        "first ('muster servers drain {}', then stop, install and start it)",
+        first.name, first.version, first.name);
+  }
+  if (view.schema.version > view.schema.known)
+    return Fail(
+        ErrorCode::kConflict,
+        "a newer musterd brought the store to schema {}; finalize when all servers run that "
+        "version",
+        view.schema.version);
+  return {};
+}
+
+// As a drain: on the audit trail first. After a crash in between it is due as before.
+void Finalize(ServerServices& services, const CallPtr& call) {
+  auto fields = Fields::Of(*call);
+  if (!fields) return call->Fail(fields.error());
+  std::string reason;
+  if (auto read = fields->Reason("reason", reason).Rest(); !read) return call->Fail(read.error());
+  if (const auto seen = services.schema.Look(); !seen) return call->Fail(seen.error());
+  const auto view = services.schema.Get();
+  if (const auto may = CheckFinalize(view); !may) return call->Fail(may.error());
+  const auto version = view.schema.version;
+  if (view.schema.unfinished.empty())
+    return call->Json(200, {{"schema", version}, {"finished", json::array()}});
+  const Term term = services.common.engine.GetStatus().term;
+  const auto finalize = [&services, call, version, term] {
+    const auto done = services.common.store.Finalize(term);
+    if (!done) return call->Fail(done.error());
+    (void)services.schema.Look();
+    call->Json(200, {{"schema", version}, {"finished", NumbersView(*done)}});
+  };
+  services.common.engine.Ask(
+      engine::FinalizeStore{
+          .caller = CallerOf(*call), .steps = view.schema.unfinished, .reason = reason},
+      [&services, call, finalize](Result<engine::Answer> answer) {
+        if (!answer) return call->Fail(answer.error());
+        if (!services.workers.Post(finalize, "finalize"))
+          call->Fail(Error{ErrorCode::kUnavailable, "the server is busy; nothing was done"});
+      });
+}
+
 }  // namespace
 
 std::vector<Route> ServerRoutes(ServerServices& services) {
@@ -134,6 +200,8 @@ std::vector<Route> ServerRoutes(ServerServices& services) {
        [&services](const CallPtr& call) { InviteServer(services, call); }},
       {"POST", "/api/v1/servers/join", Privilege::kJoin,
        [&services](const CallPtr& call) { Join(services, call); }},
+      {"POST", "/api/v1/servers/finalize", Privilege::kAdmin,
+       [&services](const CallPtr& call) { Finalize(services, call); }},
       {"POST", "/api/v1/servers/{server}/drain", Privilege::kAdmin,
        [&services](const CallPtr& call) { Drain(services, call, true); }},
       {"POST", "/api/v1/servers/{server}/undrain", Privilege::kAdmin,

@@ -44,6 +44,7 @@ struct Services {
   ArtifactStore& artifacts;
   RunResults& results;
   std::function<std::string()> not_ready;  // why nobody should be sent here; "" when all is well
+  std::function<bool()> finalize_due;      // an upgrade waits for its last step
 };
 
 }  // namespace muster::server::api

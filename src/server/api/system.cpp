@@ -31,6 +31,7 @@ void Status(Services& services, const CallPtr& call, MonoTime started) {
                     {"online", hosts.online},
                     {"open_runs", engine.open_runs},
                     {"triggers", TriggersView(engine.triggers)},
+                    {"finalize_due", services.finalize_due()},
                     {"uptime_ms", (services.clock.Read().mono - started).count()}};
   for (auto& part : KeepingView(services)) view[part.key()] = std::move(part.value());
   call->Json(200, view);

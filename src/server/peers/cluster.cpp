@@ -89,19 +89,27 @@ void Cluster::Start() {
   AnnounceSoon();
 }
 
+Member Cluster::Self() const {
+  Member now = settings_.self;
+  now.links = exits_.links();
+  now.draining = draining_;
+  base::Lock lock(mutex_);
+  now.unfit = unfit_;
+  return now;
+}
+
 // The others see about how many links a server has.
 void Cluster::AnnounceSoon() {
   loop_.After(kAnnounceEvery, [this, alive = alive_] {
     if (!*alive) return;
-    Member now = settings_.self;
-    now.links = exits_.links();
-    now.draining = draining_;
+    Member now = Self();
+    const bool leaves = now.draining || !now.unfit.empty();
+    // Some may have come back before they heard of other servers.
+    if (leaves && now.links > 0) exits_.say_goodbye();
     if (now != told_) {
       told_ = now;
       coordinator_.Announce(std::move(now));
     }
-    // Some may have come back before they heard of other servers.
-    if (draining_ && exits_.links() > 0) exits_.say_goodbye();
     AnnounceSoon();
   });
 }
@@ -183,19 +191,36 @@ Cluster::Answers Cluster::PassOn(net::HttpRequest& request,
 void Cluster::Drain(bool wanted) {
   draining_ = wanted;
   spdlog::info("drain wanted={}", wanted);
-  exits_.stand_by(wanted);
-  loop_.Post([this, alive = alive_, wanted] {
+  TakePart();
+}
+
+void Cluster::SetUnfit(std::string why) {
+  {
+    base::Lock lock(mutex_);
+    if (why == unfit_) return;
+    unfit_ = std::move(why);
+  }
+  TakePart();
+}
+
+void Cluster::TakePart() {
+  const Member self = Self();
+  const bool leaves = self.draining || !self.unfit.empty();
+  if (!self.unfit.empty()) spdlog::error("this server takes no part: {}", self.unfit);
+  exits_.stand_by(leaves);
+  loop_.Post([this, alive = alive_, leaves] {
     if (!*alive) return;
-    Member now = settings_.self;
-    now.links = exits_.links();
-    now.draining = wanted;
-    told_ = now;
-    coordinator_.Announce(std::move(now));
-    if (wanted) exits_.say_goodbye();
+    told_ = Self();
+    coordinator_.Announce(told_);
+    if (leaves) exits_.say_goodbye();
   });
 }
 
 std::string Cluster::NotReady() const {
+  {
+    base::Lock lock(mutex_);
+    if (!unfit_.empty()) return unfit_;
+  }
   if (draining_) return "draining: its nodes go to other servers, and it does not lead";
   if (Leads()) return exits_.engine_trouble();
   const std::string trouble = coordinator_.Trouble();
@@ -216,7 +241,7 @@ std::vector<Cluster::View> Cluster::Servers() const {
 std::vector<std::string> Cluster::Urls() const {
   std::vector<std::string> urls;
   for (const auto& member : coordinator_.Members())
-    if (!member.draining && !member.url.empty()) urls.push_back(member.url);
+    if (!member.draining && member.unfit.empty() && !member.url.empty()) urls.push_back(member.url);
   return urls;
 }
 

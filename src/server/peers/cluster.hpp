@@ -66,8 +66,11 @@ class Cluster {
                  const std::function<bool()>& on_record);
 
   void Drain(bool wanted);
+  // Why this server can neither lead nor take nodes: it sends them to others and stands by until
+  // it is told "". From any thread.
+  void SetUnfit(std::string why) EXCLUDES(mutex_);
   // Why a load balancer should send nobody here; "" when it should.
-  std::string NotReady() const;
+  std::string NotReady() const EXCLUDES(mutex_);
   bool Leads() const { return coordinator_.LeadUntil() > MonoTime{0}; }
 
   std::vector<View> Servers() const EXCLUDES(mutex_);  // by name, also those that went
@@ -84,6 +87,8 @@ class Cluster {
   void Refresh() EXCLUDES(mutex_);
   void LoseLeader();
   void AnnounceSoon();
+  Member Self() const EXCLUDES(mutex_);  // as it is now
+  void TakePart() EXCLUDES(mutex_);      // or not: tells everybody
   void NoteMembers(const std::vector<Member>& members) EXCLUDES(mutex_);
 
   net::EventLoop& loop_;
@@ -102,6 +107,7 @@ class Cluster {
   const std::shared_ptr<Way> way_ = std::make_shared<Way>();  // shared with the coordinator
   std::atomic<bool> draining_{false};
   mutable base::Mutex mutex_;
+  std::string unfit_ GUARDED_BY(mutex_);
   std::map<std::string, View> seen_ GUARDED_BY(mutex_);
 };
 

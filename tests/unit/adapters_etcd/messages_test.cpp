@@ -90,7 +90,8 @@ TEST(EtcdValues, MembersAndLeadersComeBackAsTheyWere) {
                       .version = "1.2",
                       .labels = {{"region", "sh"}, {"zone", "ü"}},
                       .links = 1ULL << 40,
-                      .draining = true};
+                      .draining = true,
+                      .unfit = "too old"};
   EXPECT_EQ(ReadMember(MemberText(member)), member);
   EXPECT_EQ(ReadLeader(LeaderText("a\"")), "a\"");
 }
