@@ -2,6 +2,7 @@
 
 namespace muster {
 
-inline constexpr const char* kVersion = "0.1.0";
+// Of the program. A symbol of its own, so that a test can link a program of another version.
+extern const char* const kVersion;
 
 }  // namespace muster
