@@ -46,7 +46,11 @@ class UpgradeTest(ClusterTest):
         self.base = wait_until("the schema was looked at", lambda: self.servers()["schema"]["version"])
 
     def servers(self):
-        return self.cluster.get("/servers")
+        """Once there is an answer: while the leadership moves there may be none."""
+        def answered():
+            answer = self.cluster.http("GET", "/api/v1/servers")
+            return answer.json() if answer.status == 200 else None
+        return wait_until("the servers are told", answered)
 
     def server(self, member):
         return next(server for server in self.servers()["servers"] if server["name"] == member.name)
@@ -60,10 +64,9 @@ class UpgradeTest(ClusterTest):
             wait_until(f"nobody is at {member.name}", lambda member=member: not member.leads() and self._is_left(member))
 
     def _is_left(self, member):
-        """As somebody sees it who wants to stop this server: while the leadership moves there may be no answer."""
-        answer = self.cluster.http("GET", "/api/v1/servers")
-        servers = answer.json()["servers"] if answer.status == 200 else []
-        return any(s["name"] == member.name and s["state"] == "draining" and s["links"] == 0 for s in servers)
+        """As somebody sees it who wants to stop this server."""
+        server = self.server(member)
+        return server["state"] == "draining" and server["links"] == 0
 
     def undrain(self, *members):
         for member in members:
@@ -218,6 +221,40 @@ class OldServer(UpgradeTest):
         self.cluster.front = next(m for m in self.cluster.members if m not in (away, member))
         self.assertCode(self.cluster.muster("servers", "drain", member.name), 0)
         wait_until(f"{member.name} does not lead", lambda: not member.leads())
+
+
+class LostInTheMiddle(UpgradeTest):
+    # Holds up whoever changes that table.
+    READER = "BEGIN; SELECT count(*) FROM meta; SELECT pg_sleep(3600)"
+
+    def test_leader_that_dies_while_it_finalizes_leaves_it_due(self):
+        for member in (*self.cluster.followers(), self.cluster.leader()):
+            self.install(member, NEXT)
+            self.cluster.wait_ready()
+        leader = self.cluster.leader()
+        self.cluster.front = self.cluster.followers()[0]
+        wait_until("it is due", lambda: self.servers()["schema"]["finalize_due"])
+        reader = self.cluster.add_daemon("reader", ["psql", self.cluster.postgres.address, "-c", self.READER])
+        wait_until("the table is being read", lambda: self.sessions("state = 'active' AND query LIKE '%pg_sleep%'"))
+
+        finalizes = self.cluster.begin("servers", "finalize")
+        wait_until("it is on the audit trail", lambda: self.acts() == 1)
+        leader.end(signal.SIGKILL)
+        self.assertNotEqual(finalizes.finish().code, 0)
+        self.sessions("query LIKE '%pg_sleep%'", "pg_terminate_backend(pid)")
+        reader.end()
+
+        self.assertIsNot(self.cluster.leader(), leader)
+        wait_until("it is due as before", lambda: self.servers()["schema"]["finalize_due"])
+        outcome = self.assertCode(self.cluster.muster("servers", "finalize"), 0)
+        self.assertIn(f"finished step {self.base + 1}", outcome.complaint)
+        self.assertEqual(self.acts(), 2)
+
+    def sessions(self, which, what="pid"):
+        return self.cluster.postgres.sql(f"SELECT {what} FROM pg_stat_activity WHERE {which} AND pid <> pg_backend_pid()")
+
+    def acts(self):
+        return len(self.cluster.postgres.sql("SELECT number FROM audit WHERE act = 'store.finalize'"))
 
 
 if __name__ == "__main__":
