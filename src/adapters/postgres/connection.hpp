@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -40,6 +41,7 @@ class Rows {
   explicit Rows(pg_result* result) : result_(result) {}
   int Count() const;
   Row At(int row) const { return {result_.get(), row}; }
+  const pg_result* Get() const { return result_.get(); }
 
  private:
   struct Clear {
@@ -76,6 +78,13 @@ class Connection {
   // Runs all as one transaction in one round trip; their answers in order. kTimeout: COMMIT may
   // have been done; the session is gone then. After any other error nothing was done.
   Result<std::vector<Rows>> Transact(const std::vector<Query>& queries);
+  // COPY … FROM STDIN: its rows in pieces of any size, then the end. Each call has the statement's
+  // time. After an error of one of them only destroying is left.
+  Result<> BeginCopy(const std::string& sql);
+  Result<> PutCopy(std::string_view bytes);
+  Result<> EndCopy();
+  // COPY … TO STDOUT: calls `take` with pieces of any size. When `take` fails the session is gone.
+  Result<> CopyOut(const std::string& sql, const std::function<Result<>(std::string_view)>& take);
   // Ends the open transaction, if there is one; LastState stays.
   void Rollback();
 
@@ -103,6 +112,7 @@ class Connection {
   Prepared& Find(std::string_view sql);
   bool SendPrepare(std::string_view sql, const Prepared& prepared, const Params& params);
   bool SendPrepared(const Prepared& prepared, const Params& params);
+  Result<> StartCopy(const std::string& sql, bool in);
   bool Queue(const Query& query, std::vector<Prepared*>& answers);
   Error Refused(const pg_result* result);
   Error Lost();

@@ -136,6 +136,19 @@ Result<> CheckKnown(Connection& connection, std::span<const SchemaStep> steps) {
   return Refuse(version->value_or(Version()), steps.size());
 }
 
+Result<> CheckSame(Connection& connection, std::span<const SchemaStep> steps) {
+  auto version = ReadVersion(connection);
+  if (!version) return Fail(version.error());
+  if (!*version || (*version)->expanded == 0)
+    return Fail(ErrorCode::kNotFound, "the database holds no records");
+  if ((*version)->expanded == steps.size()) return {};
+  return Fail(
+      ErrorCode::kConflict,
+      "the tables are of schema {}, this musterd knows {}: use the musterd that the servers "
+      "run",
+      (*version)->expanded, steps.size());
+}
+
 Result<> Expand(Connection& connection, std::span<const SchemaStep> steps) {
   auto version = ReadVersion(connection);
   if (!version) return Fail(version.error());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "adapters/postgres/day_tables.hpp"
 #include "adapters/postgres/rows.hpp"
 
 namespace muster::postgres {
@@ -11,19 +12,6 @@ constexpr std::string_view kNoTable = "42P01";
 
 // Tables come and go under one lock, so that servers that need the same one at once do not meet.
 constexpr const char* kBegin = "BEGIN; SELECT pg_advisory_xact_lock(7309453022)";
-
-// Data is compressed already. Days that were dropped are counted, so that servers hear of it.
-constexpr const char* kMakeTables = R"(
-  CREATE TABLE IF NOT EXISTS log_drops (id bigint PRIMARY KEY CHECK (id = 1),
-                                        dropped bigint NOT NULL);
-  INSERT INTO log_drops VALUES (1, 0) ON CONFLICT DO NOTHING;
-  CREATE TABLE IF NOT EXISTS {0} (
-    run bigint NOT NULL, visit bigint NOT NULL, ordinal bigint NOT NULL, host bigint NOT NULL,
-    attempt bigint NOT NULL, start bigint NOT NULL, stream bigint NOT NULL, time bigint NOT NULL,
-    size bigint NOT NULL, codec bigint NOT NULL, data bytea NOT NULL,
-    PRIMARY KEY (run, visit, ordinal, host, attempt, start));
-  ALTER TABLE {0} ALTER COLUMN data SET STORAGE EXTERNAL;
-  COMMIT)";
 
 // Answers with the key of each piece that was not there, or was shorter.
 constexpr const char* kPutChunks = R"(
@@ -84,13 +72,6 @@ Params ColumnsOf(const std::map<Key, const logs::LogPiece*>& pieces) {
   return params;
 }
 
-std::string TableOf(const std::string& day) {
-  std::string name = "chunk_";
-  for (const char c : day)
-    if (c >= '0' && c <= '9') name.push_back(c);
-  return name;
-}
-
 logs::LogPiece PieceOf(const TaskKey& task, const Row& row, bool with_data) {
   return {.task = task,
           .offset = row.Id(0),
@@ -117,7 +98,7 @@ Result<> PostgresDays::Connect() {
 
 Result<> PostgresDays::MakeDay(const std::string& table) {
   auto made = connection_->Execute(kBegin);
-  if (made) made = connection_->Execute(fmt::format(kMakeTables, table));
+  if (made) made = connection_->Execute(MakeDayTable(table) + "; COMMIT");
   if (!made) connection_->Rollback();
   if (made) today_ = table;
   return made;
@@ -126,7 +107,7 @@ Result<> PostgresDays::MakeDay(const std::string& table) {
 Result<logs::Written> PostgresDays::Write(const std::string& day,
                                           const std::vector<logs::LogPiece>& pieces) {
   if (auto connected = Connect(); !connected) return Fail(connected.error());
-  const std::string table = TableOf(day);
+  const std::string table = DayTable(day);
   if (today_ != table)
     if (auto made = MakeDay(table); !made) return Fail(made.error());
   auto written = Insert(table, pieces);
@@ -160,15 +141,6 @@ Result<logs::Written> PostgresDays::Insert(const std::string& table,
   return written;
 }
 
-Result<std::vector<std::string>> PostgresDays::ListTables(Connection& connection) {
-  return ReadAll<std::string>(
-      connection,
-      "SELECT convert_to(relname::text, 'UTF8') FROM pg_class"
-      " WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"
-      " AND relname ~ '^chunk_[0-9]+$' ORDER BY relname",
-      {}, [](const Row& row) -> Result<std::string> { return row.Text(0); });
-}
-
 Result<bool> PostgresDays::MayHave(Connection& connection, const std::string& table, RunId run) {
   {
     base::Lock lock(mutex_);
@@ -194,7 +166,7 @@ Result<std::vector<logs::LogPiece>> PostgresDays::Read(const TaskKey& task, std:
                                                        std::uint64_t until, bool with_data) {
   using Pieces = std::vector<logs::LogPiece>;
   const auto read = [&](Connection& connection) -> Result<Pieces> {
-    auto tables = ListTables(connection);
+    auto tables = ListDayTables(connection);
     if (!tables) return Fail(tables.error());
     Pieces pieces;
     for (std::size_t i = 0; i < tables->size(); ++i) {
@@ -230,7 +202,7 @@ Result<std::vector<logs::LogPiece>> PostgresDays::Read(const TaskKey& task, std:
 }
 
 Result<std::size_t> PostgresDays::DropTables(const std::string& first_kept) {
-  auto tables = ListTables(*connection_);
+  auto tables = ListDayTables(*connection_);
   if (!tables) return Fail(tables.error());
   std::size_t dropped = 0;
   for (const auto& table : *tables) {
@@ -249,7 +221,7 @@ Result<std::size_t> PostgresDays::DropBefore(const std::string& day) {
   const auto drop = [&]() -> Result<std::size_t> {
     if (auto connected = Connect(); !connected) return Fail(connected.error());
     if (auto begun = connection_->Execute(kBegin); !begun) return Fail(begun.error());
-    auto dropped = DropTables(TableOf(day));
+    auto dropped = DropTables(DayTable(day));
     auto ended = dropped ? connection_->Execute("COMMIT") : Result<>(Fail(dropped.error()));
     if (!ended) return Fail(ended.error());
     return dropped;

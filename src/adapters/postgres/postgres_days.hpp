@@ -40,7 +40,6 @@ class PostgresDays final : public logs::LogDays {
   Result<> MakeDay(const std::string& table);
   Result<logs::Written> Insert(const std::string& table, const std::vector<logs::LogPiece>& pieces);
   Result<std::size_t> DropTables(const std::string& first_kept);
-  static Result<std::vector<std::string>> ListTables(Connection& connection);  // oldest first
   Result<bool> MayHave(Connection& connection, const std::string& table, RunId run)
       EXCLUDES(mutex_);
 

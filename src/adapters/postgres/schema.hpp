@@ -33,6 +33,10 @@ Result<SchemaState> ReadSchemaState(Connection& connection, std::span<const Sche
 // kInvalid as Expand says; changes nothing.
 Result<> CheckKnown(Connection& connection, std::span<const SchemaStep> steps);
 
+// kConflict unless the tables are those of `steps`, no fewer and no more; kNotFound when there are
+// none. For those who read and write them as a whole.
+Result<> CheckSame(Connection& connection, std::span<const SchemaStep> steps);
+
 // Makes the tables, or brings them up to date, in one transaction that two servers never run at
 // once. kInvalid: a newer musterd wrote them and took away what this one needs.
 Result<> Expand(Connection& connection, std::span<const SchemaStep> steps);

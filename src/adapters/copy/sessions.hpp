@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "adapters/postgres/options.hpp"
+
+namespace muster::copy {
+
+// For statements that read or write whole tables. A server that is gone is still noticed, by what
+// it does not acknowledge.
+inline PostgresOptions PatientOptions(const std::string& address) {
+  PostgresOptions options;
+  options.address = address;
+  options.statement = std::chrono::hours(12);
+  options.idle_transaction = std::chrono::hours(1);
+  return options;
+}
+
+}  // namespace muster::copy
