@@ -41,6 +41,8 @@
 #include "server/gateway/gateway.hpp"
 #include "server/keeping/backup.hpp"
 #include "server/keeping/keeper.hpp"
+#include "server/keeping/moved.hpp"
+#include "server/keeping/store_copy.hpp"
 #include "server/live/live_view.hpp"
 #include "server/live/stream_hub.hpp"
 #include "server/log_ring.hpp"
@@ -183,6 +185,8 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   if (!listen) return Fail(listen.error());
   if (const auto usable = CheckPublicUrl(config.public_url); !usable) return usable;
   if (const auto ended = CheckRestoreEnded(config.data); !ended) return ended;
+  if (config.store.postgres.empty())
+    if (const auto here = CheckNotMoved(config.data); !here) return here;
   const auto disk_floor = ParseDiskFloor(config.disk_floor);
   if (!disk_floor) return Fail(disk_floor.error());
   SystemClock clock;
@@ -488,6 +492,8 @@ int main(int argc, char** argv) {
     return muster::server::BackupMain(argc - 1, argv + 1);
   if (argc >= 2 && std::string_view(argv[1]) == "restore")
     return muster::server::RestoreMain(argc - 1, argv + 1);
+  if (argc >= 2 && std::string_view(argv[1]) == "store")
+    return muster::server::StoreMain(argc - 1, argv + 1);
   if (argc >= 2 && std::string_view(argv[1]) == "join")
     return muster::server::JoinMain(argc - 1, argv + 1);
   const bool check = argc >= 2 && std::string_view(argv[1]) == "check-config";
@@ -499,6 +505,7 @@ int main(int argc, char** argv) {
       "  musterd ca --help                     (the cluster's CA, and how to change it)\n"
       "  musterd backup FILE                   (records, CA, keys and tokens, while it runs)\n"
       "  musterd restore FILE --data DIR       (a data folder from a backup)\n"
+      "  musterd store copy --to postgres://…  (from the data folder into PostgreSQL)\n"
       "  musterd join --server URL --join T    (a place in a cluster)\n"
       "  musterd check-config                  (says what is wrong, or in force)");
   Config flags;

@@ -22,7 +22,7 @@ Stores Joined(std::unique_ptr<Records> records, std::unique_ptr<Logs> logs) {
     views.push_back(logs.Look());
     return views;
   };
-  return {std::move(records), std::move(logs), std::move(activities)};
+  return {{}, std::move(records), std::move(logs), std::move(activities)};
 }
 
 Result<Stores> OpenSqlite(const Config& config, const Clock& clock) {
@@ -38,7 +38,12 @@ Result<Stores> OpenPostgres(const Config& config, const Clock& clock) {
   if (!records) return Fail(records.error().code, "store.postgres: {}", records.error().message);
   auto logs = PostgresLogStore::Open({.address = config.store.postgres}, clock);
   if (!logs) return Fail(logs.error());
-  return Joined(std::move(*records), std::move(*logs));
+  auto stores = Joined(std::move(*records), std::move(*logs));
+  // Two servers with one folder would be one member of the cluster twice.
+  auto folder = sqlite::FolderLock::Take(config.data);
+  if (!folder) return Fail(folder.error());
+  stores.folder = std::move(*folder);
+  return stores;
 }
 
 // The content of a file that a setting names; "" when it names none.

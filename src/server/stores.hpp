@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "adapters/sqlite/folder_lock.hpp"
 #include "base/activity.hpp"
 #include "ports/clock.hpp"
 #include "ports/coordinator.hpp"
@@ -15,6 +16,7 @@ namespace muster::server {
 
 // Where this server keeps things, and by what it finds the others: as its settings say.
 struct Stores {
+  sqlite::FolderLock folder;  // of the data folder, where the store itself does not hold it
   std::unique_ptr<Store> records;
   std::unique_ptr<LogStore> logs;
   std::function<std::vector<base::Activity::View>()> activities;  // of their threads

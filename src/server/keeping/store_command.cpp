@@ -1,0 +1,92 @@
+#include <cstdio>
+#include <sys/stat.h>
+
+#include <CLI/CLI.hpp>
+
+#include "adapters/postgres/address.hpp"
+#include "adapters/system/system_clock.hpp"
+#include "server/keeping/command.hpp"
+#include "server/keeping/store_copy.hpp"
+
+namespace muster::server {
+namespace {
+
+constexpr const char* kHelp =
+    "musterd store copy: copies the records and output of a data folder into a PostgreSQL "
+    "database,\nwhile no server uses either. All or nothing: what is interrupted leaves no trace. "
+    "Afterwards set\nstore.postgres in the server's settings and start it with the same folder: "
+    "hosts, runs, triggers,\nsecrets, tokens and the audit trail go on where they were.\n\n"
+    "Examples:\n"
+    "  musterd store copy --data /var/lib/muster --to postgres://muster@db.example/muster\n"
+    "  musterd store copy --config /etc/muster/musterd.yaml     (data and store.postgres of it)";
+
+// An address with a password is not repeated.
+std::string Shown(const std::string& address) {
+  const auto read = postgres::ParametersOf({.address = address}, postgres::Purpose::kRead);
+  return read && read->secret.empty() ? address : "…    # the address of the copy";
+}
+
+std::uint64_t Sum(const std::vector<copy::Copied>& parts) {
+  std::uint64_t rows = 0;
+  for (const auto& part : parts) rows += part.rows;
+  return rows;
+}
+
+void Print(const StoreCopyOptions& options, const StoreCopyOutcome& outcome) {
+  using Number = unsigned long long;
+  std::printf("copied %llu records, the same number in every table of both:\n",
+              static_cast<Number>(Sum(outcome.records)));
+  for (const auto& table : outcome.records)
+    if (table.rows > 0)
+      std::printf("  %-16s %llu\n", table.table.c_str(), static_cast<Number>(table.rows));
+  if (options.logs)
+    std::printf("output: %zu days, %llu pieces\n", outcome.days.size(),
+                static_cast<Number>(Sum(outcome.days)));
+  else
+    std::printf("without the output of tasks\n");
+  std::printf(
+      "The database is at term %llu, commit %llu. Now write into the server's settings\n"
+      "  store:\n    postgres: %s\n"
+      "and start it with %s, which keeps the keys. Its muster.db and logs/ are not used any more: "
+      "remove them when all is well.\n",
+      static_cast<Number>(outcome.term), static_cast<Number>(outcome.number),
+      Shown(options.to).c_str(), options.data.c_str());
+}
+
+}  // namespace
+
+int StoreMain(int argc, char** argv) {
+  CLI::App app("musterd store: where records and output are kept.", "musterd store");
+  app.require_subcommand(1);
+  CLI::App& copying = *app.add_subcommand("copy", kHelp);
+  StoreCopyOptions options;
+  std::string data;
+  std::string config_file;
+  bool without_logs = false;
+  copying.add_option("--data", data, "Data folder to copy (default /var/lib/muster, MUSTER_DATA)");
+  copying.add_option("--to", options.to,
+                     "The database: postgres://… without records (default: store.postgres of the "
+                     "settings)");
+  copying.add_option("--config", config_file, "The server's settings (MUSTER_CONFIG)")
+      ->envname("MUSTER_CONFIG");
+  copying.add_flag("--without-logs", without_logs, "Leave out the output of tasks");
+  if (const auto wrong = ParseWords(app, argc, argv)) return *wrong;
+  const auto config = SettingsOf(data, config_file);
+  if (!config) return Complain(config.error());
+  options.data = config->data;
+  options.logs = !without_logs;
+  if (options.to.empty()) options.to = config->store.postgres;
+  if (options.to.empty())
+    return Complain({ErrorCode::kInvalid,
+                     "say where to: --to postgres://USER@HOST/DATABASE, or --config FILE with "
+                     "store.postgres"});
+  ::umask(077);
+  options.progress = ProgressLine();
+  const auto outcome = CopyStore(options, SystemClock().Read().wall);
+  if (!outcome) return Complain(outcome.error());
+  EndProgress();
+  Print(options, *outcome);
+  return 0;
+}
+
+}  // namespace muster::server

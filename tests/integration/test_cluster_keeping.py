@@ -1,0 +1,140 @@
+#!/usr/bin/env -S /usr/bin/python3 -B
+"""The records of a server are moved into PostgreSQL, with agents that live through it."""
+
+import collections
+import json
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from backends import Postgres  # noqa: E402
+from gated_run import GatedRun  # noqa: E402
+from muster_cluster import BIN, DEADLINE, ClusterTest, Daemon, wait_until  # noqa: E402
+
+DOCUMENTS = """apiVersion: muster/v1
+kind: job
+name: tick
+targets: h2
+stages:
+  - name: tick
+    script:
+      run: 'test "$WORD" = opensesame && echo $MUSTER_RUN >> MARKS'
+      env: {WORD: 'secret:word'}
+---
+apiVersion: muster/v1
+kind: trigger
+name: every-second
+job: tick
+cron: '* * * * * *'
+"""
+
+# What a restore waits for is short; the grace is long enough for a slow machine to come back in.
+SETTINGS = {"takeover_grace": "20s", "reconnect_bound": "2s"}
+
+
+def musterd(*words):
+    return subprocess.run([str(BIN / "musterd"), *map(str, words)], capture_output=True, text=True, timeout=DEADLINE,
+                          check=False)
+
+
+def words_of(file):
+    return file.read_text().split() if file.exists() else []
+
+
+class StoreCopy(ClusterTest):
+    def start_with_something_of_everything(self):
+        self.cluster = cluster = self.new_cluster("h1", "h2", settings=SETTINGS)
+        self.postgres = Postgres(cluster.folder / "postgres", durable=False)
+        cluster.daemons.append(self.postgres)
+        self.postgres.make()
+        self.marks = cluster.folder / "ticks"
+        self.assertCode(cluster.muster("secrets", "set", "word", stdin=b"opensesame"), 0)
+        text = DOCUMENTS.replace("MARKS", str(self.marks))
+        answer = cluster.http("POST", "/api/v1/documents", {"documents": [{"file": "d.yaml", "text": text}]})
+        self.assertEqual(answer.status, 200, answer)
+        wait_until("the trigger has fired", lambda: len(words_of(self.marks)) >= 3)
+
+    def copy(self, data=None, *options):
+        return musterd("store", "copy", "--data", data or self.cluster.data, "--to", self.postgres.address, *options)
+
+    def use_postgres(self):
+        with open(self.cluster.folder / "musterd.yaml", "a", encoding="utf-8") as settings:
+            settings.write(f"store: {json.dumps({'postgres': self.postgres.address})}\n")
+
+    def seen(self):
+        """What people would miss."""
+        get = self.cluster.get
+        return {"hosts": {host["name"]: host["id"] for host in get("/hosts")["hosts"]}, "secrets": get("/secrets"),
+                "tokens": [token["name"] for token in get("/tokens")["tokens"]]}
+
+    def test_a_server_goes_on_in_postgresql_where_it_stopped(self):
+        self.start_with_something_of_everything()
+        cluster = self.cluster
+        done = cluster.start_run("-t", "h1,h2", "--", "echo", "kept")
+        cluster.wait_end(done)
+        through = GatedRun(cluster, "h1")
+        refused = self.copy()
+        self.assertEqual(refused.returncode, 1, refused)
+        self.assertIn("stop it first", refused.stderr)
+        self.assertEqual(cluster.http("POST", "/api/v1/triggers/every-second/pause", {}).status, 200)
+        before = self.seen()
+        last = cluster.start_run("-t", "h1", "--", "true")
+        cluster.wait_end(last)
+        self.assertEqual(cluster.http("POST", "/api/v1/triggers/every-second/resume", {}).status, 200)
+        cluster.server.end(signal.SIGTERM)
+        forked = cluster.folder / "forked"
+        shutil.copytree(cluster.data, forked)
+        copied = self.copy()
+        self.assertEqual(copied.returncode, 0, copied)
+        self.assertIn(f"postgres: {self.postgres.address}", copied.stdout)
+
+        # Neither side is taken for the other.
+        again = self.copy(forked)
+        self.assertEqual(again.returncode, 1, again)
+        self.assertIn("holds records already", again.stderr)
+        stale = musterd("--data", cluster.data, "--listen", "127.0.0.1:0")
+        self.assertEqual(stale.returncode, 1, stale)
+        self.assertIn("store.postgres", stale.stderr)
+
+        self.use_postgres()
+        cluster.start_server()
+        cluster.wait_online("h1", "h2")
+        self.assertEqual(self.seen(), before)
+        self.assertEqual(cluster.log_of(done, "h1"), b"kept\n")
+        through.open_gate()
+        through.assert_ended_once(self)
+        fired = len(words_of(self.marks))
+        wait_until("the trigger fires on", lambda: len(words_of(self.marks)) > fired)
+        self.assertEqual(max(collections.Counter(words_of(self.marks)).values()), 1)
+        findings = self.assertCode(cluster.muster("check", "slots", "every-second", "-o", "json"), 0).json()["findings"]
+        self.assertEqual(findings, [])
+        self.assertCode(cluster.muster("audit", "verify"), 0)
+        new = cluster.start_run("-t", "h1", "--", "true")
+        self.assertGreater(int(new.removeprefix("r")), int(last.removeprefix("r")))
+        self.assertEqual(cluster.wait_end(new)["state"], "succeeded")
+
+    def test_a_copy_that_is_killed_leaves_both_as_they_were(self):
+        self.start_with_something_of_everything()
+        self.cluster.server.end(signal.SIGTERM)
+        with sqlite3.connect(self.cluster.data / "muster.db") as records:
+            records.execute("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)"
+                            " INSERT INTO audit_host SELECT 1000 + i % 7, i FROM n")
+        copying = Daemon([BIN / "musterd", "store", "copy", "--data", self.cluster.data, "--to", self.postgres.address],
+                         self.cluster.folder / "copy.log").start()
+        wait_until("it is in the middle", lambda: self.postgres.sql(
+            "SELECT 1 FROM pg_stat_activity WHERE query LIKE 'COPY audit_host %' AND state = 'active'"))
+        copying.end(signal.SIGKILL)
+        self.assertEqual(self.postgres.sql("SELECT term, (SELECT count(*) FROM host) FROM fence"), ["0|0"])
+        self.assertFalse((self.cluster.data / "moved").exists())
+        again = self.copy(None, "--without-logs")
+        self.assertEqual(again.returncode, 0, again)
+        self.assertEqual(self.postgres.sql("SELECT count(*) FROM host"), ["2"])
+
+
+if __name__ == "__main__":
+    unittest.main()
