@@ -1,5 +1,5 @@
 #!/usr/bin/env -S /usr/bin/python3 -B
-"""The records of a server are moved into PostgreSQL, with agents that live through it."""
+"""The records of a cluster are moved into PostgreSQL, backed up and restored, with agents that live through it."""
 
 import collections
 import json
@@ -14,7 +14,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from backends import Postgres  # noqa: E402
 from gated_run import GatedRun  # noqa: E402
+from marked_runs import MarkedRuns  # noqa: E402
 from muster_cluster import BIN, DEADLINE, ClusterTest, Daemon, wait_until  # noqa: E402
+from server_cluster import ServerCluster  # noqa: E402
 
 DOCUMENTS = """apiVersion: muster/v1
 kind: job
@@ -134,6 +136,128 @@ class StoreCopy(ClusterTest):
         again = self.copy(None, "--without-logs")
         self.assertEqual(again.returncode, 0, again)
         self.assertEqual(self.postgres.sql("SELECT count(*) FROM host"), ["2"])
+
+
+class BackupAndRestore(ClusterTest):
+    hosts = ()
+
+    def setUp(self):
+        self.cluster = ServerCluster(SETTINGS)
+        self.addCleanup(self.cluster.close)
+        self._own.append(self.cluster)
+        self.cluster.add_agents("h1", "h2", "h3")
+        self.file = self.cluster.folder / "backup"
+
+    def config(self, member):
+        return self.cluster.folder / f"{member.name}.yaml"
+
+    def backup(self, member, *options):
+        return musterd("backup", self.file, "--config", self.config(member), *options)
+
+    def restore(self, member, *options):
+        return musterd("restore", self.file, "--data", member.data, "--config", self.config(member), *options)
+
+    def move_to_database(self, name):
+        """The servers' settings name another database."""
+        self.cluster.postgres.sql(f"CREATE DATABASE {name}", database="postgres")
+        for member in self.cluster.members:
+            text = self.config(member).read_text()
+            self.config(member).write_text(text.replace("/muster\"", f"/{name}\""))
+
+    def test_a_cluster_comes_back_from_a_backup_taken_under_load(self):
+        cluster = self.cluster
+        load = MarkedRuns(cluster, ["h1", "h2", "h3"], pause=0.2)
+        load.start()
+        wait_until("there is work", lambda: len(load.answered) >= 3)
+        through = GatedRun(cluster, "h1")
+        certain = {*load.answered.values(), through.id}
+        taken = self.backup(cluster.followers()[0], "--logs")
+        self.assertEqual(taken.returncode, 0, taken)
+        at_backup = len(load.answered)
+        wait_until("there is more work", lambda: len(load.answered) >= at_backup + 3)
+
+        # No restore under a server that leads, forced or not.
+        for options in ((), ("--force",)):
+            refused = self.restore(cluster.members[0], *options)
+            self.assertEqual(refused.returncode, 1, refused)
+        self.assertIn("leads", refused.stderr)
+
+        load.stop()
+        issued = set(load.answered.values()) | {through.id}
+        for member in cluster.members:
+            member.end(signal.SIGKILL)
+        through.waiter.process.kill()
+        self.move_to_database("fresh")
+        first = cluster.members[0]
+        shutil.rmtree(first.data)
+        restored = self.restore(first)
+        self.assertEqual(restored.returncode, 0, restored)
+        again = self.restore(cluster.members[1], "--force")
+        self.assertEqual(again.returncode, 0, again)
+        for member in cluster.members:
+            member.start()
+        cluster.wait_ready()
+        cluster.wait_online("h1", "h2", "h3")
+        self.assertIsNotNone(cluster.get("/status")["restored"])
+        through.open_gate()
+        self.assertEqual(cluster.wait_end(through.id)["counts"], {"succeeded": 1})
+        known = {run["id"] for run in cluster.get("/runs", limit=500)["runs"]}
+        self.assertLessEqual(certain, known)
+        for run in sorted(known):
+            cluster.wait_end(run)
+        new = cluster.start_run("-t", "all", "--", "true")
+        self.assertNotIn(new, issued)
+        self.assertRegex(new, r"^r\d+\.1$")
+        self.assertEqual(cluster.wait_end(new)["counts"], {"succeeded": 3})
+        self.assertCode(cluster.muster("audit", "verify"), 0)
+        for host in load.hosts:
+            self.assertEqual(max(collections.Counter(words_of(load.marks / host)).values()), 1, host)
+        self.assertEqual(through.marks.read_text(), "x\n")
+
+    def test_a_backup_of_a_cluster_is_one_of_a_single_server_too(self):
+        cluster = self.cluster
+        run = cluster.start_run("-t", "all", "--", "echo", "kept")
+        cluster.wait_end(run)
+        taken = self.backup(cluster.members[1], "--logs")
+        self.assertEqual(taken.returncode, 0, taken)
+        for part in ("muster.db", "ca.key", "seal.key", "logs/"):
+            self.assertIn(part, taken.stdout)
+        metrics = cluster.at(cluster.members[1]).http("GET", "/metrics", token=None).body.decode()
+        self.assertNotIn("muster_last_backup_timestamp_seconds 0\n", metrics)
+        for member in cluster.members:
+            member.end(signal.SIGKILL)
+        folder = cluster.folder / "single"
+        restored = musterd("restore", self.file, "--data", folder)
+        self.assertEqual(restored.returncode, 0, restored)
+        with sqlite3.connect(folder / "muster.db") as records:
+            self.assertEqual(records.execute("PRAGMA integrity_check").fetchone(), ("ok",))
+        # At the address of the first server, with its name: agents find it there.
+        first = cluster.members[0]
+        first.words = [str(BIN / "musterd"), "--data", str(folder), "--listen", f"127.0.0.1:{first.port}"]
+        first.start()
+        wait_until("it is ready", lambda: first.ready() is None)
+        cluster.front = first
+        cluster.wait_online("h1", "h2", "h3")
+        self.assertEqual(cluster.log_of(run, "h2"), b"kept\n")
+        self.assertEqual(cluster.wait_end(cluster.start_run("-t", "all", "--", "true"))["counts"], {"succeeded": 3})
+        self.assertCode(cluster.muster("audit", "verify"), 0)
+
+    def test_records_are_replaced_only_when_forced(self):
+        cluster = self.cluster
+        self.assertEqual(self.backup(cluster.members[0]).returncode, 0)
+        for member in cluster.members:
+            member.end(signal.SIGTERM)
+        term = cluster.postgres.sql("SELECT term FROM fence")
+        target = cluster.folder / "other"
+        refused = musterd("restore", self.file, "--data", target, "--config", self.config(cluster.members[0]))
+        self.assertEqual(refused.returncode, 1, refused)
+        self.assertIn("--force", refused.stderr)
+        self.assertFalse(target.exists())
+        self.assertEqual(cluster.postgres.sql("SELECT term FROM fence"), term)
+        forced = self.restore(cluster.members[0], "--force")
+        self.assertEqual(forced.returncode, 0, forced)
+        self.assertGreaterEqual(int(cluster.postgres.sql("SELECT term FROM fence")[0]), int(term[0]) + 2**32)
+        self.assertFalse((cluster.members[0].data / "muster.db").exists())
 
 
 if __name__ == "__main__":

@@ -8,10 +8,12 @@
 
 #include "adapters/archive/reader.hpp"
 #include "adapters/archive/writer.hpp"
+#include "adapters/copy/moment.hpp"
 #include "adapters/sqlite/database.hpp"
 #include "adapters/sqlite/migration.hpp"
 #include "base/version.hpp"
 #include "server/keeping/last_backup.hpp"
+#include "server/keeping/moved.hpp"
 
 namespace muster::server {
 namespace {
@@ -22,7 +24,7 @@ constexpr const char* kRecords = "muster.db";
 
 // Not worth keeping, or kept in another way.
 bool IsLeftOut(const fs::path& name) {
-  static const std::set<std::string> kNames{"lock", "last_backup"};
+  static const std::set<std::string> kNames{"lock", "last_backup", kMovedMark};
   static const std::set<std::string> kEndings{".bak", ".new", ".tmp", ".db", ".db-wal", ".db-shm"};
   return kNames.contains(name.string()) || kEndings.contains(name.extension().string());
 }
@@ -49,13 +51,18 @@ std::vector<std::string> LogFiles(const fs::path& data) {
   return names;
 }
 
-// A file that is removed whatever happens.
+// A file that is removed whatever happens, and before: a backup that was ended may have left one.
 struct Scratch {
-  fs::path path;
-  ~Scratch() {
+  explicit Scratch(fs::path file) : path(std::move(file)) { Remove(); }
+  ~Scratch() { Remove(); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  void Remove() const {
     std::error_code ignored;
-    fs::remove(path, ignored);
+    for (const char* part : {"", "-wal", "-shm", "-journal"})
+      fs::remove(path.string() + part, ignored);
   }
+  fs::path path;
 };
 
 Result<> AddDatabase(archive::Writer& writer, const fs::path& data, const std::string& name,
@@ -67,24 +74,64 @@ Result<> AddDatabase(archive::Writer& writer, const fs::path& data, const std::s
   return writer.Add(name, copy.path);
 }
 
-Result<> AddAll(archive::Writer& writer, const BackupOptions& options) {
+Result<> AddFolder(archive::Writer& writer, const BackupOptions& options) {
   if (auto added = AddDatabase(writer, options.data, kRecords, options.file); !added) return added;
-  const auto plain = PlainFiles(options.data);
-  if (!plain) return Fail(plain.error());
-  for (const auto& name : *plain)
-    if (auto added = writer.Add(name, options.data / name); !added) return added;
   if (!options.logs) return {};
   for (const auto& name : LogFiles(options.data))
     if (auto added = AddDatabase(writer, options.data, name, options.file); !added) return added;
   return {};
 }
 
+// The same files, made from one moment of the database.
+Result<> AddPostgres(archive::Writer& writer, const BackupOptions& options) {
+  const auto moment = copy::Moment::Begin(options.postgres, options.logs);
+  if (!moment)
+    return Fail(moment.error().code, "store.postgres: {}; nothing was written",
+                moment.error().message);
+  {
+    const Scratch records{options.file.string() + ".db.tmp"};
+    const auto taken = (*moment)->TakeRecords(records.path, options.progress);
+    if (!taken) return Fail(taken.error());
+    if (auto added = writer.Add(kRecords, records.path); !added) return added;
+  }
+  for (const auto& day : (*moment)->Days()) {
+    const Scratch output{options.file.string() + ".db.tmp"};
+    if (auto taken = (*moment)->TakeDay(day, output.path, options.progress); !taken)
+      return Fail(taken.error());
+    if (auto added = writer.Add("logs/" + day + ".db", output.path); !added) return added;
+  }
+  return {};
+}
+
+Result<> AddAll(archive::Writer& writer, const BackupOptions& options) {
+  const auto kept =
+      options.postgres.empty() ? AddFolder(writer, options) : AddPostgres(writer, options);
+  if (!kept) return kept;
+  const auto plain = PlainFiles(options.data);
+  if (!plain) return Fail(plain.error());
+  for (const auto& name : *plain)
+    if (auto added = writer.Add(name, options.data / name); !added) return added;
+  return {};
+}
+
+Result<> CheckFolder(const BackupOptions& options) {
+  const auto& data = options.data;
+  if (options.postgres.empty()) {
+    if (auto here = CheckNotMoved(data); !here) return here;
+    if (fs::exists(data / kRecords)) return {};
+    return Fail(ErrorCode::kNotFound, "{} is not the data folder of a musterd: it has no {}{}",
+                data.string(), kRecords,
+                fs::exists(data / "ca.pem") ? "; with records in PostgreSQL give --config" : "");
+  }
+  if (fs::exists(data / "ca.pem")) return {};
+  return Fail(ErrorCode::kNotFound, "{} is not the data folder of a musterd: it has no ca.pem",
+              data.string());
+}
+
 }  // namespace
 
 Result<archive::Manifest> MakeBackup(const BackupOptions& options, WallTime now) {
-  if (!fs::exists(options.data / kRecords))
-    return Fail(ErrorCode::kNotFound, "{} is not the data folder of a musterd: it has no {}",
-                options.data.string(), kRecords);
+  if (auto usable = CheckFolder(options); !usable) return Fail(usable.error());
   if (fs::exists(options.file) && !options.force)
     return Fail(ErrorCode::kConflict, "{} is there already; name another file, or give --force",
                 options.file.string());

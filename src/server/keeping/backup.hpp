@@ -1,6 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
 
 #include "adapters/archive/manifest.hpp"
 #include "base/instant.hpp"
@@ -8,22 +11,30 @@
 
 namespace muster::server {
 
+// Told how far a copy out of a database, or into one, is.
+using BackupProgress = std::function<void(std::string_view what, std::uint64_t rows)>;
+
 struct BackupOptions {
   std::filesystem::path data;
   std::filesystem::path file;
-  bool logs = false;   // also the output of tasks
-  bool force = false;  // replace the file
+  std::string postgres;  // address of the records; "": they are in the folder
+  bool logs = false;     // also the output of tasks
+  bool force = false;    // replace the file
+  BackupProgress progress = {};
 };
 
 // Writes one moment of a data folder into one file, whether a server uses the folder or not, reads
 // it back, and leaves a note for the server. What is in it: the records, and every other file of
-// the folder that is not made anew at a start.
+// the folder that is not made anew at a start. Records of a database are in it as they would be in
+// the folder, so any backup can be restored into either.
 Result<archive::Manifest> MakeBackup(const BackupOptions& options, WallTime now);
 
 struct RestoreOptions {
   std::filesystem::path file;
   std::filesystem::path data;
-  bool force = false;  // replace what is in the folder
+  std::string postgres;  // address of the database for the records; "": they go into the folder
+  bool force = false;    // replace what is in the folder, and in the database
+  BackupProgress progress = {};
 };
 
 struct RestoreOutcome {
@@ -33,7 +44,9 @@ struct RestoreOutcome {
 };
 
 // Makes a data folder from a backup: empty or not there, unless forced, and never one that a server
-// uses. Until the backup has been read and found whole, nothing in the folder changes.
+// uses. Until the backup has been read and found whole, nothing in the folder changes. With a
+// database the folder gets all but records and output, which go there as one transaction: into one
+// without records, unless forced, and never while a server leads on it.
 Result<RestoreOutcome> RestoreBackup(const RestoreOptions& options, WallTime now);
 
 // kConflict when a restore into this folder did not come to its end.

@@ -1,5 +1,4 @@
 #include <cstdio>
-#include <optional>
 #include <string>
 #include <sys/stat.h>
 
@@ -7,38 +6,11 @@
 
 #include "adapters/system/system_clock.hpp"
 #include "base/text.hpp"
-#include "server/config.hpp"
 #include "server/keeping/backup.hpp"
-#include "server/keeping/last_backup.hpp"
+#include "server/keeping/command.hpp"
 
 namespace muster::server {
 namespace {
-
-int Complain(const Error& error) {
-  std::fprintf(stderr, "musterd: %s\n", error.message.c_str());
-  const bool usage = error.code == ErrorCode::kInvalid || error.code == ErrorCode::kNotFound;
-  return usage ? 2 : 1;
-}
-
-// The exit code, when there is nothing to do.
-std::optional<int> Parse(CLI::App& app, int argc, char** argv) {
-  try {
-    app.parse(argc, argv);
-    return std::nullopt;
-  } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? 0 : 2;
-  }
-}
-
-// Flags over variables over the file, as for the server itself.
-Result<std::filesystem::path> DataFolder(const std::string& flag, const std::string& config_file) {
-  if (!flag.empty()) return std::filesystem::path(flag);
-  Config config;
-  if (!config_file.empty())
-    if (const auto read = ReadConfigFile(config_file, config); !read) return Fail(read.error());
-  if (const auto read = ReadConfigEnvironment(config); !read) return Fail(read.error());
-  return config.data;
-}
 
 void PrintParts(const archive::Manifest& manifest) {
   std::size_t logs = 0;
@@ -59,9 +31,11 @@ void PrintParts(const archive::Manifest& manifest) {
 int BackupMain(int argc, char** argv) {
   CLI::App app(
       "musterd backup: writes records, CA, keys and tokens into one file, while the server runs or "
-      "not.\nThe file is as secret as the data folder.\n\n"
+      "not.\nThe file is as secret as the data folder. Records in PostgreSQL are found by the "
+      "settings: give --config;\none backup of any server is one of the cluster.\n\n"
       "Examples:\n"
       "  musterd backup /backup/muster-$(date +%F) --data /var/lib/muster\n"
+      "  musterd backup /backup/muster --config /etc/muster/musterd.yaml\n"
       "  musterd backup /backup/muster --logs --force");
   BackupOptions options;
   std::string data;
@@ -72,13 +46,16 @@ int BackupMain(int argc, char** argv) {
       ->envname("MUSTER_CONFIG");
   app.add_flag("--logs", options.logs, "Also the output of tasks");
   app.add_flag("--force", options.force, "Replace the file when it is there");
-  if (const auto wrong = Parse(app, argc, argv)) return *wrong;
-  const auto folder = DataFolder(data, config);
-  if (!folder) return Complain(folder.error());
-  options.data = *folder;
+  if (const auto wrong = ParseWords(app, argc, argv)) return *wrong;
+  const auto settings = SettingsOf(data, config);
+  if (!settings) return Complain(settings.error());
+  options.data = settings->data;
+  options.postgres = settings->store.postgres;
+  options.progress = ProgressLine();
   ::umask(077);
   const auto manifest = MakeBackup(options, SystemClock().Read().wall);
   if (!manifest) return Complain(manifest.error());
+  EndProgress();
   std::error_code ignored;
   std::printf("%s: %s, checked\n", options.file.c_str(),
               FormatSize(std::filesystem::file_size(options.file, ignored)).c_str());
@@ -90,17 +67,31 @@ int BackupMain(int argc, char** argv) {
 int RestoreMain(int argc, char** argv) {
   CLI::App app(
       "musterd restore: makes a data folder from a backup. Agents come back by themselves; what "
-      "happened after\nthe backup is lost, and nothing of it runs twice.\n\n"
+      "happened after\nthe backup is lost, and nothing of it runs twice. With store.postgres in "
+      "the "
+      "settings (--config) records\nand output go into that database, in one transaction, while no "
+      "server of the cluster runs.\n\n"
       "Examples:\n"
-      "  musterd restore /backup/muster-2026-11-15 --data /var/lib/muster");
+      "  musterd restore /backup/muster-2026-11-15 --data /var/lib/muster\n"
+      "  musterd restore /backup/muster --data /var/lib/muster --config /etc/muster/musterd.yaml");
   RestoreOptions options;
+  std::string data;
+  std::string config;
   app.add_option("FILE", options.file, "The backup to read")->required();
-  app.add_option("--data", options.data, "Data folder to make: empty, or not there")->required();
-  app.add_flag("--force", options.force, "Replace what is in the folder");
-  if (const auto wrong = Parse(app, argc, argv)) return *wrong;
+  app.add_option("--data", data, "Data folder to make: empty, or not there")->required();
+  app.add_option("--config", config, "The server's settings (MUSTER_CONFIG)")
+      ->envname("MUSTER_CONFIG");
+  app.add_flag("--force", options.force, "Replace what is in the folder, and in the database");
+  if (const auto wrong = ParseWords(app, argc, argv)) return *wrong;
+  const auto settings = SettingsOf(data, config);
+  if (!settings) return Complain(settings.error());
+  options.data = settings->data;
+  options.postgres = settings->store.postgres;
+  options.progress = ProgressLine();
   ::umask(077);
   const auto restored = RestoreBackup(options, SystemClock().Read().wall);
   if (!restored) return Complain(restored.error());
+  EndProgress();
   const auto taken = restored->manifest.facts.find("taken");
   std::printf("%s: restored from the backup of %s, term %llu, new runs are r%llu.1 and on\n",
               options.data.c_str(),
@@ -108,6 +99,13 @@ int RestoreMain(int argc, char** argv) {
               static_cast<unsigned long long>(restored->term + 1),
               static_cast<unsigned long long>(restored->id_space));
   PrintParts(restored->manifest);
+  if (!options.postgres.empty())
+    std::printf(
+        "Records%s are in the database, keys in the folder. Start the other servers of the cluster "
+        "again too: they have the same keys.\n",
+        restored->manifest.facts.contains("logs") && restored->manifest.facts.at("logs") == "yes"
+            ? " and output"
+            : "");
   std::printf(
       "Start the server. Runs that were open in the backup end; hosts that joined after it must "
       "join again;\nwhat was revoked after it is valid again.\n");

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "adapters/archive/reader.hpp"
+#include "adapters/copy/filling.hpp"
 #include "adapters/sqlite/folder_lock.hpp"
 #include "adapters/sqlite/restore_marks.hpp"
 #include "server/keeping/backup.hpp"
 #include "server/keeping/last_backup.hpp"
+#include "server/keeping/store_copy.hpp"
 
 namespace muster::server {
 namespace {
@@ -103,6 +105,46 @@ Result<archive::Manifest> Unpack(const RestoreOptions& options, const fs::path& 
   return manifest;
 }
 
+// Nothing when the records go into the folder.
+Result<std::unique_ptr<copy::Filling>> HoldDatabase(const RestoreOptions& options) {
+  if (options.postgres.empty()) return nullptr;
+  auto filling =
+      copy::Filling::Begin(options.postgres, options.force ? copy::Filling::Over::kRecords
+                                                           : copy::Filling::Over::kNothing);
+  if (filling) return filling;
+  return Fail(filling.error().code, "store.postgres: {}; nothing was restored{}",
+              filling.error().message,
+              filling.error().code == ErrorCode::kConflict && !options.force
+                  ? ". --force replaces records, not a server that runs"
+                  : "");
+}
+
+// What the restored store must lie above: all that was where it goes.
+sqlite::Marks MarksBefore(const fs::path& data, const copy::Filling* filling) {
+  sqlite::Marks above;
+  if (fs::exists(data / kRecords))
+    if (const auto marks = sqlite::ReadMarks(data / kRecords)) above = *marks;
+  if (filling == nullptr) return above;
+  const sqlite::Marks& there = filling->Before();
+  return {.term = std::max(above.term, there.term),
+          .number = std::max(above.number, there.number),
+          .id_space = std::max(above.id_space, there.id_space)};
+}
+
+// Moves records and output on from the unpacked folder into the database.
+Result<> PutInDatabase(const fs::path& unpacked, copy::Filling& filling,
+                       const BackupProgress& progress) {
+  if (const auto put = FillFrom(unpacked, true, filling, progress); !put)
+    return Fail(put.error().code, "store.postgres: {}; nothing was restored", put.error().message);
+  if (const auto done = filling.Commit(); !done)
+    return Fail(done.error().code, "store.postgres: {}", done.error().message);
+  std::error_code problem;
+  for (const char* part : {"", "-wal", "-shm"})
+    fs::remove(unpacked / (std::string(kRecords) + part), problem);
+  fs::remove_all(unpacked / "logs", problem);
+  return {};
+}
+
 }  // namespace
 
 Result<> CheckRestoreEnded(const fs::path& data) {
@@ -119,26 +161,29 @@ Result<RestoreOutcome> RestoreBackup(const RestoreOptions& options, WallTime now
     return Fail(checked.error().code, "the backup {} {}; nothing was restored",
                 options.file.string(), checked.error().message);
   if (auto checked = CheckFolder(options); !checked) return Fail(checked.error());
+  const auto filling = HoldDatabase(options);
+  if (!filling) return Fail(filling.error());
   if (auto made = MakeFolder(options.data); !made) return Fail(made.error());
   const auto lock = sqlite::FolderLock::Take(options.data);
   if (!lock) return Fail(lock.error().code, "{}; stop it first", lock.error().message);
 
-  sqlite::Marks above;
-  if (fs::exists(options.data / kRecords))
-    if (const auto marks = sqlite::ReadMarks(options.data / kRecords)) above = *marks;
   Unpacked unpacked{options.data / kUnpacked};
   auto manifest = Unpack(options, unpacked.folder);
   if (!manifest) return Fail(manifest.error());
   const WallTime taken = ParseTime(manifest->facts["taken"]);
   const Snapshot::Restored restored{
       .taken = taken, .at = now, .logs = manifest->facts["logs"] == "yes"};
-  const auto marks = sqlite::MarkRestored(unpacked.folder / kRecords, restored, above);
+  const auto marks = sqlite::MarkRestored(unpacked.folder / kRecords, restored,
+                                          MarksBefore(options.data, filling->get()));
   if (!marks) return Fail(marks.error());
   std::error_code problem;
   const LastBackup note{.taken = taken,
                         .bytes = fs::file_size(options.file, problem),
                         .file = fs::absolute(options.file, problem).string()};
   if (auto noted = WriteLastBackup(unpacked.folder, note); !noted) return Fail(noted.error());
+  if (*filling)
+    if (auto put = PutInDatabase(unpacked.folder, **filling, options.progress); !put)
+      return Fail(put.error());
   unpacked.keep = true;
   if (auto placed = PutInPlace(unpacked.folder, options.data); !placed) return Fail(placed.error());
   return RestoreOutcome{std::move(*manifest), marks->term, marks->id_space};
