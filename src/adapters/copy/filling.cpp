@@ -17,8 +17,13 @@ constexpr std::uint64_t kBetweenWords = 5000;  // rows from one word of progress
 
 // A leader's session for its batches bears this name (postgres/connection.cpp).
 constexpr const char* kLeaders =
-    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+    "SELECT pid::bigint, convert_to(coalesce(host(client_addr), 'this machine'), 'UTF8')"
+    " FROM pg_stat_activity WHERE datname = current_database()"
     " AND application_name = left('musterd writer of ' || coalesce(current_schema(), ''), 63)";
+
+// A session that was closed a moment ago is listed until its process has ended.
+constexpr int kLooks = 15;
+constexpr const char* kBetweenLooks = "SELECT pg_sleep(0.2)";
 
 // Held to the end: a server that wants a term waits for it. Whoever takes a term ends sessions that
 // changed the fence, so that is done last of all.
@@ -85,11 +90,17 @@ Result<> Filling::Hold(Over over) {
 }
 
 Result<> Filling::CheckNobodyLeads() {
-  const auto leaders = connection_->Ask(kLeaders);
-  if (!leaders) return Fail(leaders.error());
-  if (leaders->At(0).Int(0) == 0) return {};
-  return Fail(ErrorCode::kConflict,
-              "a server leads on the database; stop every server of the cluster first");
+  for (int looks = 1;; ++looks) {
+    const auto leaders = connection_->Ask(kLeaders);
+    if (!leaders) return Fail(leaders.error());
+    if (leaders->Count() == 0) return {};
+    if (looks == kLooks)
+      return Fail(ErrorCode::kConflict,
+                  "a server leads on the database (session {} of {}); stop every server of the "
+                  "cluster first. If it is dead, end what it left: SELECT pg_terminate_backend({})",
+                  leaders->At(0).Int(0), leaders->At(0).Bytes(1), leaders->At(0).Int(0));
+    if (const auto waited = connection_->Ask(kBetweenLooks); !waited) return Fail(waited.error());
+  }
 }
 
 Result<> Filling::ReadBefore() {
