@@ -108,6 +108,7 @@ void EmulatedHost::Connect() {
                                {.on_open =
                                     [this] {
                                       open_ = true;
+                                      node_.SetHasOthers(servers_.HasOthers());
                                       node_.SayHello(++session_, BootNow());
                                       Flush();
                                     },

@@ -43,6 +43,7 @@ struct Hello {
   Term highest_term;  // it has ever obeyed
   std::vector<HeldTask> tasks;
   std::int64_t sent_at = 0;  // the node's own boottime clock, ms; Welcome gives it back
+  bool has_others = false;   // servers that it has not tried since it was last welcome
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 

@@ -56,7 +56,8 @@ Hello Node::MakeHello(std::int64_t now) {
               .session = session_,
               .highest_term = highest_term_,
               .tasks = {},
-              .sent_at = now};
+              .sent_at = now,
+              .has_others = has_others_};
   std::size_t room = options_.frame_bytes;
   for (auto& [key, entry] : tasks_) {
     const bool ended = entry.state == HeldState::kEnded;

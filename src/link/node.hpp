@@ -62,6 +62,9 @@ class Node {
   // What the next Hello tells of the machine.
   void SetFacts(Labels facts) { options_.facts = std::move(facts); }
 
+  // Whether the next Hello says that there are servers which this node has not tried.
+  void SetHasOthers(bool has_others) { has_others_ = has_others; }
+
   // A connection is open (or the server asked to begin anew on it): queues Hello.
   void SayHello(std::uint64_t session, std::int64_t now);
   void Disconnected();
@@ -114,6 +117,7 @@ class Node {
   Options options_;
   Term highest_term_;
   std::uint64_t session_ = 0;
+  bool has_others_ = false;
   bool welcomed_ = false;
   ServerClock clock_;
   std::map<TaskKey, Entry> tasks_;

@@ -69,12 +69,14 @@ void ServerChoice::Welcomed(std::int64_t now) {
 Duration ServerChoice::Lost(std::int64_t now, std::uint64_t random) {
   if (const auto since = std::exchange(welcomed_, {}); since && now - *since >= kSettled.count()) {
     failures_ = 0;
+    went_round_ = false;
   }
   const auto at = std::ranges::find(order_, current_);
   // One that is no longer among them is followed by the first.
   current_ = at == order_.end() || at + 1 == order_.end() ? order_.front() : *(at + 1);
   if (++failures_ < order_.size()) return Duration::zero();
   failures_ = 0;
+  went_round_ = true;
   return backoff_.Next(random);
 }
 

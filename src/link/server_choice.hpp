@@ -29,6 +29,11 @@ class ServerChoice {
   const std::string& Current() const noexcept { return current_; }
   std::size_t Count() const noexcept { return order_.size(); }
 
+  // Whether there are servers that have not been tried since the node was last welcome for a while.
+  // A server that can do nothing for it may send it there; after a whole round it is better off
+  // where it is.
+  bool HasOthers() const noexcept { return !went_round_ && failures_ + 1 < order_.size(); }
+
   // A server named these. True when that is news, which the driver keeps; none is none. A link that
   // is open stays, also when its server is not among them.
   bool Told(std::vector<std::string> servers);
@@ -51,6 +56,7 @@ class ServerChoice {
   std::string current_;
   Backoff backoff_;
   std::size_t failures_ = 0;  // in a row
+  bool went_round_ = false;   // all have failed since the last welcome that lasted
   std::optional<std::int64_t> welcomed_;
 };
 

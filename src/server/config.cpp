@@ -104,6 +104,14 @@ settings::Table ClusterTable(ClusterConfig& cluster) {
             if (*lease >= std::chrono::seconds(1) && *lease <= std::chrono::minutes(1)) return {};
             return Fail(ErrorCode::kInvalid, "a lease is from 1s to 1m");
           }),
+      Time("send_away_after", cluster.send_away_after,
+           "Without a way to a leader for so long it sends its nodes to other servers.")
+          .Checked([](const std::string& text) -> Result<> {
+            const auto after = ParseDuration(text);
+            if (!after) return Fail(after.error());
+            if (*after >= std::chrono::seconds(1) && *after <= std::chrono::minutes(1)) return {};
+            return Fail(ErrorCode::kInvalid, "nodes are sent away after 1s to 1m");
+          }),
   };
 }
 

@@ -32,6 +32,7 @@ struct ClusterConfig {
   std::string etcd_cert;
   std::string etcd_key;
   Duration lease = std::chrono::seconds(2);
+  Duration send_away_after = std::chrono::seconds(5);
 };
 
 // Settings of musterd: defaults, under the YAML file, under MUSTER_* variables, under flags. A new

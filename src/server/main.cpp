@@ -66,7 +66,6 @@ namespace {
 constexpr std::size_t kWorkers = 4;
 constexpr Duration kSweep = std::chrono::seconds(15);
 constexpr Duration kSchemaLook = std::chrono::seconds(2);
-constexpr Duration kGoodbyeWithin = std::chrono::seconds(5);   // nodes of a draining server move
 constexpr Duration kUploadsKept = std::chrono::hours(7 * 24);  // that nobody goes on with
 
 constexpr const char* kPackagedConfig = "/etc/muster/musterd.yaml";
@@ -262,18 +261,23 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   MemberIdentity member(identity->ca, identity->NodesTrust(), self.name, clock);
   const auto show_member = [&member] { return member.Get(); };
   Cluster cluster(
-      loop, **coordinator, gateway, clock, {.self = self, .identity = show_member},
+      loop, **coordinator, gateway, clock,
+      {.self = self, .identity = show_member, .send_away_after = config.cluster.send_away_after},
       {.submit = [&engine](engine::Command command) { engine.Submit(std::move(command)); },
        .stand_by = [&engine](bool wanted) { engine.StandBy(wanted); },
        .links = [&gateway] { return gateway.LinkCount(); },
        .engine_leads = [&engine] { return engine.Decides(); },
        .engine_trouble = [&engine] { return engine.GetStatus().reason; },
-       .say_goodbye = [&gateway] { gateway.SayGoodbye(kGoodbyeWithin); }});
+       .say_goodbye =
+           [&gateway](Duration over, std::function<bool()> still) {
+             gateway.SayGoodbye(over, std::move(still));
+           }});
   cluster_of_gateway = &cluster;
   SchemaWatch schema(store, self.version,
                      {.members = [&coordinator] { return (*coordinator)->Members(); },
                       .unfit = [&cluster](const std::string& why) { cluster.SetUnfit(why); }});
   gateway.SetOffice(std::move(*office));
+  gateway.SetSendsAway([&cluster] { return cluster.SendsAway(); });
   const auto submit = [&engine](engine::Command command) { engine.Submit(std::move(command)); };
   gateway.SetSubmit([&cluster](engine::Command command) { cluster.Submit(std::move(command)); });
   // A server that is alone knows only how it was reached itself, and so does each node.

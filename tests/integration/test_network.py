@@ -3,6 +3,7 @@ had been, each script runs once, and every slot of a trigger is on record once."
 
 import hashlib
 import os
+import re
 import sys
 import time
 import unittest
@@ -106,14 +107,16 @@ class Network(ClusterTest):
         new = self.cluster.next_leader(self.leader)
         self.assertFalse(self.leader.leads())
         self.assertEqual(self.leader.asked_inside("POST", "/api/v1/tokens", {"name": "never", "role": "viewer"}).status, 503)
+        self.wait_moved(self.agents[self.leader], self.leader)
         runs[0].open_gate()
+        runs[0].assert_ended_once(self)  # while it is cut off
         time.sleep(max(0, began + CUT_SECONDS - time.monotonic()))  # no condition to wait for: the length is the test
         self.assertTrue(new.leads())
         self.assertFalse(self.leader.leads())
         runs[1].open_gate()
         self.lab.heal()
         runs[2].open_gate()
-        self.assert_promises(runs, stream)
+        self.assert_promises(runs[1:], stream)
         self.assertEqual(self.cluster.states()[self.leader.name], "follows")
 
     def test_leader_from_postgres_only(self):
@@ -134,15 +137,15 @@ class Network(ClusterTest):
         for follower in self.followers:
             answer = wait_until("calls are told", lambda follower=follower: self.refused(follower))
             self.assertIn("leader", answer.json()["error"]["message"])
+        for follower in self.followers:
+            self.wait_moved(self.agents[follower], follower)
+        runs += self.gated(*self.cluster.members)
         for run in runs:
             run.open_gate()
-        stays = GatedRun(self.cluster, self.agents[self.leader])  # the leader decides for its own links
-        stays.open_gate()
-        stays.assert_ended_once(self)
+        for run in runs:
+            run.assert_ended_once(self)  # while they are apart: all agents found the leader
         self.assertTrue(self.leader.leads())
-        for follower in self.followers:
-            self.assertTrue(self.agent_of(follower).tasks())  # not acknowledged: kept
-        self.assert_promises(runs)
+        self.assert_promises()
         self.assertTrue(self.leader.leads())
 
     def refused(self, member):
@@ -176,6 +179,38 @@ class Network(ClusterTest):
             run.assert_ended_once(self)  # while it is away
         self.assertTrue(self.leader.leads())
         self.assert_promises(stream=stream)
+
+    def test_follower_from_the_servers_but_not_from_its_agents(self):
+        lost, self.cluster.front = self.followers
+        runs, stream = self.gated(*self.cluster.members), self.stream()
+        self.lab.cut(lost.name, self.leader.name, self.cluster.front.name, *ETCDS)
+        self.wait_moved(self.agents[lost], lost)
+        self.assertIn("cut off", lost.ready())
+        runs += self.gated(lost)  # its agents take new work, too
+        for run in runs:
+            run.open_gate()
+        for run in runs:
+            run.assert_ended_once(self)  # while it is away
+        self.assertTrue(self.leader.leads())
+        self.assertIn("cut off", lost.ready())
+        self.assert_promises(stream=stream)
+
+    def test_all_servers_from_etcd(self):
+        """None is better than another: agents look around, stay somewhere, and are all there once somebody leads."""
+        runs, stream = self.gated(*self.cluster.members), self.stream()
+        for member in self.cluster.members:
+            self.lab.cut(member.name, *ETCDS)
+        for member in self.cluster.members:
+            wait_until(f"{member.name} sends its agents away", lambda member=member: "cut off" in (member.ready() or ""))
+        for run in runs:
+            run.open_gate()
+        wait_until("every agent has a link all the same", lambda: self.links() == FLEET + len(self.agents))
+        self.assert_promises(runs, stream)
+
+    def links(self):
+        """Open at all servers."""
+        metrics = [self.cluster.at(member).http("GET", "/metrics", token=None).body.decode() for member in self.cluster.members]
+        return sum(float(re.search(r"^muster_links (\S+)", text, re.MULTILINE)[1]) for text in metrics)
 
     def test_agent_while_its_task_ends(self):
         member = self.followers[1]

@@ -128,6 +128,7 @@ void Daemon::SayHello(std::uint64_t session) {
   Labels facts = CollectFacts(options_.version);
   facts.merge(papers_.Facts());
   node_->SetFacts(std::move(facts));
+  node_->SetHasOthers(servers_->HasOthers());
   node_->SayHello(session, BootNow().ms);
 }
 

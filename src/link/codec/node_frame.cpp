@@ -25,6 +25,7 @@ void PutHello(const Hello& hello, wire::Hello* out) {
     if (held.end) Put(*held.end, task->mutable_end());
   }
   out->set_sent_at(hello.sent_at);
+  out->set_has_others(hello.has_others);
 }
 
 void PutReport(const Report& report, wire::Report* out) {
@@ -67,7 +68,8 @@ Result<Hello> TakeHello(const wire::Hello& in) {
               .session = in.session(),
               .highest_term = Term(in.highest_term()),
               .tasks = {},
-              .sent_at = in.sent_at()};
+              .sent_at = in.sent_at(),
+              .has_others = in.has_others()};
   for (const auto& pair : in.facts()) hello.facts.emplace(pair.key(), pair.value());
   hello.tasks.reserve(static_cast<std::size_t>(in.tasks_size()));
   for (const auto& task : in.tasks()) {

@@ -76,6 +76,7 @@ void Gateway::OnFrame(net::LinkConnection& connection, const std::string& bytes)
   if (!link.allowance.Take(CostOf(*frame), now.mono))
     return CloseNow(id, "the node sends more than can be acted on");
   if (frame->hello) {
+    if (frame->hello->has_others && sends_away_()) return SayGoodbyeTo(id);
     link.host = {};
     link.outdated = Outdated(frame->hello->facts);
     return TakeHello(link, std::move(*frame->hello));

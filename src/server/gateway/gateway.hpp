@@ -68,8 +68,13 @@ class Gateway final : public Links {
   void SetServers(Servers servers) { servers_ = std::move(servers); }
 
   // Sends every node elsewhere: each link is told goodbye and closed, one after the other, evenly
-  // over so long. Links that open later are not. On the loop's thread.
-  void SayGoodbye(Duration over);
+  // over so long, for as long as `still` holds. Links that open later are not. On the loop's
+  // thread.
+  void SayGoodbye(Duration over, std::function<bool()> still);
+
+  // Whether a node that has other servers to try is sent there instead of being heard; asked on the
+  // loop's thread. Set once, before the first link.
+  void SetSendsAway(std::function<bool()> sends_away) { sends_away_ = std::move(sends_away); }
 
   // Handlers for net::ServerHandlers, on the loop's thread.
   void OnLink(std::shared_ptr<net::LinkConnection> connection);
@@ -125,6 +130,7 @@ class Gateway final : public Links {
   Office office_;
   Refused refused_;
   Servers servers_;
+  std::function<bool()> sends_away_ = [] { return false; };
   FindSecret find_secret_ = [](std::string_view name) -> Result<std::string> {
     return Fail(ErrorCode::kNotFound, "there is no secret '{}'", name);
   };

@@ -4,7 +4,7 @@
 
 namespace muster::server {
 
-void Gateway::SayGoodbye(Duration over) {
+void Gateway::SayGoodbye(Duration over, std::function<bool()> still) {
   if (links_.empty()) return;
   spdlog::info("sending every node elsewhere links={} over={}", links_.size(),
                FormatDuration(over));
@@ -12,7 +12,9 @@ void Gateway::SayGoodbye(Duration over) {
   std::int64_t number = 0;
   for (const auto& [id, link] : links_) {
     const Duration delay(over.count() * number++ / count);
-    loop_.After(delay, [this, id] { SayGoodbyeTo(id); });
+    loop_.After(delay, [this, id, still] {
+      if (still()) SayGoodbyeTo(id);
+    });
   }
 }
 

@@ -10,6 +10,10 @@ namespace muster::server {
 namespace {
 
 constexpr Duration kAnnounceEvery = std::chrono::seconds(2);
+constexpr Duration kLookEvery{250};
+constexpr Duration kDrainWithin = std::chrono::seconds(5);  // its nodes move
+// What the server that is to lead said counts for so long: it is asked several times a second.
+constexpr Duration kRefusalCounts = std::chrono::seconds(3);
 
 // Said by one server to another about the caller it speaks for.
 constexpr const char* kForAddress = "Muster-For";
@@ -64,7 +68,8 @@ Cluster::Cluster(net::EventLoop& loop, Coordinator& coordinator, Gateway& gatewa
                     .identity = settings_.identity,
                     .drain = [this](bool wanted) { Drain(wanted); },
                     .lost = [this] { LoseLeader(); }}),
-      told_(settings_.self) {}
+      told_(settings_.self),
+      way_to_leader_(clock.Read().mono, settings_.send_away_after) {}
 
 Cluster::~Cluster() {
   *alive_ = false;
@@ -87,6 +92,7 @@ void Cluster::Start() {
   coordinator_.Announce(settings_.self);
   Refresh();
   AnnounceSoon();
+  WatchWay();
 }
 
 Member Cluster::Self() const {
@@ -102,15 +108,44 @@ Member Cluster::Self() const {
 void Cluster::AnnounceSoon() {
   loop_.After(kAnnounceEvery, [this, alive = alive_] {
     if (!*alive) return;
-    Member now = Self();
-    const bool leaves = now.draining || !now.unfit.empty();
+    Announce();
     // Some may have come back before they heard of other servers.
-    if (leaves && now.links > 0) exits_.say_goodbye();
-    if (now != told_) {
-      told_ = now;
-      coordinator_.Announce(std::move(now));
-    }
+    if (leaves_ && exits_.links() > 0)
+      exits_.say_goodbye(kDrainWithin, [this] { return SendsAway(); });
     AnnounceSoon();
+  });
+}
+
+void Cluster::Announce() {
+  Member now = Self();
+  if (now == told_) return;
+  told_ = now;
+  coordinator_.Announce(std::move(now));
+}
+
+CutOff::Sees Cluster::LookAround(MonoTime now) const {
+  if (Leads() || leader_link_.Heard()) return CutOff::Sees::kLeader;
+  if (now - leader_link_.Refused() < kRefusalCounts) return CutOff::Sees::kNobody;
+  const auto members = coordinator_.Members();
+  const bool alone = members.size() == 1 && members.front().name == settings_.self.name;
+  const std::string leader = coordinator_.Leader();
+  const bool nobody = leader.empty() || leader == settings_.self.name;
+  if (alone || (nobody && coordinator_.Trouble().empty())) return CutOff::Sees::kNobody;
+  return CutOff::Sees::kNothing;
+}
+
+void Cluster::WatchWay() {
+  const MonoTime now = clock_.Read().mono;
+  way_to_leader_.See(LookAround(now), now, leader_link_.Heard().value_or(now));
+  const bool cut_off = way_to_leader_.SendsAway(now);
+  if (cut_off_.exchange(cut_off) != cut_off)
+    spdlog::warn("{}", cut_off ? "no way to a leader: nodes are sent to other servers, " +
+                                     leader_link_.Trouble()
+                               : "nodes may come again");
+  Duration over{0};
+  if (way_to_leader_.Tell(now, over)) exits_.say_goodbye(over, [this] { return SendsAway(); });
+  loop_.After(kLookEvery, [this, alive = alive_] {
+    if (*alive) WatchWay();
   });
 }
 
@@ -207,12 +242,12 @@ void Cluster::TakePart() {
   const Member self = Self();
   const bool leaves = self.draining || !self.unfit.empty();
   if (!self.unfit.empty()) spdlog::error("this server takes no part: {}", self.unfit);
+  leaves_ = leaves;
   exits_.stand_by(leaves);
   loop_.Post([this, alive = alive_, leaves] {
     if (!*alive) return;
-    told_ = Self();
-    coordinator_.Announce(told_);
-    if (leaves) exits_.say_goodbye();
+    Announce();
+    if (leaves) exits_.say_goodbye(kDrainWithin, [this] { return SendsAway(); });
   });
 }
 
@@ -223,8 +258,10 @@ std::string Cluster::NotReady() const {
   }
   if (draining_) return "draining: its nodes go to other servers, and it does not lead";
   if (Leads()) return exits_.engine_trouble();
-  const std::string trouble = coordinator_.Trouble();
-  return trouble.empty() ? leader_link_.Trouble() : trouble;
+  std::string trouble = coordinator_.Trouble();
+  if (trouble.empty()) trouble = leader_link_.Trouble();
+  if (cut_off_) return fmt::format("cut off, its nodes go to other servers: {}", trouble);
+  return trouble;
 }
 
 std::vector<Cluster::View> Cluster::Servers() const {

@@ -14,6 +14,7 @@
 #include "base/mutex.hpp"
 #include "ports/clock.hpp"
 #include "ports/coordinator.hpp"
+#include "server/peers/cut_off.hpp"
 #include "server/peers/leader_link.hpp"
 
 namespace muster::server {
@@ -26,6 +27,8 @@ class Cluster {
   struct Settings {
     Member self;
     std::function<net::TlsIdentity()> identity;  // what it shows to other servers
+    // Without a way to a leader for so long it sends its nodes to other servers.
+    Duration send_away_after = std::chrono::seconds(5);
   };
   struct Exits {
     std::function<void(engine::Command)> submit;  // to this server's engine
@@ -33,7 +36,8 @@ class Cluster {
     std::function<std::size_t()> links;           // open here
     std::function<bool()> engine_leads;           // it has loaded, and decides
     std::function<std::string()> engine_trouble;  // why its engine takes no commands
-    std::function<void()> say_goodbye;            // send the nodes to other servers
+    // Send the nodes to other servers, over so long, for as long as `still` holds.
+    std::function<void(Duration over, std::function<bool()> still)> say_goodbye;
   };
   struct View {
     Member member;
@@ -69,6 +73,8 @@ class Cluster {
   // Why this server can neither lead nor take nodes: it sends them to others and stands by until
   // it is told "". From any thread.
   void SetUnfit(std::string why) EXCLUDES(mutex_);
+  // Nodes are better off at another server: this one drains, is unfit, or has lost all leaders.
+  bool SendsAway() const { return leaves_ || cut_off_; }
   // Why a load balancer should send nobody here; "" when it should.
   std::string NotReady() const EXCLUDES(mutex_);
   bool Leads() const { return coordinator_.LeadUntil() > MonoTime{0}; }
@@ -89,6 +95,10 @@ class Cluster {
   void AnnounceSoon();
   Member Self() const EXCLUDES(mutex_);  // as it is now
   void TakePart() EXCLUDES(mutex_);      // or not: tells everybody
+  void Announce() EXCLUDES(mutex_);
+  // Looks several times a second whether there is a way to a leader.
+  void WatchWay();
+  CutOff::Sees LookAround(MonoTime now) const;
   void NoteMembers(const std::vector<Member>& members) EXCLUDES(mutex_);
 
   net::EventLoop& loop_;
@@ -101,11 +111,14 @@ class Cluster {
   // The loop's thread only.
   std::string forwards_to_;
   std::shared_ptr<net::Forwarder> forwarder_;
-  Member told_;                                                 // what was announced last
+  Member told_;  // what was announced last
+  CutOff way_to_leader_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with posted callbacks
 
   const std::shared_ptr<Way> way_ = std::make_shared<Way>();  // shared with the coordinator
   std::atomic<bool> draining_{false};
+  std::atomic<bool> leaves_{false};  // it drains, or is unfit
+  std::atomic<bool> cut_off_{false};
   mutable base::Mutex mutex_;
   std::string unfit_ GUARDED_BY(mutex_);
   std::map<std::string, View> seen_ GUARDED_BY(mutex_);

@@ -150,6 +150,7 @@ void LeaderLink::Take(LeaderItem item) {
   if (const auto* beat = std::get_if<LeaderBeat>(&item))
     return leader_clock_.Heard(beat->echo, beat->now);
   if (const auto* refusal = std::get_if<LeaderRefusal>(&item)) {
+    refused_ = clock_.Read().mono;
     connection_.reset();
     return Retry(refusal->why);
   }
@@ -162,6 +163,11 @@ void LeaderLink::Take(LeaderItem item) {
   if (auto* told = std::get_if<Links::Outgoing>(&item)) return Deliver(std::move(*told));
   if (const auto* close = std::get_if<CloseLink>(&item)) gateway_.Close(close->link);
   if (const auto* drain = std::get_if<DrainOrder>(&item)) self_.drain(drain->wanted);
+}
+
+std::optional<MonoTime> LeaderLink::Heard() const {
+  if (!welcome_) return std::nullopt;
+  return heard_;
 }
 
 void LeaderLink::Deliver(Links::Outgoing outgoing) {

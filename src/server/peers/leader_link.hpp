@@ -3,6 +3,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,12 @@ class LeaderLink {
   // Why there is no way to the leader at the moment; "" when there is.
   std::string Trouble() const EXCLUDES(mutex_);
 
+  // When the leader that is followed was last heard; nothing without one. On the loop's thread.
+  std::optional<MonoTime> Heard() const;
+  // When the server that is to lead last said that it does not, or not yet: then it was reached,
+  // and nobody leads. Likewise.
+  MonoTime Refused() const { return refused_; }
+
  private:
   void Connect();
   void Retry(const std::string& why);
@@ -64,6 +71,7 @@ class LeaderLink {
   std::uint64_t round_ = 0;  // tells callbacks of an earlier connection apart
   bool open_ = false;
   MonoTime heard_{0};
+  MonoTime refused_{0};
   LeaderClock leader_clock_;
   FollowerFrames frames_;
   bool flushing_ = false;

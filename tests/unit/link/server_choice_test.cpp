@@ -49,6 +49,26 @@ TEST(ServerChoice, WaitsLongerWithEachRound) {
   EXPECT_GE(last, std::chrono::seconds(3));
 }
 
+TEST(ServerChoice, HasOthersUntilItWentRoundOnce) {
+  ServerChoice choice("seed", kThree);
+  EXPECT_TRUE(choice.HasOthers());
+  choice.Lost(0, 0);
+  EXPECT_TRUE(choice.HasOthers());
+  choice.Lost(0, 0);
+  EXPECT_FALSE(choice.HasOthers()) << "it is at the last one";
+  for (int i = 0; i < 7; ++i) {
+    choice.Lost(0, 0);
+    EXPECT_FALSE(choice.HasOthers()) << "all failed, it may as well stay";
+  }
+  choice.Welcomed(0);
+  choice.Lost(1, 0);
+  EXPECT_FALSE(choice.HasOthers()) << "that welcome did not last";
+  choice.Welcomed(1);
+  choice.Lost(kLong, 0);
+  EXPECT_TRUE(choice.HasOthers());
+  EXPECT_FALSE(ServerChoice("seed", {kThree[0]}).HasOthers());
+}
+
 TEST(ServerChoice, WaitsBeforeItsOnlyServer) {
   ServerChoice choice("seed", {kThree[0]});
   EXPECT_GT(choice.Lost(0, 1000), Duration::zero());

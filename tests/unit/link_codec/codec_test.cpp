@@ -23,7 +23,8 @@ NodeFrame RandomNodeFrame(RandomValues& random) {
                         .session = random.Number(1ULL << 60),
                         .highest_term = Term(random.Number(1ULL << 60)),
                         .tasks = {},
-                        .sent_at = static_cast<std::int64_t>(random.Number(1ULL << 50))};
+                        .sent_at = static_cast<std::int64_t>(random.Number(1ULL << 50)),
+                        .has_others = random.Coin()};
     for (auto left = random.Number(4); left > 0; --left) {
       HeldTask held{
           .task = random.Key(), .state = static_cast<HeldState>(1 + random.Number(3)), .end = {}};

@@ -227,7 +227,7 @@ TEST_F(GatewayTest, WelcomesNameTheServers) {
 TEST_F(GatewayTest, GoodbyeNamesTheServersAndClosesTheLink) {
   gateway_.SetServers([] { return std::vector<std::string>{"https://b:8440"}; });
   SayHello();
-  Do([this] { gateway_.SayGoodbye(Duration(20)); });
+  Do([this] { gateway_.SayGoodbye(Duration(20), [] { return true; }); });
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   int closes = 0;
   while (closes == 0 && std::chrono::steady_clock::now() < deadline)
@@ -239,6 +239,41 @@ TEST_F(GatewayTest, GoodbyeNamesTheServersAndClosesTheLink) {
   EXPECT_EQ(frame->goodbye->servers, std::vector<std::string>{"https://b:8440"});
   SayOutput(kTask, 0, 10);
   EXPECT_EQ(logs_.appended, 0U) << "it is no longer listened to";
+}
+
+TEST_F(GatewayTest, GoodbyeEndsWhenItIsNoLongerWanted) {
+  SayHello();
+  std::promise<void> asked;
+  Do([&] {
+    gateway_.SayGoodbye(Duration(0), [&] {
+      asked.set_value();
+      return false;
+    });
+  });
+  asked.get_future().wait();
+  Do([] {});
+  EXPECT_EQ(link_->closes, 0);
+  EXPECT_TRUE(link_->sent.empty());
+}
+
+TEST_F(GatewayTest, NodesWithOtherServersAreSentAwayAndThoseWithoutAreHeard) {
+  bool cut_off = true;
+  gateway_.SetSendsAway([&] { return cut_off; });
+  link::NodeFrame hello;
+  hello.hello.emplace();
+  Say(hello);
+  EXPECT_EQ(commands_.size(), 1U);
+  EXPECT_EQ(link_->closes, 0);
+  hello.hello->has_others = true;
+  cut_off = false;
+  Say(hello);
+  EXPECT_EQ(commands_.size(), 2U);
+  cut_off = true;
+  Say(hello);
+  EXPECT_EQ(commands_.size(), 2U);
+  EXPECT_EQ(link_->closes, 1);
+  ASSERT_EQ(link_->sent.size(), 1U);
+  EXPECT_TRUE(link::DecodeServerFrame(link_->sent[0])->goodbye);
 }
 
 TEST_F(GatewayTest, RefusedNodesAreTold) {
