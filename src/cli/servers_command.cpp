@@ -66,8 +66,8 @@ Result<int> List(const Context& context) {
   table.Fit(context.terminal.columns, {6, 5});
   Write(stdout, table.Text(context.terminal.stdout_tty));
   for (const auto& server : ListOf(*answer, "servers"))
-    if (const auto reason = TextOf(server, "reason"); !reason.empty())
-      context.Say(fmt::format("{}: {}", TextOf(server, "name"), reason));
+    if (const auto trouble = TextOf(server, "trouble"); !trouble.empty())
+      context.Say(fmt::format("{}: {}", TextOf(server, "name"), trouble));
   if (const auto upgrade = UpgradeText(*answer); !upgrade.empty()) context.Say(upgrade);
   return 0;
 }

@@ -19,7 +19,8 @@ struct Member {
   Labels labels = {};  // region, zone
   std::uint64_t links = 0;
   bool draining = false;
-  std::string unfit = {};  // why it can neither lead nor take nodes; "" when it can
+  std::string unfit = {};    // why it can neither lead nor take nodes; "" when it can
+  std::string trouble = {};  // what else is wrong with it, in words; "" when nothing is
 
   friend bool operator==(const Member&, const Member&) = default;
 };

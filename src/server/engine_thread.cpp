@@ -99,7 +99,41 @@ void EngineThread::MakeRoom(const std::string& why) {
   elected_ = false;
 }
 
+Now EngineThread::Time() const {
+  const Now now = clock_.Read();
+  return judge_ == nullptr ? now : judge_->Hold(now);
+}
+
+std::string EngineThread::CannotLead() const {
+  if (judge_ == nullptr) return "";
+  return judge_->Wrong(clock_.Read(), coordinator_.Members().size());
+}
+
+void EngineThread::Look() {
+  {
+    base::Lock lock(mutex_);
+    looks_ = true;
+  }
+  changed_.NotifyOne();
+}
+
+// True while this server leaves the lead to others because of what it knows about itself.
+bool EngineThread::HoldsBack() {
+  {
+    base::Lock lock(mutex_);
+    looks_ = false;
+  }
+  std::string why = CannotLead();
+  if (why.empty() && trouble_ == held_back_) trouble_.clear();
+  held_back_ = std::move(why);
+  if (held_back_.empty()) return false;
+  if (campaigning_) MakeRoom(held_back_);
+  trouble_ = held_back_;
+  return true;
+}
+
 void EngineThread::KeepCampaigning() {
+  if (HoldsBack()) return;
   bool standing_by = false;
   bool stopping = false;
   {
@@ -238,7 +272,7 @@ base::Activity::View EngineThread::GetActivity() const {
 void EngineThread::TryToLead() {
   if (!leading_.TriesAt(clock_.Read().mono)) return;
   auto leads = CheckClock();
-  if (leads) leads = pipeline_.Lead(clock_.Read());
+  if (leads) leads = pipeline_.Lead(Time());
   if (!leads) {
     // It is tried several times a second; the log need not say so each time.
     if (trouble_ != leads.error().message) spdlog::warn("cannot lead: {}", leads.error().message);
@@ -254,12 +288,13 @@ void EngineThread::TryToLead() {
 }
 
 Result<> EngineThread::CheckClock() {
-  const WallTime before = clock_.Read().wall;
+  const Now before = clock_.Read();
   const auto there = store_.ReadClock();
-  const WallTime after = clock_.Read().wall;
+  const Now after = clock_.Read();
   if (!there) return Fail(there.error());
   if (!*there) return {};
-  return Leading::CheckClock(before, **there, after);
+  if (judge_ != nullptr) judge_->StoreSaid(before, **there, after.mono);
+  return Leading::CheckClock(before.wall, **there, after.wall);
 }
 
 // A batch is sent again several times a second; the log need not say so each time.
@@ -283,7 +318,7 @@ void EngineThread::TakeCommands() {
       WarnOf(ticket.number, result.error());
     else
       ++batches_;
-    pipeline_.Committed(ticket, std::move(result), clock_.Read());
+    pipeline_.Committed(ticket, std::move(result), Time());
   }
   if (!pipeline_.Ready()) return;
   std::vector<engine::Command> taken;
@@ -295,7 +330,7 @@ void EngineThread::TakeCommands() {
                  std::make_move_iterator(queue_.begin() + static_cast<std::ptrdiff_t>(count)));
     queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(count));
   }
-  const Now now = clock_.Read();
+  const Now now = Time();
   for (const auto& command : taken) pipeline_.Take(command, now);
   commands_ += taken.size();
 }
@@ -332,13 +367,14 @@ void EngineThread::Publish(MonoTime wake) {
   const auto has_work = [this]() REQUIRES(mutex_) {
     return !commits_.empty() || stopping_ || (!queue_.empty() && pipeline_.Ready()) ||
            (elected_ && !pipeline_.Leading() && leading_.lead_again().ms == 0) ||
-           (!elected_ && pipeline_.Leading()) || (standing_by_ && campaigning_);
+           (!elected_ && pipeline_.Leading()) || (standing_by_ && campaigning_) || looks_;
   };
   while (!has_work()) {
     const MonoTime now = clock_.Read().mono;
     MonoTime until = !pipeline_.Leading() ? (elected_ ? leading_.lead_again() : kNever)
                                           : std::min(wake, lead_until);
-    if (!campaigning_ && !standing_by_) until = std::min(until, leading_.campaign_again());
+    if (!campaigning_ && !standing_by_ && held_back_.empty())
+      until = std::min(until, leading_.campaign_again());
     if (!waiting_.empty()) until = std::min(until, waiting_.begin()->second.until);
     if (until <= now) return;
     if (until == kNever) {
@@ -362,7 +398,7 @@ MonoTime EngineThread::Turn(bool elected, bool stopping) {
   if (may_act && !pipeline_.Leading() && !stopping) TryToLead();
   TakeCommands();
   GiveUpWaiting();
-  const MonoTime wake = pipeline_.Drive(clock_.Read());
+  const MonoTime wake = pipeline_.Drive(Time());
   WatchStalls();
   return wake;
 }

@@ -13,6 +13,7 @@
 #include "engine/pipeline.hpp"
 #include "ports/clock.hpp"
 #include "ports/coordinator.hpp"
+#include "server/clock_judge.hpp"
 #include "server/leading.hpp"
 
 namespace muster::server {
@@ -69,6 +70,14 @@ class EngineThread {
   // Set once, before Start.
   void SetServerWork(ServerWork work) { work_ = std::move(work); }
 
+  // Whose word on this server's clock counts; set once, before Start. Without one every clock is
+  // good: the store is this machine's own.
+  void SetJudge(ClockJudge& judge) { judge_ = &judge; }
+  // Something may have changed that decides whether this server should lead. From any thread.
+  void Look();
+  // Why this server does not compete, beside standing by; "" when it may. From any thread.
+  std::string CannotLead() const;
+
   // While it stands by the server is no candidate; one that leads gives up after the batch in hand.
   void StandBy(bool wanted);
 
@@ -99,6 +108,9 @@ class EngineThread {
   MonoTime Turn(bool elected, bool stopping);
   Result<> Campaign();
   void KeepCampaigning();
+  bool HoldsBack();
+  // The time as this server may go by it.
+  Now Time() const;
   void MakeRoom(const std::string& why);
   void TryToLead();
   Result<> CheckClock();
@@ -116,6 +128,7 @@ class EngineThread {
   const Clock& clock_;
   Coordinator& coordinator_;
   const std::string name_;
+  ClockJudge* judge_ = nullptr;
   base::Activity activity_{"engine"};
   ServerWork work_;
   engine::Pipeline pipeline_;  // the loop's own
@@ -128,6 +141,7 @@ class EngineThread {
   bool elected_ GUARDED_BY(mutex_) = false;
   bool stopping_ GUARDED_BY(mutex_) = false;
   bool standing_by_ GUARDED_BY(mutex_) = false;
+  bool looks_ GUARDED_BY(mutex_) = false;  // there may be news for HoldsBack
   Status status_ GUARDED_BY(mutex_);
   std::uint64_t next_request_ GUARDED_BY(mutex_) = 1;
   struct Waiting {
@@ -137,6 +151,7 @@ class EngineThread {
   std::map<RequestId, Waiting> waiting_ GUARDED_BY(mutex_);  // oldest first
 
   bool campaigning_ = false;
+  std::string held_back_;  // why it is no candidate; "" when it may be one
   Leading leading_;
   CommitNumber warned_of_;
   MonoTime warn_again_{0};

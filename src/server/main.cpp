@@ -35,6 +35,7 @@
 #include "server/ca_command.hpp"
 #include "server/certificate_keeper.hpp"
 #include "server/certificates.hpp"
+#include "server/clock_judge.hpp"
 #include "server/cluster_keys.hpp"
 #include "server/config.hpp"
 #include "server/engine_thread.hpp"
@@ -56,6 +57,7 @@
 #include "server/results/run_results.hpp"
 #include "server/results/watched_store.hpp"
 #include "server/secret_book.hpp"
+#include "server/store_pulse.hpp"
 #include "server/stores.hpp"
 #include "server/system_zones.hpp"
 #include "server/worker_pool.hpp"
@@ -240,11 +242,15 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
                                      hub.Forget();
                                    }});
   EngineThread* leader = nullptr;
+  ClockJudge judge;
   Followers followers(
       loop, gateway, store, clock, workers, find_secret,
       {.submit = [&leader](engine::Command command) { leader->Submit(std::move(command)); },
        .stored = [&](const StoredOutput& output) { ShowStored(hub, logs, workers, output); },
-       .why_not = [&leader] { return leader->GetStatus().reason; }});
+       .why_not = [&leader] { return leader->GetStatus().reason; },
+       .clock = [&judge, &clock](
+                    const std::string& name,
+                    Duration ahead) { judge.FollowerSaid(name, ahead, clock.Read()); }});
   EngineThread engine(
       watched, followers, **coordinator, clock,
       [&live, &authenticator, &secrets, &results](std::vector<engine::News> news) {
@@ -258,10 +264,12 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
       },
       EngineSettings(config), self.name);
   leader = &engine;
+  StorePulse pulse(store, clock, judge, [&engine] { engine.Look(); });
+  if (!config.cluster.etcd.empty()) engine.SetJudge(judge);
   MemberIdentity member(identity->ca, identity->NodesTrust(), self.name, clock);
   const auto show_member = [&member] { return member.Get(); };
   Cluster cluster(
-      loop, **coordinator, gateway, clock,
+      loop, **coordinator, gateway, clock, judge,
       {.self = self, .identity = show_member, .send_away_after = config.cluster.send_away_after},
       {.submit = [&engine](engine::Command command) { engine.Submit(std::move(command)); },
        .stand_by = [&engine](bool wanted) { engine.StandBy(wanted); },
@@ -271,7 +279,8 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
        .say_goodbye =
            [&gateway](Duration over, std::function<bool()> still) {
              gateway.SayGoodbye(over, std::move(still));
-           }});
+           },
+       .cannot_lead = [&engine] { return engine.CannotLead(); }});
   cluster_of_gateway = &cluster;
   SchemaWatch schema(store, self.version,
                      {.members = [&coordinator] { return (*coordinator)->Members(); },
@@ -332,7 +341,10 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
       .artifacts = shared_files,
       .results = results,
       .not_ready = [&cluster] { return cluster.NotReady(); },
-      .finalize_due = [&schema] { return schema.Get().FinalizeDue(); }};
+      .finalize_due = [&schema] { return schema.Get().FinalizeDue(); },
+      .standing = [&cluster, &judge, &clock]() -> api::Services::Standing {
+        return {.sends_away = cluster.SendsAway(), .clock_ahead = judge.Ahead(clock.Read())};
+      }};
   api::TriggerPlanner planner(services, workers);
   engine.SetServerWork(
       {.orders =
@@ -432,6 +444,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   data_keeper.Start();
   cluster.Start();
   if (const auto started = engine.Start(); !started) return started;
+  if (!config.cluster.etcd.empty()) pulse.Start();
   spdlog::info("musterd {} listens on {}:{} data={}", kVersion, listen->host, (*server)->Port(),
                config.data.string());
   if (identity->fresh)
@@ -473,6 +486,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   });
   NotifyService("READY=1");
   loop.Run();
+  pulse.Stop();
   data_keeper.Stop();
   engine.Stop();
   (*coordinator)->Resign();

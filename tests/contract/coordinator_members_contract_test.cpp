@@ -10,7 +10,8 @@ const Member kOne{.name = "one",
                   .version = "1.2.3",
                   .labels = {{"region", "sh"}, {"zone", "sh1"}},
                   .links = 20'000,
-                  .draining = true};
+                  .draining = true,
+                  .trouble = "its clock"};
 const Member kTwo{.name = "two \"2\"", .url = "https://two:8440"};
 
 TEST_P(CoordinatorContract, MembersSeeEachOther) {

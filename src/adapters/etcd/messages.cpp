@@ -253,7 +253,8 @@ std::string MemberText(const Member& member) {
                                       {"labels", std::move(labels)},
                                       {"links", member.links},
                                       {"draining", member.draining},
-                                      {"unfit", member.unfit}});
+                                      {"unfit", member.unfit},
+                                      {"trouble", member.trouble}});
 }
 
 Result<std::string> ReadLeader(std::string_view text) {
@@ -273,7 +274,8 @@ Result<Member> ReadMember(std::string_view text) {
       .version = TextOf(*object, "version"),
       .links = static_cast<std::uint64_t>(std::max<std::int64_t>(0, NumberOf(*object, "links"))),
       .draining = FlagOf(*object, "draining"),
-      .unfit = TextOf(*object, "unfit")};
+      .unfit = TextOf(*object, "unfit"),
+      .trouble = TextOf(*object, "trouble")};
   if (member.name.empty()) return Fail(ErrorCode::kInvalid, "a member without name");
   if (const json::object* labels = ObjectOf(*object, "labels")) {
     for (const auto& [key, value] : *labels)

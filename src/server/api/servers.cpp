@@ -21,6 +21,11 @@ namespace json = boost::json;
 
 constexpr std::uint32_t kMostSeconds = 7 * 86'400;
 
+std::string TroubleOf(const Cluster::View& view) {
+  if (!view.here) return "";
+  return view.member.unfit.empty() ? view.member.trouble : view.member.unfit;
+}
+
 json::object ServerView(const Cluster::View& view) {
   json::object labels;
   for (const auto& [key, value] : view.member.labels) labels[key] = value;
@@ -31,7 +36,7 @@ json::object ServerView(const Cluster::View& view) {
                                                               : "follows";
   return {{"name", view.member.name},
           {"state", state},
-          {"reason", view.here ? view.member.unfit : ""},
+          {"trouble", TroubleOf(view)},
           {"url", view.member.url},
           {"version", view.member.version},
           {"links", view.here ? view.member.links : 0},

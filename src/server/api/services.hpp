@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,12 @@ struct Services {
   RunResults& results;
   std::function<std::string()> not_ready;  // why nobody should be sent here; "" when all is well
   std::function<bool()> finalize_due;      // an upgrade waits for its last step
+  // How this server stands in its cluster.
+  struct Standing {
+    bool sends_away = false;              // its nodes go to other servers
+    std::optional<Duration> clock_ahead;  // of the store's, or else the leader's; when it is known
+  };
+  std::function<Standing()> standing;
 };
 
 }  // namespace muster::server::api

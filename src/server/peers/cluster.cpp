@@ -55,14 +55,15 @@ bool TakeWord(net::HttpRequest& request) {
 }  // namespace
 
 Cluster::Cluster(net::EventLoop& loop, Coordinator& coordinator, Gateway& gateway,
-                 const Clock& clock, Settings settings, Exits exits)
+                 const Clock& clock, ClockJudge& judge, Settings settings, Exits exits)
     : loop_(loop),
       coordinator_(coordinator),
       clock_(clock),
+      judge_(judge),
       settings_(std::move(settings)),
       exits_(std::move(exits)),
       gateway_(gateway),
-      leader_link_(loop, gateway, clock,
+      leader_link_(loop, gateway, clock, judge,
                    {.name = settings_.self.name,
                     .version = settings_.self.version,
                     .identity = settings_.identity,
@@ -99,6 +100,8 @@ Member Cluster::Self() const {
   Member now = settings_.self;
   now.links = exits_.links();
   now.draining = draining_;
+  now.trouble = exits_.cannot_lead();
+  if (now.trouble.empty()) now.trouble = judge_.Differs(clock_.Read());
   base::Lock lock(mutex_);
   now.unfit = unfit_;
   return now;
@@ -261,7 +264,7 @@ std::string Cluster::NotReady() const {
   std::string trouble = coordinator_.Trouble();
   if (trouble.empty()) trouble = leader_link_.Trouble();
   if (cut_off_) return fmt::format("cut off, its nodes go to other servers: {}", trouble);
-  return trouble;
+  return trouble.empty() ? exits_.cannot_lead() : trouble;
 }
 
 std::vector<Cluster::View> Cluster::Servers() const {

@@ -38,6 +38,7 @@ class Cluster {
     std::function<std::string()> engine_trouble;  // why its engine takes no commands
     // Send the nodes to other servers, over so long, for as long as `still` holds.
     std::function<void(Duration over, std::function<bool()> still)> say_goodbye;
+    std::function<std::string()> cannot_lead;  // why it does not compete, beside draining; ""
   };
   struct View {
     Member member;
@@ -47,7 +48,7 @@ class Cluster {
   };
 
   Cluster(net::EventLoop& loop, Coordinator& coordinator, Gateway& gateway, const Clock& clock,
-          Settings settings, Exits exits);
+          ClockJudge& judge, Settings settings, Exits exits);
   ~Cluster();
 
   void Start();  // on the loop's thread, or before it runs
@@ -104,6 +105,7 @@ class Cluster {
   net::EventLoop& loop_;
   Coordinator& coordinator_;
   const Clock& clock_;
+  const ClockJudge& judge_;
   const Settings settings_;
   const Exits exits_;
   Gateway& gateway_;

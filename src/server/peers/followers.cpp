@@ -60,8 +60,7 @@ void Followers::OnFrame(net::LinkConnection& connection, const std::string& byte
 }
 
 void Followers::Take(Follower& from, FollowerItem item) {
-  if (const auto* beat = std::get_if<FollowerBeat>(&item))
-    return Tell(from, LeaderBeat{beat->sent_at, clock_.Read().mono});
+  if (const auto* beat = std::get_if<FollowerBeat>(&item)) return TakeBeat(from, *beat);
   if (auto* hello = std::get_if<FollowerHello>(&item)) {
     from.name = from.connection->PeerServer();
     from.version = std::move(hello->version);
@@ -82,6 +81,12 @@ void Followers::Take(Follower& from, FollowerItem item) {
     return;
   }
   if (const auto* stored = std::get_if<StoredOutput>(&item)) exits_.stored(*stored);
+}
+
+void Followers::TakeBeat(Follower& from, const FollowerBeat& beat) {
+  const Now now = clock_.Read();
+  if (beat.clock_ahead && from.welcome && exits_.clock) exits_.clock(from.name, *beat.clock_ahead);
+  Tell(from, LeaderBeat{beat.sent_at, now.mono, now.wall});
 }
 
 // What is on record of the tasks a node holds is the leader's own to look up: the engine must know

@@ -32,6 +32,8 @@ class Followers final : public Links {
     std::function<void(engine::Command)> submit;      // to this server's engine
     std::function<void(const StoredOutput&)> stored;  // output that a follower keeps now
     std::function<std::string()> why_not;             // why this server does not lead, in words
+    // What a follower finds of its clock: surely so much ahead of this server's.
+    std::function<void(const std::string& name, Duration ahead)> clock = {};
   };
 
   // `own` is this server's gateway.
@@ -72,6 +74,7 @@ class Followers final : public Links {
   };
 
   void Take(Follower& from, FollowerItem item);
+  void TakeBeat(Follower& from, const FollowerBeat& beat);
   void TakeHello(Follower& from, engine::NodeHello hello);
   void Welcome(Follower& follower);
   void Tell(Follower& follower, const LeaderItem& item);

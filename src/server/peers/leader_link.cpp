@@ -15,8 +15,9 @@ constexpr Duration kSilence = std::chrono::seconds(3);
 
 }  // namespace
 
-LeaderLink::LeaderLink(net::EventLoop& loop, Gateway& gateway, const Clock& clock, Self self)
-    : loop_(loop), gateway_(gateway), clock_(clock), self_(std::move(self)) {}
+LeaderLink::LeaderLink(net::EventLoop& loop, Gateway& gateway, const Clock& clock,
+                       ClockJudge& judge, Self self)
+    : loop_(loop), gateway_(gateway), clock_(clock), judge_(judge), self_(std::move(self)) {}
 
 LeaderLink::~LeaderLink() { *alive_ = false; }
 
@@ -37,6 +38,7 @@ void LeaderLink::Connect() {
   const auto endpoint = net::ParseEndpoint(url_);
   if (!endpoint) return Retry(endpoint.error().message);
   leader_clock_.Forget();
+  clock_ahead_.reset();
   heard_ = clock_.Read().mono;
   const std::uint64_t round = round_;
   const auto current = [this, alive = alive_, round] { return *alive && round == round_; };
@@ -83,7 +85,7 @@ void LeaderLink::Beat() {
     connection_.reset();
     return Retry("it is silent");
   }
-  Say(FollowerBeat{now});
+  Say(FollowerBeat{now, clock_ahead_});
   loop_.After(kBeat, [this, alive = alive_, round = round_] {
     if (*alive && round == round_ && open_) Beat();
   });
@@ -147,8 +149,7 @@ void LeaderLink::TakeFrame(const std::string& bytes) {
 }
 
 void LeaderLink::Take(LeaderItem item) {
-  if (const auto* beat = std::get_if<LeaderBeat>(&item))
-    return leader_clock_.Heard(beat->echo, beat->now);
+  if (const auto* beat = std::get_if<LeaderBeat>(&item)) return TakeBeat(*beat);
   if (const auto* refusal = std::get_if<LeaderRefusal>(&item)) {
     refused_ = clock_.Read().mono;
     connection_.reset();
@@ -163,6 +164,13 @@ void LeaderLink::Take(LeaderItem item) {
   if (auto* told = std::get_if<Links::Outgoing>(&item)) return Deliver(std::move(*told));
   if (const auto* close = std::get_if<CloseLink>(&item)) gateway_.Close(close->link);
   if (const auto* drain = std::get_if<DrainOrder>(&item)) self_.drain(drain->wanted);
+}
+
+void LeaderLink::TakeBeat(const LeaderBeat& beat) {
+  leader_clock_.Heard(beat.echo, beat.now);
+  if (!beat.wall) return;
+  const Now now = clock_.Read();
+  clock_ahead_ = judge_.LeaderSaid(leader_, beat.echo, beat.wall, now);
 }
 
 std::optional<MonoTime> LeaderLink::Heard() const {

@@ -11,6 +11,7 @@
 #include "adapters/net/event_loop.hpp"
 #include "base/mutex.hpp"
 #include "ports/clock.hpp"
+#include "server/clock_judge.hpp"
 #include "server/gateway/gateway.hpp"
 #include "server/peers/leader_clock.hpp"
 #include "server/peers/peer_frames.hpp"
@@ -30,7 +31,9 @@ class LeaderLink {
     std::function<void()> lost;  // on the loop's thread: the leader is gone, or silent
   };
 
-  LeaderLink(net::EventLoop& loop, Gateway& gateway, const Clock& clock, Self self);
+  // `judge` is told how this machine's clock compares with the leader's.
+  LeaderLink(net::EventLoop& loop, Gateway& gateway, const Clock& clock, ClockJudge& judge,
+             Self self);
   ~LeaderLink();
 
   // Whom to follow from now on; "" for nobody. On the loop's thread.
@@ -57,12 +60,14 @@ class LeaderLink {
   void FlushSoon();
   void TakeFrame(const std::string& bytes);
   void Take(LeaderItem item);
+  void TakeBeat(const LeaderBeat& beat);
   void Deliver(Links::Outgoing outgoing);
   void SetTrouble(std::string why) EXCLUDES(mutex_);
 
   net::EventLoop& loop_;
   Gateway& gateway_;
   const Clock& clock_;
+  ClockJudge& judge_;
   const Self self_;
   // The loop's thread only.
   std::string leader_;
@@ -73,6 +78,7 @@ class LeaderLink {
   MonoTime heard_{0};
   MonoTime refused_{0};
   LeaderClock leader_clock_;
+  std::optional<Duration> clock_ahead_;  // this machine's, of the leader's
   FollowerFrames frames_;
   bool flushing_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with posted callbacks

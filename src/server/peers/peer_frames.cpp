@@ -34,6 +34,7 @@ void Put(const FollowerHello& hello, wire::FollowerItem* out) {
 
 void Put(const FollowerBeat& beat, wire::FollowerItem* out) {
   out->mutable_beat()->set_sent_at(beat.sent_at.ms);
+  if (beat.clock_ahead) out->mutable_beat()->set_clock_ahead(beat.clock_ahead->count());
 }
 
 void Put(const engine::NodeHello& hello, wire::FollowerItem* out) {
@@ -115,12 +116,18 @@ Result<FollowerItem> Take(const wire::NodeSaid& said) {
   return TakeReports(said, std::move(*frame));
 }
 
+FollowerBeat Take(const wire::FollowerBeat& beat) {
+  FollowerBeat taken{.sent_at = {beat.sent_at()}};
+  if (beat.has_clock_ahead()) taken.clock_ahead = Duration(beat.clock_ahead());
+  return taken;
+}
+
 Result<FollowerItem> Take(const wire::FollowerItem& item) {
   switch (item.what_case()) {
     case wire::FollowerItem::kHello:
       return FollowerHello{item.hello().name(), item.hello().version()};
     case wire::FollowerItem::kBeat:
-      return FollowerBeat{{item.beat().sent_at()}};
+      return Take(item.beat());
     case wire::FollowerItem::kSaid:
       return Take(item.said());
     case wire::FollowerItem::kClosed:
@@ -140,7 +147,7 @@ Result<LeaderItem> Take(const wire::LeaderItem& item) {
     case wire::LeaderItem::kRefusal:
       return LeaderRefusal{item.refusal()};
     case wire::LeaderItem::kBeat:
-      return LeaderBeat{{item.beat().echo()}, {item.beat().now()}};
+      return LeaderBeat{{item.beat().echo()}, {item.beat().now()}, {item.beat().wall()}};
     case wire::LeaderItem::kTold: {
       auto frame = link::DecodeServerFrame(item.told().frame());
       if (!frame) return Fail(frame.error());
@@ -198,6 +205,7 @@ void LeaderFrames::Add(const LeaderItem& item) {
   if (const auto* beat = std::get_if<LeaderBeat>(&item)) {
     out->mutable_beat()->set_echo(beat->echo.ms);
     out->mutable_beat()->set_now(beat->now.ms);
+    out->mutable_beat()->set_wall(beat->wall.ms);
   }
   if (const auto* told = std::get_if<Links::Outgoing>(&item)) {
     out->mutable_told()->set_link(told->link.value);

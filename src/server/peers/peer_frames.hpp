@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -19,7 +20,8 @@ struct FollowerHello {
   std::string version;
 };
 struct FollowerBeat {
-  MonoTime sent_at;  // by the follower's clock
+  MonoTime sent_at;                          // by the follower's clock
+  std::optional<Duration> clock_ahead = {};  // its wall clock, of the leader's, surely
 };
 struct StoredOutput {
   TaskKey task;
@@ -38,8 +40,9 @@ struct LeaderRefusal {
   std::string why;
 };
 struct LeaderBeat {
-  MonoTime echo;  // by the follower's clock
-  MonoTime now;   // by the leader's
+  MonoTime echo;       // by the follower's clock
+  MonoTime now;        // by the leader's
+  WallTime wall = {};  // the leader's; zero: it does not say
 };
 struct CloseLink {
   LinkId link;

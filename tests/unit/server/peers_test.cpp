@@ -49,6 +49,21 @@ TEST(PeerFramesTest, HelloKeepsWhatTheLeaderCannotKnow) {
   EXPECT_EQ(got.looked.front().durable_log, 4096U);
 }
 
+TEST(PeerFramesTest, BeatsCarryClocks) {
+  FollowerFrames frames;
+  frames.Add(FollowerBeat{MonoTime{17}, Duration(-3'600'000)});
+  const auto beat = OnlyItem<FollowerBeat>(frames);
+  EXPECT_EQ(beat.sent_at, MonoTime{17});
+  EXPECT_EQ(beat.clock_ahead, Duration(-3'600'000));
+  frames.Add(FollowerBeat{MonoTime{17}});
+  EXPECT_FALSE(OnlyItem<FollowerBeat>(frames).clock_ahead) << "nothing is known yet";
+  LeaderFrames answers;
+  answers.Add(LeaderBeat{MonoTime{17}, MonoTime{5}, WallTime{1'700'000'000'123}});
+  const auto items = DecodeLeaderFrame(answers.Take().front());
+  ASSERT_TRUE(items);
+  EXPECT_EQ(std::get<LeaderBeat>(items->front()).wall, WallTime{1'700'000'000'123});
+}
+
 TEST(PeerFramesTest, ReportsKeepTheMarksOfTheirLogs) {
   auto reports = SomeReports(3);
   reports.reports[1].mark = LogMark{.state = LogState::kCut,

@@ -1,0 +1,108 @@
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "adapters/local/local_coordinator.hpp"
+#include "adapters/memory/memory_store.hpp"
+#include "ports/forwarding_store.hpp"
+#include "server/engine_thread.hpp"
+#include "server/store_pulse.hpp"
+
+namespace muster::server {
+namespace {
+
+using std::chrono::hours;
+
+// Two clocks, of which somebody sets one.
+class TwoClocks final : public Clock {
+ public:
+  Now Read() const override { return {.wall = {ms_ + set_}, .mono = {ms_.load()}}; }
+  WallTime True() const { return {ms_.load()}; }
+  void Advance(Duration by) { ms_ += by.count(); }
+  void Set(Duration ahead) { set_ = ahead.count(); }
+
+ private:
+  std::atomic<std::int64_t> ms_ = 1'700'000'000'000;
+  std::atomic<std::int64_t> set_ = 0;
+};
+
+// A store on a machine whose clock is right.
+class StoreWithClock final : public ForwardingStore {
+ public:
+  StoreWithClock(Store& next, const TwoClocks& clock) : ForwardingStore(next), clock_(clock) {}
+  Result<std::optional<WallTime>> ReadClock() override {
+    if (away) return Fail(ErrorCode::kUnavailable, "the store is away");
+    return clock_.True();
+  }
+  std::atomic<bool> away = false;
+
+ private:
+  const TwoClocks& clock_;
+};
+
+class NoLinks final : public Links {
+ public:
+  void Send(std::vector<Outgoing> /*frames*/) override {}
+  void Close(LinkId /*link*/) override {}
+  void BeginAnew(Term /*term*/) override {}
+};
+
+class EngineClockTest : public ::testing::Test {
+ protected:
+  void Start() {
+    thread_.SetJudge(judge_);
+    ASSERT_TRUE(thread_.Start());
+    pulse_.Start();
+  }
+  void TearDown() override { pulse_.Stop(); }
+
+  static bool Eventually(const std::function<bool()>& condition) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return true;
+  }
+  bool Leads() const { return thread_.GetStatus().leading; }
+
+  MemoryStore memory_;
+  TwoClocks clock_;
+  StoreWithClock store_{memory_, clock_};
+  NoLinks links_;
+  LocalCoordinator coordinator_;
+  ClockJudge judge_;
+  EngineThread thread_{store_, links_, coordinator_, clock_, [](const auto&) {}, {}, "test"};
+  StorePulse pulse_{store_, clock_, judge_, [this] { thread_.Look(); }};
+};
+
+TEST_F(EngineClockTest, ALeaderWhoseClockIsSetStopsAndLeadsAgainWhenItIsRight) {
+  Start();
+  ASSERT_TRUE(Eventually([&] { return Leads(); }));
+  clock_.Set(hours(1));
+  ASSERT_TRUE(Eventually([&] { return !Leads(); }));
+  EXPECT_NE(thread_.CannotLead().find("1h ahead"), std::string::npos);
+  EXPECT_TRUE(
+      Eventually([&] { return thread_.GetStatus().reason.find("ahead") != std::string::npos; }));
+  EXPECT_EQ(coordinator_.Leader(), "");
+  clock_.Set(hours(0));
+  clock_.Advance(Leading::kMakeRoomFor);
+  EXPECT_TRUE(Eventually([&] { return Leads(); }));
+  EXPECT_TRUE(Eventually([&] { return thread_.GetStatus().reason.empty(); }));
+}
+
+TEST_F(EngineClockTest, AServerThatStartsWithAWrongClockDoesNotCompete) {
+  clock_.Set(-hours(1));
+  Start();
+  ASSERT_TRUE(Eventually([&] { return !thread_.CannotLead().empty(); }));
+  ASSERT_TRUE(Eventually([&] { return coordinator_.Leader().empty(); }));
+  EXPECT_FALSE(Leads());
+  clock_.Set(hours(0));
+  clock_.Advance(Leading::kMakeRoomFor);
+  EXPECT_TRUE(Eventually([&] { return Leads(); }));
+}
+
+}  // namespace
+}  // namespace muster::server
