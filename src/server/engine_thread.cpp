@@ -105,8 +105,10 @@ Now EngineThread::Time() const {
 }
 
 std::string EngineThread::CannotLead() const {
-  if (judge_ == nullptr) return "";
-  return judge_->Wrong(clock_.Read(), coordinator_.Members().size());
+  std::string why =
+      judge_ == nullptr ? "" : judge_->Wrong(clock_.Read(), coordinator_.Members().size());
+  if (why.empty() && pulse_ != nullptr && !Decides()) why = pulse_->Trouble();
+  return why;
 }
 
 void EngineThread::Look() {
@@ -280,7 +282,7 @@ void EngineThread::TryToLead() {
     if (leading_.Failed(clock_.Read().mono, coordinator_.Members().size())) MakeRoom(trouble_);
     return;
   }
-  leading_.Led();
+  leading_.Led(clock_.Read().mono);
   trouble_.clear();
   spdlog::info("leading term={} commit={} hosts={} open_runs={}", pipeline_.term().value,
                pipeline_.committed_number().value, pipeline_.engine()->state().hosts.size(),
@@ -339,6 +341,7 @@ void EngineThread::TakeCommands() {
 void EngineThread::Publish(MonoTime wake) {
   const std::string follows = pipeline_.Leading() ? "" : WhoLeads();
   const MonoTime lead_until = coordinator_.LeadUntil();
+  const MonoTime silent = SilentAt();
   base::Lock lock(mutex_);
   status_.leading = pipeline_.Leading();
   if (pipeline_.Leading()) status_.cluster = pipeline_.engine()->state().cluster;
@@ -376,6 +379,7 @@ void EngineThread::Publish(MonoTime wake) {
     if (!campaigning_ && !standing_by_ && held_back_.empty())
       until = std::min(until, leading_.campaign_again());
     if (!waiting_.empty()) until = std::min(until, waiting_.begin()->second.until);
+    until = std::min(until, silent);
     if (until <= now) return;
     if (until == kNever) {
       changed_.Wait(mutex_);
@@ -404,9 +408,32 @@ MonoTime EngineThread::Turn(bool elected, bool stopping) {
 }
 
 void EngineThread::WatchStalls() {
+  const MonoTime now = clock_.Read().mono;
   const bool stalled = !pipeline_.Stalled().empty();
-  if (leading_.Stalls(clock_.Read().mono, stalled, stalled ? coordinator_.Members().size() : 0))
-    MakeRoom(std::string(pipeline_.Stalled()));  // stepping down clears the original
+  const MonoTime unanswered =
+      pipeline_.Leading() && pulse_ != nullptr ? pulse_->UnansweredSince() : kNever;
+  if (!stalled && unanswered == kNever) {
+    leading_.Stalls(now, false, 0);
+    return;
+  }
+  const std::size_t members = coordinator_.Members().size();
+  if (leading_.Stalls(now, stalled, members))
+    return GiveUp(std::string(pipeline_.Stalled()));  // stepping down clears the original
+  if (!Leading::Silent(now, unanswered, members)) return;
+  const std::string why = pulse_->Trouble();
+  GiveUp(why.empty() ? "the store did not answer for a while" : why);
+}
+
+MonoTime EngineThread::SilentAt() const {
+  const MonoTime unanswered = pulse_ == nullptr ? kNever : pulse_->UnansweredSince();
+  if (!pipeline_.Leading() || unanswered == kNever) return kNever;
+  return std::max(unanswered + Leading::kMostSilent + Duration(1),
+                  clock_.Read().mono + Leading::kRetry);
+}
+
+void EngineThread::GiveUp(const std::string& why) {
+  MakeRoom(why);
+  leading_.GaveUp(clock_.Read().mono);
 }
 
 std::string EngineThread::WhoLeads() const {

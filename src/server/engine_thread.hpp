@@ -15,6 +15,7 @@
 #include "ports/coordinator.hpp"
 #include "server/clock_judge.hpp"
 #include "server/leading.hpp"
+#include "server/store_pulse.hpp"
 
 namespace muster::server {
 
@@ -73,6 +74,8 @@ class EngineThread {
   // Whose word on this server's clock counts; set once, before Start. Without one every clock is
   // good: the store is this machine's own.
   void SetJudge(ClockJudge& judge) { judge_ = &judge; }
+  // What is known of the way to the store beside what the engine writes; set once, before Start.
+  void SetPulse(const StorePulse& pulse) { pulse_ = &pulse; }
   // Something may have changed that decides whether this server should lead. From any thread.
   void Look();
   // Why this server does not compete, beside standing by; "" when it may. From any thread.
@@ -112,6 +115,8 @@ class EngineThread {
   // The time as this server may go by it.
   Now Time() const;
   void MakeRoom(const std::string& why);
+  void GiveUp(const std::string& why);
+  MonoTime SilentAt() const;  // when the store will have been silent for too long
   void TryToLead();
   Result<> CheckClock();
   void StepDown(const std::string& why);
@@ -129,6 +134,7 @@ class EngineThread {
   Coordinator& coordinator_;
   const std::string name_;
   ClockJudge* judge_ = nullptr;
+  const StorePulse* pulse_ = nullptr;
   base::Activity activity_{"engine"};
   ServerWork work_;
   engine::Pipeline pipeline_;  // the loop's own

@@ -18,7 +18,13 @@ class Leading {
   // leader for so long.
   static constexpr int kMostTries = 3;
   static constexpr Duration kMostStalled = std::chrono::seconds(5);
+  // And when it has not said anything at all, counted from the question: it asks each second.
+  static constexpr Duration kMostSilent = std::chrono::seconds(4);
   static constexpr Duration kMakeRoomFor = std::chrono::seconds(4);
+  // One that gives up a young leadership over its store stays away for longer each time: a store
+  // that is slow for all must not be passed around.
+  static constexpr Duration kMostRoom = std::chrono::seconds(32);
+  static constexpr Duration kSteady = std::chrono::minutes(1);
   static constexpr Duration kMostClockOff = std::chrono::seconds(1);
 
   // Being elected is not enough: news of a loss may come late, or never.
@@ -39,9 +45,10 @@ class Leading {
   bool TriesAt(MonoTime now) const { return now >= lead_again_; }
   // Zero after a try that worked.
   MonoTime lead_again() const { return lead_again_; }
-  void Led() {
+  void Led(MonoTime now) {
     failed_ = 0;
     lead_again_ = {};
+    led_ = now;
   }
   // A try failed. True when another server, if there is one, should have its chance.
   bool Failed(MonoTime now, std::size_t members) {
@@ -56,6 +63,19 @@ class Leading {
     return stalled && now - stalled_since_ > kMostStalled && members > 1;
   }
 
+  // The same for a store that says nothing: `unanswered` is when the first of the questions since
+  // its last answer was asked, kNever when there is none.
+  static bool Silent(MonoTime now, MonoTime unanswered, std::size_t members) {
+    return now - unanswered > kMostSilent && members > 1;
+  }
+
+  // It gives up what it led, as its store leaves it without an answer.
+  void GaveUp(MonoTime now) {
+    room_ = now - led_ >= kSteady ? kMakeRoomFor : std::min(room_ * 2, kMostRoom);
+    MadeRoom(now);
+    campaign_again_ = now + room_;
+  }
+
   // It left the election, or could not enter it.
   void MadeRoom(MonoTime now) {
     campaign_again_ = now + kMakeRoomFor;
@@ -67,6 +87,8 @@ class Leading {
  private:
   MonoTime campaign_again_{0};
   MonoTime lead_again_{0};
+  MonoTime led_{0};  // since then, the last time
+  Duration room_ = kMakeRoomFor;
   int failed_ = 0;  // in a row
   MonoTime stalled_since_ = kNever;
 };

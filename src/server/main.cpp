@@ -265,7 +265,10 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
       EngineSettings(config), self.name);
   leader = &engine;
   StorePulse pulse(store, clock, judge, [&engine] { engine.Look(); });
-  if (!config.cluster.etcd.empty()) engine.SetJudge(judge);
+  if (!config.cluster.etcd.empty()) {
+    engine.SetJudge(judge);
+    engine.SetPulse(pulse);
+  }
   MemberIdentity member(identity->ca, identity->NodesTrust(), self.name, clock);
   const auto show_member = [&member] { return member.Get(); };
   Cluster cluster(

@@ -84,7 +84,7 @@ class WrongClock(ClusterTest):
         wait_until("the others know", lambda: re.search(says, self.trouble_of(member)))
         wait_until("a load balancer is told", lambda: re.search(says, member.ready() or ""))
         outcome = self.assertCode(self.cluster.muster("servers"), 0)
-        self.assertRegex(outcome.text, f"(?m)^{member.name}: {says}")
+        self.assertRegex(outcome.complaint, f"(?m)^{member.name}: {says}")
         self.assertAlmostEqual(self.ahead(member), HOUR if word == "ahead of" else -HOUR, delta=60)
 
     def wait_all_well(self):

@@ -125,6 +125,8 @@ class Network(ClusterTest):
         runs[0].open_gate()
         self.cluster.next_leader(self.leader)
         wait_until("the old one made room", lambda: not self.leader.leads())
+        self.assertIn("makes room for another leader", self.leader.log.read_text())
+        wait_until("it says why it does not compete", lambda: re.search("store|postgres", self.leader.ready() or ""))
         for run in runs[1:]:
             run.open_gate()
         self.assert_promises(runs, stream)

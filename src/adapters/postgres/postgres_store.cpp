@@ -1,5 +1,6 @@
 #include "adapters/postgres/postgres_store.hpp"
 
+#include <algorithm>
 #include <future>
 
 #include "adapters/postgres/address.hpp"
@@ -19,6 +20,17 @@ namespace muster {
 
 using postgres::Connection;
 
+namespace {
+
+// Two may ask at once. Who asks wants to know soon whether there is an answer.
+PostgresOptions ForClock(PostgresOptions options) {
+  options.readers = 2;
+  options.statement = std::min(options.statement, std::chrono::milliseconds(2000));
+  return options;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<PostgresStore>> PostgresStore::Open(PostgresOptions options) {
   return Open(std::move(options), postgres::ReleaseSteps());
 }
@@ -34,9 +46,11 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::Open(
 
 PostgresStore::PostgresStore(PostgresOptions options, std::span<const postgres::SchemaStep> steps)
     : options_(std::move(options)),
+      clock_options_(ForClock(options_)),
       steps_(steps),
       writer_(std::make_unique<postgres::RecordWriter>(options_, steps)),
-      readers_(std::make_unique<postgres::ReaderPool>(options_)) {}
+      readers_(std::make_unique<postgres::ReaderPool>(options_)),
+      clock_readers_(std::make_unique<postgres::ReaderPool>(clock_options_)) {}
 
 PostgresStore::~PostgresStore() {
   std::deque<Job> left;
@@ -122,7 +136,7 @@ Result<Snapshot> PostgresStore::Load(Term term) {
 }
 
 Result<std::optional<WallTime>> PostgresStore::ReadClock() {
-  return readers_->Ask<std::optional<WallTime>>("read clock", [](Connection& connection) {
+  return clock_readers_->Ask<std::optional<WallTime>>("read clock", [](Connection& connection) {
     return postgres::ReadOne<WallTime>(
         connection, "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint", {},
         [](const postgres::Row& row) -> Result<WallTime> { return WallTime{row.Int(0)}; });

@@ -90,9 +90,12 @@ class PostgresStore final : public Store {
   Result<T> AskWriter(std::function<Result<T>()> question) EXCLUDES(mutex_);
 
   const PostgresOptions options_;
+  const PostgresOptions clock_options_;
   const std::span<const postgres::SchemaStep> steps_;
   std::unique_ptr<postgres::RecordWriter> writer_;  // the writing thread's
   std::unique_ptr<postgres::ReaderPool> readers_;
+  // For ReadClock alone: whether the database answers must not depend on readers that are busy.
+  std::unique_ptr<postgres::ReaderPool> clock_readers_;
 
   base::Activity activity_{"committer"};
   base::Mutex mutex_;

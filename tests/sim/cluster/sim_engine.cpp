@@ -161,7 +161,7 @@ void SimEngine::TryToLead() {
     if (leading_.Failed(OwnNow(), parts_.seat.Members().size())) MakeRoom(leads.error().message);
     return;
   }
-  leading_.Led();
+  leading_.Led(OwnNow());
   world_.Trace("{} leads term {}", name_, pipeline_.term().value);
 }
 

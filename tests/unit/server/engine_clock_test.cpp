@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "adapters/local/local_coordinator.hpp"
+#include "adapters/local/local_election.hpp"
 #include "adapters/memory/memory_store.hpp"
 #include "ports/forwarding_store.hpp"
 #include "server/engine_thread.hpp"
@@ -53,6 +54,7 @@ class EngineClockTest : public ::testing::Test {
  protected:
   void Start() {
     thread_.SetJudge(judge_);
+    thread_.SetPulse(pulse_);
     ASSERT_TRUE(thread_.Start());
     pulse_.Start();
   }
@@ -72,7 +74,9 @@ class EngineClockTest : public ::testing::Test {
   TwoClocks clock_;
   StoreWithClock store_{memory_, clock_};
   NoLinks links_;
-  LocalCoordinator coordinator_;
+  std::shared_ptr<LocalElection> election_ = std::make_shared<LocalElection>();
+  LocalCoordinator coordinator_{election_};
+  LocalCoordinator other_{election_};  // another server, which never asks to lead
   ClockJudge judge_;
   EngineThread thread_{store_, links_, coordinator_, clock_, [](const auto&) {}, {}, "test"};
   StorePulse pulse_{store_, clock_, judge_, [this] { thread_.Look(); }};
@@ -91,6 +95,26 @@ TEST_F(EngineClockTest, ALeaderWhoseClockIsSetStopsAndLeadsAgainWhenItIsRight) {
   clock_.Advance(Leading::kMakeRoomFor);
   EXPECT_TRUE(Eventually([&] { return Leads(); }));
   EXPECT_TRUE(Eventually([&] { return thread_.GetStatus().reason.empty(); }));
+}
+
+TEST_F(EngineClockTest, ALeaderWithoutAnAnswerOfItsStoreMakesRoomAndComesBackWhenItAnswers) {
+  coordinator_.Announce({.name = "test", .url = ""});
+  other_.Announce({.name = "other", .url = ""});
+  Start();
+  ASSERT_TRUE(Eventually([&] { return Leads(); }));
+  store_.away = true;
+  ASSERT_TRUE(Eventually([&] { return pulse_.UnansweredSince() != kNever; }));
+  EXPECT_EQ(pulse_.Trouble(), "");
+  EXPECT_TRUE(Leads());
+  clock_.Advance(Leading::kMostSilent + Duration(1));
+  ASSERT_TRUE(Eventually([&] { return !Leads() && coordinator_.Leader().empty(); }));
+  EXPECT_NE(thread_.CannotLead(), "");
+  clock_.Advance(Leading::kMostRoom);
+  EXPECT_TRUE(Eventually(
+      [&] { return thread_.GetStatus().reason.find("the store is away") != std::string::npos; }));
+  EXPECT_EQ(coordinator_.Leader(), "") << "it does not compete in vain";
+  store_.away = false;
+  EXPECT_TRUE(Eventually([&] { return Leads(); }));
 }
 
 TEST_F(EngineClockTest, AServerThatStartsWithAWrongClockDoesNotCompete) {

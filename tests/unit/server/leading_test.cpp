@@ -19,7 +19,7 @@ TEST(Leading, MakesRoomAfterThreeTriesIfThereIsAnother) {
   EXPECT_FALSE(leading.Failed(MonoTime{500}, 2));
   EXPECT_TRUE(leading.Failed(MonoTime{1000}, 2));
   EXPECT_FALSE(leading.Failed(MonoTime{1500}, 1));
-  leading.Led();
+  leading.Led(MonoTime{1500});
   EXPECT_FALSE(leading.Failed(MonoTime{2000}, 2));
 }
 
@@ -34,6 +34,32 @@ TEST(Leading, MakesRoomWhenTheStoreIsSilentForTooLong) {
   leading.MadeRoom(MonoTime{10'001});
   EXPECT_EQ(leading.campaign_again(), MonoTime{14'001});
   EXPECT_FALSE(leading.Stalls(MonoTime{20'000}, true, 3));
+}
+
+TEST(Leading, MakesRoomWhenNothingIsHeardOfTheStore) {
+  EXPECT_FALSE(Leading::Silent(MonoTime{90'000}, kNever, 3));
+  EXPECT_FALSE(Leading::Silent(MonoTime{9000}, MonoTime{5000}, 3));
+  EXPECT_TRUE(Leading::Silent(MonoTime{9001}, MonoTime{5000}, 3));
+  EXPECT_FALSE(Leading::Silent(MonoTime{9001}, MonoTime{5000}, 1));
+}
+
+TEST(Leading, StaysAwayForLongerEachTimeItGivesUpAYoungLeadership) {
+  Leading leading;
+  leading.Led(MonoTime{0});
+  leading.GaveUp(MonoTime{100'000});
+  EXPECT_EQ(leading.campaign_again(), MonoTime{104'000});
+  std::int64_t now = 110'000;
+  for (const std::int64_t away : {8'000, 16'000, 32'000, 32'000}) {
+    leading.Led({now});
+    leading.GaveUp({now + 5'000});
+    EXPECT_EQ(leading.campaign_again(), MonoTime{now + 5'000 + away});
+    now += 60'000;
+  }
+  leading.MadeRoom({now});
+  EXPECT_EQ(leading.campaign_again(), MonoTime{now + 4'000}) << "a store that is away for all";
+  leading.Led({now});
+  leading.GaveUp({now + 60'000});
+  EXPECT_EQ(leading.campaign_again(), MonoTime{now + 64'000}) << "it led for long enough";
 }
 
 TEST(Leading, RefusesAClockThatIsOffByMoreThanASecond) {
