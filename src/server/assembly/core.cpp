@@ -1,0 +1,189 @@
+#include "server/assembly/core.hpp"
+
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "adapters/crypto/digest.hpp"
+#include "base/text.hpp"
+#include "link/papers.hpp"
+#include "server/system_zones.hpp"
+
+namespace muster::server {
+namespace {
+
+constexpr std::size_t kWorkers = 4;
+constexpr Duration kSchemaLook = std::chrono::seconds(2);
+
+engine::Pipeline::Settings EngineSettings(const Config& config) {
+  engine::Pipeline::Settings settings;
+  settings.engine.heartbeat = config.heartbeat;
+  settings.engine.order_life = config.order_life;
+  settings.engine.reconnect_bound = config.reconnect_bound;
+  settings.engine.takeover_grace = config.takeover_grace;
+  settings.engine.zones = std::make_shared<SystemZones>();
+  return settings;
+}
+
+}  // namespace
+
+Core::Core(Foundation& under)
+    : foundation(under),
+      store(*under.stores.records),
+      logs(*under.stores.logs),
+      workers(kWorkers),
+      hub(live,
+          [this](RunId id) -> std::optional<Run> {
+            const auto found = store.FindRun(id);
+            return found ? found->value : std::nullopt;
+          }),
+      secrets(*under.sealer),
+      gateway(loop, store, logs, under.clock, workers,
+              [this](const std::vector<LogChunk>& chunks) {
+                if (cluster.Stored(chunks)) hub.TakeOutput(chunks);
+              }),
+      people(under.identity->admin_token),
+      results(store,
+              [this](RunId run) {
+                auto open = live.FindRun(run, true);
+                return open ? std::move(open->states) : std::vector<std::uint8_t>();
+              }),
+      watched(store, {.committed = [this](const Batch& batch) { results.Take(batch); },
+                      .loading =
+                          [this] {
+                            results.Forget();
+                            live.Forget();
+                            hub.Forget();
+                          }}),
+      followers(loop, gateway, store, under.clock, workers, FindSecrets(),
+                {.submit = [this](engine::Command command) { engine.Submit(std::move(command)); },
+                 .stored = [this](const StoredOutput& output) { ShowStored(output); },
+                 .why_not = [this] { return engine.GetStatus().reason; },
+                 .clock =
+                     [this](const std::string& name, Duration ahead) {
+                       judge.FollowerSaid(name, ahead, foundation.clock.Read());
+                     }}),
+      engine(
+          watched, followers, *under.coordinator, under.clock,
+          [this](std::vector<engine::News> news) { TakeNews(std::move(news)); },
+          EngineSettings(under.config), under.self.name),
+      pulse(store, under.clock, judge, [this] { engine.Look(); }),
+      member(under.identity->ca, under.identity->NodesTrust(), under.self.name, under.clock),
+      cluster(loop, *under.coordinator, gateway, under.clock, judge,
+              {.self = under.self,
+               .identity = [this] { return member.Get(); },
+               .send_away_after = under.config.cluster.send_away_after},
+              {.submit = [this](engine::Command command) { engine.Submit(std::move(command)); },
+               .stand_by = [this](bool wanted) { engine.StandBy(wanted); },
+               .links = [this] { return gateway.LinkCount(); },
+               .engine_leads = [this] { return engine.Decides(); },
+               .engine_trouble = [this] { return engine.GetStatus().reason; },
+               .say_goodbye =
+                   [this](Duration over, std::function<bool()> still) {
+                     gateway.SayGoodbye(over, std::move(still));
+                   },
+               .cannot_lead = [this] { return engine.CannotLead(); }}),
+      schema(store, under.self.version,
+             {.members = [this] { return foundation.coordinator->Members(); },
+              .unfit = [this](const std::string& why) { cluster.SetUnfit(why); }}),
+      channels(store),
+      outside({.actions = *under.actions,
+               .channels = channels,
+               .find_secret = FindSecrets(),
+               .public_url = under.config.public_url,
+               .submit = [this](engine::Command command) { engine.Submit(std::move(command)); }},
+              workers) {
+  network.Attach();
+  live.SetWatcher([this](const std::vector<engine::News>& news) { hub.TakeNews(news); });
+  gateway.SetSubmit([this](engine::Command command) { cluster.Submit(std::move(command)); });
+  gateway.SetSendsAway([this] { return cluster.SendsAway(); });
+  gateway.SetSecrets(FindSecrets(), [this] {
+    if (const auto loaded = secrets.Load(store); !loaded)
+      spdlog::error("secrets: {}", loaded.error().message);
+  });
+  // A server that is alone knows only how it was reached itself, and so does each node; and its
+  // store is its own.
+  if (!under.Clustered()) return;
+  gateway.SetServers([this] { return cluster.Urls(); });
+  engine.SetJudge(judge);
+  engine.SetPulse(pulse);
+}
+
+FindSecret Core::FindSecrets() {
+  return [this](std::string_view name) { return secrets.Find(name); };
+}
+
+Result<> Core::OpenOffice() {
+  const Identity& identity = *foundation.identity;
+  const auto signer = crypto::CaKeyId(identity.ca.cert_pem);
+  if (!signer) return Fail(signer.error());
+  const std::string trust = identity.NodesTrust();
+  gateway.SetOffice(
+      {.papers = {.ca_pem = trust, .signer = *signer, .cert_pem = {}},
+       .trusts = link::ShortId(ToHex(crypto::Sha256(trust))),
+       .sign = [&identity, life = foundation.config.agent_life](
+                   const std::string& request, const std::string& key, const std::string& host) {
+         return SignForNode(identity, request, key, host, life);
+       }});
+  return {};
+}
+
+void Core::TakeNews(std::vector<engine::News> news) {
+  for (const auto& one : news) {
+    if (const auto* tokens = std::get_if<engine::TokenNews>(&one))
+      people.Take(tokens->tokens, tokens->dropped, tokens->all);
+    if (const auto* values = std::get_if<engine::SecretNews>(&one)) secrets.Take(*values);
+  }
+  results.Take(news);
+  live.Take(std::move(news));
+}
+
+// Output that another server keeps is read from where both keep it, if somebody watches.
+void Core::ShowStored(const StoredOutput& output) {
+  if (!hub.HearOfOutput(output.task.run)) return;
+  workers.Post(
+      [this, output] {
+        const auto chunks = logs.Read(output.task, output.from, output.end - output.from);
+        if (chunks) hub.TakeOutput(*chunks);
+      },
+      "show output");
+}
+
+Result<> Core::Start() {
+  cluster.Start();
+  if (const auto started = engine.Start(); !started) return started;
+  if (foundation.Clustered()) pulse.Start();
+  LookAtSchema();
+  return {};
+}
+
+void Core::LookAtSchema() {
+  const auto again = [this] { loop.After(kSchemaLook, [this] { LookAtSchema(); }); };
+  const bool posted = workers.Post(
+      [this, again] {
+        (void)schema.Look();  // a store that does not answer is told of elsewhere
+        loop.Post(again);
+      },
+      "look at the schema");
+  if (!posted) again();
+}
+
+void Core::Stop() {
+  pulse.Stop();
+  engine.Stop();
+  foundation.coordinator->Resign();
+  workers.Stop();
+  foundation.actions->Stop();
+  // Their threads call into the gateway and the engine: they end first.
+  foundation.stores.logs.reset();
+  foundation.stores.records.reset();
+}
+
+std::vector<base::Activity::View> Core::Activities() const {
+  std::vector<base::Activity::View> views{network.Look(), engine.GetActivity()};
+  for (auto more : {foundation.stores.activities(), workers.Activities()})
+    views.insert(views.end(), more.begin(), more.end());
+  return views;
+}
+
+}  // namespace muster::server

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <memory>
+
+#include "adapters/net/event_loop.hpp"
+#include "base/activity.hpp"
+#include "server/api/document_channels.hpp"
+#include "server/assembly/foundation.hpp"
+#include "server/auth/authenticator.hpp"
+#include "server/clock_judge.hpp"
+#include "server/engine_thread.hpp"
+#include "server/gateway/gateway.hpp"
+#include "server/live/live_view.hpp"
+#include "server/live/stream_hub.hpp"
+#include "server/outside_work.hpp"
+#include "server/peers/cluster.hpp"
+#include "server/peers/followers.hpp"
+#include "server/peers/member_identity.hpp"
+#include "server/peers/schema_watch.hpp"
+#include "server/results/run_results.hpp"
+#include "server/results/watched_store.hpp"
+#include "server/secret_book.hpp"
+#include "server/store_pulse.hpp"
+#include "server/worker_pool.hpp"
+
+namespace muster::server {
+
+// The engine and all that it decides for and tells: nodes' links, here and at other servers, who
+// watches, what is done outside. Members stand in the order they depend on each other; their
+// threads end in Stop, before any of them goes.
+class Core {
+ public:
+  explicit Core(Foundation& under);
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  // What nodes are told of certificates; once, before the first link.
+  Result<> OpenOffice();
+  Result<> Start();
+  void Stop();
+
+  std::vector<base::Activity::View> Activities() const;
+
+  Foundation& foundation;
+  Store& store;
+  LogStore& logs;
+  net::EventLoop loop;
+  base::Activity network{"network"};
+  WorkerPool workers;
+  LiveView live;
+  StreamHub hub;
+  SecretBook secrets;
+  Gateway gateway;
+  Authenticator people;
+  RunResults results;
+  WatchedStore watched;
+  ClockJudge judge;
+  Followers followers;
+  EngineThread engine;
+  StorePulse pulse;
+  MemberIdentity member;
+  Cluster cluster;
+  SchemaWatch schema;
+  api::DocumentChannels channels;
+  OutsideWork outside;
+
+ private:
+  FindSecret FindSecrets();
+  void TakeNews(std::vector<engine::News> news);
+  void ShowStored(const StoredOutput& output);
+  void LookAtSchema();
+};
+
+}  // namespace muster::server

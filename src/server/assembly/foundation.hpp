@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "adapters/artifacts/file_artifacts.hpp"
+#include "adapters/crypto/seal.hpp"
+#include "adapters/outside/curl_actions.hpp"
+#include "adapters/system/system_clock.hpp"
+#include "ports/coordinator.hpp"
+#include "server/certificates.hpp"
+#include "server/config.hpp"
+#include "server/keeping/disk_watch.hpp"
+#include "server/stores.hpp"
+
+namespace muster::server {
+
+// What a server stands on before it does anything: its settings, checked; its identity; where it
+// keeps things and by what it finds the others.
+struct Foundation {
+  Config config;
+  HostPort listen;
+  DiskFloor disk_floor;
+  SystemClock clock = {};
+  CertificateSettings certificates = {};
+  std::optional<Identity> identity = {};
+  Stores stores = {};
+  std::unique_ptr<Coordinator> coordinator = {};
+  Member self = {};  // as the others shall see it
+  std::optional<crypto::Sealer> sealer = {};
+  std::unique_ptr<outside::CurlActions> actions = {};
+  std::unique_ptr<FileArtifacts> artifacts = {};
+
+  bool Clustered() const { return !config.cluster.etcd.empty(); }
+
+  static Result<std::unique_ptr<Foundation>> Lay(Config config);
+};
+
+}  // namespace muster::server

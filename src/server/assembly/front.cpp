@@ -1,0 +1,227 @@
+#include "server/assembly/front.hpp"
+
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "base/version.hpp"
+#include "server/api/ask_engine.hpp"
+#include "server/cluster_keys.hpp"
+#include "server/openapi.hpp"
+
+namespace muster::server {
+namespace {
+
+constexpr Duration kSweep = std::chrono::seconds(15);
+
+net::ServerOptions NetOptions(const Foundation& foundation) {
+  const Config& config = foundation.config;
+  net::ServerOptions options;
+  options.address = foundation.listen.host;
+  options.port = foundation.listen.port;
+  options.key_pem = foundation.identity->server.key_pem;
+  options.chain_pem = foundation.identity->Chain();
+  options.client_ca_pem = foundation.identity->trusted_pem;
+  options.limits = config.limits;
+  options.limits.link_silence = config.heartbeat * 3 + std::chrono::seconds(5);
+  return options;
+}
+
+// Links of nodes and of other servers have one port and two holders.
+template <typename Nodes, typename Servers>
+void ToHolder(const net::LinkConnection& link, Nodes nodes, Servers servers) {
+  if (link.PeerServer().empty())
+    nodes();
+  else
+    servers();
+}
+
+}  // namespace
+
+Front::Front(Core& core, LogRing& log)
+    : core_(core),
+      config_(core.foundation.config),
+      clock_(core.foundation.clock),
+      keeper_(core.store, core.logs, *core.foundation.artifacts, core.engine, clock_,
+              {.data = config_.data,
+               .retention = config_.retention,
+               .disk_floor = core.foundation.disk_floor}),
+      failures_({.per_minute = static_cast<std::uint32_t>(config_.failures_per_minute)},
+                [](const std::string& line) { spdlog::warn("{}", line); }),
+      refusals_(failures_, clock_,
+                [&loop = core.loop](Duration delay, std::function<void()> work) {
+                  loop.Post([&loop, delay, work = std::move(work)] { loop.After(delay, work); });
+                }),
+      certificates_(config_.data, core.foundation.certificates, *core.foundation.identity, clock_),
+      shared_files_(*core.foundation.artifacts,
+                    {.urls = [&core] { return core.cluster.OtherUrls(); },
+                     .identity = [&core] { return core.member.Get(); }}),
+      services_(MakeServices(log)),
+      planner_(services_, core.workers),
+      files_{.own = *core.foundation.artifacts,
+             .shared = shared_files_,
+             .workers = core.workers,
+             .ask = api::AskEngine(core.engine)},
+      searches_{.store = core.store, .logs = core.logs, .workers = core.workers},
+      sealed_{.store = core.store, .engine = core.engine, .sealer = *core.foundation.sealer},
+      servers_{.common = services_,
+               .cluster = core.cluster,
+               .followers = core.followers,
+               .name = core.foundation.self.name,
+               .keys = [this] { return PackClusterKeys(config_.data); },
+               .schema = core.schema,
+               .workers = core.workers},
+      on_record_(
+          core.store, core.foundation.identity->admin_token,
+          {.to_worker =
+               [&core](std::function<void()> work) {
+                 return core.workers.Post(std::move(work), "read tokens");
+               },
+           .to_loop = [&core](std::function<void()> work) { core.loop.Post(std::move(work)); }}),
+      router_(core.people, refusals_, core.workers, clock_) {
+  core.gateway.SetRefused(
+      [this](const std::string& remote) { LinkRefused(net::SourceOf(remote)); });
+  GiveWorkToServer();
+  AddRoutes();
+}
+
+api::Services Front::MakeServices(LogRing& log) {
+  Core& core = core_;
+  return {.store = core.store,
+          .logs = core.logs,
+          .engine = core.engine,
+          .live = core.live,
+          .hub = core.hub,
+          .clock = clock_,
+          .identity = *core.foundation.identity,
+          .people = core.people,
+          .refusals = refusals_,
+          .openapi = kOpenApi,
+          .connections = [this] { return server_ ? server_->Connections() : 0; },
+          .links = [&core] { return core.gateway.LinkCount(); },
+          .public_url = config_.public_url,
+          .agent_life = config_.agent_life,
+          .server_cert_ends = [this] { return certificates_.ServerEnds(); },
+          .log = log,
+          .activities = [&core] { return core.Activities(); },
+          .keeper = keeper_,
+          .artifacts = shared_files_,
+          .results = core.results,
+          .not_ready = [&core] { return core.cluster.NotReady(); },
+          .finalize_due = [&core] { return core.schema.Get().FinalizeDue(); },
+          .standing = [&core, &clock = clock_]() -> api::Services::Standing {
+            return {.sends_away = core.cluster.SendsAway(),
+                    .clock_ahead = core.judge.Ahead(clock.Read())};
+          }};
+}
+
+// What the engine leaves to its server.
+void Front::GiveWorkToServer() {
+  Core& core = core_;
+  core.engine.SetServerWork(
+      {.orders =
+           [&core](std::vector<engine::ServerOrder> orders) {
+             core.outside.Take(std::move(orders));
+           },
+       .stops = [&core](const std::vector<TaskKey>& tasks) { core.outside.Stop(tasks); },
+       .slots =
+           [this](std::vector<engine::PrepareSlot> slots) { planner_.Prepare(std::move(slots)); },
+       .fetches =
+           [this](std::vector<engine::FetchTriggers> fetches) {
+             planner_.Fetch(std::move(fetches));
+           },
+       .ended =
+           [&core] {
+             core.followers.Dismiss();
+             core.hub.Forget();
+           }});
+}
+
+void Front::AddRoutes() {
+  for (auto* routes : {api::RunRoutes, api::SteeringRoutes, api::DocumentRoutes, api::JobRoutes,
+                       api::TaskRoutes, api::ResultRoutes, api::HostRoutes, api::AgentRoutes,
+                       api::FleetRoutes, api::SystemRoutes, api::TokenRoutes, api::AuditRoutes,
+                       api::DebugRoutes, api::FreezeRoutes, api::TriggerRoutes, api::CheckRoutes})
+    router_.Add(routes(services_));
+  router_.Add(api::ArtifactRoutes(files_));
+  router_.Add(api::SearchRoutes(searches_));
+  router_.Add(api::SecretRoutes(sealed_));
+  router_.Add(api::ServerRoutes(servers_));
+}
+
+void Front::Answer(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
+  const auto on_record = [&] { return router_.IsOnRecord(request); };
+  switch (core_.cluster.PassOn(request, exchange, on_record)) {
+    case Cluster::Answers::kHere:
+      return router_.Handle(std::move(request), std::move(exchange));
+    case Cluster::Answers::kRecord:
+      return router_.HandleOnRecord(on_record_, std::move(request), std::move(exchange));
+    case Cluster::Answers::kNobody:
+      return router_.NobodyLeads(std::move(request), std::move(exchange), core_.cluster.NotReady());
+    case Cluster::Answers::kLeader:
+      return;
+  }
+}
+
+void Front::LinkRefused(std::string_view source) {
+  failures_.Failed(source, Failure::kLink, clock_.Read().mono);
+}
+
+net::ServerHandlers Front::Handlers() {
+  Gateway& nodes = core_.gateway;
+  Followers& servers = core_.followers;
+  base::Activity& network = core_.network;
+  return {
+      .on_http =
+          [this, &network](net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
+            const base::Activity::Work mark(network, "request");
+            Answer(std::move(request), std::move(exchange));
+          },
+      .streams_body = api::StreamsBody,
+      .on_link =
+          [&](const std::shared_ptr<net::LinkConnection>& link) {
+            const base::Activity::Work mark(network, "new link");
+            ToHolder(*link, [&] { nodes.OnLink(link); }, [&] { servers.OnLink(link); });
+          },
+      .on_frame =
+          [&](net::LinkConnection& link, const std::string& frame) {
+            const base::Activity::Work mark(network, "frame");
+            ToHolder(
+                link, [&] { nodes.OnFrame(link, frame); }, [&] { servers.OnFrame(link, frame); });
+          },
+      .on_link_closed =
+          [&](net::LinkConnection& link) {
+            ToHolder(link, [&] { nodes.OnClosed(link); }, [&] { servers.OnClosed(link); });
+          },
+      .on_refused =
+          [this](std::string_view source, std::string_view why) {
+            LinkRefused(source);
+            spdlog::debug("refused source={} reason=\"{}\"", source, why);
+          },
+      .on_warning = [](std::string_view message) { spdlog::warn("net {}", message); }};
+}
+
+Result<> Front::Listen() {
+  const Foundation& foundation = core_.foundation;
+  auto server = net::Server::Listen(core_.loop, NetOptions(foundation), Handlers());
+  if (!server) return Fail(server.error());
+  server_ = std::move(*server);
+  keeper_.Start();
+  spdlog::info("musterd {} listens on {}:{} data={}", kVersion, foundation.listen.host,
+               server_->Port(), config_.data.string());
+  certificates_.Start(core_.loop, *server_);
+  Sweep();
+  return {};
+}
+
+void Front::Sweep() {
+  core_.loop.After(kSweep, [this] {
+    core_.hub.Sweep([this, now = clock_.Read().wall](const std::string& token) {
+      return core_.people.Usable(token, now);
+    });
+    failures_.Sweep(clock_.Read().mono);
+    Sweep();
+  });
+}
+
+}  // namespace muster::server

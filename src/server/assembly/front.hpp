@@ -1,0 +1,62 @@
+#pragma once
+
+#include <memory>
+
+#include "adapters/net/server.hpp"
+#include "server/api/artifacts.hpp"
+#include "server/api/refusals.hpp"
+#include "server/api/router.hpp"
+#include "server/api/routes.hpp"
+#include "server/api/search.hpp"
+#include "server/api/services.hpp"
+#include "server/api/trigger_planner.hpp"
+#include "server/assembly/core.hpp"
+#include "server/auth/failure_watch.hpp"
+#include "server/auth/people_on_record.hpp"
+#include "server/certificate_keeper.hpp"
+#include "server/keeping/keeper.hpp"
+#include "server/peers/shared_artifacts.hpp"
+
+namespace muster::server {
+
+// The server's one port, and everything that is asked of it: the API in front of the core, links to
+// their gateway. Also what the core needs of the API: plans for slots that are due.
+class Front {
+ public:
+  Front(Core& core, LogRing& log);
+  Front(const Front&) = delete;
+  Front& operator=(const Front&) = delete;
+
+  Result<> Listen();
+  void StopAccepting() { server_->StopAccepting(); }
+  void Stop() { keeper_.Stop(); }  // its threads
+
+ private:
+  void AddRoutes();
+  void GiveWorkToServer();
+  void Answer(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange);
+  void LinkRefused(std::string_view source);
+  net::ServerHandlers Handlers();
+  api::Services MakeServices(LogRing& log);
+  void Sweep();
+
+  Core& core_;
+  const Config& config_;
+  const Clock& clock_;
+  Keeper keeper_;
+  FailureWatch failures_;
+  api::Refusals refusals_;
+  CertificateKeeper certificates_;
+  SharedArtifacts shared_files_;
+  std::unique_ptr<net::Server> server_;  // once it listens
+  api::Services services_;
+  api::TriggerPlanner planner_;
+  api::ArtifactServices files_;
+  api::SearchServices searches_;
+  api::SecretServices sealed_;
+  api::ServerServices servers_;
+  PeopleOnRecord on_record_;
+  api::Router router_;
+};
+
+}  // namespace muster::server

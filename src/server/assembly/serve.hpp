@@ -1,0 +1,17 @@
+#pragma once
+
+#include <functional>
+
+#include "base/result.hpp"
+#include "server/config.hpp"
+#include "server/log_ring.hpp"
+
+namespace muster::server {
+
+// Reads file, variables and flags over the defaults; again at each SIGHUP.
+using Load = std::function<Result<Config>()>;
+
+// Puts a server together and runs it until it is told to end.
+Result<> Serve(Config config, const Load& load, LogRing& log);
+
+}  // namespace muster::server
