@@ -95,10 +95,10 @@ void Metrics(Services& services, const CallPtr& call) {
   const auto standing = services.standing();
   families.push_back(Metric("muster_sends_away", "1 while nodes are sent to other servers",
                             MetricType::Gauge, standing.sends_away ? 1 : 0));
-  if (standing.clock_ahead)
-    families.push_back(Metric("muster_clock_ahead_seconds",
-                              "This machine's clock, of the store's or the leader's, at least",
-                              MetricType::Gauge, number(standing.clock_ahead->count()) / 1000));
+  families.push_back(
+      Metric("muster_clock_ahead_seconds",
+             "This machine's clock, of the store's or the leader's, at least; 0: nobody to ask",
+             MetricType::Gauge, number(standing.clock_ahead.value_or(Duration(0)).count()) / 1000));
   AddKeepingMetrics(services, families);
   AddTriggerMetrics(engine.triggers, services.clock.Read().wall, families);
   std::ostringstream out;
