@@ -201,6 +201,7 @@ class Failover(ServersTest):
         self.cluster.wait_online("drain")
         wait_until("the agent moved", lambda: self._links(stays.name) >= 1)
         self.assertCode(self.cluster.muster("run", "-t", "drain", "--", "true"), 0)
+        wait_until("both are known to drain", lambda: {self.states()[m.name] for m in (leader, follower)} == {"draining"})
         self.assertCode(self.cluster.muster("servers", "drain", stays.name), 1)
         for member in (leader, follower):
             self.assertCode(self.cluster.muster("servers", "undrain", member.name), 0)
