@@ -272,6 +272,26 @@ TEST_F(StoreCopy, OutputOfReplacedRecordsIsGone) {
   ASSERT_TRUE(AppendTo(**logs, {Out(0, "and of this one")}));
 }
 
+TEST_F(StoreCopy, RowThatTheDatabaseRefusesIsToldAsSuch) {
+  auto connection = postgres::Connection::Open({.address = address_}, postgres::Purpose::kAppend);
+  ASSERT_TRUE(connection) << connection.error().message;
+  ASSERT_TRUE((*connection)->Execute("CREATE TABLE t (id bigint PRIMARY KEY, data bytea)"));
+  ASSERT_TRUE((*connection)->BeginCopy("COPY t FROM STDIN (FORMAT binary)"));
+  copy::TupleWriter to;
+  const std::string data(10'000, 'x');
+  for (int row = 0; row < 1000; ++row) {
+    to.Row(2);
+    to.Int(row == 5 ? 4 : row);
+    to.Bytes(data);
+    ASSERT_TRUE((*connection)->PutCopy(to.Gathered()));
+    to.Gathered().clear();
+  }
+  const auto ended = (*connection)->EndCopy();
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().code, ErrorCode::kInternal) << ended.error().message;
+  EXPECT_NE(ended.error().message.find("duplicate"), std::string::npos) << ended.error().message;
+}
+
 TEST(CopyTuples, RowsComeWholeFromPiecesOfAnySize) {
   copy::TupleWriter writer;
   writer.Row(3);

@@ -102,6 +102,9 @@ class StoreCopy(ClusterTest):
         stale = musterd("--data", cluster.data, "--listen", "127.0.0.1:0")
         self.assertEqual(stale.returncode, 1, stale)
         self.assertIn("store.postgres", stale.stderr)
+        old = musterd("backup", cluster.folder / "old", "--data", cluster.data)
+        self.assertEqual(old.returncode, 1, old)
+        self.assertIn("store.postgres", old.stderr)
 
         self.use_postgres()
         cluster.start_server()
@@ -133,9 +136,17 @@ class StoreCopy(ClusterTest):
         copying.end(signal.SIGKILL)
         self.assertEqual(self.postgres.sql("SELECT term, (SELECT count(*) FROM host) FROM fence"), ["0|0"])
         self.assertFalse((self.cluster.data / "moved").exists())
-        again = self.copy(None, "--without-logs")
+        address = self.postgres.address.replace("muster@", "muster:hush@")
+        again = musterd("store", "copy", "--data", self.cluster.data, "--to", address, "--without-logs")
         self.assertEqual(again.returncode, 0, again)
+        self.assertNotIn("hush", again.stdout + again.stderr)
         self.assertEqual(self.postgres.sql("SELECT count(*) FROM host"), ["2"])
+        # The mark stays with the folder.
+        (self.cluster.folder / "musterd.yaml").write_text(f"store: {json.dumps({'postgres': self.postgres.address})}\n")
+        taken = musterd("backup", self.cluster.folder / "b", "--data", self.cluster.data, "--config",
+                        self.cluster.folder / "musterd.yaml")
+        self.assertEqual(taken.returncode, 0, taken)
+        self.assertNotIn("moved", taken.stdout)
 
 
 class BackupAndRestore(ClusterTest):
@@ -222,6 +233,9 @@ class BackupAndRestore(ClusterTest):
         self.assertEqual(taken.returncode, 0, taken)
         for part in ("muster.db", "ca.key", "seal.key", "logs/"):
             self.assertIn(part, taken.stdout)
+        twice = musterd("--config", self.config(cluster.members[1]))
+        self.assertEqual(twice.returncode, 1, twice)
+        self.assertIn("another musterd", twice.stderr)
         metrics = cluster.at(cluster.members[1]).http("GET", "/metrics", token=None).body.decode()
         self.assertNotIn("muster_last_backup_timestamp_seconds 0\n", metrics)
         for member in cluster.members:
