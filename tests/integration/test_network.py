@@ -197,6 +197,19 @@ class Network(ClusterTest):
         self.assertIn("cut off", lost.ready())
         self.assert_promises(stream=stream)
 
+    def test_follower_from_postgres_only(self):
+        lost, self.cluster.front = self.followers
+        runs, stream = self.gated(*self.cluster.members), self.stream()
+        self.lab.cut(lost.name, "pg")
+        wait_until("it sends its agents away", lambda: "cut off" in (lost.ready() or ""))
+        self.wait_moved(self.agents[lost], lost)
+        for run in runs:
+            run.open_gate()
+        for run in runs:
+            run.assert_ended_once(self)  # while it is away
+        self.assertTrue(self.leader.leads())
+        self.assert_promises(stream=stream)
+
     def test_all_servers_from_etcd(self):
         """None is better than another: agents look around, stay somewhere, and are all there once somebody leads."""
         runs, stream = self.gated(*self.cluster.members), self.stream()

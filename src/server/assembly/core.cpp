@@ -82,7 +82,8 @@ Core::Core(Foundation& under)
                    [this](Duration over, std::function<bool()> still) {
                      gateway.SayGoodbye(over, std::move(still));
                    },
-               .cannot_lead = [this] { return engine.CannotLead(); }}),
+               .cannot_lead = [this] { return engine.CannotLead(); },
+               .reaches_store = [this] { return pulse.Trouble().empty(); }}),
       schema(store, under.self.version,
              {.members = [this] { return foundation.coordinator->Members(); },
               .unfit = [this](const std::string& why) { cluster.SetUnfit(why); }}),

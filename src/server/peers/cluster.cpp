@@ -127,7 +127,11 @@ void Cluster::Announce() {
 }
 
 CutOff::Sees Cluster::LookAround(MonoTime now) const {
-  if (Leads() || leader_link_.Heard()) return CutOff::Sees::kLeader;
+  if (Leads()) return CutOff::Sees::kLeader;
+  // If the store were away for all, the leader would soon stop. It does not: this server is cut off
+  // from where its nodes' output is to be kept.
+  if (leader_link_.Heard())
+    return exits_.reaches_store() ? CutOff::Sees::kLeader : CutOff::Sees::kNothing;
   if (now - leader_link_.Refused() < kRefusalCounts) return CutOff::Sees::kNobody;
   const auto members = coordinator_.Members();
   const bool alone = members.size() == 1 && members.front().name == settings_.self.name;
@@ -142,9 +146,7 @@ void Cluster::WatchWay() {
   way_to_leader_.See(LookAround(now), now, leader_link_.Heard().value_or(now));
   const bool cut_off = way_to_leader_.SendsAway(now);
   if (cut_off_.exchange(cut_off) != cut_off)
-    spdlog::warn("{}", cut_off ? "no way to a leader: nodes are sent to other servers, " +
-                                     leader_link_.Trouble()
-                               : "nodes may come again");
+    spdlog::warn("{}", cut_off ? NotReady() : "no longer cut off: nodes may come again");
   Duration over{0};
   if (way_to_leader_.Tell(now, over)) exits_.say_goodbye(over, [this] { return SendsAway(); });
   loop_.After(kLookEvery, [this, alive = alive_] {
@@ -263,8 +265,8 @@ std::string Cluster::NotReady() const {
   if (Leads()) return exits_.engine_trouble();
   std::string trouble = coordinator_.Trouble();
   if (trouble.empty()) trouble = leader_link_.Trouble();
-  if (cut_off_) return fmt::format("cut off, its nodes go to other servers: {}", trouble);
-  return trouble.empty() ? exits_.cannot_lead() : trouble;
+  if (trouble.empty()) trouble = exits_.cannot_lead();
+  return cut_off_ ? fmt::format("cut off, its nodes go to other servers: {}", trouble) : trouble;
 }
 
 std::vector<Cluster::View> Cluster::Servers() const {

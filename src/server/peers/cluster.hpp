@@ -39,6 +39,7 @@ class Cluster {
     // Send the nodes to other servers, over so long, for as long as `still` holds.
     std::function<void(Duration over, std::function<bool()> still)> say_goodbye;
     std::function<std::string()> cannot_lead;  // why it does not compete, beside draining; ""
+    std::function<bool()> reaches_store;       // it did within the last seconds
   };
   struct View {
     Member member;
@@ -74,7 +75,8 @@ class Cluster {
   // Why this server can neither lead nor take nodes: it sends them to others and stands by until
   // it is told "". From any thread.
   void SetUnfit(std::string why) EXCLUDES(mutex_);
-  // Nodes are better off at another server: this one drains, is unfit, or has lost all leaders.
+  // Nodes are better off at another server: this one drains, is unfit, or has lost its leader or
+  // the store.
   bool SendsAway() const { return leaves_ || cut_off_; }
   // Why a load balancer should send nobody here; "" when it should.
   std::string NotReady() const EXCLUDES(mutex_);
