@@ -34,14 +34,10 @@ json::object ServerView(const Cluster::View& view) {
                                  : view.member.draining       ? "draining"
                                  : view.leads                 ? "leads"
                                                               : "follows";
-  return {{"name", view.member.name},
-          {"state", state},
-          {"trouble", TroubleOf(view)},
-          {"url", view.member.url},
-          {"version", view.member.version},
-          {"links", view.here ? view.member.links : 0},
-          {"labels", std::move(labels)},
-          {"since", TimeView(view.since)}};
+  return {{"name", view.member.name},       {"state", state},
+          {"trouble", TroubleOf(view)},     {"url", view.member.url},
+          {"version", view.member.version}, {"links", view.here ? view.member.links : 0},
+          {"labels", std::move(labels)},    {"since", TimeView(view.since)}};
 }
 
 json::array NumbersView(const std::vector<std::uint64_t>& numbers) {
