@@ -156,14 +156,13 @@ class StoreCopy(ClusterTest):
 
 
 class BackupAndRestore(ClusterTest):
-    hosts = ()
-
-    def setUp(self):
-        self.cluster = ServerCluster(SETTINGS)
+    def start(self, servers):
+        self.cluster = ServerCluster(SETTINGS, servers, etcds=1, lease="10s")
         self.addCleanup(self.cluster.close)
         self._own.append(self.cluster)
         self.cluster.add_agents("h1", "h2", "h3")
         self.file = self.cluster.folder / "backup"
+        return self.cluster
 
     def config(self, member):
         return self.cluster.folder / f"{member.name}.yaml"
@@ -182,7 +181,7 @@ class BackupAndRestore(ClusterTest):
             self.config(member).write_text(text.replace("/muster\"", f"/{name}\""))
 
     def test_a_cluster_comes_back_from_a_backup_taken_under_load(self):
-        cluster = self.cluster
+        cluster = self.start(3)
         load = MarkedRuns(cluster, ["h1", "h2", "h3"], pause=0.2)
         load.start()
         wait_until("there is work", lambda: len(load.answered) >= 3)
@@ -232,7 +231,7 @@ class BackupAndRestore(ClusterTest):
         self.assertEqual(through.marks.read_text(), "x\n")
 
     def test_a_backup_of_a_cluster_is_one_of_a_single_server_too(self):
-        cluster = self.cluster
+        cluster = self.start(2)
         run = cluster.start_run("-t", "all", "--", "echo", "kept")
         cluster.wait_end(run)
         taken = self.backup(cluster.members[1], "--logs")
@@ -263,7 +262,7 @@ class BackupAndRestore(ClusterTest):
         self.assertCode(cluster.muster("audit", "verify"), 0)
 
     def test_records_are_replaced_only_when_forced(self):
-        cluster = self.cluster
+        cluster = self.start(2)
         self.assertEqual(self.backup(cluster.members[0]).returncode, 0)
         for member in cluster.members:
             member.end(signal.SIGTERM)

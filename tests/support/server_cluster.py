@@ -22,7 +22,7 @@ class Member(Daemon):
         config = cluster.folder / f"{name}.yaml"
         settings = {**cluster._settings, "data": self.data, "listen": f"{address}:{self.port}", "public_url": self.url,
                     "store": json.dumps({"postgres": cluster.postgres.address}),
-                    "cluster": json.dumps({"name": name, "etcd": cluster.etcd.clients})}
+                    "cluster": json.dumps({"name": name, "etcd": cluster.etcd.clients, **cluster.leases})}
         config.write_text("".join(f"{key}: {value}\n" for key, value in settings.items()))
         super().__init__([BIN / "musterd", "--config", config], cluster.folder / f"{name}.log", cluster.server_environment)
 
@@ -46,7 +46,9 @@ class Member(Daemon):
 class ServerCluster(Cluster):
     """`self.server` is the first of `self.members`; calls and commands go to `self.front`."""
 
-    def __init__(self, settings=None, servers=3, etcds=3, durable=False):
+    def __init__(self, settings=None, servers=3, etcds=3, durable=False, lease=None):
+        # A long one for tests that time no takeover: the leader stays the leader on a machine that is busy.
+        self.leases = {"lease": lease} if lease else {}
         self._servers, self._etcds, self._durable = servers, etcds, durable
         super().__init__(settings)
 
