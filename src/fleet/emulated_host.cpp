@@ -145,6 +145,7 @@ void EmulatedHost::OnFrame(const std::string& bytes) {
   for (const auto& task : actions.forget) tasks_.erase(task);
   for (const auto& order : actions.start) StartTask(order);
   for (const auto& kill : actions.kill) EndTask(kill.task, true);
+  if (frame->beat) servers_.Told(frame->beat->servers);
   if (frame->goodbye && open_) {
     servers_.Told(frame->goodbye->servers);
     return OnClosed();

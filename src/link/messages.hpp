@@ -139,6 +139,8 @@ struct LogAck {
 struct BeatAnswer {
   std::int64_t echo = 0;
   ServerTime server_time = 0;
+  // URLs of the cluster's, when they are not those that the node was told last.
+  std::vector<std::string> servers = {};
   friend bool operator==(const BeatAnswer&, const BeatAnswer&) = default;
 };
 

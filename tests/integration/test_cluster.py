@@ -30,6 +30,8 @@ class ServersTest(ClusterTest):
                 member.start()
         self.cluster.wait_ready()
         self.cluster.front = self.cluster.members[0]
+        # An agent that begins now is to know all of them.
+        wait_until("all take part", lambda: sorted(self.states().values()) == ["follows", "follows", "leads"])
 
     def agent_at(self, name, member):
         """A new agent that begins at this server."""
@@ -60,6 +62,22 @@ class Together(ServersTest):
             self.assertCode(outcome, 0)
             said = sorted(line.split("|")[1].strip() for line in outcome.text.splitlines())
             self.assertEqual(said, ["spread0", "spread1", "spread2"])
+
+    def test_agents_hear_of_a_server_that_comes_while_they_are_linked(self):
+        late = self.cluster.followers()[0]
+        late.end(signal.SIGTERM)
+        wait_until("it is gone", lambda: self.states()[late.name] == "gone")
+        agent = self.agent_at("hears", self.cluster.leader())
+
+        def known():
+            lines = [line for line in agent.log.read_text().splitlines() if "the cluster's servers are" in line]
+            return lines[-1] if lines else ""
+
+        wait_until("it knows the others", known)
+        self.assertNotIn(late.url, known())
+        late.start()
+        wait_until("it knows this one, too", lambda: late.url in known())
+        self.assertEqual(agent.log.read_text().count(" welcomed "), 1)
 
     def test_output_is_seen_live_through_a_server_that_holds_neither_link_nor_lead(self):
         holder, watcher = self.cluster.followers()

@@ -167,6 +167,7 @@ void Daemon::OnFrame(const std::string& bytes) {
   }
   CarryOut(node_->Receive(*frame, BootNow().ms));
   if (frame->papers) TakePapers(*frame->papers);
+  if (frame->beat) TakeServers(frame->beat->servers);
   if (frame->goodbye && open_) {
     TakeServers(frame->goodbye->servers);
     return OnClosed({ErrorCode::kUnavailable, "it sends its hosts elsewhere"});

@@ -191,6 +191,7 @@ std::string ServerFrameEncoder::Encode(const ServerFrame& frame) {
   if (frame.beat) {
     out.mutable_beat()->set_echo(frame.beat->echo);
     out.mutable_beat()->set_server_time(frame.beat->server_time);
+    for (const auto& server : frame.beat->servers) out.mutable_beat()->add_servers(Clean(server));
   }
   for (const auto& order : frame.orders) {
     if (order.command != last_command_) {
@@ -234,8 +235,13 @@ Result<ServerFrame> DecodeServerFrame(std::string_view bytes) {
   }
   if (in.has_refusal())
     frame.refusal = Refusal{.code = in.refusal().code(), .message = in.refusal().message()};
-  if (in.has_beat())
-    frame.beat = BeatAnswer{.echo = in.beat().echo(), .server_time = in.beat().server_time()};
+  if (in.has_beat()) {
+    auto servers = TakeServers(in.beat().servers());
+    if (!servers) return Fail(servers.error());
+    frame.beat = BeatAnswer{.echo = in.beat().echo(),
+                            .server_time = in.beat().server_time(),
+                            .servers = std::move(*servers)};
+  }
   auto orders = TakeOrders(in);
   if (!orders) return Fail(orders.error());
   frame.orders = std::move(*orders);

@@ -84,6 +84,7 @@ void Gateway::OnFrame(net::LinkConnection& connection, const std::string& bytes)
   if (frame->beat) {
     link::ServerFrame answer;
     answer.beat = link::BeatAnswer{frame->beat->sent_at, now.mono.ms};
+    if (link.host) answer.beat->servers = servers_.News(now.mono, link.servers);
     connection.Send(encoder_.Encode(answer));
   }
   if (!frame->renew.empty()) TakeRenewal(link, std::move(frame->renew));
@@ -167,9 +168,9 @@ void Gateway::SendNow(LinkId link, const link::ServerFrame& frame) {
   if (found == links_.end()) return;
   Link& to = found->second;
   Note(to, frame);
-  if (frame.welcome && servers_) {
+  if (frame.welcome) {
     link::ServerFrame with_servers = frame;
-    with_servers.welcome->servers = servers_();
+    with_servers.welcome->servers = servers_.All(clock_.Read().mono, to.servers);
     to.connection->Send(encoder_.Encode(with_servers));
   } else {
     to.connection->Send(encoder_.Encode(frame));

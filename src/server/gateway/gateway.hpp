@@ -19,6 +19,7 @@
 #include "server/allowance.hpp"
 #include "server/gateway/hearing.hpp"
 #include "server/gateway/intake.hpp"
+#include "server/gateway/named_servers.hpp"
 #include "server/worker_pool.hpp"
 
 namespace muster::server {
@@ -62,10 +63,10 @@ class Gateway final : public Links {
 
   void SetOffice(Office office) { office_ = std::move(office); }  // once, before the first link
 
-  // URLs of the servers that nodes may connect to, for each Welcome and goodbye; asked on the
-  // loop's thread. None leaves what a node knows. Set once, before the first link.
-  using Servers = std::function<std::vector<std::string>()>;
-  void SetServers(Servers servers) { servers_ = std::move(servers); }
+  // URLs of the servers that nodes may connect to: told with each Welcome and goodbye, and with the
+  // answer to a heartbeat when they changed; asked on the loop's thread. None leaves what a node
+  // knows. Set once, before the first link.
+  void SetServers(NamedServers::Ask servers) { servers_.SetAsk(std::move(servers)); }
 
   // Sends every node elsewhere: each link is told goodbye and closed, one after the other, evenly
   // over so long, for as long as `still` holds. Links that open later are not. On the loop's
@@ -106,6 +107,7 @@ class Gateway final : public Links {
     std::unordered_set<TaskKey> tasks = {};
     bool closing = false;                  // no longer listened to
     int hellos = 0;                        // being looked up
+    std::uint64_t servers = 0;             // the list it was told of
     std::deque<std::size_t> storing = {};  // bytes of output by frame, until it is acknowledged
     std::size_t storing_bytes = 0;
   };
@@ -129,7 +131,7 @@ class Gateway final : public Links {
   Submit submit_;
   Office office_;
   Refused refused_;
-  Servers servers_;
+  NamedServers servers_;
   std::function<bool()> sends_away_ = [] { return false; };
   FindSecret find_secret_ = [](std::string_view name) -> Result<std::string> {
     return Fail(ErrorCode::kNotFound, "there is no secret '{}'", name);

@@ -20,8 +20,9 @@ void Gateway::SayGoodbye(Duration over, std::function<bool()> still) {
 
 void Gateway::SayGoodbyeTo(LinkId link) {
   link::ServerFrame frame;
+  std::uint64_t told = 0;
   frame.goodbye.emplace();
-  if (servers_) frame.goodbye->servers = servers_();
+  frame.goodbye->servers = servers_.All(clock_.Read().mono, told);
   SendNow(link, frame);
   CloseNow(link, "");
 }

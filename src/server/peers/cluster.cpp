@@ -282,8 +282,14 @@ std::vector<Cluster::View> Cluster::Servers() const {
 
 std::vector<std::string> Cluster::Urls() const {
   std::vector<std::string> urls;
-  for (const auto& member : coordinator_.Members())
-    if (!member.draining && member.unfit.empty() && !member.url.empty()) urls.push_back(member.url);
+  std::vector<std::string> others;
+  for (const auto& member : coordinator_.Members()) {
+    if (member.url.empty()) continue;
+    const bool takes = !member.draining && member.unfit.empty();
+    (takes ? urls : others).push_back(member.url);
+  }
+  // One that knows a single server is lost with it; those that do not take it send it on.
+  if (urls.size() < 2) urls.insert(urls.end(), others.begin(), others.end());
   return urls;
 }
 

@@ -83,7 +83,7 @@ class Cluster {
   bool Leads() const { return coordinator_.LeadUntil() > MonoTime{0}; }
 
   std::vector<View> Servers() const EXCLUDES(mutex_);  // by name, also those that went
-  std::vector<std::string> Urls() const;               // of servers that take nodes
+  std::vector<std::string> Urls() const;               // of servers for nodes to know
   std::vector<std::string> OtherUrls() const;          // of all but this one
 
  private:

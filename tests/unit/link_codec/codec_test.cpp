@@ -75,7 +75,10 @@ ServerFrame RandomServerFrame(RandomValues& random) {
                                         .grace = random.Span()});
   }
   if (random.Coin()) frame.refusal = Refusal{.code = random.Text(), .message = random.Text()};
-  if (random.Coin()) frame.beat = BeatAnswer{.echo = 3, .server_time = 4};
+  if (random.Coin()) {
+    frame.beat = BeatAnswer{.echo = 3, .server_time = 4};
+    if (random.Coin()) frame.beat->servers.push_back("https://" + random.Text());
+  }
   auto command = std::make_shared<const Command>(random.SomeCommand());
   for (auto left = random.Number(4); left > 0; --left) {
     if (random.Coin()) command = std::make_shared<const Command>(random.SomeCommand());
@@ -297,6 +300,9 @@ TEST(CodecDecode, RefusesListsOfServersThatNoClusterHas) {
     frame.goodbye = Goodbye{servers};
     EXPECT_FALSE(DecodeServerFrame(encoder.Encode(frame)));
     frame.goodbye.reset();
+    frame.beat = BeatAnswer{.servers = servers};
+    EXPECT_FALSE(DecodeServerFrame(encoder.Encode(frame)));
+    frame.beat.reset();
     frame.welcome.emplace();
     frame.welcome->servers = servers;
     EXPECT_FALSE(DecodeServerFrame(encoder.Encode(frame)));

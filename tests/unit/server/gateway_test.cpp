@@ -1,5 +1,6 @@
 #include "server/gateway/gateway.hpp"
 
+#include <atomic>
 #include <future>
 #include <thread>
 
@@ -16,7 +17,9 @@ constexpr TaskKey kInvented{RunId(99), Visit(1), 0, kHost, Attempt(1)};
 
 class StillClock final : public Clock {
  public:
-  Now Read() const override { return {{1'000'000}, {1'000'000}}; }
+  Now Read() const override { return {{ms}, {ms}}; }
+
+  std::atomic<std::int64_t> ms = 1'000'000;  // until a test moves it
 };
 
 class FakeLink final : public net::LinkConnection {
@@ -149,6 +152,26 @@ TEST_F(GatewayTest, NothingCountsBeforeWelcome) {
   SayOutput(kTask, 0, 10);
   EXPECT_EQ(logs_.appended, 0U);
   EXPECT_EQ(link_->closes, 0);
+}
+
+TEST_F(GatewayTest, BeatsAreAnsweredWithTheServersWhenTheyChanged) {
+  std::vector<std::string> servers{"https://a"};
+  Do([&] { gateway_.SetServers([&servers] { return servers; }); });
+  const auto told = [this] {
+    link::NodeFrame frame;
+    frame.beat.emplace();
+    Say(frame);
+    return link::DecodeServerFrame(link_->sent.back())->beat->servers;
+  };
+  SayHello();
+  EXPECT_TRUE(told().empty()) << "before it is welcome";
+  Welcome();
+  EXPECT_EQ(link::DecodeServerFrame(link_->sent.back())->welcome->servers, servers);
+  EXPECT_TRUE(told().empty()) << "it was told";
+  servers = {"https://a", "https://b"};
+  clock_.ms += 2'000;
+  EXPECT_EQ(told(), servers);
+  EXPECT_TRUE(told().empty()) << "it was told";
 }
 
 TEST_F(GatewayTest, OutputOfATaskTheNodeDoesNotHoldIsDropped) {
