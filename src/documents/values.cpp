@@ -145,7 +145,7 @@ Result<> CheckVariable(std::string_view text) {
   if (text.starts_with("MUSTER_"))
     return Fail(ErrorCode::kInvalid, "variables that begin with MUSTER_ are set by Muster");
   return Unless(IsWord(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", ""), text,
-                "a variable's name: letters, digits and _");
+                "a variable's name: letters, digits and _, at most 100");
 }
 
 Result<> CheckStatus(std::string_view text) {

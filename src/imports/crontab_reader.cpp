@@ -27,9 +27,9 @@ std::string Shown(std::string_view line) {
 
 bool IsVariable(std::string_view name) {
   constexpr std::string_view kFirst = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-  return !name.empty() && kFirst.contains(name.front()) && std::ranges::all_of(name, [&](char c) {
-    return kFirst.contains(c) || (c >= '0' && c <= '9');
-  }) && !name.starts_with("MUSTER_");
+  const auto fits = [&](char c) { return kFirst.contains(c) || (c >= '0' && c <= '9'); };
+  return !name.empty() && name.size() <= 100 && kFirst.contains(name.front()) &&
+         std::ranges::all_of(name, fits) && !name.starts_with("MUSTER_");
 }
 
 bool IsUser(std::string_view name) {
