@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace muster::sim {
+namespace {
+
+constexpr std::int64_t kLookEvery = 250;
+
+}  // namespace
 
 SimMusterd::SimMusterd(World& world, Truth& truth, SimCluster& cluster, Machine& machine)
     : cluster_(cluster),
@@ -34,7 +39,8 @@ SimMusterd::SimMusterd(World& world, Truth& truth, SimCluster& cluster, Machine&
                .seat = seat_,
                .clock = machine.clock,
                .truth = truth,
-               .ended = [this] { followers_.Dismiss(); }}) {
+               .ended = [this] { followers_.Dismiss(); }}),
+      way_to_leader_(machine.clock.Read().mono, std::chrono::seconds(5)) {
   store_.HasClock(SimClock::kTrueWall);
   store_.SharesHanging(cluster.hanging());
 }
@@ -46,6 +52,28 @@ void SimMusterd::Start() {
   });
   seat_.Start();
   engine_.Start();
+  WatchWay();
+}
+
+// What Cluster::LookAround does. Here the seat does not know that it is cut off; its machine does.
+server::CutOff::Sees SimMusterd::LookAround(MonoTime now) const {
+  if (Leads() || leader_link_.Heard()) return server::CutOff::Sees::kLeader;
+  if (now - leader_link_.Refused() < std::chrono::seconds(3)) return server::CutOff::Sees::kNobody;
+  const std::string leader = seat_.Leader();
+  const bool nobody = leader.empty() || leader == machine_.name;
+  return nobody && !machine_.seat.cut ? server::CutOff::Sees::kNobody
+                                      : server::CutOff::Sees::kNothing;
+}
+
+void SimMusterd::WatchWay() {
+  const MonoTime now = machine_.clock.Read().mono;
+  way_to_leader_.See(LookAround(now), now, leader_link_.Heard().value_or(now));
+  Duration over{0};
+  if (way_to_leader_.Tell(now, over)) {
+    cluster_.world().Trace("{} sends its nodes away", machine_.name);
+    gateway_.SendAway();
+  }
+  life_.Later(kLookEvery, [this] { WatchWay(); });
 }
 
 void SimMusterd::Crash() {

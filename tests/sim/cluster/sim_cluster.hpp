@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "server/peers/cut_off.hpp"
 #include "sim/cluster/ledger.hpp"
 #include "sim/cluster/sim_engine.hpp"
 #include "sim/cluster/sim_peers.hpp"
@@ -39,6 +40,8 @@ class SimMusterd {
  private:
   void Submit(engine::Command command);
   bool Leads() const { return seat_.LeadUntil() > MonoTime{0}; }
+  void WatchWay();
+  server::CutOff::Sees LookAround(MonoTime now) const;
 
   SimCluster& cluster_;
   Machine& machine_;
@@ -50,6 +53,7 @@ class SimMusterd {
   SimFollowers followers_;
   SimLeaderLink leader_link_;
   SimEngine engine_;
+  server::CutOff way_to_leader_;
 };
 
 // Several servers with a store and a coordinator that they share. Hosts and callers come to any of
@@ -81,6 +85,7 @@ class SimCluster final : public Servers {
   void PassOn(const std::string& from, const std::string& to, const SimEngine::MakeCommand& make,
               Answered answer);
 
+  World& world() { return world_; }
   SimCoordinator& coordinator() { return coordinator_; }
   Ledger& ledger() { return ledger_; }
   SimStore::Hanging& hanging() { return hanging_; }

@@ -92,6 +92,12 @@ void SimGateway::AskForHello(server::Hearing::By by, Term term) {
   }
 }
 
+void SimGateway::SendAway() {
+  std::vector<LinkId> open;
+  for (const auto& [id, link] : links_) open.push_back(id);
+  for (const LinkId id : open) Close(id);
+}
+
 void SimGateway::DropAll() {
   for (auto& [id, link] : std::exchange(links_, {})) link.port.close();
 }

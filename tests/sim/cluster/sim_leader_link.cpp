@@ -75,7 +75,10 @@ void SimLeaderLink::Take(server::LeaderItem item) {
   heard_ = clock_.Read().mono;
   if (const auto* beat = std::get_if<server::LeaderBeat>(&item))
     return leader_clock_.Heard(beat->echo, beat->now);
-  if (std::holds_alternative<server::LeaderRefusal>(item)) return Retry();
+  if (std::holds_alternative<server::LeaderRefusal>(item)) {
+    refused_ = clock_.Read().mono;
+    return Retry();
+  }
   if (const auto* welcome = std::get_if<server::LeaderWelcome>(&item)) {
     welcome_ = true;
     return gateway_.AskForHello(server::Hearing::By::kLeaderElsewhere, welcome->term);

@@ -89,6 +89,10 @@ class SimLeaderLink {
   void Submit(engine::Command command);
   void HangUp();  // the program ends
 
+  // As server::LeaderLink has them.
+  std::optional<MonoTime> Heard() const { return welcome_ ? std::optional(heard_) : std::nullopt; }
+  MonoTime Refused() const { return refused_; }
+
  private:
   void Connect();
   void Retry();
@@ -105,6 +109,7 @@ class SimLeaderLink {
   std::uint64_t round_ = 0;
   bool welcome_ = false;
   MonoTime heard_{0};
+  MonoTime refused_{0};
   server::LeaderClock leader_clock_;
 };
 
