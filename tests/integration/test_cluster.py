@@ -239,6 +239,9 @@ class WhatItStandsOn(ServersTest):
         run.open_gate()
         answer = wait_until("calls are told", self._refused)
         self.assertIn(answer.status, (503, 504), answer)
+        for member in self.cluster.members:  # also those that never wrote
+            wait_until(f"{member.name} says why", lambda member=member: "postgres" in (member.ready() or ""))
+        wait_until("calls are told why", lambda: "postgres" in self._refused().body.decode())
         self.cluster.postgres.start()
         self.cluster.postgres.wait()
         run.assert_ended_once(self)

@@ -265,7 +265,8 @@ std::string Cluster::NotReady() const {
   if (Leads()) return exits_.engine_trouble();
   std::string trouble = coordinator_.Trouble();
   if (trouble.empty()) trouble = leader_link_.Trouble();
-  if (trouble.empty()) trouble = exits_.cannot_lead();
+  if (const std::string own = exits_.cannot_lead(); !own.empty())
+    trouble += (trouble.empty() ? "" : "; ") + own;
   return cut_off_ ? fmt::format("cut off, its nodes go to other servers: {}", trouble) : trouble;
 }
 
