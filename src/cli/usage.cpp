@@ -58,6 +58,17 @@ std::string Listed(const std::vector<std::string>& names) {
   return text;
 }
 
+// Done on the server's machine, by the server's program; "" when the words are none of those.
+std::string OnServer(const std::vector<std::string>& words) {
+  constexpr std::string_view kCommands[] = {"backup", "ca", "check-config", "join", "restore"};
+  if (words.empty()) return "";
+  const bool copy = words.front() == "store";
+  if (!copy && std::ranges::find(kCommands, words.front()) == std::end(kCommands)) return "";
+  const std::string command = copy ? "store copy" : words.front();
+  return fmt::format("this is done on the server's machine: musterd {0}, see musterd {0} --help",
+                     command);
+}
+
 std::string Unexpected(const CLI::App& command, const std::string& word) {
   const bool option = word.starts_with('-');
   const auto commands = CommandsOf(command);
@@ -96,6 +107,8 @@ std::string ExplainUsage(const CLI::App& root, const CLI::ParseError& problem) {
   const auto word =
       std::ranges::find_if(extra, [](const auto& text) { return text.starts_with('-'); });
   std::string message = problem.what();
+  if (&command == &root && !OnServer(extra).empty())
+    return fmt::format("muster: {}\n", OnServer(extra));
   if (!extra.empty())
     message = Unexpected(command, word == extra.end() ? extra.front() : *word);
   else if (!CommandsOf(command).empty())

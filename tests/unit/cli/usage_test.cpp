@@ -41,6 +41,14 @@ TEST(Usage, SaysWhereHostsAndCommandGo) {
   EXPECT_THAT(Complaint("run web1 uptime"), HasSubstr("unexpected 'web1': hosts go behind -t"));
 }
 
+TEST(Usage, NamesTheServersProgramForWhatIsItsOwn) {
+  EXPECT_EQ(Complaint("store copy --to postgres://db/muster"),
+            "muster: this is done on the server's machine: musterd store copy, see musterd store "
+            "copy --help\n");
+  EXPECT_THAT(Complaint("backup FILE"), HasSubstr("musterd backup --help"));
+  EXPECT_THAT(Complaint("run backup"), HasSubstr("unexpected 'backup'"));
+}
+
 TEST(Usage, ListsCommandsWhenNoneWasGiven) {
   EXPECT_THAT(Complaint(""), HasSubstr("expected a command: run, runs, context\n"));
   EXPECT_THAT(Complaint("context use"), HasSubstr("See: muster context use --help\n"));
