@@ -39,7 +39,7 @@ class Ticks(SlotChaos):
 
 class UpgradeTest(ClusterTest):
     def setUp(self):
-        self.cluster = ServerCluster()
+        self.cluster = ServerCluster(lease="10s")
         self.addCleanup(self.cluster.close)
         self._own.append(self.cluster)
         # Of the tables, as the old release knows them.
