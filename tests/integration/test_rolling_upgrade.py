@@ -72,6 +72,8 @@ class UpgradeTest(ClusterTest):
         for member in members:
             self.assertCode(self.cluster.muster("servers", "undrain", member.name), 0)
         self.cluster.wait_ready(*members)
+        for member in members:
+            wait_until(f"all know of {member.name}", lambda member=member: self.server(member)["state"] != "draining")
 
     def install(self, member, program):
         """Replaces the program of a server that is drained or may be missed."""
@@ -81,6 +83,9 @@ class UpgradeTest(ClusterTest):
 
     def upgrade(self, member):
         self.drain(member)
+        self.renew(member)
+
+    def renew(self, member):
         self.install(member, NEXT)
         self.cluster.wait_ready(member)
         wait_until(f"{member.name} is listed as the newer one", lambda: self.server(member)["version"] == NEW)
@@ -196,8 +201,7 @@ class OldServer(UpgradeTest):
         self.assertEqual(forgotten.end(signal.SIGTERM), 0)
         for member in others:
             self.drain_but(forgotten, member)
-            self.install(member, NEXT)
-            self.cluster.wait_ready(member)
+            self.renew(member)
         self.cluster.front = others[0]
         wait_until("it is due", lambda: self.servers()["schema"]["finalize_due"])
         self.assertCode(self.cluster.muster("servers", "finalize"), 0)
