@@ -1,5 +1,6 @@
 """A run whose script ends when the test says so."""
 
+import re
 import tempfile
 from pathlib import Path
 
@@ -20,7 +21,7 @@ class GatedRun:
                                     f"echo $$ >> {self.starts}; echo begun; until test -e {self.gate}; do sleep 0.05; "
                                     f"done; echo done; echo x >> {self.marks}")
         wait_until("the script has begun", lambda: self.pids() and "begun" in self.waiter.said()[0])
-        self.id = self.waiter.said()[1].split()[1]
+        self.id = re.search(r"^run (r\S+) on ", self.waiter.said()[1], re.MULTILINE)[1]
 
     def pids(self):
         return [int(pid) for pid in self.starts.read_text().split()] if self.starts.exists() else []
