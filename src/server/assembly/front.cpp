@@ -133,6 +133,7 @@ void Front::GiveWorkToServer() {
        .ended =
            [&core] {
              core.followers.Dismiss();
+             core.cluster.EndedHere();
              core.hub.Forget();
            }});
 }

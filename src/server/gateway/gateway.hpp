@@ -89,6 +89,7 @@ class Gateway final : public Links {
   // For a leader elsewhere, on the loop's thread: asks every node for Hello, as BeginAnew does, and
   // sends a frame in which all secrets are filled in already.
   void BeginElsewhere(Term term) { AskForHello(Hearing::By::kLeaderElsewhere, term); }
+  void EndHere() { hearing_.EndsHere(); }  // on the loop's thread: what BeginAnew began is over
   void Deliver(LinkId link, const link::ServerFrame& frame) { SendNow(link, frame); }
 
   // Whom the nodes' words are for. From any thread.

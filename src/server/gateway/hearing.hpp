@@ -22,6 +22,15 @@ class Hearing {
     return true;
   }
 
+  // This server's own leadership is over: nobody hears, until somebody asks, whatever its term. It
+  // may have been one of a moment, taken from a leader that does not know of it yet and would be
+  // taken for an earlier one. On the loop's thread.
+  void EndsHere() {
+    if (by_ != By::kThisServer) return;
+    by_ = By::kNobody;
+    term_ = {};
+  }
+
   By Now() const { return by_; }  // from any thread
 
  private:

@@ -228,6 +228,15 @@ Cluster::Answers Cluster::PassOn(net::HttpRequest& request,
   return Answers::kLeader;
 }
 
+void Cluster::EndedHere() {
+  loop_.Post([this, alive = alive_] {
+    if (!*alive) return;
+    gateway_.EndHere();
+    // The leader that this server follows by now may have asked while it still led itself.
+    if (gateway_.HeardBy() == Hearing::By::kNobody) leader_link_.AskAgain();
+  });
+}
+
 void Cluster::Drain(bool wanted) {
   draining_ = wanted;
   spdlog::info("drain wanted={}", wanted);

@@ -71,6 +71,9 @@ class Cluster {
   Answers PassOn(net::HttpRequest& request, const std::shared_ptr<net::HttpExchange>& exchange,
                  const std::function<bool()>& on_record);
 
+  // What this server led is over. From any thread.
+  void EndedHere();
+
   void Drain(bool wanted);
   // Why this server can neither lead nor take nodes: it sends them to others and stands by until
   // it is told "". From any thread.

@@ -118,6 +118,10 @@ void LeaderLink::Submit(engine::Command command) {
   });
 }
 
+void LeaderLink::AskAgain() {
+  if (welcome_) gateway_.BeginElsewhere(term_);
+}
+
 void LeaderLink::Stored(const std::vector<LogChunk>& chunks) {
   if (!welcome_ || chunks.empty()) return;
   std::vector<StoredOutput> stored;
@@ -159,7 +163,8 @@ void LeaderLink::Take(LeaderItem item) {
     spdlog::info("follows name={} term={}", leader_, welcome->term.value);
     welcome_ = true;
     SetTrouble("");
-    return gateway_.BeginElsewhere(welcome->term);
+    term_ = welcome->term;
+    return gateway_.BeginElsewhere(term_);
   }
   if (auto* told = std::get_if<Links::Outgoing>(&item)) return Deliver(std::move(*told));
   if (const auto* close = std::get_if<CloseLink>(&item)) gateway_.Close(close->link);

@@ -39,6 +39,9 @@ class LeaderLink {
   // Whom to follow from now on; "" for nobody. On the loop's thread.
   void Follow(const std::string& name, const std::string& url);
 
+  // Asks every node for Hello again, if there is a leader to hear it. On the loop's thread.
+  void AskAgain();
+
   // From any thread. Without a leader they are dropped.
   void Submit(engine::Command command);
   void Stored(const std::vector<LogChunk>& chunks);
@@ -77,6 +80,7 @@ class LeaderLink {
   bool open_ = false;
   MonoTime heard_{0};
   MonoTime refused_{0};
+  Term term_;  // of the leader that welcomed last
   LeaderClock leader_clock_;
   std::optional<Duration> clock_ahead_;  // this machine's, of the leader's
   FollowerFrames frames_;

@@ -39,7 +39,7 @@ SimMusterd::SimMusterd(World& world, Truth& truth, SimCluster& cluster, Machine&
                .seat = seat_,
                .clock = machine.clock,
                .truth = truth,
-               .ended = [this] { followers_.Dismiss(); }}),
+               .ended = [this] { EndedHere(); }}),
       way_to_leader_(machine.clock.Read().mono, std::chrono::seconds(5)) {
   store_.HasClock(SimClock::kTrueWall);
   store_.SharesHanging(cluster.hanging());
@@ -74,6 +74,14 @@ void SimMusterd::WatchWay() {
     gateway_.SendAway();
   }
   life_.Later(kLookEvery, [this] { WatchWay(); });
+}
+
+void SimMusterd::EndedHere() {
+  followers_.Dismiss();
+  life_.Later(0, [this] {
+    gateway_.EndHere();
+    if (gateway_.HeardBy() == server::Hearing::By::kNobody) leader_link_.AskAgain();
+  });
 }
 
 void SimMusterd::Crash() {

@@ -38,6 +38,7 @@ class SimMusterd {
   void Ask(const SimEngine::MakeCommand& make, Servers::Answered answer, bool passed_on);
 
  private:
+  void EndedHere();
   void Submit(engine::Command command);
   bool Leads() const { return seat_.LeadUntil() > MonoTime{0}; }
   void WatchWay();

@@ -29,6 +29,7 @@ class SimGateway {
   void Close(LinkId id);
   void AskForHello(server::Hearing::By by, Term term);
   server::Hearing::By HeardBy() const { return hearing_.Now(); }
+  void EndHere() { hearing_.EndsHere(); }
   void SendAway();  // every node, to another server or back here
   void DropAll();   // the program ends: the kernel closes its sockets
 

@@ -64,6 +64,10 @@ void SimLeaderLink::Say(server::FollowerItem item) {
   if (way_) way_->say(std::move(item));
 }
 
+void SimLeaderLink::AskAgain() {
+  if (welcome_) gateway_.AskForHello(server::Hearing::By::kLeaderElsewhere, term_);
+}
+
 void SimLeaderLink::Submit(engine::Command command) {
   if (!welcome_) return;
   if (auto* hello = std::get_if<engine::NodeHello>(&command)) Say(std::move(*hello));
@@ -81,7 +85,8 @@ void SimLeaderLink::Take(server::LeaderItem item) {
   }
   if (const auto* welcome = std::get_if<server::LeaderWelcome>(&item)) {
     welcome_ = true;
-    return gateway_.AskForHello(server::Hearing::By::kLeaderElsewhere, welcome->term);
+    term_ = welcome->term;
+    return gateway_.AskForHello(server::Hearing::By::kLeaderElsewhere, term_);
   }
   if (auto* told = std::get_if<Links::Outgoing>(&item)) {
     server::ForOwnNodes(told->frame, leader_clock_, clock_.Read().mono);

@@ -86,6 +86,7 @@ class SimLeaderLink {
       : life_(std::move(life)), clock_(clock), gateway_(gateway), dial_(std::move(dial)) {}
 
   void Follow(const std::string& leader);
+  void AskAgain();
   void Submit(engine::Command command);
   void HangUp();  // the program ends
 
@@ -108,6 +109,7 @@ class SimLeaderLink {
   std::optional<Way> way_;
   std::uint64_t round_ = 0;
   bool welcome_ = false;
+  Term term_;
   MonoTime heard_{0};
   MonoTime refused_{0};
   server::LeaderClock leader_clock_;

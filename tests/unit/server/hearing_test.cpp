@@ -30,5 +30,16 @@ TEST(Hearing, EarlierLeadershipThatBeginsLateIsNotHeard) {
   EXPECT_EQ(hearing.Now(), By::kLeaderElsewhere);
 }
 
+// It took its term from a leader that does not know of it, and gave up at once.
+TEST(Hearing, LeadershipThatIsOverStandsInNobodysWay) {
+  Hearing hearing;
+  EXPECT_TRUE(hearing.Begins(By::kThisServer, Term(7)));
+  hearing.EndsHere();
+  EXPECT_EQ(hearing.Now(), By::kNobody);
+  EXPECT_TRUE(hearing.Begins(By::kLeaderElsewhere, Term(6)));
+  hearing.EndsHere();
+  EXPECT_EQ(hearing.Now(), By::kLeaderElsewhere);
+}
+
 }  // namespace
 }  // namespace muster::server
