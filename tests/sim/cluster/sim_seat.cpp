@@ -128,8 +128,16 @@ void SimSeat::Hear(const SimCoordinator::View& view) {
   if (view.revision <= view_.revision) return;
   const bool key_is_free = view.leader_lease == 0 && view_.leader_lease != 0;
   view_ = view;
+  LoseWithKey();
   if (key_is_free && lease_ != 0) WorkAgain(0);
   if (changed_) changed_();
+}
+
+// An earlier wish to give it up may reach the service when it is long led again.
+void SimSeat::LoseWithKey() {
+  if (!leads_ || view_.leader_lease == lease_) return;
+  leads_ = false;
+  TellSoon();
 }
 
 void SimSeat::EndIfOver() {

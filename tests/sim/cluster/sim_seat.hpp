@@ -59,6 +59,7 @@ class SimSeat final : public Coordinator {
   void TakeLease(MonoTime sent, SimCoordinator::Lease lease, const SimCoordinator::View& view);
   void Compete();
   void Hear(const SimCoordinator::View& view);
+  void LoseWithKey();  // when the leader's key is no longer ours, as etcd::Keeper does
   void EndIfOver();
   void TellSoon();
   void Tell();
