@@ -163,6 +163,7 @@ void OnInnerEnd(Turn& turn, OpenRun& run, const StageVisit& inner) {
 }
 
 void GoOn(Turn& turn, OpenRun& run, OpenVisit& sequence) {
+  if (run.Stopping()) return;
   if (sequence.record.phase == VisitPhase::kWait) return EnterCheck(turn, run, sequence);
   if (sequence.record.phase == VisitPhase::kApprove) NextSequenceBatch(turn, run, sequence);
 }

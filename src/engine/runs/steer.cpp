@@ -33,6 +33,14 @@ OpenRun* Find(Turn& turn, const Caller& caller, RunId id) {
   return nullptr;
 }
 
+// The same, of one that goes on: nothing more is decided about a run that is being stopped.
+OpenRun* FindGoing(Turn& turn, const Caller& caller, RunId id) {
+  OpenRun* run = Find(turn, caller, id);
+  if (run == nullptr || !run->Stopping()) return run;
+  turn.Answer(caller, Fail(ErrorCode::kConflict, "run {} is being stopped", FormatRunId(id)));
+  return nullptr;
+}
+
 void Steered(Turn& turn, const Caller& caller, OpenRun& run, std::string act, std::string detail,
              const std::string& reason) {
   AuditEntry entry;
@@ -231,11 +239,8 @@ void TakeAnswer(Turn& turn, OpenRun& run, OpenVisit& visit, const AnswerApproval
 }  // namespace
 
 void Decide(Turn& turn, const PauseRun& command) {
-  OpenRun* run = Find(turn, command.caller, command.run);
+  OpenRun* run = FindGoing(turn, command.caller, command.run);
   if (run == nullptr) return;
-  if (run->Stopping())
-    return turn.Answer(command.caller, Fail(ErrorCode::kConflict, "run {} is being stopped",
-                                            FormatRunId(command.run)));
   PauseTree(turn, *run, {command.caller.name, turn.now.wall, command.reason, command.release});
   if (command.release) ReleaseKeys(turn, HolderOf(command.run));
   Steered(turn, command.caller, *run, "run.pause", command.release ? "keys released" : "",
@@ -259,7 +264,7 @@ void Decide(Turn& turn, const ResumeRun& command) {
 }
 
 void Decide(Turn& turn, const SkipStage& command) {
-  OpenRun* run = Find(turn, command.caller, command.run);
+  OpenRun* run = FindGoing(turn, command.caller, command.run);
   if (run == nullptr) return;
   const auto stage = StageNamed(run->run, command.stage);
   if (!stage) return turn.Answer(command.caller, NoSuchStage(run->run, command.stage));
@@ -269,7 +274,7 @@ void Decide(Turn& turn, const SkipStage& command) {
 }
 
 void Decide(Turn& turn, const AnswerApproval& command) {
-  OpenRun* run = Find(turn, command.caller, command.run);
+  OpenRun* run = FindGoing(turn, command.caller, command.run);
   if (run == nullptr) return;
   const auto visit = FindAsking(*run, command.stage);
   if (!visit) return turn.Answer(command.caller, Fail(visit.error()));

@@ -141,6 +141,25 @@ TEST_F(Flow, AfterEachBatchComeTheWaitTheCheckAndThePerson) {
   EXPECT_EQ(Find(run).state, RunState::kFailed) << "its failures are the batch's";
 }
 
+// Both come before anything is done about the stop.
+TEST_F(Flow, NobodyAnswersForARunThatIsBeingStopped) {
+  AddHosts(2);
+  StageSpec roll = Rolling("roll", "1", OnLimit::kFail);
+  roll.between_approve = ApproveAction{.message = "on?", .by = {}};
+  const RunId run = StartJob(2, {roll, In(0, "upgrade")});
+  Sent();
+  EndAll();
+  ASSERT_EQ(StageOf(run, "roll"), StageState::kAwaitingApproval);
+  pipeline_->Take(StopRun{.caller = {}, .run = run, .host = {}, .reason = "enough", .known = {}},
+                  now_);
+  const auto answer =
+      Do(AnswerApproval{.caller = {}, .run = run, .stage = {}, .approved = true, .comment = {}});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().message, fmt::format("run {} is being stopped", FormatRunId(run)));
+  EXPECT_EQ(Sent(), Hosts{});
+  EXPECT_EQ(Find(run).state, RunState::kCancelled);
+}
+
 TEST_F(Flow, WhatANeedsGraphAllowsRunsSideBySide) {
   AddHosts(1);
   StageSpec a = Named("a");
