@@ -13,6 +13,7 @@
 #include "server/assembly/serve.hpp"
 #include "server/ca_command.hpp"
 #include "server/cluster_keys.hpp"
+#include "server/command_line.hpp"
 #include "server/keeping/backup.hpp"
 #include "server/keeping/store_copy.hpp"
 
@@ -38,12 +39,6 @@ void RaiseDescriptorLimit() {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-int Complain(const Error& error) {
-  std::fprintf(stderr, "musterd: %s\n", error.message.c_str());
-  const bool usage = error.code == ErrorCode::kInvalid || error.code == ErrorCode::kNotFound;
-  return usage ? 2 : 1;
 }
 
 int ServeMain(int argc, char** argv) {
@@ -73,25 +68,16 @@ int ServeMain(int argc, char** argv) {
   app.add_option("--log-level", flags.log_level, "debug, info, warn, error")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
   app.set_version_flag("--version", std::string("musterd ") + kVersion);
-  try {
-    if (check)
-      app.parse(argc - 1, argv + 1);
-    else
-      app.parse(argc, argv);
-  } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? 0 : 2;
-  }
+  const int skipped = check ? 1 : 0;
+  if (const auto wrong = ParseWords(app, argc - skipped, argv + skipped)) return *wrong;
 
   if (check && config_file.empty()) config_file = kPackagedConfig;
   const Load load = [&]() -> Result<Config> {
-    Config config;
-    if (!config_file.empty())
-      if (const auto read = ReadConfigFile(config_file, config); !read) return Fail(read.error());
-    if (const auto read = ReadConfigEnvironment(config); !read) return Fail(read.error());
-    if (!data.empty()) config.data = data;
-    if (app.count("--listen") > 0) config.listen = flags.listen;
-    if (app.count("--public-url") > 0) config.public_url = flags.public_url;
-    if (app.count("--log-level") > 0) config.log_level = flags.log_level;
+    auto config = SettingsOf(data, config_file);
+    if (!config) return config;
+    if (app.count("--listen") > 0) config->listen = flags.listen;
+    if (app.count("--public-url") > 0) config->public_url = flags.public_url;
+    if (app.count("--log-level") > 0) config->log_level = flags.log_level;
     return config;
   };
   auto config = load();

@@ -6,8 +6,8 @@
 
 #include "adapters/system/system_clock.hpp"
 #include "base/text.hpp"
+#include "server/command_line.hpp"
 #include "server/keeping/backup.hpp"
-#include "server/keeping/command.hpp"
 
 namespace muster::server {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "adapters/postgres/address.hpp"
 #include "adapters/system/system_clock.hpp"
-#include "server/keeping/command.hpp"
+#include "server/command_line.hpp"
 #include "server/keeping/store_copy.hpp"
 
 namespace muster::server {

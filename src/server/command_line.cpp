@@ -1,4 +1,4 @@
-#include "server/keeping/command.hpp"
+#include "server/command_line.hpp"
 
 #include <cstdio>
 #include <unistd.h>

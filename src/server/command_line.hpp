@@ -12,7 +12,7 @@ namespace CLI {
 class App;
 }
 
-// What the commands share that keep and move the records.
+// What the commands of musterd share.
 namespace muster::server {
 
 // Says what is wrong, and the exit code for it.
