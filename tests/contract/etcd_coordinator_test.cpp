@@ -1,6 +1,8 @@
 #include <csignal>
 #include <fstream>
 
+#include "adapters/etcd/gateway.hpp"
+#include "adapters/etcd/messages.hpp"
 #include "contract/etcd_fixture.hpp"
 
 // A leader that stops, loses and comes back, over one etcd.
@@ -185,6 +187,33 @@ TEST_F(EtcdLeader, ClaimThatNobodyHeardOfIsTakenBack) {
   ASSERT_TRUE(claimed);
   ASSERT_TRUE(Campaign(*two, "b"));
   EXPECT_EQ(Await(1), Told{"b elected"});
+}
+
+// Two claims under one lease: a server that resigned and is a candidate again.
+TEST_F(EtcdLeader, ReleaseThatComesLateTakesNoLaterClaim) {
+  const EtcdOptions options = To(etcd_.Urls());
+  etcd::Session session;
+  etcd::Gateway gateway(*etcd::ParseEndpoints(options.endpoints), options, std::chrono::seconds(10),
+                        session, etcd::Gateway::Role::kLogsIn);
+  const auto grant = gateway.AskFor("/v3/lease/grant", etcd::GrantBody(60), etcd::ReadGrant);
+  ASSERT_TRUE(grant);
+  const std::string key = "/muster/leader";
+  const auto first = etcd::LeaderText("a", 1);
+  const auto second = etcd::LeaderText("a", 2);
+  const auto done = [&](const std::string& body) {
+    const auto answer = gateway.AskFor("/v3/kv/txn", body, etcd::ReadTxn);
+    return answer && answer->succeeded;
+  };
+  EXPECT_TRUE(done(etcd::ClaimBody(key, first, grant->lease)));
+  const std::string late = etcd::ReleaseBody(key, first, grant->lease);
+  EXPECT_TRUE(done(late));
+  EXPECT_TRUE(done(etcd::ClaimBody(key, second, grant->lease)));
+  EXPECT_FALSE(done(late));
+  const auto found = gateway.AskFor("/v3/kv/range", etcd::RangeBody(key), etcd::ReadSnapshot);
+  ASSERT_TRUE(found && found->found.size() == 1);
+  EXPECT_EQ(found->found.front().value, second);
+  EXPECT_FALSE(done(etcd::ReleaseBody(key, second, grant->lease + 1)));
+  EXPECT_TRUE(done(etcd::ReleaseBody(key, second, grant->lease)));
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ Result<> Keeper::Renew() {
 
 void Keeper::LeaseIsGone() {
   lease_ = 0;
-  claimed_ = 0;
+  claimed_.reset();
   seated_.reset();
   seating_ = {};
   turns_.Lost();
@@ -141,7 +141,8 @@ Result<> Keeper::TakeSeat() {
   }
   if (!self) return {};
   const std::string key = options_.keys.members + self->name;
-  const Lease holder = view_.LeaseOf(key);
+  const auto seat = view_.Find(key);
+  const Lease holder = seat ? seat->lease : 0;
   if (seated_ && seated_->name == self->name && holder != 0 && holder != lease_)
     return Fail(ErrorCode::kConflict, "another server calls itself {} too; rename one", self->name);
   // Load changes all the time; it is told no more often than the lease is renewed.
@@ -163,39 +164,42 @@ void Keeper::Learn(KeyValue news) {
 
 void Keeper::LoseWithKey() {
   const auto wish = turns_.Wanted();
-  if (wish && wish->leads && view_.LeaseOf(options_.keys.leader) != lease_) turns_.Lost();
+  if (!wish || !wish->leads) return;
+  const auto holder = view_.Find(options_.keys.leader);
+  if (!holder || holder->lease != lease_) turns_.Lost();
 }
 
 Result<> Keeper::Compete() {
   LoseWithKey();
-  const Lease holder = view_.LeaseOf(options_.keys.leader);
-  const bool ours = holder == lease_;
+  const auto holder = view_.Find(options_.keys.leader);
+  const bool ours = holder && holder->lease == lease_;
   const auto wish = turns_.Wanted();
   if (wish && wish->leads) return {};
-  const bool claimed = wish && claimed_ == wish->number;
-  if (claimed_ != 0 && !claimed) return Release();
-  if (ours && !claimed) return Release();  // a claim of an earlier candidacy that came late
-  if (!wish || (holder != 0 && !ours)) return {};
+  const bool claimed = wish && claimed_ && claimed_->number == wish->number;
+  if (claimed_ && !claimed) return Release(claimed_->text);
+  // A claim of an earlier candidacy may come late.
+  if (ours && !(claimed && holder->value == claimed_->text)) return Release(holder->value);
+  if (!wish || (holder && !ours)) return {};
   return Claim(*wish);
 }
 
 Result<> Keeper::Claim(const Turns::Wish& wish) {
   const std::string& key = options_.keys.leader;
-  const std::string value = LeaderText(wish.name);
-  claimed_ = wish.number;  // from here on it may be there, whatever the answer says
+  const std::string value = LeaderText(wish.name, wish.number);
+  claimed_ = {wish.number, value};  // from here on it may be there, whatever the answer says
   const auto answer = Txn(ClaimBody(key, value, lease_));
   if (!answer) return Fail(answer.error());
   KeyValue holder{.key = key, .value = value, .revision = answer->revision, .lease = lease_};
   if (!answer->succeeded && !answer->found.empty()) holder = answer->found.front();
   Learn(holder);
-  if (holder.lease == lease_) (void)turns_.Won(wish.number, until_);
+  if (holder.lease == lease_ && holder.value == value) (void)turns_.Won(wish.number, until_);
   return {};
 }
 
-Result<> Keeper::Release() {
-  const auto answer = Txn(ReleaseBody(options_.keys.leader, lease_));
+Result<> Keeper::Release(const std::string& value) {
+  const auto answer = Txn(ReleaseBody(options_.keys.leader, value, lease_));
   if (!answer) return Fail(answer.error());
-  claimed_ = 0;
+  if (claimed_ && claimed_->text == value) claimed_.reset();
   if (answer->succeeded)
     Learn({.key = options_.keys.leader, .revision = answer->revision, .deleted = true});
   return {};

@@ -52,7 +52,7 @@ class Keeper {
   void LoseWithKey();  // when the leader's key is no longer ours
   Result<> Compete();
   Result<> Claim(const Turns::Wish& wish);
-  Result<> Release();
+  Result<> Release(const std::string& value);
   void Learn(KeyValue news);
   Result<TxnAnswer> Txn(const std::string& body);
 
@@ -69,8 +69,12 @@ class Keeper {
   bool renewed_ = false;          // the last one went well
   Steady::time_point seating_{};  // not before
   Position position_;
-  std::uint64_t claimed_ = 0;     // the candidacy that the leader's key was, or may be, put for
-  std::optional<Member> seated_;  // as it was put with this lease
+  struct Claimed {
+    std::uint64_t number = 0;  // of the candidacy
+    std::string text;          // the key's value
+  };
+  std::optional<Claimed> claimed_;  // that the leader's key was, or may be, put for
+  std::optional<Member> seated_;    // as it was put with this lease
 
   mutable base::Mutex mutex_;
   base::Condition news_;

@@ -155,12 +155,14 @@ std::string ClaimBody(std::string_view key, std::string_view value, Lease lease)
                                       {"failure", json::array{std::move(find)}}});
 }
 
-std::string ReleaseBody(std::string_view key, Lease lease) {
+std::string ReleaseBody(std::string_view key, std::string_view value, Lease lease) {
   json::object held{{"target", "LEASE"},
                     {"result", "EQUAL"},
                     {"key", ToBase64(key)},
                     {"lease", NumberText(lease)}};
-  return json::serialize(json::object{{"compare", json::array{std::move(held)}},
+  json::object same{
+      {"target", "VALUE"}, {"result", "EQUAL"}, {"key", ToBase64(key)}, {"value", ToBase64(value)}};
+  return json::serialize(json::object{{"compare", json::array{std::move(held), std::move(same)}},
                                       {"success", json::array{DeleteOf(key)}}});
 }
 
@@ -240,8 +242,8 @@ Result<json::object> ReadAnswer(int status, std::string_view body) {
   return object;
 }
 
-std::string LeaderText(std::string_view name) {
-  return json::serialize(json::object{{"name", name}});
+std::string LeaderText(std::string_view name, std::uint64_t claim) {
+  return json::serialize(json::object{{"name", name}, {"claim", claim}});
 }
 
 std::string MemberText(const Member& member) {

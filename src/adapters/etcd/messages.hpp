@@ -55,8 +55,8 @@ std::string RangeBody(std::string_view prefix);
 std::string WatchBody(std::string_view prefix, Revision from);
 // Puts `key` when it is absent, and finds it otherwise.
 std::string ClaimBody(std::string_view key, std::string_view value, Lease lease);
-// Deletes `key` when it has this lease.
-std::string ReleaseBody(std::string_view key, Lease lease);
+// Deletes `key` when it has this lease and this value: one that comes late takes no later claim.
+std::string ReleaseBody(std::string_view key, std::string_view value, Lease lease);
 // Puts `key`, and deletes `replaced` unless that is empty.
 std::string PutBody(std::string_view key, std::string_view value, Lease lease,
                     std::string_view replaced);
@@ -74,7 +74,8 @@ Result<TxnAnswer> ReadTxn(const boost::json::object& answer);
 Result<WatchNews> ReadNews(const boost::json::object& answer);
 
 // The values of Muster's own keys.
-std::string LeaderText(std::string_view name);
+// `claim` tells claims under one lease apart.
+std::string LeaderText(std::string_view name, std::uint64_t claim);
 std::string MemberText(const Member& member);
 Result<std::string> ReadLeader(std::string_view text);
 Result<Member> ReadMember(std::string_view text);

@@ -58,10 +58,11 @@ std::vector<Member> View::Members() const {
   return members_;
 }
 
-Lease View::LeaseOf(const std::string& key) const {
+std::optional<KeyValue> View::Find(const std::string& key) const {
   base::Lock lock(mutex_);
   const auto found = known_.find(key);
-  return found == known_.end() || found->second.deleted ? 0 : found->second.lease;
+  if (found == known_.end() || found->second.deleted) return std::nullopt;
+  return found->second;
 }
 
 }  // namespace muster::etcd

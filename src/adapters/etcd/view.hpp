@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,8 +39,9 @@ class View {
   bool Apply(std::span<const KeyValue> events) EXCLUDES(mutex_);
 
   std::string Leader() const EXCLUDES(mutex_);
-  std::vector<Member> Members() const EXCLUDES(mutex_);          // by name
-  Lease LeaseOf(const std::string& key) const EXCLUDES(mutex_);  // 0 when it is not there
+  std::vector<Member> Members() const EXCLUDES(mutex_);  // by name
+  // As it is known; nothing when it is not there.
+  std::optional<KeyValue> Find(const std::string& key) const EXCLUDES(mutex_);
 
  private:
   void Take(const KeyValue& news) REQUIRES(mutex_);

@@ -93,7 +93,7 @@ TEST(EtcdValues, MembersAndLeadersComeBackAsTheyWere) {
                       .draining = true,
                       .unfit = "too old"};
   EXPECT_EQ(ReadMember(MemberText(member)), member);
-  EXPECT_EQ(ReadLeader(LeaderText("a\"")), "a\"");
+  EXPECT_EQ(ReadLeader(LeaderText("a\"", 7)), "a\"");
 }
 
 TEST(EtcdValues, WhatIsNoMemberIsNone) {

@@ -17,7 +17,7 @@ KeyValue Gone(const std::string& name, Revision revision) {
   return {.key = "/m/members/" + name, .revision = revision, .deleted = true};
 }
 KeyValue Leader(const std::string& name, Revision revision, Lease lease) {
-  return {.key = "/m/leader", .value = LeaderText(name), .revision = revision, .lease = lease};
+  return {.key = "/m/leader", .value = LeaderText(name, 1), .revision = revision, .lease = lease};
 }
 bool Apply(View& view, const KeyValue& event) { return view.Apply({&event, 1}); }
 
@@ -32,11 +32,11 @@ TEST_F(EtcdView, TellsWhetherAnythingLooksDifferent) {
   EXPECT_FALSE(Apply(view_, Seat("a", 3)));
   EXPECT_TRUE(Apply(view_, Leader("a", 4, 9)));
   EXPECT_EQ(view_.Leader(), "a");
-  EXPECT_EQ(view_.LeaseOf("/m/leader"), 9);
+  EXPECT_EQ(view_.Find("/m/leader")->lease, 9);
   EXPECT_FALSE(Apply(view_, Leader("a", 5, 10)));
   EXPECT_TRUE(Apply(view_, {.key = "/m/leader", .revision = 6, .deleted = true}));
   EXPECT_EQ(view_.Leader(), "");
-  EXPECT_EQ(view_.LeaseOf("/m/leader"), 0);
+  EXPECT_FALSE(view_.Find("/m/leader"));
   EXPECT_FALSE(Apply(view_, {.key = "/m/else", .value = "x", .revision = 7}));
   EXPECT_FALSE(Apply(view_, {.key = "/m/members/b", .value = "no JSON", .revision = 8}));
 }
