@@ -111,6 +111,9 @@ Result<> HttpClient::Impl::ReceiveMessage(Parser& parser, Duration silence, cons
       }
     }
     if (parser.is_done() || (!error && MayPut(parser, in.size()))) continue;
+    // Of a body in chunks the parser leaves what has no end yet.
+    if (parser.is_header_done() && in.size() > kMaxHeader)
+      return Fail(ErrorCode::kTimeout, "the answer is not HTTP: a chunk without an end");
     if (auto filled = Fill(parser, silence); !filled) return filled;
   }
   return {};

@@ -34,7 +34,18 @@ RequestReader::State RequestReader::Feed(beast::flat_buffer& in) {
     if (head_bytes_ + in.size() > limits_.max_header) return Failed(http::error::header_limit);
     return State::kHead;
   }
-  return parser_.is_done() ? State::kDone : State::kBody;
+  if (parser_.is_done()) return Done();
+  // Of a body in chunks the parser leaves what has no end yet: the line before a chunk, or all that
+  // follows the last one.
+  if (in.size() > limits_.max_header && parser_.chunked()) return Failed(http::error::header_limit);
+  return State::kBody;
+}
+
+// What follows a body is no part of the head: it was not there when that was checked.
+RequestReader::State RequestReader::Done() {
+  if (head_) parser_.get().base() = std::move(*head_);
+  head_.reset();
+  return State::kDone;
 }
 
 RequestReader::State RequestReader::CheckHead() {
@@ -47,6 +58,7 @@ RequestReader::State RequestReader::CheckHead() {
     return State::kStreams;
   }
   if (length && *length > limits_.max_body) return Failed(http::error::body_limit);
+  if (parser_.chunked()) head_ = request.base();
   parser_.body_limit(limits_.max_body);
   parser_.eager(true);
   return State::kBody;

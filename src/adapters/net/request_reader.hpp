@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,6 +45,7 @@ class RequestReader {
   State Refuse(int status, std::string reason);
   State Failed(error_code error);
   State CheckHead();
+  State Done();
   bool HeadFits();
 
   const ServerLimits& limits_;
@@ -51,6 +53,7 @@ class RequestReader {
   Parser parser_;
   std::size_t head_bytes_ = 0;  // taken while the head is not complete
   bool head_checked_ = false;
+  std::optional<Request::header_type> head_;  // of a request in chunks, as it was checked
   bool continued_ = false;
   std::uint64_t body_length_ = 0;
   int status_ = 0;

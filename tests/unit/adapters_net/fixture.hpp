@@ -107,6 +107,8 @@ class NetTest : public ::testing::Test {
       signal_.Update([&] { warnings_.emplace_back(text); });
     };
   }
+  // Handlers of a derived test use its members: the server ends before they do.
+  void TearDown() override { Stop(); }
   ~NetTest() override { Stop(); }
 
   void Start() {

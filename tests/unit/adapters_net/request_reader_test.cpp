@@ -53,6 +53,51 @@ TEST(RequestReader, RefusesALongHeaderAlsoLineByLine) {
   }
 }
 
+TEST(RequestReader, WhatFollowsABodyIsNoPartOfTheHead) {
+  const std::string_view text =
+      "POST / HTTP/1.1\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nA: c\r\n"
+      "Authorization: Bearer x\r\n\r\n";
+  const ServerLimits limits{.max_header_fields = 2};
+  for (std::size_t cut = 0; cut < text.size(); ++cut) {
+    RequestReader reader(limits);
+    ASSERT_EQ(FeedInPieces(reader, text, cut), RequestReader::State::kDone) << cut;
+    const HttpRequest request = PlainRequest(reader.Release());
+    EXPECT_EQ(request.method, "POST");
+    EXPECT_EQ(request.target, "/");
+    EXPECT_EQ(request.headers, (Headers{{"A", "b"}, {"Transfer-Encoding", "chunked"}}));
+    EXPECT_EQ(request.body, "hello");
+  }
+}
+
+TEST(RequestReader, RefusesChunksWithoutAnEnd) {
+  const ServerLimits limits{.max_header = 1000};
+  for (const std::string_view begin :
+       {"0;", "5;", "0\r\nA: ", "0\r\nA: b\r\n", "5\r\nhello\r\n0\r\nA:"}) {
+    RequestReader reader(limits);
+    beast::flat_buffer in;
+    auto state = Feed(reader, in, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n");
+    state = Feed(reader, in, begin);
+    std::size_t fed = 0;
+    for (; state == RequestReader::State::kBody && fed < 100'000; ++fed)
+      state = Feed(reader, in, begin.ends_with('\n') ? "A: b\r\n" : "a");
+    EXPECT_EQ(state, RequestReader::State::kRefused) << begin;
+    EXPECT_EQ(reader.status(), 431) << begin;
+    EXPECT_LT(fed, 1100U) << begin;
+  }
+}
+
+TEST(RequestReader, TakesABodyOfManySmallChunks) {
+  const ServerLimits limits{.max_header = 1000, .max_body = 10'000};
+  RequestReader reader(limits);
+  beast::flat_buffer in;
+  auto state = Feed(reader, in, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n");
+  std::string chunks;
+  for (int i = 0; i < 10'000; ++i) chunks += "1\r\nx\r\n";
+  state = Feed(reader, in, chunks + "0\r\n\r\n");
+  EXPECT_EQ(state, RequestReader::State::kDone);
+  EXPECT_EQ(reader.Release().body().size(), 10'000U);
+}
+
 TEST(RequestReader, LeavesTheNextRequestInTheBuffer) {
   const ServerLimits limits;
   RequestReader reader(limits);
