@@ -156,7 +156,9 @@ void StreamHub::TakeOutput(const std::vector<LogChunk>& chunks) {
     base::Lock lock(mutex_);
     silent_.erase(chunk.task.run);
     if (!by_log_.contains(chunk.task.run)) continue;
-    const std::string text = LogEvent(chunk, host);
+    // Output may come late, when its run has ended and is not known here any more, or before it is
+    // known to a new leader: who listens then reads it from where it is kept.
+    const std::string text = host.empty() ? GapEvent(chunk.task.run) : LogEvent(chunk, host);
     ForEach(by_log_, chunk.task.run, [&](Subscriber& subscriber) {
       if (subscriber.exchange->Unsent() + subscriber.held.size() < kMostUnsent) {
         subscriber.behind = false;

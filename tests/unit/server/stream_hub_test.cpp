@@ -154,6 +154,18 @@ TEST_F(StreamHubTest, SlowReaderGetsOneGapAndOutputAgainWhenItCaughtUp) {
   EXPECT_THAT(client->read, HasSubstr("event: log"));
 }
 
+TEST_F(StreamHubTest, OutputOfARunThatIsNotKnownIsAGap) {
+  Start(10);
+  const auto client = Listen("log:r7");
+  view_.Forget();
+  Say(0);
+  EXPECT_THAT(client->read, HasSubstr("event: gap"));
+  EXPECT_THAT(client->read, Not(HasSubstr("event: log")));
+  Start(11);
+  Say(0);
+  EXPECT_THAT(client->read, HasSubstr("event: log"));
+}
+
 TEST_F(StreamHubTest, SweepForgetsWhoIsGone) {
   Start(10);
   const auto client = Listen("run:r7,log:r7");
