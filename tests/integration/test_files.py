@@ -1,4 +1,4 @@
-"""Files to hosts and back: muster cp and fetch, what survives a crash, and what it costs in memory."""
+"""Files to hosts and back: muster cp and fetch, and what survives a crash."""
 
 import hashlib
 import os
@@ -8,46 +8,8 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from muster_cluster import ClusterTest, processes_of, wait_until  # noqa: E402
-
-MEGABYTE = 1 << 20
-
-
-def make_file(path, megabytes):
-    """A file that no disk can make smaller; gives its SHA-256."""
-    digest = hashlib.sha256()
-    with open(path, "wb") as file:
-        for _ in range(megabytes):
-            block = os.urandom(MEGABYTE)
-            digest.update(block)
-            file.write(block)
-    return digest.hexdigest()
-
-
-def digest_of(path):
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def transfers_of(folder):
-    """The processes of a cluster that move files."""
-    found = []
-    for pid in processes_of(folder):
-        try:
-            if Path(f"/proc/{pid}/comm").read_text().strip() == "muster-transfer":
-                found.append(pid)
-        except OSError:
-            continue
-    return found
-
-
-def most_memory(pid):
-    """The most that a process ever had resident, in MB; 0 when it is gone."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM")), 0)
+from large_files import MEGABYTE, digest_of, make_file, transfers_of  # noqa: E402
+from muster_cluster import ClusterTest, wait_until  # noqa: E402
 
 
 class Copies(ClusterTest):
@@ -189,30 +151,6 @@ class Crashes(ClusterTest):
         self.assertGreater(part.stat().st_size, 16 * MEGABYTE)
         self.assertCode(cluster.muster("cp", "-t", "h1", cluster.folder / "large", self.place), 0)
         self.assertEqual(digest_of(self.place), self.digest)
-
-
-class Memory(ClusterTest):
-    def test_a_large_file_passes_in_small_pieces(self):
-        cluster = self.new_cluster("h1", "h2")
-        source = cluster.folder / "large"
-        digest = make_file(source, 300)
-        places = {host: cluster.folder / f"placed-{host}" for host in ("h1", "h2")}
-        commands = [cluster.begin("cp", "-t", host, source, place) for host, place in places.items()]
-        most = {}
-
-        def ended():
-            for pid in transfers_of(cluster.folder):
-                most[pid] = max(most.get(pid, 0), most_memory(pid))
-            return all(command.process.poll() is not None for command in commands)
-
-        wait_until("both have it", ended)
-        for command in commands:
-            self.assertCode(command.finish(), 0)
-        for place in places.values():
-            self.assertEqual(digest_of(place), digest)
-        self.assertTrue(most)
-        self.assertLess(max(most.values()), 100, most)
-        self.assertLess(most_memory(cluster.server.process.pid), 100)
 
 
 if __name__ == "__main__":
