@@ -1,6 +1,7 @@
 #include "cli/api_client.hpp"
 
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -9,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "cli/client_name.hpp"
+#include "domain/trace_parent.hpp"
 
 namespace muster::cli {
 namespace {
@@ -167,6 +169,9 @@ Result<json::value> ApiClient::Post(std::string_view path, const json::value& bo
   auto request = Request("POST", ApiTarget(path, query));
   request.headers.emplace_back("Content-Type", "application/json");
   if (!key.empty()) request.headers.emplace_back("Idempotency-Key", key);
+  // Who works inside a trace, a build for example, finds what it started here in it.
+  if (const char* trace = std::getenv("TRACEPARENT"); trace != nullptr && ParseTraceParent(trace))
+    request.headers.emplace_back("traceparent", trace);
   request.body = json::serialize(body);
   const auto response = Call(request);
   if (!response) return Fail(response.error());

@@ -71,6 +71,7 @@ void AddSteering(CLI::App& app,
 void AddHosts(CLI::App& app, Context& context);
 void AddAgents(CLI::App& app, Context& context);
 void AddWhy(CLI::App& app, Context& context);
+void AddTrace(CLI::App& app, Context& context);
 void AddStatus(CLI::App& app, Context& context);
 void AddVersion(CLI::App& app, Context& context);
 void AddTokens(CLI::App& app, Context& context);

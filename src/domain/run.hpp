@@ -225,8 +225,9 @@ struct Run {
   std::vector<std::uint32_t> skips;  // stages to be skipped when their turn comes
   RunId parent;                      // the run that started it
   Visit parent_visit;
-  std::string trigger;  // that started it; "" is none
-  WallTime slot;        // the nominal time it was started for
+  std::string trigger;            // that started it; "" is none
+  WallTime slot;                  // the nominal time it was started for
+  std::string trace_parent = {};  // its caller's place in a trace (TraceParent); "" is none
   // Which batch took the first stop of this pass, and which ended the run; none: not yet, or the
   // row is older than these.
   CommitNumber stop_commit = {};

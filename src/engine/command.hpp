@@ -39,6 +39,7 @@ struct StartRun {
   bool during_freeze = false;        // the person knows of the freeze, and means it
   bool include_maintenance = false;  // also hosts that somebody works on
   FrozenHosts frozen = {};
+  std::string trace_parent = {};  // as in Run
 };
 
 struct StopRun {

@@ -177,6 +177,7 @@ settings::Table Describe(Config& config) {
                     "No new runs with less room: a share, a size, or the smaller of both.")
                    .Checked(CheckDiskFloor)}),
       outside::Describe(config.outside),
+      Describe(config.traces),
       Section("limits", "What is taken from outside before the answer is no.", Limits(config)),
   };
 }

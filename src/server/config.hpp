@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "domain/host.hpp"
 #include "server/keeping/retention.hpp"
+#include "server/traces/settings.hpp"
 
 namespace muster::server {
 
@@ -56,6 +57,7 @@ struct Config {
   std::size_t failures_per_minute = 30;  // also there: bad tokens and joins of one address
   Retention retention;                   // retention: {logs, runs, audit}
   outside::OutsideSettings outside;      // what the server may call by itself
+  TraceSettings traces;                  // of ended runs
   std::string disk_floor = "5%,1GB";     // disk: {stop_runs_below}, see ParseDiskFloor
   StoreConfig store;
   ClusterConfig cluster;

@@ -1,5 +1,7 @@
 #include "server/outside_work.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -44,6 +46,7 @@ Result<ServerAction> OutsideWork::Prepare(const engine::ServerOrder& order) {
   if (const auto* http = std::get_if<HttpAction>(&order.what)) {
     HttpAction filled = *http;
     if (auto done = fill(filled); !done) return Fail(done.error());
+    CarryTrace(order.task, filled);
     action.what = std::move(filled);
     return action;
   }
@@ -68,6 +71,18 @@ Result<ServerAction> OutsideWork::Prepare(const engine::ServerOrder& order) {
                  ? means_.public_url
                  : fmt::format("{}/runs/{}", means_.public_url, FormatRunId(order.task.run))};
   return action;
+}
+
+// A job that sets the header itself means its own.
+void OutsideWork::CarryTrace(const TaskKey& task, HttpAction& http) const {
+  constexpr std::string_view kHeader = "traceparent";
+  const auto is_it = [&](const auto& header) {
+    return std::ranges::equal(header.first, kHeader, {},
+                              [](char c) { return std::tolower(static_cast<unsigned char>(c)); });
+  };
+  if (!means_.trace || std::ranges::any_of(http.headers, is_it)) return;
+  if (auto place = means_.trace(task); !place.empty())
+    http.headers.emplace_back(kHeader, std::move(place));
 }
 
 void OutsideWork::Report(const TaskKey& task, ServerOutcome outcome) {

@@ -25,7 +25,9 @@ class OutsideWork {
     ChannelSource& channels;
     FindSecret find_secret;
     std::string public_url;  // "" when the server knows none
-    Submit submit;           // must not block
+    // The `traceparent` that a request of this task carries; "" is none.
+    std::function<std::string(const TaskKey& task)> trace = {};
+    Submit submit;  // must not block
   };
   // `workers` look channels up. All of it outlives the object; the actions are stopped before it
   // goes away.
@@ -37,6 +39,7 @@ class OutsideWork {
  private:
   void Begin(const engine::ServerOrder& order) EXCLUDES(mutex_);
   Result<ServerAction> Prepare(const engine::ServerOrder& order);
+  void CarryTrace(const TaskKey& task, HttpAction& http) const;
   void Report(const TaskKey& task, ServerOutcome outcome) EXCLUDES(mutex_);
 
   Means means_;

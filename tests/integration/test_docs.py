@@ -29,6 +29,7 @@ NOT_RUN = {
     "docs/operating.md": 3,
     "docs/postgresql.md": 3,
     "docs/simulation.md": 2,
+    "docs/traces.md": 1,
     "docs/tasks.md": 1,
     "docs/triggers.md": 3,
 }

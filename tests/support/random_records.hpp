@@ -241,6 +241,7 @@ class RandomRecords : public RandomValues {
     run.parent_visit = Visit(Small());
     run.trigger = Text();
     run.slot = Time();
+    run.trace_parent = Text();
     return run;
   }
   TriggerSpec SomeTriggerSpec() {
@@ -420,7 +421,7 @@ inline bool SameRow(const Run& a, const Run& b) {
          a.pause == b.pause && a.outcome == b.outcome && a.closing == b.closing &&
          a.used == b.used && a.ticking == b.ticking && a.overrides == b.overrides &&
          a.skips == b.skips && a.parent == b.parent && a.parent_visit == b.parent_visit &&
-         a.trigger == b.trigger && a.slot == b.slot;
+         a.trigger == b.trigger && a.slot == b.slot && a.trace_parent == b.trace_parent;
 }
 
 inline bool SameRun(const Run& a, const Run& b) {

@@ -70,6 +70,7 @@ void PutFlow(const Run& run, wire::Run* out) {
   out->set_parent_visit(run.parent_visit.value);
   out->set_trigger(run.trigger);
   out->set_slot_ms(run.slot.ms);
+  out->set_trace_parent(run.trace_parent);
 }
 
 Result<> TakeFlow(const wire::Run& in, Run* run) {
@@ -92,6 +93,7 @@ Result<> TakeFlow(const wire::Run& in, Run* run) {
   run->parent_visit = Visit(in.parent_visit());
   run->trigger = in.trigger();
   run->slot = {in.slot_ms()};
+  run->trace_parent = in.trace_parent();
   return {};
 }
 

@@ -83,6 +83,7 @@ OpenRun& CreateRun(Turn& turn, NewRun made) {
   run.parent_visit = made.parent_visit;
   run.trigger = std::move(made.trigger);
   run.slot = made.slot;
+  run.trace_parent = std::move(made.trace_parent);
   if (!run.trigger.empty()) turn.state.triggers.runs[run.trigger].insert(id);
   SettleOutput(run);
   ResetProgress(run);
@@ -134,9 +135,10 @@ void Decide(Turn& turn, const StartRun& command) {
                                                         hosts.left_out)});
   RunSpec spec = command.spec;
   spec.left_out = std::move(hosts.left_out);
-  OpenRun& run = CreateRun(
-      turn,
-      {.by = command.caller.name, .spec = std::move(spec), .targets = std::move(hosts.targets)});
+  OpenRun& run = CreateRun(turn, {.by = command.caller.name,
+                                  .spec = std::move(spec),
+                                  .targets = std::move(hosts.targets),
+                                  .trace_parent = command.trace_parent});
   if (!command.key.empty()) RememberKey(turn, KeyOf(command), run.run.id);
   AuditStart(turn, command, run.run, *run.targets);
   turn.Answer(command.caller, RunStarted{run.run.id, run.run.state, run.run.hosts, turn.commit,

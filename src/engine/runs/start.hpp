@@ -14,6 +14,7 @@ struct NewRun {
   Visit parent_visit = {};
   std::string trigger = {};  // that starts it, and for which slot
   WallTime slot = {};
+  std::string trace_parent = {};
 };
 // Makes a run and enters its first stage.
 OpenRun& CreateRun(Turn& turn, NewRun made);

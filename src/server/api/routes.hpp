@@ -35,6 +35,7 @@ std::vector<Route> DebugRoutes(Services& services);
 std::vector<Route> FreezeRoutes(Services& services);   // and maintenance of hosts
 std::vector<Route> TriggerRoutes(Services& services);  // and their slots
 std::vector<Route> CheckRoutes(Services& services);    // proofs over what is on record
+std::vector<Route> TraceRoutes(Services& services);
 
 // Servers of the cluster: who is there, who may join, who is to drain, and the end of an upgrade.
 struct ServerServices {

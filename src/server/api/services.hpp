@@ -19,6 +19,7 @@
 #include "server/live/stream_hub.hpp"
 #include "server/log_ring.hpp"
 #include "server/results/run_results.hpp"
+#include "server/traces/trace_sender.hpp"
 
 namespace muster::server::api {
 
@@ -52,6 +53,8 @@ struct Services {
     std::optional<Duration> clock_ahead;  // of the store's, or else the leader's; when it is known
   };
   std::function<Standing()> standing;
+  const TraceSender& traces;
+  std::string server;  // this one's name
 };
 
 }  // namespace muster::server::api

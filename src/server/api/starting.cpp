@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "domain/host_ranges.hpp"
+#include "domain/trace_parent.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -103,6 +104,8 @@ Result<> CheckHosts(Services& services, const documents::JobDocument& job, std::
 }
 
 void AskToStart(Services& services, const CallPtr& call, engine::StartRun command) {
+  if (const auto parent = ParseTraceParent(net::FindHeader(call->request().headers, "traceparent")))
+    command.trace_parent = FormatTraceParent(*parent);
   services.engine.Ask(std::move(command), [&services, call](Result<engine::Answer> answer) {
     if (answer)
       if (const auto* closed = std::get_if<engine::GateClosed>(&*answer))

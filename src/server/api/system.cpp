@@ -99,6 +99,13 @@ void Metrics(Services& services, const CallPtr& call) {
       Metric("muster_clock_ahead_seconds",
              "This machine's clock, of the store's or the leader's, at least; 0: nobody to ask",
              MetricType::Gauge, number(standing.clock_ahead.value_or(Duration(0)).count()) / 1000));
+  const auto traces = services.traces.Count();
+  families.push_back(Metric("muster_traces_sent_total", "Runs that the collector was told of",
+                            MetricType::Counter, number(traces.sent)));
+  families.push_back(Metric("muster_traces_dropped_total", "Runs that it will not be told of",
+                            MetricType::Counter, number(traces.dropped)));
+  families.push_back(Metric("muster_traces_queue", "Runs that it is still to be told of",
+                            MetricType::Gauge, number(traces.queued)));
   AddKeepingMetrics(services, families);
   AddTriggerMetrics(engine.triggers, services.clock.Read().wall, families);
   std::ostringstream out;

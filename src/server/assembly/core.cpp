@@ -25,6 +25,15 @@ engine::Pipeline::Settings EngineSettings(const Config& config) {
   return settings;
 }
 
+// Whoever sets the collector's address decides on every machine anyway: any address will do.
+Result<std::unique_ptr<ServerActions>> WayToCollector(const TraceSettings& settings,
+                                                      const Clock& clock) {
+  auto actions = outside::CurlActions::Make(
+      {.allow = {"0.0.0.0/0", "::/0"}, .deny = {}, .ca_file = settings.ca_file}, clock);
+  if (!actions) return Fail(actions.error());
+  return std::unique_ptr<ServerActions>(std::move(*actions));
+}
+
 }  // namespace
 
 Core::Core(Foundation& under)
@@ -63,6 +72,10 @@ Core::Core(Foundation& under)
                      [this](const std::string& name, Duration ahead) {
                        judge.FollowerSaid(name, ahead, foundation.clock.Read());
                      }}),
+      traces(store, under.self.name,
+             [&under](const TraceSettings& settings) {
+               return WayToCollector(settings, under.clock);
+             }),
       engine(
           watched, followers, *under.coordinator, under.clock,
           [this](std::vector<engine::News> news) { TakeNews(std::move(news)); },
@@ -92,6 +105,11 @@ Core::Core(Foundation& under)
                .channels = channels,
                .find_secret = FindSecrets(),
                .public_url = under.config.public_url,
+               .trace = [this](const TaskKey& task) -> std::string {
+                 if (!traces.On()) return "";
+                 const auto place = PlaceOf(store, task);
+                 return place ? FormatTraceParent(*place) : "";
+               },
                .submit = [this](engine::Command command) { engine.Submit(std::move(command)); }},
               workers) {
   network.Attach();
@@ -136,6 +154,7 @@ void Core::TakeNews(std::vector<engine::News> news) {
     if (const auto* values = std::get_if<engine::SecretNews>(&one)) secrets.Take(*values);
   }
   results.Take(news);
+  traces.Take(news);
   live.Take(std::move(news));
 }
 
@@ -151,6 +170,7 @@ void Core::ShowStored(const StoredOutput& output) {
 }
 
 Result<> Core::Start() {
+  if (const auto used = traces.Use(foundation.config.traces); !used) return used;
   cluster.Start();
   if (const auto started = engine.Start(); !started) return started;
   if (foundation.Clustered()) pulse.Start();
@@ -173,6 +193,7 @@ void Core::Stop() {
   pulse.Stop();
   engine.Stop();
   foundation.coordinator->Resign();
+  traces.Stop();  // may take a moment, which nobody shall wait for who could lead
   workers.Stop();
   foundation.actions->Stop();
   // Their threads call into the gateway and the engine: they end first.
@@ -182,6 +203,7 @@ void Core::Stop() {
 
 std::vector<base::Activity::View> Core::Activities() const {
   std::vector<base::Activity::View> views{network.Look(), engine.GetActivity()};
+  if (traces.On()) views.push_back(traces.GetActivity());
   for (auto more : {foundation.stores.activities(), workers.Activities()})
     views.insert(views.end(), more.begin(), more.end());
   return views;

@@ -21,6 +21,7 @@
 #include "server/results/watched_store.hpp"
 #include "server/secret_book.hpp"
 #include "server/store_pulse.hpp"
+#include "server/traces/trace_sender.hpp"
 #include "server/worker_pool.hpp"
 
 namespace muster::server {
@@ -56,6 +57,7 @@ class Core {
   WatchedStore watched;
   ClockJudge judge;
   Followers followers;
+  TraceSender traces;
   EngineThread engine;
   StorePulse pulse;
   MemberIdentity member;

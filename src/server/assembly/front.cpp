@@ -112,7 +112,9 @@ api::Services Front::MakeServices(LogRing& log) {
           .standing = [&core, &clock = clock_]() -> api::Services::Standing {
             return {.sends_away = core.cluster.SendsAway(),
                     .clock_ahead = core.judge.Ahead(clock.Read())};
-          }};
+          },
+          .traces = core.traces,
+          .server = core.foundation.self.name};
 }
 
 // What the engine leaves to its server.
@@ -139,10 +141,11 @@ void Front::GiveWorkToServer() {
 }
 
 void Front::AddRoutes() {
-  for (auto* routes : {api::RunRoutes, api::SteeringRoutes, api::DocumentRoutes, api::JobRoutes,
-                       api::TaskRoutes, api::ResultRoutes, api::HostRoutes, api::AgentRoutes,
-                       api::FleetRoutes, api::SystemRoutes, api::TokenRoutes, api::AuditRoutes,
-                       api::DebugRoutes, api::FreezeRoutes, api::TriggerRoutes, api::CheckRoutes})
+  for (auto* routes :
+       {api::RunRoutes, api::SteeringRoutes, api::DocumentRoutes, api::JobRoutes, api::TaskRoutes,
+        api::ResultRoutes, api::HostRoutes, api::AgentRoutes, api::FleetRoutes, api::SystemRoutes,
+        api::TokenRoutes, api::AuditRoutes, api::DebugRoutes, api::FreezeRoutes, api::TriggerRoutes,
+        api::CheckRoutes, api::TraceRoutes})
     router_.Add(routes(services_));
   router_.Add(api::ArtifactRoutes(files_));
   router_.Add(api::SearchRoutes(searches_));

@@ -12,7 +12,8 @@ namespace {
 
 // Takes over what a running server can. Whoever reads a live setting only at its start is told
 // here.
-void Reload(Foundation& foundation, const Load& load, LogRing& log) {
+void Reload(Core& core, const Load& load, LogRing& log) {
+  Foundation& foundation = core.foundation;
   auto fresh = load();
   if (!fresh) return spdlog::error("not reloaded, the settings stay: {}", fresh.error().message);
   const auto changes = settings::TakeLive(Describe(foundation.config), Describe(*fresh));
@@ -20,6 +21,8 @@ void Reload(Foundation& foundation, const Load& load, LogRing& log) {
   log.SetLevel(foundation.config.log_level);
   if (const auto used = foundation.actions->Use(foundation.config.outside); !used)
     spdlog::error("outside: {}; what was in force stays", used.error().message);
+  if (const auto used = core.traces.Use(foundation.config.traces); !used)
+    spdlog::error("{}; what was in force stays", used.error().message);
   spdlog::info("reloaded changes={}", changes.size());
 }
 
@@ -56,7 +59,7 @@ Result<> Serve(Config config, const Load& load, LogRing& log) {
   if (const auto listens = front.Listen(); !listens) return listens;
   if (const auto started = core.Start(); !started) return started;
   TellOfFirstStart(**foundation);
-  core.loop.OnSignal({SIGHUP}, [&](int) { Reload(**foundation, load, log); });
+  core.loop.OnSignal({SIGHUP}, [&](int) { Reload(core, load, log); });
   core.loop.OnSignal({SIGTERM, SIGINT}, [&](int signal) { ShutDown(core, front, signal); });
   NotifyService("READY=1");
   core.loop.Run();
