@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kAgentActsExamples = R"(Examples:
   muster agents pending                        who waits to take over a known name
   muster agents replace web7                   it is the same host, set up anew
   muster agents reject web7 --reason 'not us'  it is not
@@ -113,7 +113,7 @@ void AddAgentActs(CLI::App& agents, Context& context) {
   const auto flags = std::make_shared<Flags>();
   const auto add = [&](const char* name, const char* what, auto act) {
     auto* command = agents.add_subcommand(name, what);
-    command->footer(kExamples);
+    command->footer(kAgentActsExamples);
     command->add_option("name", flags->name, "The host")->required()->type_name("NAME");
     command->callback([&context, flags, act] {
       context.action = [&context, flags, act] { return act(context, *flags); };
@@ -121,7 +121,7 @@ void AddAgentActs(CLI::App& agents, Context& context) {
     return command;
   };
   auto* pending = agents.add_subcommand("pending", "List who waits to take over a known name");
-  pending->footer(kExamples);
+  pending->footer(kAgentActsExamples);
   pending->callback([&context] { context.action = [&context] { return ListPending(context); }; });
   add("replace", "Let the machine that waits take the host over", Replace)
       ->add_option("--key", flags->key, "Only if its key begins so")

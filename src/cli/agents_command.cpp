@@ -13,7 +13,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kAgentsExamples = R"(Examples:
   muster agents invite                              one host may join, within the hour
   muster agents invite --uses 3000 --expires 1d --label zone=sh1
   muster agents invite --name 'web*'                only for hosts so named
@@ -22,7 +22,7 @@ constexpr const char* kExamples = R"(Examples:
   muster agents replace web7                        let it; or: muster agents reject web7
   muster agents revoke web7 --reason stolen         never talk to that key again)";
 
-struct InviteFlags {
+struct AgentInviteFlags {
   std::uint32_t uses = 1;
   std::string expires = "1h";
   std::vector<std::string> labels;
@@ -44,7 +44,7 @@ Result<json::object> LabelsOf(const std::vector<std::string>& pairs) {
   return labels;
 }
 
-Result<int> Invite(const Context& context, const InviteFlags& flags) {
+Result<int> InviteAgent(const Context& context, const AgentInviteFlags& flags) {
   const auto expires = ParseDuration(flags.expires);
   if (!expires) return Fail(ErrorCode::kInvalid, "--expires: {}", expires.error().message);
   auto labels = LabelsOf(flags.labels);
@@ -75,10 +75,10 @@ Result<int> Invite(const Context& context, const InviteFlags& flags) {
 void AddAgents(CLI::App& app, Context& context) {
   auto* agents = app.add_subcommand("agents", "Let hosts join");
   agents->require_subcommand(1);
-  agents->footer(kExamples);
+  agents->footer(kAgentsExamples);
   auto* invite = agents->add_subcommand("invite", "Make a token to join with, and print it");
-  const auto flags = std::make_shared<InviteFlags>();
-  invite->footer(kExamples);
+  const auto flags = std::make_shared<AgentInviteFlags>();
+  invite->footer(kAgentsExamples);
   invite->add_option("--uses", flags->uses, "How many hosts may join with it")
       ->capture_default_str();
   invite->add_option("--expires", flags->expires, "How long it can be used")->capture_default_str();
@@ -90,10 +90,10 @@ void AddAgents(CLI::App& app, Context& context) {
   invite->add_flag("--replace", flags->replace,
                    "May take over a known name with a new key (re-imaged hosts)");
   invite->callback([&context, flags] {
-    context.action = [&context, flags] { return Invite(context, *flags); };
+    context.action = [&context, flags] { return InviteAgent(context, *flags); };
   });
   auto* list = agents->add_subcommand("list", "List agents, as muster hosts does");
-  list->footer(kExamples);
+  list->footer(kAgentsExamples);
   list->callback([&context] { context.action = [&context] { return ListHosts(context, ""); }; });
   AddAgentActs(*agents, context);
 }

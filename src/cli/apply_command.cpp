@@ -16,7 +16,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kApplyExamples = R"(Examples:
   muster apply -f kernel-upgrade.yaml            a job, with the scripts and files beside it
   muster apply -f jobs/                          everything in a folder, all of it or nothing
   muster apply -f jobs/ --dry-run --diff         what would change
@@ -160,7 +160,7 @@ Result<int> Apply(const Context& context, const ApplyFlags& flags) {
 void AddApply(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("apply", "Apply documents: jobs, hosts, groups, channels");
   const auto flags = std::make_shared<ApplyFlags>();
-  command->footer(kExamples);
+  command->footer(kApplyExamples);
   command->add_option("-f,--file", flags->files, "A YAML file, a folder of them, or - for stdin")
       ->type_name("FILE")
       ->required();

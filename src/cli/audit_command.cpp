@@ -16,11 +16,10 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr Duration kPatience = std::chrono::seconds(30);
 constexpr auto kPoll = std::chrono::seconds(1);
 constexpr std::uint64_t kMostPage = 500;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kAuditExamples = R"(Examples:
   muster audit                                     the last 20 acts, the newest at the bottom
   muster audit --host db7 --since 2027-03-02T14:00:00Z --until 2027-03-02T14:05:00Z
   muster audit --by alice --act run.start -n 100
@@ -164,7 +163,7 @@ Result<int> Verify(const Context& context) {
 void AddAudit(CLI::App& app, Context& context) {
   auto* audit = app.add_subcommand("audit", "Who did what, where, when and why");
   const auto flags = std::make_shared<AuditFlags>();
-  audit->footer(kExamples);
+  audit->footer(kAuditExamples);
   audit->add_option("--host", flags->host, "Only acts that touched this host")->type_name("HOST");
   audit->add_option("--by", flags->by, "Only acts of this token");
   audit->add_option("--act", flags->act, "Only this act: run.start, run.stop, token.create, …");
@@ -179,14 +178,14 @@ void AddAudit(CLI::App& app, Context& context) {
   });
 
   auto* show = audit->add_subcommand("show", "One act, with its whole script");
-  show->footer(kExamples);
+  show->footer(kAuditExamples);
   const auto number = std::make_shared<std::uint64_t>(0);
   show->add_option("number", *number, "Which entry")->type_name("NUMBER")->required();
   show->callback([&context, number] {
     context.action = [&context, number] { return Show(context, *number); };
   });
   auto* verify = audit->add_subcommand("verify", "Check that no entry was changed or removed");
-  verify->footer(kExamples);
+  verify->footer(kAuditExamples);
   verify->callback([&context] { context.action = [&context] { return Verify(context); }; });
 }
 

@@ -9,7 +9,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr std::size_t kMostLines = 10;
+constexpr std::size_t kMostScriptLines = 10;
 
 // What was executed: all of it when the answer carries the run's own copy.
 std::string Executed(const boost::json::value& entry) {
@@ -24,7 +24,7 @@ std::string Script(const boost::json::value& entry, bool whole) {
   std::string text;
   std::size_t lines = 0;
   for (const auto line : Split(Trim(script), '\n')) {
-    if (!whole && lines == kMostLines)
+    if (!whole && lines == kMostScriptLines)
       return text + fmt::format("    … (muster audit show {})\n", NumberOf(entry, "number"));
     text += fmt::format("    {} {}\n", lines++ == 0 ? "$" : ">", line);
   }

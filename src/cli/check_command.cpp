@@ -13,7 +13,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kCheckExamples = R"(Examples:
   muster check slots                               all triggers, the last day
   muster check slots nightly --since 30d
   muster check slots --since 2027-03-01T00:00:00Z --until 2027-04-01T00:00:00Z -o json
@@ -148,7 +148,7 @@ void AddCheck(CLI::App& app, Context& context) {
   check->footer(kBothExamples);
   auto* slots = check->add_subcommand("slots", "Each due slot ended exactly once");
   const auto flags = std::make_shared<CheckFlags>();
-  slots->footer(kExamples);
+  slots->footer(kCheckExamples);
   slots->add_option("trigger", flags->trigger, "Only this one, also when it was deleted")
       ->type_name("TRIGGER");
   slots

@@ -18,7 +18,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kCheckHistoryExamples = R"(Examples:
   muster check history                             all runs of the last day
   muster check history --since 30d -o json
   muster check history --journal web1.jsonl --journal web2.jsonl
@@ -30,7 +30,6 @@ themselves wrote down. Exit code 1: something is lost, doubled, or happened befo
 
 constexpr std::size_t kMostPrinted = 50;
 constexpr std::size_t kMostFound = 1000;
-constexpr Duration kPatience = std::chrono::seconds(30);  // with a server that is away
 
 struct HistoryFlags {
   std::string since;
@@ -236,7 +235,7 @@ void AddCheckHistory(CLI::App& check, Context& context) {
   auto* history =
       check.add_subcommand("history", "Nothing of what runs did is lost, doubled or out of order");
   const auto flags = std::make_shared<HistoryFlags>();
-  history->footer(kExamples);
+  history->footer(kCheckHistoryExamples);
   history
       ->add_option("--since", flags->since,
                    "Runs made at or after: a time, or how long ago (default: 24h)")

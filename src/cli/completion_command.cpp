@@ -7,7 +7,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kCompletionExamples = R"(Examples:
   source <(muster completion bash)                             for this shell; put it into ~/.bashrc
   muster completion zsh > ~/.zfunc/_muster                     with ~/.zfunc in fpath
   muster completion fish > ~/.config/fish/completions/muster.fish
@@ -127,7 +127,7 @@ Result<int> Print(const std::string& shell) {
 void AddCompletion(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("completion", "Print what makes a shell complete commands");
   const auto shell = std::make_shared<std::string>();
-  command->footer(kExamples);
+  command->footer(kCompletionExamples);
   command->add_option("shell", *shell, "Which shell")
       ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->required();

@@ -11,14 +11,14 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kContextsExamples = R"(Examples:
   muster contexts                     the servers you are logged in to
   muster context use prod             from now on
   muster --context prod runs          this once
   MUSTER_CONTEXT=prod muster runs     in this shell, when exported)";
 
 // Tokens are never shown.
-Result<int> List(const Context& context) {
+Result<int> ListContexts(const Context& context) {
   const auto contexts = Contexts::Load(Contexts::DefaultFolder());
   if (!contexts) return Fail(contexts.error());
   json::array list;
@@ -60,8 +60,8 @@ Result<int> Use(const Context& context, const std::string& name) {
 
 void AddList(CLI::App& app, Context& context, const std::string& name) {
   auto* list = app.add_subcommand(name, "List the servers you are logged in to");
-  list->footer(kExamples);
-  list->callback([&context] { context.action = [&context] { return List(context); }; });
+  list->footer(kContextsExamples);
+  list->callback([&context] { context.action = [&context] { return ListContexts(context); }; });
 }
 
 }  // namespace
@@ -70,11 +70,11 @@ void AddContexts(CLI::App& app, Context& context) {
   AddList(app, context, "contexts");
   auto* group = app.add_subcommand("context", "Choose among the servers you are logged in to");
   group->require_subcommand(1);
-  group->footer(kExamples);
+  group->footer(kContextsExamples);
   AddList(*group, context, "list");
   auto* use = group->add_subcommand("use", "Use this server from now on");
   const auto name = std::make_shared<std::string>();
-  use->footer(kExamples);
+  use->footer(kContextsExamples);
   use->add_option("name", *name, "Which")->type_name("CONTEXT")->required();
   use->callback(
       [&context, name] { context.action = [&context, name] { return Use(context, *name); }; });

@@ -12,7 +12,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kCpExamples = R"(Examples:
   muster cp -t 'web*' kernel.deb /var/tmp/             keeps its name in that folder
   muster cp -t 'web*' app.conf /etc/app.conf --owner root:app --mode 0640
   muster cp -t app=web conf /etc/app                   the folder conf becomes /etc/app
@@ -73,7 +73,7 @@ void AddCp(CLI::App& app, Context& context) {
                                      "Copy files and folders to hosts\n"
                                      "muster cp -t EXPR [OPTIONS] SOURCE... DESTINATION");
   const auto flags = std::make_shared<CpFlags>();
-  command->footer(kExamples);
+  command->footer(kCpExamples);
   command->add_option("paths", flags->paths, "What to copy, and last where to on the hosts")
       ->type_name("FILE");
   command->add_option("--mode", flags->mode, "Of every file, in octal (default: as it is here)")

@@ -17,7 +17,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kCronExamples = R"(Examples:
   muster cron next '30 2 * * *' --tz Europe/Berlin -n 5
   muster cron next '0 3 30 * sat' --days both          the 30th, and only if it is a Saturday
   muster cron next 'H H(0-5) * * *' --seed backup      the hour and minute that 'backup' gets
@@ -222,7 +222,7 @@ void AddLanguageOptions(CLI::App& command, CronFlags& flags) {
 
 void AddNext(CLI::App& cron, Context& context, const std::shared_ptr<CronFlags>& flags) {
   auto* next = cron.add_subcommand("next", "Print the next times, one on each line");
-  next->footer(kExamples);
+  next->footer(kCronExamples);
   next->add_option("expression", flags->expression, "In quotes")->type_name("CRON")->required();
   next->add_option("--tz", flags->tz, "The time zone")->type_name("ZONE")->capture_default_str();
   next->add_option("--from", flags->from,
@@ -252,11 +252,11 @@ void AddCron(CLI::App& app, Context& context) {
   auto* cron = app.add_subcommand("cron", "Ask about cron expressions, without a server");
   const auto flags = std::make_shared<CronFlags>();
   cron->require_subcommand(1);
-  cron->footer(kExamples);
+  cron->footer(kCronExamples);
   AddNext(*cron, context, flags);
 
   auto* explain = cron->add_subcommand("explain", "Say an expression in plain words");
-  explain->footer(kExamples);
+  explain->footer(kCronExamples);
   explain->add_option("expression", flags->expression, "In quotes")->type_name("CRON")->required();
   AddLanguageOptions(*explain, *flags);
   explain->callback([&context, flags] {
@@ -264,7 +264,7 @@ void AddCron(CLI::App& app, Context& context) {
   });
 
   auto* check = cron->add_subcommand("check", "Find mistakes in a file of expressions");
-  check->footer(kExamples);
+  check->footer(kCronExamples);
   check
       ->add_option("file", flags->file,
                    "An expression on each line, # begins a comment; - is stdin")

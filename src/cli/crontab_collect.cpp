@@ -11,7 +11,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kLogPage = "1048576";
+constexpr const char* kCollectPage = "1048576";
 
 Result<std::string> OutputOf(ApiClient& api, const std::string& run, const std::string& host) {
   std::string text;
@@ -19,7 +19,7 @@ Result<std::string> OutputOf(ApiClient& api, const std::string& run, const std::
     const auto page = api.GetRawLog(run, {{"host", host},
                                           {"stream", "stdout"},
                                           {"from", std::to_string(from)},
-                                          {"limit", kLogPage}});
+                                          {"limit", kCollectPage}});
     if (!page) return Fail(page.error());
     text += page->bytes;
     if (page->next == from) return text;

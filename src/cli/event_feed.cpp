@@ -11,7 +11,7 @@ namespace muster::cli {
 namespace {
 
 // A reader that cannot keep up stops reading: the server then says `gap` instead of this growing.
-constexpr std::size_t kMostBytes = 8 << 20;
+constexpr std::size_t kMostEventBytes = 8 << 20;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ struct EventFeed::Shared {
   // False when nobody wants items any more.
   bool Put(Item item) EXCLUDES(mutex) {
     const base::Lock lock(mutex);
-    while (bytes > kMostBytes && !abandoned) room.Wait(mutex);
+    while (bytes > kMostEventBytes && !abandoned) room.Wait(mutex);
     if (abandoned) return false;
     bytes += item.event.data.size();
     items.push_back(std::move(item));

@@ -16,7 +16,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kFetchExamples = R"(Examples:
   muster fetch -t 'web*' /etc/app.conf got             got/web1/etc/app.conf, got/web2/…
   muster fetch -t app=web '/var/log/app/*.log' logs    * and ? match names on the hosts
   muster fetch -t web1 /etc/nginx nginx                a folder with all that is in it
@@ -149,7 +149,7 @@ void AddFetch(CLI::App& app, Context& context) {
                                      "Bring files from hosts into one folder per host\n"
                                      "muster fetch -t EXPR [OPTIONS] PATH... DIR");
   const auto flags = std::make_shared<FetchFlags>();
-  command->footer(kExamples);
+  command->footer(kFetchExamples);
   command->add_option("paths", flags->paths, "What to bring, and last the folder here")
       ->type_name("FILE");
   command

@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostTries = 8;
-constexpr const char* kLogPage = "1048576";
+constexpr int kMostReads = 8;
+constexpr const char* kFetchPage = "1048576";
 
 bool IsName(std::string_view part) {
   return !part.empty() && part != "." && part != ".." &&
@@ -56,7 +56,7 @@ Result<std::vector<PulledLine>> FetchedFiles::ListOf(const std::string& run,
     auto page = api_.GetRawLog(run, {{"host", host},
                                      {"stream", "stdout"},
                                      {"from", std::to_string(from)},
-                                     {"limit", kLogPage}});
+                                     {"limit", kFetchPage}});
     if (!page) return Fail(page.error());
     text += page->bytes;
     if (page->next == from) break;
@@ -74,7 +74,7 @@ Result<> FetchedFiles::Download(const PulledLine& line, const std::string& part)
   std::uint64_t at = 0;
   int write_error = 0;
   Result<> outcome;
-  for (int left = kMostTries; at < line.size && left > 0; --left) {
+  for (int left = kMostReads; at < line.size && left > 0; --left) {
     outcome = api_.GetArtifact(ToHex(line.sha256), at, [&](std::string_view piece) {
       while (!piece.empty()) {
         const ssize_t wrote = ::write(fd, piece.data(), piece.size());
@@ -85,7 +85,7 @@ Result<> FetchedFiles::Download(const PulledLine& line, const std::string& part)
         }
         piece.remove_prefix(static_cast<std::size_t>(wrote));
         at += static_cast<std::uint64_t>(wrote);
-        left = kMostTries;
+        left = kMostReads;
       }
       return true;
     });

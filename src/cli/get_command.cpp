@@ -43,7 +43,7 @@ Result<std::string> KindOf(const std::string& word) {
               "'{}' is no kind; there are jobs, triggers, hosts, groups and channels", word);
 }
 
-std::string PathOf(const std::string& kind, const std::string& name) {
+std::string DocumentsPath(const std::string& kind, const std::string& name) {
   return fmt::format("/documents/{}/{}", Segment(kind), Segment(name));
 }
 
@@ -60,7 +60,7 @@ Result<int> GetOne(const Context& context, ApiClient& api, const std::string& ki
                    const DocumentFlags& flags) {
   Query query;
   if (flags.version > 0) query.emplace_back("version", std::to_string(flags.version));
-  const auto found = api.Get(PathOf(kind, flags.name), query);
+  const auto found = api.Get(DocumentsPath(kind, flags.name), query);
   if (!found) return Fail(found.error());
   if (context.OutputFormat() == Format::kJson) {
     context.PrintDocument(*found);
@@ -78,7 +78,7 @@ Result<int> PrintAll(const Context& context, ApiClient& api, const std::string& 
                      const json::array& list) {
   std::string text;
   for (const auto& one : list) {
-    const auto whole = api.Get(PathOf(kind, TextOf(one, "name")));
+    const auto whole = api.Get(DocumentsPath(kind, TextOf(one, "name")));
     if (!whole) return Fail(whole.error());
     text += (text.empty() ? "" : "---\n") + WithEnd(TextOf(*whole, "text"));
   }
@@ -114,7 +114,7 @@ Result<int> Delete(const Context& context, const DocumentFlags& flags) {
   if (!kind) return Fail(kind.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  std::string path = PathOf(*kind, flags.name);
+  std::string path = DocumentsPath(*kind, flags.name);
   if (!flags.reason.empty()) path += "?reason=" + Segment(flags.reason);
   const auto answer = api->Delete(path);
   if (!answer) return Fail(answer.error());

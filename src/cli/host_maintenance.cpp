@@ -12,7 +12,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kHostMaintenanceExamples = R"(Examples:
   muster hosts maintenance web7 --for 4h --reason 'new disks'    runs leave it out
   muster hosts maintenance web7 --end                            and take it again
   muster run --include-maintenance -t web7 -- smartctl -a /dev/sda)";
@@ -64,7 +64,7 @@ Result<int> Maintain(const Context& context, const MaintenanceFlags& flags) {
 void AddHostMaintenance(CLI::App& hosts, Context& context) {
   auto* command = hosts.add_subcommand("maintenance", "Say that somebody works on hosts");
   const auto flags = std::make_shared<MaintenanceFlags>();
-  command->footer(kExamples);
+  command->footer(kHostMaintenanceExamples);
   command->add_option("targets", flags->targets, "Which hosts")->required()->type_name("EXPR");
   command->add_option("--for", flags->lasts, "Until then (default: until --end)")
       ->type_name("DURATION");

@@ -12,7 +12,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kHostsExamples = R"(Examples:
   muster hosts                                   every host
   muster hosts 'zone=sh1 and not @canary'        which hosts an expression means
   muster hosts web7 -o json
@@ -82,7 +82,7 @@ Result<int> ListHosts(const Context& context, const std::string& targets) {
 void AddHosts(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("hosts", "List hosts");
   const auto targets = std::make_shared<std::string>();
-  command->footer(kExamples);
+  command->footer(kHostsExamples);
   const auto missing = std::make_shared<bool>(false);
   auto* which = command->add_option("targets", *targets, "Only these")->type_name("EXPR");
   command->add_flag("--missing", *missing, "Those that never joined, or are away")->excludes(which);

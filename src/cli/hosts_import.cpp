@@ -17,7 +17,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kHostsImportExamples = R"(Examples:
   muster hosts import hosts.txt --dry-run        what would change
   muster hosts import fleet.csv                  columns beside the name become labels
   muster hosts import inventory.ini              Ansible, INI or YAML; groups become groups
@@ -27,10 +27,10 @@ It makes documents of kind host and group, as muster apply would; importing the 
 nothing. Hosts that are declared so and have not joined are shown by: muster hosts --missing)";
 
 // A request may have 4 MB; what it says of documents is much more than their texts.
-constexpr std::size_t kMostBytes = 1 << 20;
+constexpr std::size_t kMostListBytes = 1 << 20;
 constexpr std::size_t kMostDocuments = 2000;
 
-struct ImportFlags {
+struct HostsImportFlags {
   std::string file;
   std::string format = "auto";
   std::string reason;
@@ -38,7 +38,7 @@ struct ImportFlags {
   bool yes = false;
 };
 
-imports::InventoryFormat FormatOf(const ImportFlags& flags, const documents::Source& source) {
+imports::InventoryFormat FormatOf(const HostsImportFlags& flags, const documents::Source& source) {
   if (flags.format == "lines") return imports::InventoryFormat::kLines;
   if (flags.format == "csv") return imports::InventoryFormat::kCsv;
   if (flags.format == "ansible") return imports::InventoryFormat::kAnsible;
@@ -50,7 +50,7 @@ std::vector<std::string> TextsOf(const imports::Inventory& inventory) {
   std::vector<std::string> texts;
   std::size_t count = kMostDocuments;
   const auto add = [&](const std::string& document) {
-    if (count == kMostDocuments || texts.back().size() + document.size() > kMostBytes) {
+    if (count == kMostDocuments || texts.back().size() + document.size() > kMostListBytes) {
       texts.emplace_back();
       count = 0;
     }
@@ -62,7 +62,7 @@ std::vector<std::string> TextsOf(const imports::Inventory& inventory) {
 }
 
 // What becomes of the documents, over all requests.
-Result<json::array> Send(const Context& context, ApiClient& api, const ImportFlags& flags,
+Result<json::array> Send(const Context& context, ApiClient& api, const HostsImportFlags& flags,
                          const std::vector<std::string>& texts, bool dry_run) {
   json::array fates;
   for (const auto& text : texts) {
@@ -115,7 +115,7 @@ int Print(const Context& context, const imports::Inventory& inventory, json::arr
   return 0;
 }
 
-Result<int> Import(const Context& context, const ImportFlags& flags) {
+Result<int> Import(const Context& context, const HostsImportFlags& flags) {
   const auto source = ReadImportFile(flags.file, imports::kMostInventoryBytes);
   if (!source) return Fail(source.error());
   const auto inventory = imports::ReadInventory(*source, FormatOf(flags, *source));
@@ -145,8 +145,8 @@ Result<int> Import(const Context& context, const ImportFlags& flags) {
 
 void AddHostsImport(CLI::App& hosts, Context& context) {
   auto* command = hosts.add_subcommand("import", "Declare hosts and groups that a file lists");
-  const auto flags = std::make_shared<ImportFlags>();
-  command->footer(kExamples);
+  const auto flags = std::make_shared<HostsImportFlags>();
+  command->footer(kHostsImportExamples);
   command->add_option("file", flags->file, "The list, or - for stdin")
       ->required()
       ->type_name("FILE");

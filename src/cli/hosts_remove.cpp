@@ -15,7 +15,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kHostsRemoveExamples = R"(Examples:
   muster hosts rm web7 --reason 'scrapped'             one that is gone, or never joined
   muster hosts rm 'lab[01-20]'                         several; also by pattern or label
   muster agents revoke web7 && muster hosts rm web7    one that is still connected
@@ -123,7 +123,7 @@ Result<int> Remove(const Context& context, const RemoveFlags& flags) {
 void AddHostsRemove(CLI::App& hosts, Context& context) {
   auto* command = hosts.add_subcommand("rm", "Forget hosts that are gone, revoked or never joined");
   const auto flags = std::make_shared<RemoveFlags>();
-  command->footer(kExamples);
+  command->footer(kHostsRemoveExamples);
   command->add_option("targets", flags->targets, "The host, or an expression for several")
       ->required()
       ->type_name("EXPR");

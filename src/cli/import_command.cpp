@@ -15,7 +15,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kImportExamples = R"(Examples:
   muster import rundeck jobs.yaml                     documents to stdout, the report to stderr
   muster import rundeck *.yaml --into jobs            a file for each job
   muster import rundeck jobs.yaml -o json             both, for programs
@@ -25,7 +25,7 @@ Export with: rd jobs list -p PROJECT -F yaml --file jobs.yaml. The report says o
 carried over, what changed in meaning and what was not carried over, with its line. Import jobs that
 refer to each other together.)";
 
-constexpr std::size_t kMostBytes = 16 << 20;
+constexpr std::size_t kMostFileBytes = 16 << 20;
 
 struct RundeckFlags {
   std::vector<std::string> files;
@@ -35,7 +35,7 @@ struct RundeckFlags {
 Result<imports::RundeckJobs> ReadAll(const RundeckFlags& flags) {
   std::vector<documents::Source> sources;
   for (const auto& path : flags.files) {
-    auto source = ReadImportFile(path, kMostBytes);
+    auto source = ReadImportFile(path, kMostFileBytes);
     if (!source) return Fail(source.error());
     sources.push_back(std::move(*source));
   }
@@ -86,11 +86,11 @@ Result<int> ImportRundeck(const Context& context, const RundeckFlags& flags) {
 
 void AddImport(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("import", "Import what other tools keep");
-  command->footer(kExamples);
+  command->footer(kImportExamples);
   command->require_subcommand(1);
   auto* rundeck = command->add_subcommand("rundeck", "Turn Rundeck's jobs (YAML) into documents");
   const auto flags = std::make_shared<RundeckFlags>();
-  rundeck->footer(kExamples);
+  rundeck->footer(kImportExamples);
   rundeck->add_option("files", flags->files, "Exports in YAML; - is stdin")
       ->required()
       ->type_name("FILE");

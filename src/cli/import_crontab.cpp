@@ -17,7 +17,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kImportCrontabExamples = R"(Examples:
   muster import crontab --from-hosts -t 'web*' --into crontabs    of a fleet: equal lines fold
   muster import crontab --from-hosts -t all --apply --dry-run     would the server take them?
   muster import crontab deploy.cron --user deploy --host web1 --tz Europe/Berlin
@@ -220,7 +220,7 @@ void AddImportCrontab(CLI::App& import, Context& context) {
   auto* command = import.add_subcommand(
       "crontab", "Turn crontabs, of files or of the fleet, into jobs and paused triggers");
   const auto flags = std::make_shared<CrontabFlags>();
-  command->footer(kExamples);
+  command->footer(kImportCrontabExamples);
   command->add_option("files", flags->files, "Crontabs; - is stdin")->type_name("FILE");
   command->add_option("--user", flags->user, "Whose crontabs the files are")->type_name("USER");
   command->add_flag("--system", flags->system, "Their lines name their users, as in /etc/cron.d");

@@ -19,19 +19,19 @@ namespace {
 namespace fs = std::filesystem;
 namespace json = boost::json;
 
-fs::path PathOf(const ImportFlags& flags, const ImportedText& text) {
+fs::path ImportedPath(const ImportFlags& flags, const ImportedText& text) {
   return fs::path(flags.folder) / (text.name + ".yaml");
 }
 
 // What somebody may have corrected by hand is not written over.
 Result<> CheckFiles(const ImportFlags& flags, std::span<const ImportedText> texts) {
   for (const auto& text : texts) {
-    std::ifstream file(PathOf(flags, text), std::ios::binary);
+    std::ifstream file(ImportedPath(flags, text), std::ios::binary);
     if (!file || flags.force) continue;
     if (std::string(std::istreambuf_iterator<char>(file), {}) != text.text)
       return Fail(ErrorCode::kConflict,
                   "'{}' is there and says something else; --force writes over it",
-                  PathOf(flags, text).string());
+                  ImportedPath(flags, text).string());
   }
   return {};
 }
@@ -61,7 +61,7 @@ Result<> WriteImported(const ImportFlags& flags, std::span<const ImportedText> t
   std::error_code problem;
   fs::create_directories(flags.folder, problem);
   for (const auto& text : texts) {
-    const auto path = PathOf(flags, text);
+    const auto path = ImportedPath(flags, text);
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
     file << text.text;
     file.close();

@@ -16,7 +16,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kLogsExamples = R"(Examples:
   muster logs                            the output of your last run
   muster logs r12                        every host's output, as lines "host | text"
   muster logs r12 --host web3            the raw bytes of one host
@@ -208,7 +208,7 @@ Result<int> Logs(const Context& context, LogsFlags& flags) {
 void AddLogs(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("logs", "Show the output of a run");
   const auto flags = std::make_shared<LogsFlags>();
-  command->footer(kExamples);
+  command->footer(kLogsExamples);
   command->add_option("run", flags->run, "Which run (default: your last)")->type_name("RUN");
   command->add_option("--host", flags->host, "Only this host, as raw bytes")->type_name("HOST");
   command->add_option("--stage", flags->stage, "Of this stage (default: each host's last)")

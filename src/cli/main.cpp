@@ -14,7 +14,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kMainExamples = R"(Examples:
   muster login https://muster.example:8440     once; then:
   muster hosts                                 who is there
   muster run -t 'web*' -- uptime               do something
@@ -80,7 +80,7 @@ int Main(int argc, char** argv) {
   CLI::App app("Muster runs work on a fleet of hosts.", "muster");
   app.fallthrough();
   app.require_subcommand(1);
-  app.footer(kExamples);
+  app.footer(kMainExamples);
   AddGlobalOptions(app, context);
   AddCommands(app, context);
   // Reads the command line and does nothing, for tests of documentation; in no help.

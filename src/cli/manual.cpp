@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "base/text.hpp"
+#include "cli/usage.hpp"
 
 namespace muster::cli {
 namespace {
@@ -59,13 +60,8 @@ std::string Upper(std::string text) {
 std::string Bold(std::string_view text) { return "\\fB" + RoffText(text) + "\\fR"; }
 std::string Italic(std::string_view text) { return "\\fI" + RoffText(text) + "\\fR"; }
 
-std::vector<const CLI::App*> CommandsOf(const CLI::App& app) {
+std::vector<const CLI::App*> CommandsBelow(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
-}
-
-std::string PathOf(const CLI::App& command) {
-  const auto* parent = command.get_parent();
-  return parent == nullptr ? command.get_name() : PathOf(*parent) + " " + command.get_name();
 }
 
 // "EXPR" of "EXPR", "table|json" of "TEXT:{table,json}".
@@ -104,7 +100,7 @@ std::string Options(const CLI::App& command) {
 
 std::string Commands(const CLI::App& command) {
   std::string text;
-  for (const auto* below : CommandsOf(command)) {
+  for (const auto* below : CommandsBelow(command)) {
     const auto about = below->get_description();
     text += fmt::format(".TP\n{}(1)\n{}.\n", Bold(ManualName(*below)),
                         RoffText(about.substr(0, about.find('\n'))));
@@ -114,7 +110,7 @@ std::string Commands(const CLI::App& command) {
 
 std::string Synopsis(const CLI::App& command) {
   std::string text = ".SH SYNOPSIS\n" + Bold(PathOf(command)) + "\n[options]";
-  if (!CommandsOf(command).empty()) text += " " + Italic("COMMAND");
+  if (!CommandsBelow(command).empty()) text += " " + Italic("COMMAND");
   for (const auto* option : command.get_options([](const CLI::Option*) { return true; }))
     if (option->get_positional())
       text += option->get_required() ? " " + OptionHead(*option) : " [" + OptionHead(*option) + "]";

@@ -32,6 +32,9 @@ struct Terminal {
 // Writes all of `bytes`. A reader that went away ends the program quietly, as SIGPIPE would.
 void Write(std::FILE* file, std::string_view bytes);
 
+// Back to the beginning of the line, which is empty then.
+inline constexpr std::string_view kClearLine = "\r\x1b[K";
+
 std::string Paint(std::string_view text, Colour colour, bool enabled);
 Colour ColourOf(std::string_view state);
 

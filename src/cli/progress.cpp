@@ -10,8 +10,6 @@
 namespace muster::cli {
 namespace {
 
-constexpr std::string_view kClearLine = "\r\x1b[K";
-
 std::size_t Columns() {
   winsize size{};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col - 1U;

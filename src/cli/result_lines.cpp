@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "cli/output.hpp"
+#include "cli/run_result.hpp"
 #include "domain/task.hpp"
 
 namespace muster::cli {
@@ -16,8 +17,6 @@ constexpr std::size_t kMostStream = 64 << 10;
 constexpr auto kPause = std::chrono::milliseconds(100);
 // Hosts asked about in one go, so that signals and progress are not kept waiting.
 constexpr std::size_t kAtOnce = 50;
-
-std::string TasksPath(std::string_view run) { return fmt::format("/runs/{}/tasks", Segment(run)); }
 
 void PutStream(json::object& line, const std::string& name, const std::string& bytes) {
   if (IsUtf8(bytes))

@@ -17,7 +17,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kRunExamples = R"(Examples:
   muster run -t web1 -- uptime
   muster run -t 'web*' -- 'df -h / | tail -1'             one quoted word is a shell line
   muster run -t 'app=web' -- systemctl is-active nginx    several words need no shell
@@ -180,7 +180,7 @@ void AddRun(CLI::App& app, Context& context) {
                                      "Run a command or script on hosts and wait for it\n"
                                      "muster run -t EXPR [OPTIONS] -- COMMAND [ARGUMENT...]");
   const auto flags = std::make_shared<RunFlags>();
-  command->footer(kExamples);
+  command->footer(kRunExamples);
   command
       ->add_option("-t,--target,--targets", flags->options.targets,
                    "Which hosts (see: muster hosts EXPR)")

@@ -16,15 +16,13 @@ namespace json = boost::json;
 
 constexpr std::size_t kMostGroups = 20;
 constexpr std::size_t kMostLines = 50;
-constexpr std::size_t kMostStream = 64 << 10;
-
-std::string TasksPath(std::string_view run) { return fmt::format("/runs/{}/tasks", Segment(run)); }
+constexpr std::size_t kMostSample = 64 << 10;
 
 Result<> PrintSample(const Context& context, ApiClient& api, const std::string& run,
                      const OutcomeGroup& group) {
   if (group.bytes == 0 || group.sample_host.empty()) return {};
   const auto log =
-      api.GetRawLog(run, {{"host", group.sample_host}, {"limit", std::to_string(kMostStream)}});
+      api.GetRawLog(run, {{"host", group.sample_host}, {"limit", std::to_string(kMostSample)}});
   if (!log) return Fail(log.error());
   std::size_t left = 0;
   const auto lines = FirstLines(log->bytes, kMostLines, left);
@@ -37,6 +35,8 @@ Result<> PrintSample(const Context& context, ApiClient& api, const std::string& 
 }
 
 }  // namespace
+
+std::string TasksPath(std::string_view run) { return fmt::format("/runs/{}/tasks", Segment(run)); }
 
 Result<json::value> ResultDocument(ApiClient& api, const json::value& run) {
   json::array hosts;

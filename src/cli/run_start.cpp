@@ -3,8 +3,8 @@
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
+#include "cli/confirm.hpp"
 #include "cli/plan_text.hpp"
-#include "cli/question.hpp"
 #include "cli/report.hpp"
 #include "cli/run_follow.hpp"
 #include "cli/run_result.hpp"
@@ -15,9 +15,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::uint64_t kMostLive = 20;     // hosts whose lines are shown as they come
-constexpr std::uint64_t kMostUnasked = 50;  // hosts a person need not confirm
-constexpr Duration kPatience = std::chrono::seconds(30);
+constexpr std::uint64_t kMostLive = 20;  // hosts whose lines are shown as they come
 
 int PrintDryRun(const Context& context, const json::value& plan) {
   if (context.PrintDocument(plan)) return 0;
@@ -38,16 +36,6 @@ int PrintDryRun(const Context& context, const json::value& plan) {
   text += SharesText(plan) + HindrancesText(plan);
   Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
   return 0;
-}
-
-// True when the person means it. Only asked at a terminal, and only for `all` or many hosts.
-bool Confirmed(const Context& context, const json::value& plan) {
-  const auto hosts = static_cast<std::uint64_t>(NumberOf(plan, "hosts"));
-  if (!FlagOf(plan, "says_all") && hosts <= kMostUnasked) return true;
-  Write(stderr, fmt::format("{}\n", ForTerminal(TextOf(plan, "names"), true)));
-  const auto answer =
-      Ask(fmt::format("Run on {} in {}? Type {} to go on: ", Hosts(hosts), context.Where(), hosts));
-  return answer && Trim(*answer) == std::to_string(hosts);
 }
 
 Result<int> Follow(const Context& context, ApiClient& api, const StartOptions& options,
@@ -95,7 +83,7 @@ Result<Started> StartRun(const Context& context, ApiClient& api, const json::val
                               [&] { return api.Post("/runs", body, "", {{"dry_run", "true"}}); });
     if (!plan) return Fail(plan.error());
     if (options.dry_run) return Started{{}, PrintDryRun(context, *plan)};
-    if (!Confirmed(context, *plan)) {
+    if (!Confirmed(context, "Run", *plan)) {
       context.Say("nothing was started");
       return Started{{}, kExitInterrupted};
     }

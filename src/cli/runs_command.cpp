@@ -11,7 +11,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kRunsExamples = R"(Examples:
   muster runs                              the last 20
   muster runs --host db7 --since 2d        who did what on this host
   muster runs --by @me --state failed)";
@@ -67,7 +67,7 @@ Result<int> Runs(const Context& context, const RunsFlags& flags) {
 void AddRuns(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("runs", "List runs, newest first");
   const auto flags = std::make_shared<RunsFlags>();
-  command->footer(kExamples);
+  command->footer(kRunsExamples);
   command->add_option("--state", flags->state, "Only in this state")
       ->check(CLI::IsMember({"created", "queued", "running", "paused", "succeeded", "failed",
                              "timed_out", "cancelled"}));

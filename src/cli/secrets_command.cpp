@@ -16,7 +16,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kSecretsExamples = R"(Examples:
   muster secrets set web.db-password < password.txt
   pass show web/db | muster secrets set web.db-password
   muster secrets set web.db-password --prompt
@@ -100,7 +100,7 @@ Result<int> Set(const Context& context, const SetFlags& flags) {
   return 0;
 }
 
-Result<int> List(const Context& context) {
+Result<int> ListSecrets(const Context& context) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
   const auto secrets = api->Get("/secrets");
@@ -129,11 +129,11 @@ Result<int> Remove(const Context& context, const std::string& name) {
 void AddSecrets(CLI::App& app, Context& context) {
   auto* secrets = app.add_subcommand("secrets", "Values that are used by name and never shown");
   secrets->require_subcommand(1);
-  secrets->footer(kExamples);
+  secrets->footer(kSecretsExamples);
 
   auto* set = secrets->add_subcommand("set", "Keep a value, from standard input, under a name");
   const auto flags = std::make_shared<SetFlags>();
-  set->footer(kExamples);
+  set->footer(kSecretsExamples);
   set->add_option("name", flags->name, "Its name")->type_name("NAME")->required();
   set->add_option("value", flags->rest)->group("");
   set->add_flag("--prompt", flags->prompt, "Type it, twice, at a terminal");
@@ -144,12 +144,12 @@ void AddSecrets(CLI::App& app, Context& context) {
   });
 
   auto* list = secrets->add_subcommand("list", "List names; values are not told");
-  list->footer(kExamples);
-  list->callback([&context] { context.action = [&context] { return List(context); }; });
+  list->footer(kSecretsExamples);
+  list->callback([&context] { context.action = [&context] { return ListSecrets(context); }; });
 
   auto* remove = secrets->add_subcommand("rm", "Forget a value");
   const auto name = std::make_shared<std::string>();
-  remove->footer(kExamples);
+  remove->footer(kSecretsExamples);
   remove->add_option("name", *name, "Which")->type_name("NAME")->required();
   remove->callback(
       [&context, name] { context.action = [&context, name] { return Remove(context, *name); }; });

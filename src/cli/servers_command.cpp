@@ -12,7 +12,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kServersExamples = R"(Examples:
   muster servers                              who is there, who leads, who is gone
   muster servers invite --name s4             a token for a new server, then on it:
   musterd join --server URL --join TOKEN --name s4 --data DIR
@@ -20,7 +20,7 @@ constexpr const char* kExamples = R"(Examples:
   muster servers undrain s2
   muster servers finalize                     the last step of an upgrade of all servers)";
 
-struct InviteFlags {
+struct ServerInviteFlags {
   std::string name;
   std::string expires = "1h";
 };
@@ -51,7 +51,7 @@ std::string UpgradeText(const json::value& answer) {
   return fmt::format("an upgrade is under way; still to do: {}", fmt::join(older, ", "));
 }
 
-Result<int> List(const Context& context) {
+Result<int> ListServers(const Context& context) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
   const auto answer = api->Get("/servers");
@@ -72,7 +72,7 @@ Result<int> List(const Context& context) {
   return 0;
 }
 
-Result<int> Invite(const Context& context, const InviteFlags& flags) {
+Result<int> InviteServer(const Context& context, const ServerInviteFlags& flags) {
   const auto expires = ParseDuration(flags.expires);
   if (!expires) return Fail(ErrorCode::kInvalid, "--expires: {}", expires.error().message);
   auto api = ApiClient::Open(context);
@@ -134,7 +134,7 @@ void AddFinalize(CLI::App& servers, Context& context) {
   const auto reason = std::make_shared<std::string>();
   auto* finalize = servers.add_subcommand(
       "finalize", "Take from the store what only servers of the version before needed");
-  finalize->footer(kExamples);
+  finalize->footer(kServersExamples);
   finalize->add_option("--reason", *reason, "Why, for the audit trail");
   finalize->callback([&context, reason] {
     context.action = [&context, reason] { return Finalize(context, *reason); };
@@ -146,7 +146,7 @@ void AddDrain(CLI::App& servers, Context& context, bool wanted) {
   auto* drain = servers.add_subcommand(
       wanted ? "drain" : "undrain",
       wanted ? "Send its nodes to other servers, and let another lead" : "Let it take part again");
-  drain->footer(kExamples);
+  drain->footer(kServersExamples);
   drain->add_option("server", flags->server, "Name of the server")->required();
   drain->add_option("--reason", flags->reason, "Why, for the audit trail");
   drain->callback([&context, flags, wanted] {
@@ -158,18 +158,19 @@ void AddDrain(CLI::App& servers, Context& context, bool wanted) {
 
 void AddServers(CLI::App& app, Context& context) {
   auto* servers = app.add_subcommand("servers", "The servers of the cluster");
-  servers->footer(kExamples);
+  servers->footer(kServersExamples);
   servers->require_subcommand(0, 1);
   servers->callback([&context, servers] {
-    if (servers->get_subcommands().empty()) context.action = [&context] { return List(context); };
+    if (servers->get_subcommands().empty())
+      context.action = [&context] { return ListServers(context); };
   });
-  const auto flags = std::make_shared<InviteFlags>();
+  const auto flags = std::make_shared<ServerInviteFlags>();
   auto* invite = servers->add_subcommand("invite", "Make a token for a new server, and print it");
-  invite->footer(kExamples);
+  invite->footer(kServersExamples);
   invite->add_option("--name", flags->name, "Only a server of this name may join");
   invite->add_option("--expires", flags->expires, "How long it can be used")->capture_default_str();
   invite->callback([&context, flags] {
-    context.action = [&context, flags] { return Invite(context, *flags); };
+    context.action = [&context, flags] { return InviteServer(context, *flags); };
   });
   AddDrain(*servers, context, true);
   AddDrain(*servers, context, false);

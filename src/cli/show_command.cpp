@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kShowExamples = R"(Examples:
   muster show                       what became of your last run: counts, stages, equal outcomes
   muster show r12                   of this one; 12 means the same
   muster show r12 --stage verify    the outcomes of one stage
@@ -157,7 +157,7 @@ Result<int> Show(const Context& context, const ShowFlags& flags) {
 void AddShow(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("show", "Show what became of a run");
   const auto flags = std::make_shared<ShowFlags>();
-  command->footer(kExamples);
+  command->footer(kShowExamples);
   command->add_option("run", flags->run, "Which run (default: your last)")->type_name("RUN");
   command
       ->add_option("--stage", flags->groups.stage,

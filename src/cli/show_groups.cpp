@@ -12,7 +12,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kMostGroups = 50;
+constexpr std::size_t kGroupsShown = 50;
 constexpr std::size_t kMostSamples = 10;  // each is a call to the server
 constexpr std::size_t kSampleLines = 2;
 constexpr std::size_t kSampleBytes = 4 << 10;
@@ -47,7 +47,7 @@ class GroupText {
       most_said_ = std::move(*output);
     }
     std::string text;
-    for (std::size_t i = 0; i < groups.size() && i < kMostGroups; ++i) {
+    for (std::size_t i = 0; i < groups.size() && i < kGroupsShown; ++i) {
       text += "\n" + Head(groups[i]) + (&groups[i] == majority ? " (most)\n" : "\n");
       if (i >= kMostSamples || !IsOver(groups[i]) || groups[i].sample_host.empty()) continue;
       auto below = majority == nullptr || majority == &groups[i] ? Sample(groups[i])
@@ -130,7 +130,7 @@ Result<std::string> ShowGroups(const Context& context, ApiClient& api, const std
   auto text = GroupText(context, api, run, choice).Of(groups);
   if (!text) return text;
   const auto total = static_cast<std::size_t>(NumberOf(*answer, "groups_total"));
-  const std::size_t shown = std::min(groups.size(), kMostGroups);
+  const std::size_t shown = std::min(groups.size(), kGroupsShown);
   if (total > shown)
     *text += fmt::format("\n… and {} more outcomes{}\n", Count(total - shown),
                          choice.masked ? ""

@@ -11,7 +11,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kSlotsExamples = R"(Examples:
   muster slots nightly                     what became of its last due times
   muster slots nightly --since 30d --skipped
   muster slots nightly -n 1000 -o json
@@ -92,7 +92,7 @@ Result<int> Slots(const Context& context, const SlotFlags& flags) {
 void AddSlots(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("slots", "What became of a trigger's due times");
   const auto flags = std::make_shared<SlotFlags>();
-  command->footer(kExamples);
+  command->footer(kSlotsExamples);
   command->add_option("trigger", flags->name, "Whose; also of one that was deleted")
       ->type_name("TRIGGER")
       ->required();

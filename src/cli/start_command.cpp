@@ -8,9 +8,9 @@
 
 #include "base/text.hpp"
 #include "cli/api_client.hpp"
+#include "cli/confirm.hpp"
 #include "cli/document_commands.hpp"
 #include "cli/plan_text.hpp"
-#include "cli/question.hpp"
 #include "cli/report.hpp"
 #include "cli/run_follow.hpp"
 #include "cli/run_result.hpp"
@@ -22,10 +22,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::uint64_t kMostUnasked = 50;  // hosts a person need not confirm
-constexpr Duration kPatience = std::chrono::seconds(30);
-
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kStartExamples = R"(Examples:
   muster start kernel-upgrade -p version=6.1.0 --dry-run    which hosts, in which batches
   muster start kernel-upgrade -p version=6.1.0              prints the run's id
   muster start kernel-upgrade -p version=6.1.0 --wait       stays until it has ended
@@ -102,16 +99,6 @@ void PrintPlan(const Context& context, const json::value& plan) {
   Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
 }
 
-// True when the person means it; asked as for muster run.
-bool Confirmed(const Context& context, const StartFlags& flags, const json::value& plan) {
-  const auto hosts = static_cast<std::uint64_t>(NumberOf(plan, "hosts"));
-  if (!FlagOf(plan, "says_all") && hosts <= kMostUnasked) return true;
-  Write(stderr, fmt::format("{}\n", ForTerminal(TextOf(plan, "names"), true)));
-  const auto answer = Ask(fmt::format("Start {} on {} in {}? Type {} to go on: ", flags.job,
-                                      Hosts(hosts), context.Where(), hosts));
-  return answer && Trim(*answer) == std::to_string(hosts);
-}
-
 void PrintStages(const Context& context, const json::value& run) {
   Table table({"STAGE", "STATE", "HOSTS"});
   for (const auto& stage : ListOf(run, "stages"))
@@ -155,7 +142,7 @@ Result<int> Start(const Context& context, const StartFlags& flags) {
       if (!context.PrintDocument(*plan)) PrintPlan(context, *plan);
       return 0;
     }
-    if (!Confirmed(context, flags, *plan)) {
+    if (!Confirmed(context, "Start " + flags.job, *plan)) {
       context.Say("nothing was started");
       return kExitInterrupted;
     }
@@ -185,7 +172,7 @@ Result<int> Start(const Context& context, const StartFlags& flags) {
 void AddStart(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("start", "Start a job");
   const auto flags = std::make_shared<StartFlags>();
-  command->footer(kExamples);
+  command->footer(kStartExamples);
   command->add_option("job", flags->job, "Which job")->type_name("JOB")->required();
   command->add_option("-t,--targets", flags->targets, "Other hosts than the job says")
       ->type_name("EXPR");

@@ -67,7 +67,7 @@ Result<int> Retry(const Context& context, const SteerFlags& flags) {
 }
 
 // "concurrency=5", "roll.max_failures=2%".
-Result<int> Set(const Context& context, const SteerFlags& flags) {
+Result<int> SetLimits(const Context& context, const SteerFlags& flags) {
   json::object body;
   for (const std::string& setting : flags.settings) {
     const auto equals = setting.find('=');
@@ -106,8 +106,8 @@ struct Verb {
   std::function<Result<int>(const Context&, const SteerFlags&)> act;
 };
 
-std::pair<CLI::App*, std::shared_ptr<SteerFlags>> Add(CLI::App& app, Context& context,
-                                                      const Verb& verb) {
+std::pair<CLI::App*, std::shared_ptr<SteerFlags>> AddSteering(CLI::App& app, Context& context,
+                                                              const Verb& verb) {
   auto* command = app.add_subcommand(verb.name, verb.about);
   const auto flags = std::make_shared<SteerFlags>();
   command->footer(verb.examples);
@@ -124,31 +124,31 @@ void AddReason(CLI::App* command, SteerFlags& flags) {
 
 void AddPauseAndResume(CLI::App& app, Context& context) {
   const auto [pause, pause_flags] =
-      Add(app, context,
-          {"pause", "Start nothing more of a run; what runs ends", R"(Examples:
+      AddSteering(app, context,
+                  {"pause", "Start nothing more of a run; what runs ends", R"(Examples:
   muster pause r12                     children too; waits and the run's budget stand still
   muster pause r12 --release           gives its concurrency keys back meanwhile
   muster resume r12)",
-           Pause});
+                   Pause});
   pause->add_flag("--release", pause_flags->release, "Give its concurrency keys back meanwhile");
   AddReason(pause, *pause_flags);
-  Add(app, context,
-      {"resume", "Go on with a paused run", R"(Examples:
+  AddSteering(app, context,
+              {"resume", "Go on with a paused run", R"(Examples:
   muster resume r12                    past a failure limit: with the hosts that are left)",
-       [](const Context& where, const SteerFlags& flags) {
-         return Send(where, flags, "resume", {}, "resumed");
-       }});
+               [](const Context& where, const SteerFlags& flags) {
+                 return Send(where, flags, "resume", {}, "resumed");
+               }});
 }
 
 void AddRetry(CLI::App& app, Context& context) {
   const auto [retry, flags] =
-      Add(app, context,
-          {"retry", "Open the next pass of a run that ended or is paused", R"(Examples:
+      AddSteering(app, context,
+                  {"retry", "Open the next pass of a run that ended or is paused", R"(Examples:
   muster retry r12                     the failed hosts, from the stage that failed
   muster retry r12 --from verify       everyone who came to it, from this stage on
   muster retry r12 --from-start        all of it again
   muster retry r12 --version latest    with the job as it is now: correct it, apply, retry)",
-           Retry});
+                   Retry});
   retry->add_flag("--during-freeze", flags->during_freeze, "Although runs are frozen");
   retry->add_option("--from", flags->from, "The stage to begin again with")->type_name("STAGE");
   retry->add_flag("--from-start", flags->from_start, "Begin with the first stage, on all hosts");
@@ -160,21 +160,22 @@ void AddRetry(CLI::App& app, Context& context) {
 
 void AddSkipAndSet(CLI::App& app, Context& context) {
   const auto [skip, skip_flags] =
-      Add(app, context,
-          {"skip", "Leave a stage of a run out", R"(Examples:
+      AddSteering(app, context,
+                  {"skip", "Leave a stage of a run out", R"(Examples:
   muster skip r12 verify               when its turn comes, or now if it waits or is paused)",
-           [](const Context& where, const SteerFlags& flags) {
-             return Send(where, flags, "skip",
-                         With({{"stage", &flags.stage}, {"reason", &flags.reason}}),
-                         "will skip " + flags.stage + " of");
-           }});
+                   [](const Context& where, const SteerFlags& flags) {
+                     return Send(where, flags, "skip",
+                                 With({{"stage", &flags.stage}, {"reason", &flags.reason}}),
+                                 "will skip " + flags.stage + " of");
+                   }});
   skip->add_option("stage", skip_flags->stage, "Which stage")->type_name("STAGE")->required();
   AddReason(skip, *skip_flags);
-  const auto [set, set_flags] = Add(app, context,
-                                    {"set", "Change limits of a run that is under way", R"(Examples:
+  const auto [set, set_flags] =
+      AddSteering(app, context,
+                  {"set", "Change limits of a run that is under way", R"(Examples:
   muster set r12 concurrency=50
   muster set r12 roll.max_failures=5%  of one stage)",
-                                     Set});
+                   SetLimits});
   set->add_option("settings", set_flags->settings, "concurrency=N, max_failures=N or N%")
       ->type_name("NAME=VALUE")
       ->required();
@@ -183,13 +184,13 @@ void AddSkipAndSet(CLI::App& app, Context& context) {
 void AddAnswers(CLI::App& app, Context& context) {
   const auto add = [&](const char* name, const char* about, const char* examples,
                        const std::string& said) {
-    const auto [command, flags] =
-        Add(app, context,
-            {name, about, examples,
-             [name = std::string(name), said](const Context& where, const SteerFlags& given) {
-               return Send(where, given, name,
-                           With({{"stage", &given.stage}, {"comment", &given.reason}}), said);
-             }});
+    const auto [command, flags] = AddSteering(
+        app, context,
+        {name, about, examples,
+         [name = std::string(name), said](const Context& where, const SteerFlags& given) {
+           return Send(where, given, name,
+                       With({{"stage", &given.stage}, {"comment", &given.reason}}), said);
+         }});
     command->add_option("stage", flags->stage, "Which stage, when several wait")
         ->type_name("STAGE");
     command->add_option("--comment", flags->reason, "For the record");

@@ -13,7 +13,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kStopExamples = R"(Examples:
   muster stop r12                     nothing more starts; TERM now, KILL after 10 s
   muster stop                         your last run, after a question
   muster stop r12 --host web3         only on this host
@@ -83,7 +83,7 @@ CLI::App* Add(CLI::App& app, Context& context, const std::string& name, const st
   auto* command = app.add_subcommand(name, about);
   const auto flags = std::make_shared<StopFlags>();
   flags->grace = grace;
-  command->footer(kExamples);
+  command->footer(kStopExamples);
   command->add_option("run", flags->run, "Which run (default: your last, after a question)")
       ->type_name("RUN");
   command->add_option("--host", flags->host, "Only on this host")->type_name("HOST");

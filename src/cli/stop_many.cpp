@@ -13,7 +13,6 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr Duration kPatience = std::chrono::seconds(30);
 constexpr std::array kOpenStates = {"created", "queued", "running", "paused"};
 
 Result<std::vector<std::string>> OpenRuns(const Context& context, ApiClient& api,

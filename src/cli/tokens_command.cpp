@@ -9,7 +9,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kTokensExamples = R"(Examples:
   muster tokens create alice --role operator --expires 90d > alice.token
   muster tokens create dashboard --role viewer
   muster tokens list
@@ -54,7 +54,7 @@ Result<int> Create(const Context& context, const CreateFlags& flags) {
   return 0;
 }
 
-Result<int> List(const Context& context) {
+Result<int> ListTokens(const Context& context) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
   const auto tokens = api->Get("/tokens");
@@ -88,11 +88,11 @@ Result<int> Revoke(const Context& context, const RevokeFlags& flags) {
 void AddTokens(CLI::App& app, Context& context) {
   auto* tokens = app.add_subcommand("tokens", "Who may call, and as what");
   tokens->require_subcommand(1);
-  tokens->footer(kExamples);
+  tokens->footer(kTokensExamples);
 
   auto* create = tokens->add_subcommand("create", "Make a token and print it, once");
   const auto created = std::make_shared<CreateFlags>();
-  create->footer(kExamples);
+  create->footer(kTokensExamples);
   create->add_option("name", created->name, "Who it is for")->type_name("NAME")->required();
   create->add_option("--role", created->role, "viewer, operator or admin")
       ->check(CLI::IsMember({"viewer", "operator", "admin"}))
@@ -104,12 +104,12 @@ void AddTokens(CLI::App& app, Context& context) {
   });
 
   auto* list = tokens->add_subcommand("list", "List tokens, also those that ended lately");
-  list->footer(kExamples);
-  list->callback([&context] { context.action = [&context] { return List(context); }; });
+  list->footer(kTokensExamples);
+  list->callback([&context] { context.action = [&context] { return ListTokens(context); }; });
 
   auto* revoke = tokens->add_subcommand("revoke", "Refuse a token from now on");
   const auto revoked = std::make_shared<RevokeFlags>();
-  revoke->footer(kExamples);
+  revoke->footer(kTokensExamples);
   revoke->add_option("name", revoked->name, "Which")->type_name("NAME")->required();
   revoke->add_option("--reason", revoked->reason, "Why, for the audit trail");
   revoke->callback([&context, revoked] {

@@ -11,7 +11,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kTraceExamples = R"(Examples:
   muster trace                   where the time of your last run went
   muster trace r12 --tasks 20    more hosts of each stage: those that failed, then the slowest
   muster trace r12 -o json       as OpenTelemetry's collectors take it (OTLP)
@@ -71,7 +71,7 @@ Result<int> Trace(const Context& context, const TraceFlags& flags) {
 void AddTrace(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("trace", "Show where the time of a run went");
   const auto flags = std::make_shared<TraceFlags>();
-  command->footer(kExamples);
+  command->footer(kTraceExamples);
   command->add_option("run", flags->run, "Which run (default: your last)")->type_name("RUN");
   command->add_option("--tasks", flags->tasks, "Hosts of each stage")
       ->type_name("N")

@@ -13,7 +13,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kTriggersExamples = R"(Examples:
   muster triggers                                 all of them: state, next time, last run
   muster triggers --state error
   muster triggers show nightly                    the next times, the last slots, what it carries
@@ -61,7 +61,7 @@ std::string SumText(const std::map<std::string, std::uint64_t>& states) {
   return fmt::format("{} trigger{}{}", Count(all), all == 1 ? "" : "s", parts);
 }
 
-Result<int> List(const Context& context, const ListFlags& flags) {
+Result<int> ListTriggers(const Context& context, const ListFlags& flags) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
   json::array list;
@@ -95,13 +95,13 @@ Result<int> List(const Context& context, const ListFlags& flags) {
 void AddTriggers(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("triggers", "What starts runs by the clock");
   const auto flags = std::make_shared<ListFlags>();
-  command->footer(kExamples);
+  command->footer(kTriggersExamples);
   command->add_option("--state", flags->state, "Only those in this state")
       ->check(CLI::IsMember({"runnable", "running", "paused", "complete", "error"}));
-  AddTriggerActs(*command, context, kExamples);
+  AddTriggerActs(*command, context, kTriggersExamples);
   command->callback([&context, flags, command] {
     if (!command->get_subcommands().empty()) return;  // theirs comes first
-    context.action = [&context, flags] { return List(context, *flags); };
+    context.action = [&context, flags] { return ListTriggers(context, *flags); };
   });
 }
 

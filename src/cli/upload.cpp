@@ -17,9 +17,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kMostTries = 8;  // without a byte of progress
+constexpr int kMostSends = 8;  // without a byte of progress
 constexpr auto kDrawEvery = std::chrono::milliseconds(100);
-constexpr std::string_view kClearLine = "\r\x1b[K";
 
 // One line that is redrawn, on a terminal only.
 class Meter {
@@ -69,7 +68,7 @@ class Uploader {
   Result<bool> Send(const LocalFile& file) {
     const std::string hex = ToHex(file.entry.sha256);
     Duration pause(250);
-    for (int left = kMostTries;; --left) {
+    for (int left = kMostSends;; --left) {
       const auto state = api_.FindArtifact(hex);
       if (state && state->there) return sent_any_;
       if (!state && !MayPass(state.error())) return Fail(state.error());
@@ -77,7 +76,7 @@ class Uploader {
       const Result<> put = state ? Put(file, hex, state->uploaded) : Fail(state.error());
       if (put) return true;
       if (!MayPass(put.error())) return Fail(put.error());
-      if (sent_ > before) left = kMostTries;
+      if (sent_ > before) left = kMostSends;
       if (left <= 1) return Fail(put.error());
       meter_.Clear();
       std::this_thread::sleep_for(pause);

@@ -32,11 +32,6 @@ const CLI::App& Reached(const CLI::App& root) {
   return chosen.empty() ? root : Reached(*chosen.front());
 }
 
-std::string PathOf(const CLI::App& command) {
-  const auto* parent = command.get_parent();
-  return parent == nullptr ? command.get_name() : PathOf(*parent) + " " + command.get_name();
-}
-
 std::vector<std::string> CommandsOf(const CLI::App& command) {
   std::vector<std::string> names;
   for (const auto* below : command.get_subcommands([](const CLI::App*) { return true; }))
@@ -87,6 +82,11 @@ std::string Unexpected(const CLI::App& command, const std::string& word) {
 }
 
 }  // namespace
+
+std::string PathOf(const CLI::App& command) {
+  const auto* parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : PathOf(*parent) + " " + command.get_name();
+}
 
 std::vector<std::string> Similar(std::string_view typed, const std::vector<std::string>& known) {
   constexpr std::size_t kMostSlips = 2;

@@ -10,16 +10,16 @@ namespace muster::cron {
 namespace {
 
 using Words = std::string_view;
-constexpr std::array<Words, 12> kMonths{"jan", "feb", "mar", "apr", "may", "jun",
-                                        "jul", "aug", "sep", "oct", "nov", "dec"};
-constexpr std::array<Words, 7> kWeekdays{"sun", "mon", "tue", "wed", "thu", "fri", "sat"};
+constexpr std::array<Words, 12> kMonthWords{"jan", "feb", "mar", "apr", "may", "jun",
+                                            "jul", "aug", "sep", "oct", "nov", "dec"};
+constexpr std::array<Words, 7> kWeekdayWords{"sun", "mon", "tue", "wed", "thu", "fri", "sat"};
 constexpr std::array<FieldSpec, 6> kSpecs{{
     {FieldKind::kSecond, "second", 0, 59, 59, {}},
     {FieldKind::kMinute, "minute", 0, 59, 59, {}},
     {FieldKind::kHour, "hour", 0, 23, 23, {}},
     {FieldKind::kDay, "day", 1, 31, 28, {}},
-    {FieldKind::kMonth, "month", 1, 12, 12, kMonths},
-    {FieldKind::kWeekday, "weekday", 0, 7, 6, kWeekdays},
+    {FieldKind::kMonth, "month", 1, 12, 12, kMonthWords},
+    {FieldKind::kWeekday, "weekday", 0, 7, 6, kWeekdayWords},
 }};
 
 constexpr char Lower(char c) noexcept {

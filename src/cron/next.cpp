@@ -14,7 +14,7 @@ std::optional<WallTime> InRange(std::int64_t seconds) noexcept {
   return ToWall(seconds);
 }
 
-constexpr std::int64_t kMostOffset = 26 * 3600;  // of any zone; see zone_file.cpp
+constexpr std::int64_t kFarthestOffset = 26 * 3600;  // of any zone; see zone_file.cpp
 constexpr std::int64_t kPiece =
     18'250 * kDay;  // 50 years: from a known year to one before kKnownUntil
 
@@ -42,7 +42,7 @@ std::optional<std::int64_t> NextFixed(const Schedule& schedule, const Zone& zone
   if (!reading) return std::nullopt;
   if (*reading >= spans[span].high) {
     // That early the clock cannot have come up to it.
-    span = std::max(span, zone.SpanAt(std::min(*reading - kMostOffset, kKnownUntil)));
+    span = std::max(span, zone.SpanAt(std::min(*reading - kFarthestOffset, kKnownUntil)));
     while (*reading >= spans[span].high) ++span;
   }
   return std::max(spans[span].start, *reading - spans[span].offset);

@@ -37,7 +37,7 @@ const Shape& BetweenShape() {
 constexpr std::uint32_t kServerWork = kHttpAction | kNotifyAction | kConditionAction;
 constexpr std::uint32_t kBatched = kHostActions | kStagesAction | kJobAction;
 
-Key Refused(std::string_view name, std::string_view why) {
+Key RefusedKey(std::string_view name, std::string_view why) {
   Key key{name, {}, ""};
   key.refused = why;
   return key;
@@ -75,8 +75,8 @@ std::vector<Key> CommonKeys() {
        kHostActions | kStagesAction},
       {"resources", MapOf(ResourcesShape()), "What a task may use of its host.", false,
        kScriptAction},
-      Refused("command", "a command is a 'script' of one line"),
-      Refused("run", "write 'script'"),
+      RefusedKey("command", "a command is a 'script' of one line"),
+      RefusedKey("run", "write 'script'"),
   };
 }
 
@@ -93,11 +93,11 @@ const Shape& InnerStageShape() {
     Shape inner{"inner stage", "a stage inside a stage", {StageName()}, true};
     Append(inner.keys, ActionKeys());
     Append(inner.keys, CommonKeys());
-    inner.keys.push_back(Refused("stages", "stages go one level deep only"));
+    inner.keys.push_back(RefusedKey("stages", "stages go one level deep only"));
     inner.keys.push_back(
-        Refused("needs", "inner stages run one after the other; 'needs' is for the outer ones"));
+        RefusedKey("needs", "inner stages run one after the other; 'needs' is for the outer ones"));
     for (const auto* name : {"batches", "between", "max_failures", "on_limit"})
-      inner.keys.push_back(Refused(name, "it belongs to the stage that holds this one"));
+      inner.keys.push_back(RefusedKey(name, "it belongs to the stage that holds this one"));
     return inner;
   }();
   return shape;

@@ -7,7 +7,8 @@
 namespace muster::documents {
 namespace {
 
-constexpr Kind kKinds[] = {Kind::kJob, Kind::kHost, Kind::kGroup, Kind::kChannel, Kind::kTrigger};
+constexpr Kind kAllKinds[] = {Kind::kJob, Kind::kHost, Kind::kGroup, Kind::kChannel,
+                              Kind::kTrigger};
 
 void Gather(const Type& type, std::vector<const Shape*>& shapes);
 
@@ -46,7 +47,7 @@ const std::vector<std::string_view>& ActionNames() {
 
 std::vector<const Shape*> AllShapes() {
   std::vector<const Shape*> shapes;
-  for (const Kind kind : kKinds) Gather(ShapeOf(kind), shapes);
+  for (const Kind kind : kAllKinds) Gather(ShapeOf(kind), shapes);
   return shapes;
 }
 

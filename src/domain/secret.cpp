@@ -7,7 +7,7 @@
 namespace muster {
 namespace {
 
-constexpr std::size_t kMostName = 100;
+constexpr std::size_t kMostSecretName = 100;
 constexpr std::size_t kLeastMaskedLine = 8;
 
 bool IsLetterOrDigit(char c) noexcept {
@@ -18,13 +18,13 @@ bool IsLetterOrDigit(char c) noexcept {
 
 Result<> CheckSecretName(std::string_view name) {
   const auto fits = [](char c) { return IsLetterOrDigit(c) || c == '.' || c == '_' || c == '-'; };
-  if (!name.empty() && name.size() <= kMostName && IsLetterOrDigit(name.front()) &&
+  if (!name.empty() && name.size() <= kMostSecretName && IsLetterOrDigit(name.front()) &&
       std::ranges::all_of(name, fits))
     return {};
   return Fail(ErrorCode::kInvalid,
               "a secret's name is 1 to {} letters, digits and . _ -, beginning with a letter or "
               "digit",
-              kMostName);
+              kMostSecretName);
 }
 
 Result<> CheckSecretValue(std::string_view value) {

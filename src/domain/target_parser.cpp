@@ -42,9 +42,9 @@ std::string Found(const TargetToken& token) {
 }
 
 // Recursive descent. Depth is bounded, so no input can overflow the stack.
-class Parser {
+class TargetParser {
  public:
-  Parser(std::string_view text, std::vector<TargetToken> tokens)
+  TargetParser(std::string_view text, std::vector<TargetToken> tokens)
       : text_(text), tokens_(std::move(tokens)) {}
 
   Result<NodePtr> Whole() {
@@ -291,7 +291,7 @@ Result<NodePtr> ParseTargets(std::string_view text) {
                 kMaxTargetText);
   auto tokens = LexTargets(text);
   if (!tokens) return Fail(tokens.error());
-  return Parser(text, std::move(*tokens)).Whole();
+  return TargetParser(text, std::move(*tokens)).Whole();
 }
 
 }  // namespace muster

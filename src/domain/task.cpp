@@ -8,7 +8,7 @@ constexpr std::array<std::string_view, kTaskStates> kNames{
     "timed_out", "killed", "lost", "unreachable", "refused",   "skipped"};
 
 // What the event makes of a task that may still move, or nothing where the event cannot be.
-std::optional<TaskState> Target(TaskState from, TaskEvent event) {
+std::optional<TaskState> StateAfter(TaskState from, TaskEvent event) {
   const bool never_sent = from == TaskState::kWaiting || from == TaskState::kQueued;
   const bool on_node = from == TaskState::kSent || from == TaskState::kRunning;
   const auto when = [](bool allowed, TaskState to) {
@@ -87,7 +87,7 @@ bool CountsAsFailure(TaskState state) noexcept {
 
 Result<TaskState> Next(TaskState from, TaskEvent event) {
   if (IsFinal(from)) return Fail(ErrorCode::kConflict, "task already ended as {}", Name(from));
-  if (const auto to = Target(from, event)) return *to;
+  if (const auto to = StateAfter(from, event)) return *to;
   return Fail(ErrorCode::kConflict, "a {} task cannot take event {}", Name(from),
               static_cast<int>(event));
 }

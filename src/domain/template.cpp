@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-using Kind = TemplateNode::Kind;
+using NodeKind = TemplateNode::Kind;
 
 bool IsTrue(std::string_view value) { return !value.empty() && value != "false" && value != "0"; }
 std::string FromBool(bool value) { return value ? "true" : "false"; }
@@ -59,24 +59,24 @@ class Evaluator {
 
   Result<std::string> Value(const TemplateNode& node) const {
     switch (node.kind) {
-      case Kind::kLiteral:
+      case NodeKind::kLiteral:
         return node.text;
-      case Kind::kName:
+      case NodeKind::kName:
         return Name(node);
-      case Kind::kEqual:
-      case Kind::kOneOf:
+      case NodeKind::kEqual:
+      case NodeKind::kOneOf:
         return OneOf(node);
-      case Kind::kNot: {
+      case NodeKind::kNot: {
         auto value = Value(node.parts.front());
         if (!value) return value;
         return FromBool(!IsTrue(*value));
       }
-      case Kind::kAnd:
-      case Kind::kOr:
+      case NodeKind::kAnd:
+      case NodeKind::kOr:
         return Chain(node);
-      case Kind::kUpper:
-      case Kind::kLower:
-      case Kind::kJson:
+      case NodeKind::kUpper:
+      case NodeKind::kLower:
+      case NodeKind::kJson:
         return Bounded(Filtered(node));
     }
     return std::string();
@@ -101,7 +101,7 @@ class Evaluator {
   }
 
   Result<std::string> Chain(const TemplateNode& node) const {
-    const bool decides = node.kind == Kind::kOr;
+    const bool decides = node.kind == NodeKind::kOr;
     for (const auto& part : node.parts) {
       const auto value = Value(part);
       if (!value) return value;
@@ -113,15 +113,15 @@ class Evaluator {
   Result<std::string> Filtered(const TemplateNode& node) const {
     auto value = Value(node.parts.front());
     if (!value) return value;
-    if (node.kind == Kind::kJson) return JsonString(*value);
-    return WithCase(std::move(*value), node.kind == Kind::kUpper);
+    if (node.kind == NodeKind::kJson) return JsonString(*value);
+    return WithCase(std::move(*value), node.kind == NodeKind::kUpper);
   }
 
   const TemplateScope& scope_;
 };
 
 void Gather(const TemplateNode& node, std::vector<TemplateName>& names) {
-  if (node.kind == Kind::kName) names.push_back({node.path, node.at, !node.parts.empty()});
+  if (node.kind == NodeKind::kName) names.push_back({node.path, node.at, !node.parts.empty()});
   for (const auto& part : node.parts) Gather(part, names);
 }
 

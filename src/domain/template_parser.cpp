@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-using Kind = TemplateNode::Kind;
+using NodeKind = TemplateNode::Kind;
 
 constexpr std::string_view kOpen = "${{";
 constexpr std::string_view kClose = "}}";
@@ -21,20 +21,20 @@ bool IsNameChar(char c) {
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 TemplateNode Literal(std::string text, std::size_t at) {
-  return {.kind = Kind::kLiteral, .text = std::move(text), .path = {}, .at = at, .parts = {}};
+  return {.kind = NodeKind::kLiteral, .text = std::move(text), .path = {}, .at = at, .parts = {}};
 }
 
-TemplateNode Around(Kind kind, TemplateNode inner) {
+TemplateNode Around(NodeKind kind, TemplateNode inner) {
   TemplateNode node{.kind = kind, .text = {}, .path = {}, .at = inner.at, .parts = {}};
   node.parts.push_back(std::move(inner));
   return node;
 }
 
-class Parser {
+class TemplateParser {
  public:
-  Parser(std::string_view text, std::size_t at) : text_(text), at_(at) {}
+  TemplateParser(std::string_view text, std::size_t at) : text_(text), at_(at) {}
 
-  Result<TemplateNode> Or() { return Chain("or", Kind::kOr, &Parser::And); }
+  Result<TemplateNode> Or() { return Chain("or", NodeKind::kOr, &TemplateParser::And); }
 
   bool TakeClose() {
     SkipSpace();
@@ -53,7 +53,7 @@ class Parser {
   }
 
  private:
-  using Rule = Result<TemplateNode> (Parser::*)();
+  using Rule = Result<TemplateNode> (TemplateParser::*)();
 
   // The word or character that stands there, for a message.
   static std::string Printable(std::string_view rest) {
@@ -86,7 +86,7 @@ class Parser {
     return true;
   }
 
-  Result<TemplateNode> Chain(std::string_view word, Kind kind, Rule rule) {
+  Result<TemplateNode> Chain(std::string_view word, NodeKind kind, Rule rule) {
     auto first = (this->*rule)();
     if (!first || !TakeWord(word)) return first;
     auto node = Around(kind, std::move(*first));
@@ -98,7 +98,7 @@ class Parser {
     return node;
   }
 
-  Result<TemplateNode> And() { return Chain("and", Kind::kAnd, &Parser::Not); }
+  Result<TemplateNode> And() { return Chain("and", NodeKind::kAnd, &TemplateParser::Not); }
 
   Result<TemplateNode> Not() {
     if (!TakeWord("not")) return Comparison();
@@ -106,7 +106,7 @@ class Parser {
     auto inner = Not();
     --depth_;
     if (!inner) return inner;
-    return Around(Kind::kNot, std::move(*inner));
+    return Around(NodeKind::kNot, std::move(*inner));
   }
 
   Result<TemplateNode> Comparison() {
@@ -116,22 +116,22 @@ class Parser {
     if (equal || TakeSign("!=")) {
       auto right = Filtered();
       if (!right) return right;
-      auto node = Around(Kind::kEqual, std::move(*left));
+      auto node = Around(NodeKind::kEqual, std::move(*left));
       node.parts.push_back(std::move(*right));
-      return equal ? node : Around(Kind::kNot, std::move(node));
+      return equal ? node : Around(NodeKind::kNot, std::move(node));
     }
     const bool negative = TakeWord("not");
     if (TakeWord("in")) {
       auto node = OneOf(std::move(*left));
       if (!node || !negative) return node;
-      return Around(Kind::kNot, std::move(*node));
+      return Around(NodeKind::kNot, std::move(*node));
     }
     if (negative) return Expected("'in' after 'not'");
     return left;
   }
 
   Result<TemplateNode> OneOf(TemplateNode left) {
-    auto node = Around(Kind::kOneOf, std::move(left));
+    auto node = Around(NodeKind::kOneOf, std::move(left));
     if (!TakeSign("(")) return Expected("'(' and a list, as in ('a', 'b'), after 'in'");
     do {
       auto value = Filtered();
@@ -154,11 +154,11 @@ class Parser {
   Result<TemplateNode> Filter(TemplateNode value) {
     SkipSpace();
     const std::size_t at = at_;
-    if (TakeWord("upper")) return Around(Kind::kUpper, std::move(value));
-    if (TakeWord("lower")) return Around(Kind::kLower, std::move(value));
-    if (TakeWord("json")) return Around(Kind::kJson, std::move(value));
+    if (TakeWord("upper")) return Around(NodeKind::kUpper, std::move(value));
+    if (TakeWord("lower")) return Around(NodeKind::kLower, std::move(value));
+    if (TakeWord("json")) return Around(NodeKind::kJson, std::move(value));
     if (!TakeWord("default")) return Expected("default:, upper, lower or json after '|'");
-    if (value.kind != Kind::kName || !value.parts.empty()) {
+    if (value.kind != NodeKind::kName || !value.parts.empty()) {
       at_ = at;
       return Expected("a filter other than default: it comes first behind a name, once");
     }
@@ -220,7 +220,7 @@ class Parser {
   }
 
   Result<TemplateNode> Name() {
-    TemplateNode node{.kind = Kind::kName, .text = {}, .path = {}, .at = at_, .parts = {}};
+    TemplateNode node{.kind = NodeKind::kName, .text = {}, .path = {}, .at = at_, .parts = {}};
     node.path.push_back(Part());
     constexpr std::string_view kWords[] = {"and", "or", "not", "in"};
     if (std::ranges::find(kWords, node.path.front()) != std::end(kWords)) {
@@ -281,7 +281,7 @@ Result<std::vector<TemplateNode>> ParseTemplate(std::string_view text) {
     const std::size_t open = std::min(text.find(kOpen, at), text.size());
     if (open > at) pieces.push_back(Literal(std::string(text.substr(at, open - at)), at));
     if (open == text.size()) break;
-    Parser parser(text, open + kOpen.size());
+    TemplateParser parser(text, open + kOpen.size());
     auto expression = parser.Or();
     if (!expression) return Fail(expression.error());
     if (!parser.TakeClose()) return parser.Expected("'}}' or an operator");
@@ -295,7 +295,7 @@ Result<TemplateNode> ParseCondition(std::string_view condition) {
   const std::size_t start = condition.find_first_not_of(" \t\r\n");
   const bool enclosed =
       start != std::string_view::npos && condition.substr(start).starts_with(kOpen);
-  Parser parser(condition, enclosed ? start + kOpen.size() : 0);
+  TemplateParser parser(condition, enclosed ? start + kOpen.size() : 0);
   auto expression = parser.Or();
   if (!expression) return expression;
   if (enclosed && !parser.TakeClose()) return parser.Expected("'}}' or an operator");

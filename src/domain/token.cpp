@@ -11,9 +11,9 @@ constexpr std::array<std::string_view, 6> kPrivileges{"public",  "join",  "view"
                                                       "operate", "admin", "transfer"};
 // Whatever acts without a token of its own.
 constexpr std::array<std::string_view, 3> kTaken{kBootstrapAdmin, "join", "muster"};
-constexpr std::size_t kMostName = 64;
+constexpr std::size_t kMostTokenName = 64;
 
-bool IsLetterOrDigit(char c) {
+bool IsLetterOrNumber(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
@@ -49,14 +49,14 @@ std::optional<Role> RoleFor(Privilege privilege) noexcept {
 
 Result<> CheckTokenName(std::string_view name) {
   const auto fits = [](char c) {
-    return IsLetterOrDigit(c) || c == '.' || c == '_' || c == '@' || c == '-';
+    return IsLetterOrNumber(c) || c == '.' || c == '_' || c == '@' || c == '-';
   };
-  if (name.empty() || name.size() > kMostName || !IsLetterOrDigit(name.front()) ||
+  if (name.empty() || name.size() > kMostTokenName || !IsLetterOrNumber(name.front()) ||
       !std::ranges::all_of(name, fits))
     return Fail(ErrorCode::kInvalid,
                 "a token's name is 1 to {} letters, digits and . _ @ -, beginning with a letter or "
                 "digit",
-                kMostName);
+                kMostTokenName);
   if (std::ranges::find(kTaken, name) != kTaken.end())
     return Fail(ErrorCode::kInvalid, "the name '{}' is the server's own; take another", name);
   return {};

@@ -43,7 +43,7 @@ echo '=== end'
 
 std::string_view NameIn(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-bool IsText(std::string_view text) {
+bool IsOneLine(std::string_view text) {
   return IsUtf8(text) && std::ranges::none_of(text, [](char c) {
            return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
          });
@@ -105,7 +105,7 @@ class Collected {
   void TakeMark(std::string_view mark) {
     open_ = false;
     pending_end_ = false;
-    if (!IsText(mark))
+    if (!IsOneLine(mark))
       return Note(Carried::kLost, "", "a file is left out, for its name is no text");
     const auto end = std::min(mark.size(), mark.find(' '));
     const auto word = mark.substr(0, end);

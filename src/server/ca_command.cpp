@@ -14,7 +14,7 @@
 namespace muster::server {
 namespace {
 
-constexpr const char* kHelp =
+constexpr const char* kCaHelp =
     "musterd ca: the cluster's CA, and how to change it.\n\n"
     "To change it without any agent joining anew, restart musterd after each step:\n"
     "  musterd ca add     a new CA is trusted too; agents learn of it when they connect\n"
@@ -36,7 +36,7 @@ Result<std::string> List(const std::filesystem::path& data) {
 }  // namespace
 
 int RunCaCommand(int argc, char** argv) {
-  CLI::App app(kHelp, "musterd ca");
+  CLI::App app(kCaHelp, "musterd ca");
   app.require_subcommand(1);
   app.fallthrough();
   std::string data = "/var/lib/muster";

@@ -17,7 +17,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kHelp =
+constexpr const char* kJoinHelp =
     "musterd join: makes this machine a server of a cluster.\n\n"
     "Asks a server of the cluster for its keys, with a token of 'muster servers invite', and "
     "writes\n"
@@ -84,7 +84,7 @@ Result<> Join(const Asked& asked) {
 }  // namespace
 
 int JoinMain(int argc, char** argv) {
-  CLI::App app(kHelp, "musterd join");
+  CLI::App app(kJoinHelp, "musterd join");
   Asked asked{.name = OwnName(), .data = "/var/lib/muster"};
   std::string data = "/var/lib/muster";
   std::string file;

@@ -6,7 +6,7 @@
 namespace muster {
 namespace {
 
-constexpr Duration kDay = std::chrono::hours(24);
+constexpr Duration kOneDay = std::chrono::hours(24);
 
 std::string DayTables(const PostgresLogDisk& disk) {
   return PrivatePostgres::Sql(
@@ -32,7 +32,7 @@ TEST(PostgresLogStore, OutputOverSeveralDaysIsOne) {
     ASSERT_TRUE(
         AppendTo(*store, {Out(text.size() - back, text.substr(text.size() - back) + data)}));
     text += data;
-    disk.Clock().wall = disk.Clock().wall + kDay;
+    disk.Clock().wall = disk.Clock().wall + kOneDay;
     if (day % 2 == 1) store = disk.Open();
   }
   EXPECT_EQ(DayTables(disk),
@@ -56,7 +56,7 @@ TEST(PostgresLogStore, ServersThatNeedADayAtOnceMakeItOnce) {
         EXPECT_TRUE(done) << done.error().message;
       });
     for (auto& thread : threads) thread.join();
-    disk.Clock().wall = disk.Clock().wall + kDay;
+    disk.Clock().wall = disk.Clock().wall + kOneDay;
   }
 }
 
@@ -84,7 +84,7 @@ TEST(PostgresLogStore, WhatOneServerDroppedAnotherDoesNotBelieveDurable) {
   auto one = disk.OpenAnother();
   auto two = disk.OpenAnother();
   ASSERT_TRUE(AppendTo(*two, {Out(0, "old")}));
-  disk.Clock().wall = disk.Clock().wall + kDay;
+  disk.Clock().wall = disk.Clock().wall + kOneDay;
   EXPECT_EQ(DropFrom(*one, disk.Clock().wall), 1U);
   EXPECT_EQ(DropFrom(*one, disk.Clock().wall), 0U);
   ASSERT_TRUE(AppendTo(*two, {Out(0, "old and new")}));
@@ -97,7 +97,7 @@ TEST(PostgresLogStore, DroppedDayIsMadeAgainForAServerThatStillWritesIt) {
   PostgresLogDisk disk;
   auto store = disk.OpenAnother();
   ASSERT_TRUE(AppendTo(*store, {Out(0, "a")}));
-  EXPECT_EQ(DropFrom(*disk.OpenAnother(), disk.Clock().wall + kDay), 1U);
+  EXPECT_EQ(DropFrom(*disk.OpenAnother(), disk.Clock().wall + kOneDay), 1U);
   ASSERT_TRUE(AppendTo(*store, {Out(1, "b")}));
   const auto left = store->Read(kTask, 0, 10);
   ASSERT_TRUE(left);

@@ -11,6 +11,7 @@
 
 #include <zstd.h>
 
+#include "adapters/archive/descriptor.hpp"
 #include "adapters/archive/tar.hpp"
 #include "adapters/crypto/digest.hpp"
 #include "base/text.hpp"
@@ -19,13 +20,6 @@ namespace muster::archive {
 namespace {
 
 constexpr std::uint64_t kMostManifest = 16 << 20;
-
-struct Descriptor {
-  int number = -1;
-  ~Descriptor() {
-    if (number >= 0) close(number);
-  }
-};
 
 // The archive's bytes, unpacked.
 class Unpacker {

@@ -10,6 +10,7 @@
 
 #include <zstd.h>
 
+#include "adapters/archive/descriptor.hpp"
 #include "adapters/archive/tar.hpp"
 #include "adapters/crypto/digest.hpp"
 #include "base/text.hpp"
@@ -18,13 +19,6 @@ namespace muster::archive {
 namespace {
 
 constexpr std::size_t kReadSize = 1 << 20;
-
-struct Descriptor {
-  int number = -1;
-  ~Descriptor() {
-    if (number >= 0) close(number);
-  }
-};
 
 }  // namespace
 

@@ -7,22 +7,19 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "adapters/artifacts/check_hash.hpp"
 #include "adapters/artifacts/file_upload.hpp"
 #include "base/text.hpp"
 
 namespace muster {
 namespace {
 
+using artifacts::CheckHash;
 using artifacts::DiskError;
 using artifacts::File;
+using artifacts::kHashBytes;
 
-constexpr std::size_t kHashBytes = 32;
 constexpr const char* kPart = ".part";
-
-Result<> CheckHash(const std::string& sha256) {
-  if (sha256.size() == kHashBytes) return {};
-  return Fail(ErrorCode::kInvalid, "a SHA-256 has 32 bytes, not {}", sha256.size());
-}
 
 WallTime TimeOf(const struct stat& status) {
   return WallTime{status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1'000'000};

@@ -1,15 +1,13 @@
 #include "adapters/artifacts/memory_artifacts.hpp"
 
+#include "adapters/artifacts/check_hash.hpp"
 #include "adapters/crypto/digest.hpp"
 #include "base/text.hpp"
 
 namespace muster {
 namespace {
 
-Result<> CheckHash(const std::string& sha256) {
-  if (sha256.size() == 32) return {};
-  return Fail(ErrorCode::kInvalid, "a SHA-256 has 32 bytes, not {}", sha256.size());
-}
+using artifacts::CheckHash;
 
 class Reader final : public ArtifactReader {
  public:

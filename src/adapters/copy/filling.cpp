@@ -12,8 +12,7 @@
 namespace muster::copy {
 namespace {
 
-constexpr std::size_t kPiece = 1 << 18;        // bytes sent at once
-constexpr std::uint64_t kBetweenWords = 5000;  // rows from one word of progress to the next
+constexpr std::size_t kPiece = 1 << 18;  // bytes sent at once
 
 // A leader's session for its batches bears this name (postgres/connection.cpp).
 constexpr const char* kLeaders =

@@ -9,7 +9,6 @@
 namespace muster::copy {
 namespace {
 
-constexpr std::uint64_t kBetweenWords = 5000;
 constexpr int kTries = 3;
 
 constexpr const char* kBegin =

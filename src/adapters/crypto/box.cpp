@@ -2,15 +2,10 @@
 
 #include <sodium.h>
 
+#include "adapters/crypto/bytes.hpp"
+
 namespace muster::crypto {
 namespace {
-
-const unsigned char* Bytes(std::string_view text) noexcept {
-  return reinterpret_cast<const unsigned char*>(text.data());
-}
-unsigned char* Bytes(std::string& text) noexcept {
-  return reinterpret_cast<unsigned char*>(text.data());
-}
 
 bool Ready() {
   static const bool ready = sodium_init() >= 0;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "adapters/crypto/bytes.hpp"
 #include "base/text.hpp"
 
 namespace muster::crypto {
@@ -21,13 +22,6 @@ constexpr std::size_t kTagSize = crypto_aead_xchacha20poly1305_ietf_ABYTES;
 constexpr std::size_t kHeadSize = 1 + kIdSize;
 constexpr std::size_t kMostFile = 1 << 20;
 constexpr std::string_view kFirstLine = "# Muster seal keys, newest last. Back this file up.\n";
-
-const unsigned char* Bytes(std::string_view text) noexcept {
-  return reinterpret_cast<const unsigned char*>(text.data());
-}
-unsigned char* Bytes(std::string& text) noexcept {
-  return reinterpret_cast<unsigned char*>(text.data());
-}
 
 class File {
  public:

@@ -15,7 +15,7 @@ namespace http = beast::http;
 using Parser = http::response_parser<PieceBody>;
 using OnData = std::function<bool(std::string_view)>;
 
-constexpr std::size_t kReadSize = 64 * 1024;
+constexpr std::size_t kAnswerReadSize = 64 * 1024;
 constexpr std::size_t kUploadPiece = 256 * 1024;
 constexpr std::uint32_t kMaxHeader = 64 * 1024;
 constexpr std::uint64_t kMaxBody = 1ULL << 30;
@@ -76,7 +76,7 @@ Result<> HttpClient::Impl::Connect() {
 
 // One more read, also the one that finds the end.
 Result<> HttpClient::Impl::Fill(Parser& parser, Duration silence) {
-  auto space = in.prepare(kReadSize);
+  auto space = in.prepare(kAnswerReadSize);
   auto got = stream->Read(static_cast<char*>(space.data()), space.size(), silence);
   if (!got) return Fail(got.error());
   if (*got > 0) {

@@ -21,7 +21,7 @@ Result<> CheckConnectTimeout(const std::string& text) {
 
 settings::Setting Describe(OutsideSettings& outside) {
   using namespace settings;
-  return Section(
+  return settings::Section(
              "outside", "What the server calls by itself: `http` stages and channels.",
              {List("allow", outside.allow,
                    "May be called: public, networks, hosts, urls, or one of these with @NETWORK.")

@@ -60,7 +60,7 @@ Result<Url> Read(CURLU* parsed) {
   return url;
 }
 
-bool HasControl(std::string_view text) noexcept {
+bool HasBlankOrControl(std::string_view text) noexcept {
   return std::ranges::any_of(
       text, [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f; });
 }
@@ -68,7 +68,8 @@ bool HasControl(std::string_view text) noexcept {
 Result<Url> Parse(std::string_view text, const std::string& base) {
   const UrlPtr parsed(curl_url());
   MUSTER_CHECK(parsed != nullptr);
-  if (HasControl(text)) return Fail(ErrorCode::kInvalid, "the url holds a blank or line end");
+  if (HasBlankOrControl(text))
+    return Fail(ErrorCode::kInvalid, "the url holds a blank or line end");
   const std::string whole(text);
   const bool fits =
       (base.empty() || curl_url_set(parsed.get(), CURLUPART_URL, base.c_str(), 0) == CURLUE_OK) &&

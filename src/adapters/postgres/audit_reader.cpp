@@ -5,15 +5,14 @@
 #include <memory>
 
 #include "adapters/postgres/rows.hpp"
+#include "ports/clock_set_back.hpp"
 
 namespace muster::postgres {
 namespace {
 
-// As for runs: numbers follow the clock, except when it was set back, by at most this.
-constexpr Duration kClockSetBack = std::chrono::hours(24);
 // Entries one call looks at, whether they fit the filter or not.
 constexpr std::size_t kMostLooks = 2000;
-constexpr std::int64_t kAtOnce = 200;
+constexpr std::int64_t kEntriesAtOnce = 200;
 
 constexpr std::string_view kColumns =
     " number, at, actor, address, client, act, object, detail, reason, run, hosts, names, command,"
@@ -95,7 +94,7 @@ class ByIndex final : public Source {
     if (ended_) return std::vector<AuditEntry>();
     auto entries = Load();
     if (!entries) return entries;
-    ended_ = entries->size() < static_cast<std::size_t>(kAtOnce);
+    ended_ = entries->size() < static_cast<std::size_t>(kEntriesAtOnce);
     if (!entries->empty()) range_.below = static_cast<std::int64_t>(entries->back().number);
     return entries;
   }
@@ -116,7 +115,7 @@ class ByIndex final : public Source {
           column);
       params.Bytes(key).Int(range_.below).Bytes(key).Int(range_.above);
     }
-    return ReadAll<AuditEntry>(connection_, sql, params.Int(kAtOnce), AuditOf);
+    return ReadAll<AuditEntry>(connection_, sql, params.Int(kEntriesAtOnce), AuditOf);
   }
 
   Connection& connection_;
@@ -135,7 +134,7 @@ class ByHost final : public Source {
   Result<std::vector<AuditEntry>> Next() override {
     if (auto begun = Begin(); !begun) return Fail(begun.error());
     std::vector<AuditEntry> entries;
-    while (entries.size() < static_cast<std::size_t>(kAtOnce)) {
+    while (entries.size() < static_cast<std::size_t>(kEntriesAtOnce)) {
       if (auto filled = Fill(); !filled) return Fail(filled.error());
       auto* from = starts_.Newer(named_) ? &starts_ : &named_;
       if (from->Empty()) break;
@@ -190,7 +189,7 @@ class ByHost final : public Source {
             " FROM (SELECT number AS which FROM audit_host WHERE host = ? AND number > ?"
             " AND number < ? ORDER BY number DESC LIMIT ?) h JOIN audit ON number = which"
             " ORDER BY number DESC",
-        Params().Id(host_.value).Int(range_.above).Int(range_.below).Int(kAtOnce), AuditOf);
+        Params().Id(host_.value).Int(range_.above).Int(range_.below).Int(kEntriesAtOnce), AuditOf);
     if (!entries) return Fail(entries.error());
     named_.ended = entries->empty();
     if (!entries->empty()) range_.below = static_cast<std::int64_t>(entries->back().number);
@@ -210,7 +209,12 @@ class ByHost final : public Source {
             std::string(kColumns) +
             ", which FROM walk LEFT JOIN audit ON run = which AND act = ?"
             " WHERE which IS NOT NULL ORDER BY which DESC",
-        Params().Id(host_.value).Int(run_below_).Id(host_.value).Int(kAtOnce).Bytes(kActRunStart));
+        Params()
+            .Id(host_.value)
+            .Int(run_below_)
+            .Id(host_.value)
+            .Int(kEntriesAtOnce)
+            .Bytes(kActRunStart));
     if (!rows) return Fail(rows.error());
     std::vector<AuditEntry> entries;
     starts_.ended = rows->Count() == 0;

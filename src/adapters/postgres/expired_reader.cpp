@@ -8,7 +8,7 @@
 namespace muster::postgres {
 namespace {
 
-constexpr std::int64_t kAtOnce = 500;
+constexpr std::int64_t kRunsAtOnce = 500;
 
 // Walks the index from the oldest run. Open runs and those that ended lately are passed over; there
 // are few so old.
@@ -20,7 +20,7 @@ Result<> ReadRuns(Connection& connection, WallTime before, std::size_t most, Exp
     auto rows = connection.Ask(
         "SELECT created, id, record FROM run WHERE (created, id) > (?, ?) AND created < ?"
         " AND state + 0 >= 4 ORDER BY created, id LIMIT ?",
-        Params().Int(created).Int(id).Int(before.ms).Int(kAtOnce));
+        Params().Int(created).Int(id).Int(before.ms).Int(kRunsAtOnce));
     if (!rows) return Fail(rows.error());
     for (int i = 0; i < rows->Count() && dropped < most && expired.runs.size() < most; ++i) {
       const Row row = rows->At(i);
@@ -32,7 +32,7 @@ Result<> ReadRuns(Connection& connection, WallTime before, std::size_t most, Exp
       expired.runs.push_back({run->id, run->hosts});
       dropped += run->hosts + std::size_t{1};
     }
-    if (rows->Count() < kAtOnce) return {};
+    if (rows->Count() < kRunsAtOnce) return {};
   }
   return {};
 }

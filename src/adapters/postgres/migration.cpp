@@ -10,7 +10,7 @@ namespace {
 constexpr std::chrono::hours kStepPatience{4};
 
 // Held to the end of the transaction; the number is ours alone.
-constexpr const char* kBegin =
+constexpr const char* kBeginMigration =
     "BEGIN; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(7309453021)";
 
 // A reader that will not end must not hold up everybody behind a lock that waits for it.
@@ -121,7 +121,7 @@ Result<> CommitWork(Connection& connection) {
 
 template <typename Work>
 Result<> Locked(Connection& connection, Work work) {
-  auto done = connection.Execute(kBegin);
+  auto done = connection.Execute(kBeginMigration);
   if (done) done = work();
   if (done) done = CommitWork(connection);
   if (!done) connection.Rollback();

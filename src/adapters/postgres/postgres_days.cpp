@@ -4,14 +4,13 @@
 
 #include "adapters/postgres/day_tables.hpp"
 #include "adapters/postgres/rows.hpp"
+#include "adapters/postgres/sqlstate.hpp"
 
 namespace muster::postgres {
 namespace {
 
-constexpr std::string_view kNoTable = "42P01";
-
 // Tables come and go under one lock, so that servers that need the same one at once do not meet.
-constexpr const char* kBegin = "BEGIN; SELECT pg_advisory_xact_lock(7309453022)";
+constexpr const char* kBeginDay = "BEGIN; SELECT pg_advisory_xact_lock(7309453022)";
 
 // Answers with the key of each piece that was not there, or was shorter.
 constexpr const char* kPutChunks = R"(
@@ -97,7 +96,7 @@ Result<> PostgresDays::Connect() {
 }
 
 Result<> PostgresDays::MakeDay(const std::string& table) {
-  auto made = connection_->Execute(kBegin);
+  auto made = connection_->Execute(kBeginDay);
   if (made) made = connection_->Execute(MakeDayTable(table) + "; COMMIT");
   if (!made) connection_->Rollback();
   if (made) today_ = table;
@@ -111,7 +110,7 @@ Result<logs::Written> PostgresDays::Write(const std::string& day,
   if (today_ != table)
     if (auto made = MakeDay(table); !made) return Fail(made.error());
   auto written = Insert(table, pieces);
-  if (written || connection_->LastState() != kNoTable) return written;
+  if (written || connection_->LastState() != kStateNoTable) return written;
   // Another server's clock is ahead, and it dropped the day.
   if (auto made = MakeDay(table); !made) return Fail(made.error());
   return Insert(table, pieces);
@@ -174,7 +173,7 @@ Result<std::vector<logs::LogPiece>> PostgresDays::Read(const TaskKey& task, std:
       // The last two may still grow: a server's clock may be a little behind.
       if (i + 2 < tables->size()) {
         const auto may_have = MayHave(connection, table, task.run);
-        if (!may_have && connection.LastState() == kNoTable) continue;
+        if (!may_have && connection.LastState() == kStateNoTable) continue;
         if (!may_have) return Fail(may_have.error());
         if (!*may_have) continue;
       }
@@ -191,7 +190,8 @@ Result<std::vector<logs::LogPiece>> PostgresDays::Read(const TaskKey& task, std:
               .Int(task.attempt.value)
               .Int(after)
               .Id(until));
-      if (!rows && connection.LastState() == kNoTable) continue;  // dropped since it was listed
+      if (!rows && connection.LastState() == kStateNoTable)
+        continue;  // dropped since it was listed
       if (!rows) return Fail(rows.error());
       for (int row = 0; row < rows->Count(); ++row)
         pieces.push_back(PieceOf(task, rows->At(row), with_data));
@@ -220,7 +220,7 @@ Result<std::size_t> PostgresDays::DropTables(const std::string& first_kept) {
 Result<std::size_t> PostgresDays::DropBefore(const std::string& day) {
   const auto drop = [&]() -> Result<std::size_t> {
     if (auto connected = Connect(); !connected) return Fail(connected.error());
-    if (auto begun = connection_->Execute(kBegin); !begun) return Fail(begun.error());
+    if (auto begun = connection_->Execute(kBeginDay); !begun) return Fail(begun.error());
     auto dropped = DropTables(DayTable(day));
     auto ended = dropped ? connection_->Execute("COMMIT") : Result<>(Fail(dropped.error()));
     if (!ended) return Fail(ended.error());

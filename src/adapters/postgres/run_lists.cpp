@@ -3,6 +3,7 @@
 #include "adapters/postgres/rows.hpp"
 #include "adapters/postgres/run_reader.hpp"
 #include "adapters/records/records.hpp"
+#include "ports/clock_set_back.hpp"
 
 // Lists of runs. Each walks one index from the newest run and stops when it has enough. PostgreSQL
 // cannot be told which, so statements leave it no other: a pair of columns is compared as one, in
@@ -10,9 +11,6 @@
 namespace muster::postgres {
 namespace {
 
-// A run's number says when it was made, except that the wall clock may be set back. A clock that
-// was set back by more than this hides runs of that day from a search by time.
-constexpr Duration kClockSetBack = std::chrono::hours(24);
 constexpr std::int64_t kNoBound = std::numeric_limits<std::int64_t>::max();
 // Runs of one host that are looked at in one round trip.
 constexpr std::int64_t kWalkedAtOnce = 200;

@@ -7,7 +7,7 @@ namespace {
 // their page, and no index names what changes often: then the new version goes beside the old one
 // and no index hears of it. That is why attempts with an open log have a table of their own instead
 // of an index with a condition.
-constexpr const char* kTables = R"(
+constexpr const char* kCreateTables = R"(
   CREATE TABLE fence (id bigint PRIMARY KEY CHECK (id = 1), term bigint NOT NULL,
                       number bigint NOT NULL) WITH (fillfactor = 10);
   INSERT INTO fence VALUES (1, 0, 0);
@@ -125,7 +125,7 @@ constexpr const char* kFunctions = R"(
   END $$;
 )";
 
-constexpr SchemaStep kSteps[] = {{kTables}, {kFunctions}};
+constexpr SchemaStep kSteps[] = {{kCreateTables}, {kFunctions}};
 
 }  // namespace
 

@@ -19,7 +19,6 @@ constexpr std::array<std::string_view, 6> kLater = {
 };
 
 constexpr std::string_view kDiskFull = "53100";
-constexpr std::string_view kNoTable = "42P01";
 constexpr std::string_view kNoSchema = "3F000";
 
 }  // namespace
@@ -28,7 +27,7 @@ Error ErrorOf(std::string_view state, std::string_view message) {
   if (state == kStateFenced) return {ErrorCode::kFenced, std::string(message)};
   if (state == kDiskFull)
     return {ErrorCode::kUnavailable, fmt::format("the database's disk is full: {}", message)};
-  if (state == kNoTable || state == kNoSchema)
+  if (state == kStateNoTable || state == kNoSchema)
     return {ErrorCode::kUnavailable,
             fmt::format("the tables are not there (the first leader makes them): {}", message)};
   const bool later = state.empty() || std::ranges::find(kLater, state) != kLater.end() ||

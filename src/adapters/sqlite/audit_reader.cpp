@@ -4,12 +4,11 @@
 #include <limits>
 
 #include "adapters/sqlite/rows.hpp"
+#include "ports/clock_set_back.hpp"
 
 namespace muster::sqlite {
 namespace {
 
-// As for runs: numbers follow the clock, except when it was set back, by at most this.
-constexpr Duration kClockSetBack = std::chrono::hours(24);
 // Entries one call looks at, whether they fit the filter or not.
 constexpr std::size_t kMostLooks = 2000;
 constexpr std::size_t kChainAtOnce = 500;

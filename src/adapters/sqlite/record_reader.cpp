@@ -8,13 +8,10 @@
 #include "adapters/sqlite/run_reader.hpp"
 #include "adapters/sqlite/secret_rows.hpp"
 #include "adapters/sqlite/trigger_rows.hpp"
+#include "ports/clock_set_back.hpp"
 
 namespace muster::sqlite {
 namespace {
-
-// A run's number says when it was made, except that the wall clock may be set back. A clock that
-// was set back by more than this hides runs of that day from a search by time.
-constexpr Duration kClockSetBack = std::chrono::hours(24);
 
 Result<std::uint64_t> Counter(Database& database, const char* name) {
   auto read = database.Prepare("SELECT value FROM meta WHERE name = ?");

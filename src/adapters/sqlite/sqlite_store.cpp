@@ -12,6 +12,7 @@
 #include "adapters/sqlite/folder_lock.hpp"
 #include "adapters/sqlite/record_reader.hpp"
 #include "adapters/sqlite/record_writer.hpp"
+#include "adapters/sqlite/records_file.hpp"
 #include "adapters/sqlite/run_reader.hpp"
 #include "adapters/sqlite/schema.hpp"
 #include "adapters/sqlite/secret_rows.hpp"
@@ -39,7 +40,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(const std::filesystem::pa
   std::filesystem::create_directories(folder, problem);
   if (problem)
     return Fail(ErrorCode::kUnavailable, "make folder {}: {}", folder.string(), problem.message());
-  std::unique_ptr<SqliteStore> store(new SqliteStore(folder / "muster.db", options));
+  std::unique_ptr<SqliteStore> store(new SqliteStore(folder / sqlite::kRecordsFile, options));
   if (auto opened = store->OpenWriter(folder); !opened) return Fail(opened.error());
   store->thread_ = std::thread([raw = store.get()] { raw->Loop(); });
   return store;

@@ -18,10 +18,6 @@ namespace {
 
 constexpr std::string_view kStatus = "status";
 
-bool WentWell(StageState state) {
-  return state == StageState::kSucceeded || state == StageState::kSkipped;
-}
-
 std::vector<std::uint32_t> ListOf(const RunSpec& spec, Section section) {
   std::vector<std::uint32_t> list;
   for (std::uint32_t i = 0; i < spec.stages.size(); ++i)
@@ -291,6 +287,10 @@ void EndRun(Turn& turn, OpenRun& open) {
 }
 
 }  // namespace
+
+bool WentWell(StageState state) {
+  return state == StageState::kSucceeded || state == StageState::kSkipped;
+}
 
 std::vector<std::uint32_t> InnerOf(const RunSpec& spec, std::uint32_t stage) {
   std::vector<std::uint32_t> inner;

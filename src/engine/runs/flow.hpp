@@ -8,6 +8,9 @@
 // A run from stage to stage. Visits that end are followed by others until nothing is left to do.
 namespace muster::engine {
 
+// Whether what needs it, and what follows it, may go on.
+bool WentWell(StageState state);
+
 // Moves a run as far as it can go now, within the turn's budget. Returns false when the run ended
 // (and is no longer in memory).
 bool Advance(Turn& turn, OpenRun& run);

@@ -13,10 +13,6 @@
 namespace muster::engine {
 namespace {
 
-bool WentWell(StageState state) {
-  return state == StageState::kSucceeded || state == StageState::kSkipped;
-}
-
 // The stage of the top level that holds this one, or itself.
 std::uint32_t TopOf(const RunSpec& spec, std::uint32_t stage) {
   const auto& parent = spec.stages[stage].parent;

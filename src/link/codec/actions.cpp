@@ -4,7 +4,6 @@
 namespace muster::link::codec {
 namespace {
 
-constexpr std::size_t kSha256Bytes = 32;
 constexpr std::uint32_t kMaxMode = 07777;
 
 void Put(const FilePush& push, wire::FilePush* out) {

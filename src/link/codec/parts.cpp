@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::int64_t kLastMs = 253'402'300'799'999;           // the end of the year 9999
 constexpr std::int64_t kLongestMs = 3650LL * 24 * 3600 * 1000;  // as ParseDuration: ten years
-constexpr std::size_t kSha256Bytes = 32;
 
 void PutHash(const std::string& hash, std::string* out) {
   if (hash != kEmptySha256) *out = hash;

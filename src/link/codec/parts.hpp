@@ -13,6 +13,8 @@ namespace muster::link::codec {
 
 namespace wire = muster::link::v1;
 
+inline constexpr std::size_t kSha256Bytes = 32;
+
 // Protobuf refuses a whole frame for one string that is not UTF-8, and a host's words (a reason, a
 // kernel's name) come from outside. So bytes that are not UTF-8 leave as '?'.
 std::string Clean(const std::string& text);

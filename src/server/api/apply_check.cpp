@@ -11,7 +11,7 @@
 namespace muster::server::api {
 namespace {
 
-constexpr std::size_t kPage = 200;
+constexpr std::size_t kJobsPage = 200;
 
 bool SaysNothing(std::string_view line) {
   const auto first = line.find_first_not_of(" \t\r");
@@ -190,11 +190,11 @@ class Checker {
   Result<> CheckKept() {
     std::string after;
     while (true) {
-      const auto page = store_.ListDocuments("job", after, kPage);
+      const auto page = store_.ListDocuments("job", after, kJobsPage);
       if (!page) return Fail(page.error());
       for (const auto& kept : *page)
         if (auto checked = CheckKeptOne(kept); !checked) return checked;
-      if (page->size() < kPage) return {};
+      if (page->size() < kJobsPage) return {};
       after = page->back().name;
     }
   }

@@ -39,7 +39,7 @@ json::object EntryView(const AuditEntry& entry) {
           {"hash", ToHex(entry.hash)}};
 }
 
-Result<AuditFilter> ReadFilter(Services& services, const Call& call) {
+Result<AuditFilter> ReadAuditFilter(Services& services, const Call& call) {
   AuditFilter filter;
   filter.by = call.Query("by");
   filter.act = call.Query("act");
@@ -61,7 +61,7 @@ Result<AuditFilter> ReadFilter(Services& services, const Call& call) {
 }
 
 void ListAudit(Services& services, const CallPtr& call) {
-  const auto filter = ReadFilter(services, *call);
+  const auto filter = ReadAuditFilter(services, *call);
   if (!filter) return call->Fail(filter.error());
   const auto limit = call->QueryNumber("limit", 50, 1, 500);
   if (!limit) return call->Fail(limit.error());

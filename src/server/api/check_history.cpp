@@ -15,9 +15,9 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kRead = 1000;        // rows at a time
-constexpr std::size_t kMostRuns = 500;     // in one answer
-constexpr std::size_t kMostRows = 20'000;  // in one answer; then it ends after that run
+constexpr std::size_t kHistoryPage = 1000;  // rows at a time
+constexpr std::size_t kMostRuns = 500;      // in one answer
+constexpr std::size_t kMostRows = 20'000;   // in one answer; then it ends after that run
 constexpr std::size_t kMostFound = 100;
 
 // The host names of the run that is looked at; read when somebody asks.
@@ -131,10 +131,11 @@ class Slice {
   Result<std::vector<StageVisit>> VisitsOf(RunId run) {
     std::vector<StageVisit> visits;
     while (true) {
-      auto page = store_.ListVisits(run, visits.empty() ? Visit() : visits.back().visit, kRead);
+      auto page =
+          store_.ListVisits(run, visits.empty() ? Visit() : visits.back().visit, kHistoryPage);
       if (!page) return Fail(page.error());
       std::ranges::move(*page, std::back_inserter(visits));
-      if (page->size() < kRead) return visits;
+      if (page->size() < kHistoryPage) return visits;
     }
   }
 
@@ -143,14 +144,14 @@ class Slice {
     filter.last_attempt_only = false;
     std::optional<TaskKey> after;
     while (true) {
-      const auto page = store_.ListTasks(run, filter, after, kRead);
+      const auto page = store_.ListTasks(run, filter, after, kHistoryPage);
       if (!page) return Fail(page.error());
       for (const auto& row : *page) {
         checker_.Take(row);
         if (with_rows_ && row.sent_commit <= horizon_)
           rows_.push_back(RowView(row, names_.Of(row.key)));
       }
-      if (page->size() < kRead) return {};
+      if (page->size() < kHistoryPage) return {};
       after = page->back().key;
     }
   }

@@ -19,7 +19,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kRead = 1000;              // rows at a time
+constexpr std::size_t kSlotsPage = 1000;         // rows at a time
 constexpr std::size_t kMostTriggers = 500;       // in one answer
 constexpr std::uint64_t kMostSlots = 2'000'000;  // in one answer; then it ends after that trigger
 
@@ -28,9 +28,9 @@ Result<std::vector<SlotRecord>> RowsOf(Store& store, const std::string& name,
   std::vector<SlotRecord> rows;
   std::optional<SlotCursor> before;
   while (true) {
-    auto page = store.ListSlots(name, filter, before, kRead);
+    auto page = store.ListSlots(name, filter, before, kSlotsPage);
     if (!page) return Fail(page.error());
-    const bool last = page->size() < kRead;
+    const bool last = page->size() < kSlotsPage;
     std::ranges::move(*page, std::back_inserter(rows));
     if (last) break;
     before = SlotCursor{.first = rows.back().first, .act = rows.back().act};
@@ -63,10 +63,10 @@ Result<std::vector<checks::SlotRun>> RunsOf(Store& store, const std::string& nam
     RunFilter filter;
     filter.by = ByTrigger(name);
     filter.since = period.since;
-    const auto page = store.ListRuns(filter, before, kRead);
+    const auto page = store.ListRuns(filter, before, kSlotsPage);
     if (!page) return Fail(page.error());
     for (const auto& run : *page) runs.push_back({run.id, run.slot});
-    if (page->size() < kRead) return runs;
+    if (page->size() < kSlotsPage) return runs;
     before = page->back().id;
   }
 }

@@ -56,7 +56,7 @@ void Loops(Services& services, const CallPtr& call) {
   call->Json(200, {{"loops", std::move(loops)}});
 }
 
-void ReadLog(Services& services, const CallPtr& call) {
+void ReadOwnLog(Services& services, const CallPtr& call) {
   const auto limit = call->QueryNumber("limit", 100, 1, kMostLines);
   if (!limit) return call->Fail(limit.error());
   const auto after = call->QueryNumber("after", 0, 0, UINT64_MAX);
@@ -101,7 +101,7 @@ std::vector<Route> DebugRoutes(Services& services) {
       {"GET", "/api/v1/debug/loops", Privilege::kAdmin,
        [&services](const CallPtr& call) { Loops(services, call); }},
       {"GET", "/api/v1/debug/log", Privilege::kAdmin,
-       [&services](const CallPtr& call) { ReadLog(services, call); }},
+       [&services](const CallPtr& call) { ReadOwnLog(services, call); }},
       {"POST", "/api/v1/debug/log", Privilege::kAdmin,
        [&services](const CallPtr& call) { RaiseLog(services, call); }},
   };

@@ -18,7 +18,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kPage = 500;
+constexpr std::size_t kDocumentsPage = 500;
 
 std::string_view Name(engine::DocumentFate fate) {
   switch (fate) {
@@ -73,11 +73,11 @@ Result<std::set<DocumentKey>> ToPrune(Store& store, const std::vector<documents:
   for (const auto& kind : kinds) {
     std::string after;
     while (true) {
-      const auto page = store.ListDocuments(kind, after, kPage);
+      const auto page = store.ListDocuments(kind, after, kDocumentsPage);
       if (!page) return Fail(page.error());
       for (const auto& kept : *page)
         if (!given.contains({kind, kept.name})) drops.emplace(kind, kept.name);
-      if (page->size() < kPage) break;
+      if (page->size() < kDocumentsPage) break;
       after = page->back().name;
     }
   }
@@ -213,7 +213,7 @@ bool IsKind(const CallPtr& call, const std::string& kind) {
   return false;
 }
 
-void List(Services& services, const CallPtr& call) {
+void ListDocuments(Services& services, const CallPtr& call) {
   const std::string kind = call->Query("kind");
   if (!IsKind(call, kind)) return;
   const auto limit = call->QueryNumber("limit", 100, 1, 1000);
@@ -231,7 +231,7 @@ std::string NoSuch(const std::string& kind, const std::string& name) {
   return fmt::format("there is no {} '{}'; see 'muster get {}s'", kind, name, kind);
 }
 
-void Show(Services& services, const CallPtr& call) {
+void ShowDocument(Services& services, const CallPtr& call) {
   const std::string& kind = call->Part("kind");
   if (!IsKind(call, kind)) return;
   const auto version = call->QueryNumber("version", 0, 0, UINT32_MAX);
@@ -280,9 +280,9 @@ std::vector<Route> DocumentRoutes(Services& services) {
       {"POST", "/api/v1/documents", Privilege::kOperate,
        [&services](const CallPtr& call) { Apply(services, call); }},
       {"GET", "/api/v1/documents", Privilege::kView,
-       [&services](const CallPtr& call) { List(services, call); }, kOnRecord},
+       [&services](const CallPtr& call) { ListDocuments(services, call); }, kOnRecord},
       {"GET", "/api/v1/documents/{kind}/{name}", Privilege::kView,
-       [&services](const CallPtr& call) { Show(services, call); }, kOnRecord},
+       [&services](const CallPtr& call) { ShowDocument(services, call); }, kOnRecord},
       {"DELETE", "/api/v1/documents/{kind}/{name}", Privilege::kOperate,
        [&services](const CallPtr& call) { Delete(services, call); }},
   };

@@ -14,7 +14,7 @@ namespace json = boost::json;
 
 constexpr std::uint64_t kLeastRate = 16 << 10;  // slower readers are cut off (net::ServerLimits)
 constexpr std::size_t kMaxPaths = 1000;
-constexpr std::size_t kMostTitle = 120;
+constexpr std::size_t kMostOwnTitle = 120;
 
 // Walks an object's fields; each is known or an error.
 class FileFields {
@@ -245,7 +245,7 @@ Result<> ReadFileAction(const json::object* push, const json::object* pull, Comm
 
 std::string FileTitle(const Command& command) {
   std::string title = command.push ? TitleOf(*command.push) : TitleOf(*command.pull);
-  if (title.size() > kMostTitle) title.resize(kMostTitle);
+  if (title.size() > kMostOwnTitle) title.resize(kMostOwnTitle);
   while (!IsUtf8(title)) title.pop_back();
   return title;
 }

@@ -17,7 +17,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::uint32_t kMostSeconds = 366 * 86'400;
+constexpr std::uint32_t kMostFreezeSeconds = 366 * 86'400;
 
 json::object FreezeView(const Freeze& freeze) {
   return {{"id", FormatFreezeId(freeze.id)}, {"scope", Name(freeze.scope)},
@@ -51,7 +51,7 @@ Result<Freeze> ReadFreeze(Services& services, const Call& call) {
                   .Text("targets", freeze.targets)
                   .Text("job", freeze.job)
                   .Reason("reason", freeze.reason)
-                  .Number("for_seconds", seconds, 1, kMostSeconds)
+                  .Number("for_seconds", seconds, 1, kMostFreezeSeconds)
                   .Rest();
   if (!read) return Fail(read.error());
   const auto known = ParseFreezeScope(scope);
@@ -117,7 +117,7 @@ void Maintain(Services& services, const CallPtr& call) {
   auto read = fields->Text("targets", command.targets)
                   .Bool("end", end)
                   .Reason("reason", maintenance.reason)
-                  .Number("for_seconds", seconds, 1, kMostSeconds)
+                  .Number("for_seconds", seconds, 1, kMostFreezeSeconds)
                   .Rest();
   if (!read) return call->Fail(read.error());
   if (!end && maintenance.reason.empty())

@@ -12,7 +12,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kPage = 500;
+constexpr std::size_t kHostsPage = 500;
 
 struct Missing {
   std::string state;  // "never_joined", "offline", "revoked", "copy"
@@ -31,7 +31,7 @@ Result<MissingHosts> Declared(Store& store) {
   MissingHosts hosts;
   std::string after;
   while (true) {
-    const auto page = store.ListDocuments("host", after, kPage);
+    const auto page = store.ListDocuments("host", after, kHostsPage);
     if (!page) return Fail(page.error());
     for (const auto& document : *page)
       hosts[document.name] = {.state = "never_joined",
@@ -39,7 +39,7 @@ Result<MissingHosts> Declared(Store& store) {
                               .since = document.at,
                               .last_seen = {},
                               .labels = document.labels};
-    if (page->size() < kPage) return hosts;
+    if (page->size() < kHostsPage) return hosts;
     after = page->back().name;
   }
 }

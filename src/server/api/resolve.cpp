@@ -10,7 +10,7 @@
 namespace muster::server::api {
 namespace {
 
-constexpr std::size_t kPage = 5000;
+constexpr std::size_t kTasksPage = 5000;
 
 // Answers from what was looked up before the hosts were locked.
 class LookedUp final : public TargetContext {
@@ -59,11 +59,11 @@ Result<std::set<std::string>> HostsOfRun(Services& services, const std::string& 
   filter.state = wanted;
   std::optional<TaskKey> after;
   while (true) {
-    const auto rows = services.store.ListTasks(*id, filter, after, kPage);
+    const auto rows = services.store.ListTasks(*id, filter, after, kTasksPage);
     if (!rows) return Fail(rows.error());
     for (const auto& row : *rows)
       if (row.key.ordinal < (*targets)->size()) names.insert((**targets)[row.key.ordinal].name);
-    if (rows->size() < kPage) return names;
+    if (rows->size() < kTasksPage) return names;
     after = rows->back().key;
   }
 }

@@ -11,7 +11,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kMostBytes = 190'000;  // of the groups; with their frame below 200 KB
-constexpr std::size_t kMostReason = 400;
+constexpr std::size_t kMostGroupReason = 400;
 
 json::object GroupView(const RunResults::Group& group) {
   const Outcome& outcome = group.outcome;
@@ -19,7 +19,7 @@ json::object GroupView(const RunResults::Group& group) {
           {"state", Name(outcome.state)},
           {"exit_code", outcome.exit_code},
           {"signal", outcome.signal},
-          {"reason", Clipped(outcome.reason, kMostReason)},
+          {"reason", Clipped(outcome.reason, kMostGroupReason)},
           {"stdout_sha256", ToHex(outcome.stdout_sha256.Bytes())},
           {"stderr_sha256", ToHex(outcome.stderr_sha256.Bytes())},
           {"masked_sha256", ToHex(outcome.masked_sha256.Bytes())},

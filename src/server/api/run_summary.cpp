@@ -15,9 +15,9 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kMostTitle = 200;
+constexpr std::size_t kMostShortTitle = 200;
 constexpr std::size_t kMostName = 100;
-constexpr std::size_t kMostReason = 300;
+constexpr std::size_t kMostShortReason = 300;
 
 int InterestOf(StageState state) {
   switch (state) {
@@ -49,7 +49,7 @@ json::object StageLine(const Run& run, std::uint32_t index, const TaskCounts& co
                     {"started", TimeView(stage.started)},
                     {"ended", TimeView(stage.ended)},
                     {"counts", CountsView(counts)}};
-  if (!stage.reason.empty()) line["reason"] = Clipped(stage.reason, kMostReason);
+  if (!stage.reason.empty()) line["reason"] = Clipped(stage.reason, kMostShortReason);
   return line;
 }
 
@@ -92,7 +92,7 @@ json::value WishView(const std::optional<Wish>& wish) {
   if (!wish) return nullptr;
   return json::object{{"by", Clipped(wish->by, kMostName)},
                       {"at", TimeView(wish->at)},
-                      {"reason", Clipped(wish->reason, kMostReason)}};
+                      {"reason", Clipped(wish->reason, kMostShortReason)}};
 }
 
 }  // namespace
@@ -116,15 +116,15 @@ json::object SummaryView(const Run& run, const std::optional<LiveView::RunView>&
   }
   json::object view{{"id", FormatRunId(run.id)},
                     {"state", Name(state)},
-                    {"title", Clipped(run.spec.title, kMostTitle)},
-                    {"targets", Clipped(run.spec.targets, kMostReason)},
+                    {"title", Clipped(run.spec.title, kMostShortTitle)},
+                    {"targets", Clipped(run.spec.targets, kMostShortReason)},
                     {"job", Clipped(run.spec.job, kMostName)},
                     {"version", run.spec.version},
                     {"pass", run.pass},
                     {"by", Clipped(run.by, kMostName)},
                     {"created", TimeView(run.created)},
                     {"ended", TimeView(run.ended)},
-                    {"reason", Clipped(run.reason, kMostReason)},
+                    {"reason", Clipped(run.reason, kMostShortReason)},
                     {"stop", WishView(run.stop)},
                     {"pause", WishView(run.pause)},
                     {"hosts", run.hosts},

@@ -66,7 +66,7 @@ void StartRun(Services& services, const CallPtr& call) {
                        .frozen = std::move(frozen)});
 }
 
-Result<RunFilter> ReadFilter(Services& services, const Call& call) {
+Result<RunFilter> ReadRunFilter(Services& services, const Call& call) {
   RunFilter filter;
   if (const auto& state = call.Query("state"); !state.empty()) {
     filter.state = ParseRunState(state);
@@ -89,7 +89,7 @@ Result<RunFilter> ReadFilter(Services& services, const Call& call) {
 }
 
 void ListRuns(Services& services, const CallPtr& call) {
-  const auto filter = ReadFilter(services, *call);
+  const auto filter = ReadRunFilter(services, *call);
   if (!filter) return call->Fail(filter.error());
   const auto limit = call->QueryNumber("limit", 50, 1, 500);
   if (!limit) return call->Fail(limit.error());

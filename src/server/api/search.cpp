@@ -22,11 +22,11 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kMostSearches = 4;
-constexpr std::size_t kPage = 200;          // tasks
-constexpr std::size_t kPiece = 256 << 10;   // of one output
-constexpr std::size_t kSlice = 1 << 20;     // before other work has its turn
-constexpr std::size_t kMostText = 4 << 10;  // of a line in the answer
-constexpr std::size_t kRoom = 256 << 10;    // unsent; then the reader has to catch up
+constexpr std::size_t kSearchPage = 200;         // tasks
+constexpr std::size_t kOutputPiece = 256 << 10;  // of one output
+constexpr std::size_t kSlice = 1 << 20;          // before other work has its turn
+constexpr std::size_t kMostText = 4 << 10;       // of a line in the answer
+constexpr std::size_t kRoom = 256 << 10;         // unsent; then the reader has to catch up
 
 struct SearchRequest {
   RunId run;
@@ -85,9 +85,9 @@ class Search : public std::enable_shared_from_this<Search> {
     slice_ += 4096;  // a look-up is not free either
     if (page_.empty()) {
       if (last_page_) return false;
-      auto rows = services_.store.ListTasks(request_.run, request_.filter, after_, kPage);
+      auto rows = services_.store.ListTasks(request_.run, request_.filter, after_, kSearchPage);
       if (!rows) return Fail(rows.error());
-      last_page_ = rows->size() < kPage;
+      last_page_ = rows->size() < kSearchPage;
       if (!rows->empty()) after_ = rows->back().key;
       for (const auto& row : *rows)
         if (row.sent && (!request_.visits || request_.visits->contains(row.key.visit)))
@@ -104,7 +104,7 @@ class Search : public std::enable_shared_from_this<Search> {
   }
 
   Result<bool> ReadOn() {
-    const auto chunks = services_.logs.Read(*task_, offset_, kPiece);
+    const auto chunks = services_.logs.Read(*task_, offset_, kOutputPiece);
     if (!chunks) return Fail(chunks.error());
     for (const auto& chunk : *chunks) {
       lines_->Add(chunk.stream, chunk.data);

@@ -19,7 +19,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::uint32_t kMostSeconds = 7 * 86'400;
+constexpr std::uint32_t kMostInviteSeconds = 7 * 86'400;
 
 std::string TroubleOf(const Cluster::View& view) {
   if (!view.here) return "";
@@ -65,8 +65,9 @@ void InviteServer(ServerServices& services, const CallPtr& call) {
   if (!fields) return call->Fail(fields.error());
   Invite invite;
   std::optional<std::uint32_t> seconds;
-  auto read =
-      fields->Text("name", invite.names).Number("expires_seconds", seconds, 1, kMostSeconds).Rest();
+  auto read = fields->Text("name", invite.names)
+                  .Number("expires_seconds", seconds, 1, kMostInviteSeconds)
+                  .Rest();
   if (!read) return call->Fail(read.error());
   if (!invite.names.empty())
     if (const auto fits = CheckHostName(invite.names); !fits) return call->Fail(fits.error());

@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "server/api/gauge.hpp"
 #include "server/api/views.hpp"
 
 namespace muster::server::api {
@@ -23,12 +24,6 @@ json::value RestoredView(const std::optional<Snapshot::Restored>& restored) {
   return {{"at", TimeView(restored->at)},
           {"backup", TimeView(restored->taken)},
           {"logs", restored->logs}};
-}
-
-prometheus::MetricFamily Gauge(const char* name, const char* help, double value) {
-  prometheus::ClientMetric metric;
-  metric.gauge.value = value;
-  return {name, help, prometheus::MetricType::Gauge, {metric}};
 }
 
 }  // namespace

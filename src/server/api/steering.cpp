@@ -26,7 +26,7 @@ void AnswerSteered(const CallPtr& call, const Result<engine::Answer>& answer) {
 
 // Fills a command from the call and asks the engine. `read` takes the fields of the body.
 template <typename Command, typename Read>
-void Steer(Services& services, const CallPtr& call, Command command, Read read) {
+void SteerRun(Services& services, const CallPtr& call, Command command, Read read) {
   const auto id = ParseRunId(call->Part("id"));
   if (!id) return call->Fail(id.error());
   const auto known = services.store.FindRun(*id);
@@ -43,52 +43,55 @@ void Steer(Services& services, const CallPtr& call, Command command, Read read) 
   });
 }
 
-void Pause(Services& services, const CallPtr& call) {
-  Steer(services, call, engine::PauseRun{}, [](Fields& fields, engine::PauseRun& command) {
+void PauseRun(Services& services, const CallPtr& call) {
+  SteerRun(services, call, engine::PauseRun{}, [](Fields& fields, engine::PauseRun& command) {
     return fields.Bool("release", command.release).Reason("reason", command.reason).Done();
   });
 }
 
 void Resume(Services& services, const CallPtr& call) {
-  Steer(services, call, engine::ResumeRun{},
-        [](Fields& fields, engine::ResumeRun&) { return fields.Done(); });
+  SteerRun(services, call, engine::ResumeRun{},
+           [](Fields& fields, engine::ResumeRun&) { return fields.Done(); });
 }
 
 void Skip(Services& services, const CallPtr& call) {
-  Steer(services, call, engine::SkipStage{},
-        [](Fields& fields, engine::SkipStage& command) -> Result<> {
-          auto done = fields.Text("stage", command.stage).Reason("reason", command.reason).Done();
-          if (done && command.stage.empty())
-            return Fail(ErrorCode::kInvalid, "stage: say which one to skip");
-          return done;
-        });
+  SteerRun(services, call, engine::SkipStage{},
+           [](Fields& fields, engine::SkipStage& command) -> Result<> {
+             auto done =
+                 fields.Text("stage", command.stage).Reason("reason", command.reason).Done();
+             if (done && command.stage.empty())
+               return Fail(ErrorCode::kInvalid, "stage: say which one to skip");
+             return done;
+           });
 }
 
 void Answer(Services& services, const CallPtr& call, bool approved) {
-  Steer(services, call, engine::AnswerApproval{},
-        [approved](Fields& fields, engine::AnswerApproval& command) {
-          command.approved = approved;
-          return fields.Text("stage", command.stage).Reason("comment", command.comment).Done();
-        });
+  SteerRun(services, call, engine::AnswerApproval{},
+           [approved](Fields& fields, engine::AnswerApproval& command) {
+             command.approved = approved;
+             return fields.Text("stage", command.stage).Reason("comment", command.comment).Done();
+           });
 }
 
 void Set(Services& services, const CallPtr& call) {
-  Steer(services, call, engine::SetRun{}, [](Fields& fields, engine::SetRun& command) -> Result<> {
-    std::string max_failures;
-    auto done = fields.Text("stage", command.stage)
-                    .Number("concurrency", command.concurrency, 0, 1'000'000)
-                    .Text("max_failures", max_failures)
-                    .Done();
-    if (!done) return done;
-    if (!max_failures.empty()) {
-      auto share = ParseHostShare(max_failures);
-      if (!share) return Fail(ErrorCode::kInvalid, "max_failures: {}", share.error().message);
-      command.max_failures = *share;
-    }
-    if (!command.concurrency && !command.max_failures)
-      return Fail(ErrorCode::kInvalid, "set concurrency, max_failures, or both");
-    return {};
-  });
+  SteerRun(services, call, engine::SetRun{},
+           [](Fields& fields, engine::SetRun& command) -> Result<> {
+             std::string max_failures;
+             auto done = fields.Text("stage", command.stage)
+                             .Number("concurrency", command.concurrency, 0, 1'000'000)
+                             .Text("max_failures", max_failures)
+                             .Done();
+             if (!done) return done;
+             if (!max_failures.empty()) {
+               auto share = ParseHostShare(max_failures);
+               if (!share)
+                 return Fail(ErrorCode::kInvalid, "max_failures: {}", share.error().message);
+               command.max_failures = *share;
+             }
+             if (!command.concurrency && !command.max_failures)
+               return Fail(ErrorCode::kInvalid, "set concurrency, max_failures, or both");
+             return {};
+           });
 }
 
 void Retry(Services& services, const CallPtr& call) {
@@ -101,23 +104,24 @@ void Retry(Services& services, const CallPtr& call) {
   retry.known = std::move(*known);
   if (retry.known.value->targets) retry.frozen = CountFrozen(services, *retry.known.value->targets);
   const Run run = retry.known.value->run;
-  Steer(services, call, std::move(retry),
-        [&](Fields& fields, engine::RetryRun& command) -> Result<> {
-          std::string version;
-          auto done = fields.Text("from", command.from)
-                          .Bool("from_start", command.from_start)
-                          .Bool("all_hosts", command.all_hosts)
-                          .Bool("during_freeze", command.during_freeze)
-                          .Text("version", version)
-                          .Reason("reason", command.reason)
-                          .Done();
-          if (!done || version.empty()) return done;
-          if (version != "latest") return Fail(ErrorCode::kInvalid, "version: expected 'latest'");
-          auto plan = CorrectedPlan(services, run);
-          if (!plan) return Fail(plan.error());
-          command.plan = std::move(*plan);
-          return {};
-        });
+  SteerRun(services, call, std::move(retry),
+           [&](Fields& fields, engine::RetryRun& command) -> Result<> {
+             std::string version;
+             auto done = fields.Text("from", command.from)
+                             .Bool("from_start", command.from_start)
+                             .Bool("all_hosts", command.all_hosts)
+                             .Bool("during_freeze", command.during_freeze)
+                             .Text("version", version)
+                             .Reason("reason", command.reason)
+                             .Done();
+             if (!done || version.empty()) return done;
+             if (version != "latest")
+               return Fail(ErrorCode::kInvalid, "version: expected 'latest'");
+             auto plan = CorrectedPlan(services, run);
+             if (!plan) return Fail(plan.error());
+             command.plan = std::move(*plan);
+             return {};
+           });
 }
 
 json::object VisitView(const StageVisit& visit) {
@@ -171,7 +175,7 @@ void ListVisits(Services& services, const CallPtr& call) {
 std::vector<Route> SteeringRoutes(Services& services) {
   return {
       {"POST", "/api/v1/runs/{id}/pause", Privilege::kOperate,
-       [&services](const CallPtr& call) { Pause(services, call); }},
+       [&services](const CallPtr& call) { PauseRun(services, call); }},
       {"POST", "/api/v1/runs/{id}/resume", Privilege::kOperate,
        [&services](const CallPtr& call) { Resume(services, call); }},
       {"POST", "/api/v1/runs/{id}/retry", Privilege::kOperate,

@@ -113,7 +113,7 @@ void Metrics(Services& services, const CallPtr& call) {
   call->Text(200, "text/plain; version=0.0.4", out.str());
 }
 
-void Stream(Services& services, const CallPtr& call) {
+void StreamEvents(Services& services, const CallPtr& call) {
   const auto topics = StreamHub::ParseTopics(call->Query("topics"));
   if (!topics) return call->Fail(topics.error());
   // A browser that reconnects repeats the address it began with; what it saw last is in the header.
@@ -146,7 +146,7 @@ std::vector<Route> SystemRoutes(Services& services) {
       {"GET", "/api/v1/status", Privilege::kView,
        [&services, started](const CallPtr& call) { Status(services, call, started); }},
       {"GET", "/api/v1/stream", Privilege::kView,
-       [&services](const CallPtr& call) { Stream(services, call); }},
+       [&services](const CallPtr& call) { StreamEvents(services, call); }},
   };
 }
 

@@ -4,6 +4,8 @@
 
 #include <boost/json.hpp>
 
+#include "server/api/gauge.hpp"
+
 namespace muster::server::api {
 namespace {
 
@@ -11,12 +13,6 @@ using prometheus::ClientMetric;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 using Triggers = EngineThread::Status::Triggers;
-
-MetricFamily Gauge(const char* name, const char* help, double value) {
-  ClientMetric metric;
-  metric.gauge.value = value;
-  return {name, help, MetricType::Gauge, {metric}};
-}
 
 MetricFamily States(TriggerCounts counts) {
   MetricFamily family{

@@ -87,7 +87,7 @@ std::optional<ReadAt<std::optional<Trigger>>> Find(Services& services, const Cal
   return std::nullopt;
 }
 
-void List(Services& services, const CallPtr& call) {
+void ListTriggers(Services& services, const CallPtr& call) {
   const auto limit = call->QueryNumber("limit", 100, 1, 1000);
   if (!limit) return call->Fail(limit.error());
   const auto page = services.store.ListTriggers(call->Query("cursor"), *limit);
@@ -137,7 +137,7 @@ json::object WholeView(Services& services, const Trigger& trigger) {
   return view;
 }
 
-void Show(Services& services, const CallPtr& call) {
+void ShowTrigger(Services& services, const CallPtr& call) {
   const auto known = Find(services, call);
   if (known) call->Json(200, WholeView(services, *known->value));
 }
@@ -190,7 +190,7 @@ void Slots(Services& services, const CallPtr& call) {
 
 // Fills a command from the call and asks the engine. `read` takes the fields of the body.
 template <typename Command, typename Read>
-void Steer(Services& services, const CallPtr& call, Command command, Read read) {
+void SteerTrigger(Services& services, const CallPtr& call, Command command, Read read) {
   auto known = Find(services, call);
   if (!known) return;
   command.caller = CallerOf(*call);
@@ -207,47 +207,49 @@ void Steer(Services& services, const CallPtr& call, Command command, Read read) 
   });
 }
 
-void Pause(Services& services, const CallPtr& call) {
-  Steer(services, call, engine::PauseTrigger{}, [](Fields& fields, engine::PauseTrigger& command) {
-    return fields.Reason("reason", command.reason).Done();
-  });
+void PauseTrigger(Services& services, const CallPtr& call) {
+  SteerTrigger(services, call, engine::PauseTrigger{},
+               [](Fields& fields, engine::PauseTrigger& command) {
+                 return fields.Reason("reason", command.reason).Done();
+               });
 }
 
-void Resume(Services& services, const CallPtr& call) {
-  Steer(services, call, engine::ResumeTrigger{},
-        [](Fields& fields, engine::ResumeTrigger& command) {
-          return fields.Reason("reason", command.reason).Done();
-        });
+void ResumeTrigger(Services& services, const CallPtr& call) {
+  SteerTrigger(services, call, engine::ResumeTrigger{},
+               [](Fields& fields, engine::ResumeTrigger& command) {
+                 return fields.Reason("reason", command.reason).Done();
+               });
 }
 
-void Skip(Services& services, const CallPtr& call) {
-  Steer(services, call, engine::SkipSlot{},
-        [](Fields& fields, engine::SkipSlot& command) -> Result<> {
-          std::string slot;
-          auto done = fields.Text("slot", slot).Reason("reason", command.reason).Done();
-          if (!done) return done;
-          const auto at = TimeIn("slot", slot, true);
-          if (!at) return Fail(at.error());
-          command.slot = *at;
-          return {};
-        });
+void SkipTrigger(Services& services, const CallPtr& call) {
+  SteerTrigger(services, call, engine::SkipSlot{},
+               [](Fields& fields, engine::SkipSlot& command) -> Result<> {
+                 std::string slot;
+                 auto done = fields.Text("slot", slot).Reason("reason", command.reason).Done();
+                 if (!done) return done;
+                 const auto at = TimeIn("slot", slot, true);
+                 if (!at) return Fail(at.error());
+                 command.slot = *at;
+                 return {};
+               });
 }
 
 void BackfillRange(Services& services, const CallPtr& call) {
-  Steer(services, call, engine::BackfillTrigger{},
-        [](Fields& fields, engine::BackfillTrigger& command) -> Result<> {
-          std::string from;
-          std::string to;
-          auto done =
-              fields.Text("from", from).Text("to", to).Reason("reason", command.reason).Done();
-          if (!done) return done;
-          const auto begin = TimeIn("from", from, true);
-          const auto end = TimeIn("to", to, true);
-          if (!begin || !end) return Fail(begin ? end.error() : begin.error());
-          command.from = *begin;
-          command.to = *end;
-          return {};
-        });
+  SteerTrigger(
+      services, call, engine::BackfillTrigger{},
+      [](Fields& fields, engine::BackfillTrigger& command) -> Result<> {
+        std::string from;
+        std::string to;
+        auto done =
+            fields.Text("from", from).Text("to", to).Reason("reason", command.reason).Done();
+        if (!done) return done;
+        const auto begin = TimeIn("from", from, true);
+        const auto end = TimeIn("to", to, true);
+        if (!begin || !end) return Fail(begin ? end.error() : begin.error());
+        command.from = *begin;
+        command.to = *end;
+        return {};
+      });
 }
 
 void Fire(Services& services, const CallPtr& call) {
@@ -288,17 +290,17 @@ void Fire(Services& services, const CallPtr& call) {
 std::vector<Route> TriggerRoutes(Services& services) {
   return {
       {"GET", "/api/v1/triggers", Privilege::kView,
-       [&services](const CallPtr& call) { List(services, call); }},
+       [&services](const CallPtr& call) { ListTriggers(services, call); }},
       {"GET", "/api/v1/triggers/{name}", Privilege::kView,
-       [&services](const CallPtr& call) { Show(services, call); }},
+       [&services](const CallPtr& call) { ShowTrigger(services, call); }},
       {"GET", "/api/v1/triggers/{name}/slots", Privilege::kView,
        [&services](const CallPtr& call) { Slots(services, call); }, kOnRecord},
       {"POST", "/api/v1/triggers/{name}/pause", Privilege::kOperate,
-       [&services](const CallPtr& call) { Pause(services, call); }},
+       [&services](const CallPtr& call) { PauseTrigger(services, call); }},
       {"POST", "/api/v1/triggers/{name}/resume", Privilege::kOperate,
-       [&services](const CallPtr& call) { Resume(services, call); }},
+       [&services](const CallPtr& call) { ResumeTrigger(services, call); }},
       {"POST", "/api/v1/triggers/{name}/skip", Privilege::kOperate,
-       [&services](const CallPtr& call) { Skip(services, call); }},
+       [&services](const CallPtr& call) { SkipTrigger(services, call); }},
       {"POST", "/api/v1/triggers/{name}/backfill", Privilege::kOperate,
        [&services](const CallPtr& call) { BackfillRange(services, call); }},
       {"POST", "/api/v1/triggers/{name}/fire", Privilege::kOperate,

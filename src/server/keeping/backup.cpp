@@ -11,6 +11,7 @@
 #include "adapters/copy/moment.hpp"
 #include "adapters/sqlite/database.hpp"
 #include "adapters/sqlite/migration.hpp"
+#include "adapters/sqlite/records_file.hpp"
 #include "base/version.hpp"
 #include "server/keeping/last_backup.hpp"
 #include "server/keeping/moved.hpp"
@@ -19,8 +20,6 @@ namespace muster::server {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kRecords = "muster.db";
 
 // Not worth keeping, or kept in another way.
 bool IsLeftOut(const fs::path& name) {
@@ -75,7 +74,8 @@ Result<> AddDatabase(archive::Writer& writer, const fs::path& data, const std::s
 }
 
 Result<> AddFolder(archive::Writer& writer, const BackupOptions& options) {
-  if (auto added = AddDatabase(writer, options.data, kRecords, options.file); !added) return added;
+  if (auto added = AddDatabase(writer, options.data, sqlite::kRecordsFile, options.file); !added)
+    return added;
   if (!options.logs) return {};
   for (const auto& name : LogFiles(options.data))
     if (auto added = AddDatabase(writer, options.data, name, options.file); !added) return added;
@@ -92,7 +92,7 @@ Result<> AddPostgres(archive::Writer& writer, const BackupOptions& options) {
     const Scratch records{options.file.string() + ".db.tmp"};
     const auto taken = (*moment)->TakeRecords(records.path, options.progress);
     if (!taken) return Fail(taken.error());
-    if (auto added = writer.Add(kRecords, records.path); !added) return added;
+    if (auto added = writer.Add(sqlite::kRecordsFile, records.path); !added) return added;
   }
   for (const auto& day : (*moment)->Days()) {
     const Scratch output{options.file.string() + ".db.tmp"};
@@ -118,9 +118,9 @@ Result<> CheckFolder(const BackupOptions& options) {
   const auto& data = options.data;
   if (options.postgres.empty()) {
     if (auto here = CheckNotMoved(data); !here) return here;
-    if (fs::exists(data / kRecords)) return {};
+    if (fs::exists(data / sqlite::kRecordsFile)) return {};
     return Fail(ErrorCode::kNotFound, "{} is not the data folder of a musterd: it has no {}{}",
-                data.string(), kRecords,
+                data.string(), sqlite::kRecordsFile,
                 fs::exists(data / "ca.pem") ? "; with records in PostgreSQL give --config" : "");
   }
   if (fs::exists(data / "ca.pem")) return {};

@@ -8,6 +8,7 @@
 #include "adapters/archive/reader.hpp"
 #include "adapters/copy/filling.hpp"
 #include "adapters/sqlite/folder_lock.hpp"
+#include "adapters/sqlite/records_file.hpp"
 #include "adapters/sqlite/restore_marks.hpp"
 #include "server/keeping/backup.hpp"
 #include "server/keeping/last_backup.hpp"
@@ -18,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRecords = "muster.db";
 // Where the backup is unpacked, inside the data folder, which may be a mount of its own. While it
 // is there the folder is no data folder.
 constexpr const char* kUnpacked = ".restore";
@@ -99,7 +99,7 @@ Result<archive::Manifest> Unpack(const RestoreOptions& options, const fs::path& 
   if (!manifest)
     return Fail(manifest.error().code, "the backup {} {}; nothing was restored",
                 options.file.string(), manifest.error().message);
-  if (!manifest->parts.contains(kRecords))
+  if (!manifest->parts.contains(sqlite::kRecordsFile))
     return Fail(ErrorCode::kInvalid, "the backup {} has no records; nothing was restored",
                 options.file.string());
   return manifest;
@@ -122,8 +122,8 @@ Result<std::unique_ptr<copy::Filling>> HoldDatabase(const RestoreOptions& option
 // What the restored store must lie above: all that was where it goes.
 sqlite::Marks MarksBefore(const fs::path& data, const copy::Filling* filling) {
   sqlite::Marks above;
-  if (fs::exists(data / kRecords))
-    if (const auto marks = sqlite::ReadMarks(data / kRecords)) above = *marks;
+  if (fs::exists(data / sqlite::kRecordsFile))
+    if (const auto marks = sqlite::ReadMarks(data / sqlite::kRecordsFile)) above = *marks;
   if (filling == nullptr) return above;
   const sqlite::Marks& there = filling->Before();
   return {.term = std::max(above.term, there.term),
@@ -140,7 +140,7 @@ Result<> PutInDatabase(const fs::path& unpacked, copy::Filling& filling,
     return Fail(done.error().code, "store.postgres: {}", done.error().message);
   std::error_code problem;
   for (const char* part : {"", "-wal", "-shm"})
-    fs::remove(unpacked / (std::string(kRecords) + part), problem);
+    fs::remove(unpacked / (std::string(sqlite::kRecordsFile) + part), problem);
   fs::remove_all(unpacked / "logs", problem);
   return {};
 }
@@ -173,7 +173,7 @@ Result<RestoreOutcome> RestoreBackup(const RestoreOptions& options, WallTime now
   const WallTime taken = ParseTime(manifest->facts["taken"]);
   const Snapshot::Restored restored{
       .taken = taken, .at = now, .logs = manifest->facts["logs"] == "yes"};
-  const auto marks = sqlite::MarkRestored(unpacked.folder / kRecords, restored,
+  const auto marks = sqlite::MarkRestored(unpacked.folder / sqlite::kRecordsFile, restored,
                                           MarksBefore(options.data, filling->get()));
   if (!marks) return Fail(marks.error());
   std::error_code problem;

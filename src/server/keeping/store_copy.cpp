@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "adapters/sqlite/folder_lock.hpp"
+#include "adapters/sqlite/records_file.hpp"
 #include "adapters/sqlite/restore_marks.hpp"
 #include "adapters/sqlite/schema.hpp"
 #include "server/keeping/backup.hpp"
@@ -14,12 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRecords = "muster.db";
-
 Result<> CheckSource(const fs::path& data) {
-  if (!fs::exists(data / kRecords))
+  if (!fs::exists(data / sqlite::kRecordsFile))
     return Fail(ErrorCode::kNotFound, "{} is not the data folder of a musterd: it has no {}",
-                data.string(), kRecords);
+                data.string(), sqlite::kRecordsFile);
   if (auto ended = CheckRestoreEnded(data); !ended) return ended;
   return CheckNotMoved(data);
 }
@@ -46,7 +45,7 @@ std::vector<fs::path> DayFiles(const fs::path& data) {
 Result<StoreCopyOutcome> FillFrom(const fs::path& folder, bool logs, copy::Filling& filling,
                                   const copy::Progress& progress) {
   StoreCopyOutcome outcome;
-  const auto records = OpenAtOneMoment(folder / kRecords);
+  const auto records = OpenAtOneMoment(folder / sqlite::kRecordsFile);
   if (!records) return Fail(records.error());
   auto copied = filling.PutRecords(**records, progress);
   if (!copied) return Fail(copied.error());
@@ -66,12 +65,12 @@ Result<StoreCopyOutcome> CopyStore(const StoreCopyOptions& options, WallTime now
   const auto lock = sqlite::FolderLock::Take(options.data);
   if (!lock) return Fail(lock.error().code, "{}; stop it first", lock.error().message);
   {
-    auto records =
-        sqlite::Database::Open(options.data / kRecords, sqlite::Database::Mode::kReadWrite);
+    auto records = sqlite::Database::Open(options.data / sqlite::kRecordsFile,
+                                          sqlite::Database::Mode::kReadWrite);
     if (!records) return Fail(records.error());
     if (auto made = sqlite::MakeRecordTables(**records); !made) return Fail(made.error());
   }
-  const auto marks = sqlite::ReadMarks(options.data / kRecords);
+  const auto marks = sqlite::ReadMarks(options.data / sqlite::kRecordsFile);
   if (!marks) return Fail(marks.error());
   auto filling = copy::Filling::Begin(options.to, copy::Filling::Over::kNothing);
   if (!filling)

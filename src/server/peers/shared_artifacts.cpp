@@ -11,7 +11,7 @@ namespace muster::server {
 namespace {
 
 constexpr Duration kPatience = std::chrono::seconds(5);  // for a server that may be dead
-constexpr Duration kSilence = std::chrono::seconds(20);
+constexpr Duration kFileSilence = std::chrono::seconds(20);
 
 net::HttpRequest RequestFor(const char* method, const std::string& sha256) {
   net::HttpRequest request;
@@ -101,10 +101,11 @@ Result<> SharedArtifacts::FetchFrom(const std::string& url, const std::string& s
   auto upload = own_.Begin(sha256, *size, 0);
   if (!upload) return Fail(upload.error());
   Result<> kept;
-  const auto got = client->Stream(RequestFor("GET", sha256), kSilence, [&](std::string_view data) {
-    kept = (*upload)->Append(data);
-    return kept.has_value();
-  });
+  const auto got =
+      client->Stream(RequestFor("GET", sha256), kFileSilence, [&](std::string_view data) {
+        kept = (*upload)->Append(data);
+        return kept.has_value();
+      });
   if (!kept) return kept;
   if (!got) return Fail(got.error());
   if (got->status != 200) return Fail(ErrorCode::kUnavailable, "it answered {}", got->status);

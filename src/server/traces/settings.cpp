@@ -19,18 +19,19 @@ Result<> CheckUrl(const std::string& text) {
 
 settings::Setting Describe(TraceSettings& traces) {
   using namespace settings;
-  return Section("traces", "Where traces of ended runs go.",
-                 {Text("url", traces.url, "A collector's, OTLP over HTTP; empty sends nothing.")
-                      .Checked(CheckUrl),
-                  Text("headers_file", traces.headers_file,
-                       "File with lines 'Name: value' that go with each request."),
-                  Text("ca_file", traces.ca_file,
-                       "Certificates to trust, PEM, instead of the system's."),
-                  Number("sample", traces.sample,
-                         "Percent of the runs that succeeded; the others all go.", 0, 100),
-                  Number("tasks", traces.tasks,
-                         "Tasks of a run that have spans: failed ones first, then the longest.", 0,
-                         kMostTasks)})
+  return settings::Section(
+             "traces", "Where traces of ended runs go.",
+             {Text("url", traces.url, "A collector's, OTLP over HTTP; empty sends nothing.")
+                  .Checked(CheckUrl),
+              Text("headers_file", traces.headers_file,
+                   "File with lines 'Name: value' that go with each request."),
+              Text("ca_file", traces.ca_file,
+                   "Certificates to trust, PEM, instead of the system's."),
+              Number("sample", traces.sample,
+                     "Percent of the runs that succeeded; the others all go.", 0, 100),
+              Number("tasks", traces.tasks,
+                     "Tasks of a run that have spans: failed ones first, then the longest.", 0,
+                     kMostTasks)})
       .Live();
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kRenewEvery = SimCoordinator::kTtl.count() / 4;
 constexpr std::int64_t kTryAgain = SimCoordinator::kTtl.count() / 20;
-constexpr std::int64_t kAnswerWithin = SimCoordinator::kTtl.count() / 6;
+constexpr std::int64_t kSeatAnswersWithin = SimCoordinator::kTtl.count() / 6;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void SimSeat::AskService(std::function<Answer()> at_service, Answered answered) 
     ++asked_;
     answered(std::move(answer));
   };
-  life_.Later(kAnswerWithin, [settle] { settle(std::nullopt); });
+  life_.Later(kSeatAnswersWithin, [settle] { settle(std::nullopt); });
   if (world_.Chance(mood_.lost)) return;
   world_.After(world_.Delay(mood_.usual, mood_.rare),
                [&world = world_, &mood = mood_, life = life_, at_service, settle]() mutable {

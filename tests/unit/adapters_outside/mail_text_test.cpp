@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::string Make(std::string message, std::string subject = "") {
+std::string MakeMail(std::string message, std::string subject = "") {
   const MailChannel mail{.server = "mail.example.com",
                          .from = "muster@example.com",
                          .to = {"a@example.com", "b@example.com"},
@@ -23,7 +23,7 @@ std::string Make(std::string message, std::string subject = "") {
 }
 
 TEST(MailText, HasTheHeadersOfAMail) {
-  const std::string text = Make("it failed\nmore");
+  const std::string text = MakeMail("it failed\nmore");
   EXPECT_THAT(text, HasSubstr("Date: Sat, 15 Nov 2025 09:46:40 +0000\r\n"));
   EXPECT_THAT(text, HasSubstr("From: muster@example.com\r\n"));
   EXPECT_THAT(text, HasSubstr("To: a@example.com,\r\n b@example.com\r\n"));
@@ -32,7 +32,7 @@ TEST(MailText, HasTheHeadersOfAMail) {
 }
 
 TEST(MailText, EveryLineEndsInCrLfAndIsShort) {
-  const std::string text = Make(std::string(5000, 'x'), std::string(300, 'y') + "\xc3\xa4");
+  const std::string text = MakeMail(std::string(5000, 'x'), std::string(300, 'y') + "\xc3\xa4");
   for (const auto line : Split(text, '\n')) {
     if (line.empty()) continue;
     EXPECT_TRUE(line.ends_with('\r'));
@@ -41,7 +41,7 @@ TEST(MailText, EveryLineEndsInCrLfAndIsShort) {
 }
 
 TEST(MailText, AMessageCannotAddHeaders) {
-  const std::string text = Make("hello\r\nBcc: all@example.com\r\n\r\nbody");
+  const std::string text = MakeMail("hello\r\nBcc: all@example.com\r\n\r\nbody");
   const std::string head = text.substr(0, text.find("\r\n\r\n"));
   EXPECT_THAT(head, Not(HasSubstr("Bcc")));
 }

@@ -7,7 +7,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-Rules Make(const Texts& allow, const Texts& deny = {}) {
+Rules MakeRules(const Texts& allow, const Texts& deny = {}) {
   auto rules = Rules::Parse(allow, deny);
   EXPECT_TRUE(rules) << rules.error().message;
   return std::move(*rules);
@@ -43,7 +43,7 @@ TEST(Url, RefusesOtherSchemesPasswordsAndLines) {
 }
 
 TEST(Rules, PublicMeansPublicAddressesOnly) {
-  const Rules rules = Make({"public"});
+  const Rules rules = MakeRules({"public"});
   EXPECT_TRUE(May(rules, "https://example.com/", "93.184.216.34"));
   for (const char* address :
        {"127.0.0.1", "::1", "10.0.0.1", "169.254.169.254", "fe80::1", "::ffff:127.0.0.1"})
@@ -51,12 +51,12 @@ TEST(Rules, PublicMeansPublicAddressesOnly) {
 }
 
 TEST(Rules, NothingListedIsNothingAllowed) {
-  EXPECT_FALSE(May(Make({}), "https://example.com/", "93.184.216.34"));
-  EXPECT_FALSE(Make({}).Check(Of("https://example.com/")));
+  EXPECT_FALSE(May(MakeRules({}), "https://example.com/", "93.184.216.34"));
+  EXPECT_FALSE(MakeRules({}).Check(Of("https://example.com/")));
 }
 
 TEST(Rules, ANameAloneOpensNoPrivateAddress) {
-  const Rules rules = Make({"*.example.com"});
+  const Rules rules = MakeRules({"*.example.com"});
   EXPECT_TRUE(May(rules, "https://api.example.com/", "93.184.216.34"));
   EXPECT_FALSE(May(rules, "https://api.example.com/", "10.0.0.1"));
   EXPECT_FALSE(May(rules, "https://example.com/", "93.184.216.34"));
@@ -64,7 +64,7 @@ TEST(Rules, ANameAloneOpensNoPrivateAddress) {
 }
 
 TEST(Rules, ANameWithANetworkOpensThatNetworkToThatNameOnly) {
-  const Rules rules = Make({"jenkins.corp:8080@10.20.0.0/16"});
+  const Rules rules = MakeRules({"jenkins.corp:8080@10.20.0.0/16"});
   EXPECT_TRUE(May(rules, "http://jenkins.corp:8080/", "10.20.1.1"));
   EXPECT_FALSE(May(rules, "http://jenkins.corp/", "10.20.1.1"));
   EXPECT_FALSE(May(rules, "http://jenkins.corp:8080/", "10.21.1.1"));
@@ -74,14 +74,14 @@ TEST(Rules, ANameWithANetworkOpensThatNetworkToThatNameOnly) {
 }
 
 TEST(Rules, ANetworkAloneIsForAnyName) {
-  const Rules rules = Make({"10.20.0.0/16", "127.0.0.1"});
+  const Rules rules = MakeRules({"10.20.0.0/16", "127.0.0.1"});
   EXPECT_TRUE(May(rules, "http://anything/", "10.20.1.1"));
   EXPECT_TRUE(May(rules, "smtp://localhost:2525/", "127.0.0.1"));
   EXPECT_FALSE(May(rules, "http://anything/", "93.184.216.34"));
 }
 
 TEST(Rules, AUrlBoundsSchemePortAndPath) {
-  const Rules rules = Make({"https://api.example.com/v1/*"});
+  const Rules rules = MakeRules({"https://api.example.com/v1/*"});
   EXPECT_TRUE(May(rules, "https://api.example.com/v1/things?x=1", "93.184.216.34"));
   EXPECT_FALSE(May(rules, "https://api.example.com/v2/things", "93.184.216.34"));
   EXPECT_FALSE(May(rules, "http://api.example.com/v1/things", "93.184.216.34"));
@@ -90,22 +90,22 @@ TEST(Rules, AUrlBoundsSchemePortAndPath) {
 }
 
 TEST(Rules, APathWithTwoReadingsIsNotAllowed) {
-  const Rules rules = Make({"https://api.example.com/v1/*"});
+  const Rules rules = MakeRules({"https://api.example.com/v1/*"});
   for (const char* path : {"/v1/%2e%2e/v2", "/v1/..%2fv2", "/v1/%252e%252e/v2", "/v1/..%5cv2"})
     EXPECT_FALSE(May(rules, std::string("https://api.example.com") + path, "93.184.216.34"))
         << path;
 }
 
 TEST(Rules, AnAddressInAUrlIsItsOwnNetwork) {
-  const Rules rules = Make({"http://127.0.0.1:9093/*", "[::1]:9094"});
+  const Rules rules = MakeRules({"http://127.0.0.1:9093/*", "[::1]:9094"});
   EXPECT_TRUE(May(rules, "http://127.0.0.1:9093/api", "127.0.0.1"));
   EXPECT_FALSE(May(rules, "http://127.0.0.1:9095/api", "127.0.0.1"));
   EXPECT_TRUE(May(rules, "http://[::1]:9094/", "::1"));
 }
 
 TEST(Rules, DenialsWin) {
-  const Rules rules = Make({"public", "10.0.0.0/8"}, {"10.0.0.7", "*.internal.example.com",
-                                                      "https://api.example.com/admin*"});
+  const Rules rules = MakeRules({"public", "10.0.0.0/8"}, {"10.0.0.7", "*.internal.example.com",
+                                                           "https://api.example.com/admin*"});
   EXPECT_TRUE(May(rules, "http://x/", "10.0.0.8"));
   EXPECT_FALSE(May(rules, "http://x/", "10.0.0.7"));
   EXPECT_FALSE(May(rules, "http://a.internal.example.com/", "10.0.0.8"));
@@ -118,7 +118,7 @@ TEST(Rules, DenialsWin) {
 
 TEST(Rules, ARefusalNamesTheSettingAndNotTheQuery) {
   const auto checked =
-      Make({"public"})
+      MakeRules({"public"})
           .Check(Of("http://metadata/latest?token=abc"), *ParseAddress("169.254.169.254"));
   ASSERT_FALSE(checked);
   EXPECT_EQ(checked.error().code, ErrorCode::kDenied);

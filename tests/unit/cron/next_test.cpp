@@ -18,7 +18,7 @@ const Zone& Named(const std::string& name) {
   return zones.emplace(name, zone ? *zone : Zone::Utc()).first->second;
 }
 
-Schedule Parsed(std::string_view text, const ParseOptions& options = {}) {
+Schedule Of(std::string_view text, const ParseOptions& options = {}) {
   const auto schedule = Parse(text, options);
   EXPECT_TRUE(schedule) << text;
   return schedule.value_or(Schedule{});
@@ -26,7 +26,7 @@ Schedule Parsed(std::string_view text, const ParseOptions& options = {}) {
 
 Lines Times(std::string_view text, const std::string& zone_name, std::string_view from, int count,
             const ParseOptions& options = {}) {
-  const auto schedule = Parsed(text, options);
+  const auto schedule = Of(text, options);
   const Zone& zone = Named(zone_name);
   Lines lines;
   auto after = ParseLocal(zone, from).value_or(WallTime{});
@@ -49,7 +49,7 @@ std::string First(std::string_view text, std::string_view from, const ParseOptio
 TEST(CronNext, IsStrictlyAfter) {
   EXPECT_EQ(First("0 0 * * *", "2027-01-01"), "2027-01-02T00:00:00Z");
   EXPECT_EQ(First("0 0 * * *", "2026-12-31 23:59:59"), "2027-01-01T00:00:00Z");
-  const auto daily = Parsed("0 0 * * *");
+  const auto daily = Of("0 0 * * *");
   EXPECT_EQ(Next(daily, Named("UTC"), {-1}), WallTime{0});
   EXPECT_EQ(Next(daily, Named("UTC"), {0}), WallTime{86'400'000});
   EXPECT_EQ(Prev(daily, Named("UTC"), {1}), WallTime{0});
@@ -89,7 +89,7 @@ TEST(CronNext, RareDaysAreFoundAndImpossibleOnesEnd) {
   EXPECT_EQ(First("0 0 31 2 *", "2027-01-01"), "never");
   EXPECT_EQ(First("0 0 1 1 *", "9998-06-01"), "9999-01-01T00:00:00Z");
   EXPECT_EQ(First("0 0 1 1 *", "9999-06-01"), "never");
-  const auto daily = Parsed("0 0 * * *");
+  const auto daily = Of("0 0 * * *");
   EXPECT_FALSE(Next(daily, Named("UTC"), {INT64_MAX}));
   EXPECT_TRUE(Next(daily, Named("UTC"), {INT64_MIN}));
   EXPECT_FALSE(Prev(daily, Named("UTC"), {INT64_MIN}));
@@ -190,7 +190,7 @@ std::vector<Seen> SlotsOf(std::string_view text, const std::string& zone_name,
                           const ParseOptions& options = {}) {
   const Zone& zone = Named(zone_name);
   std::vector<Seen> seen;
-  VisitSlots(Parsed(text, options), zone, *ParseLocal(zone, from), *ParseLocal(zone, until),
+  VisitSlots(Of(text, options), zone, *ParseLocal(zone, from), *ParseLocal(zone, until),
              [&](const Slot& slot) {
                seen.push_back({FormatLocal(zone, slot.at), slot.kind, FormatReading(slot.nominal),
                                slot.count});
@@ -221,7 +221,7 @@ TEST(CronSlots, TellWhatAClockChangeDid) {
 }
 
 TEST(CronSlots, EndWhenTheVisitorHasEnoughAndCrossCenturies) {
-  const auto yearly = Parsed("@yearly");
+  const auto yearly = Of("@yearly");
   int seen = 0;
   VisitSlots(yearly, Named("UTC"), {0}, {INT64_MAX}, [&seen](const Slot&) { return ++seen < 5; });
   EXPECT_EQ(seen, 5);

@@ -53,7 +53,7 @@ TEST(MasksOf, CoversWhatAShellOrAFilterPrintsOfIt) {
                           "a long first", "and a third"));
 }
 
-Result<std::string> Find(std::string_view name) {
+Result<std::string> FindSecret(std::string_view name) {
   if (name == "none") return Fail(ErrorCode::kNotFound, "no secret 'none'");
   return "value-of-" + std::string(name);
 }
@@ -63,7 +63,7 @@ TEST(FillSecrets, PutsThemIntoTheEnvironmentAndTheMasks) {
   command.env = {{"A", "1"}, {"DB_PASSWORD", "default"}};
   command.masks = {"other"};
   command.secrets = {{"DB_PASSWORD", "db"}, {"KEY", "api"}};
-  ASSERT_TRUE(FillSecrets(command, Find));
+  ASSERT_TRUE(FillSecrets(command, FindSecret));
   EXPECT_THAT(command.env, ElementsAre(Pair("A", "1"), Pair("DB_PASSWORD", "value-of-db"),
                                        Pair("KEY", "value-of-api")));
   EXPECT_THAT(command.masks, ElementsAre("other", "value-of-db", "value-of-api"));
@@ -73,7 +73,7 @@ TEST(FillSecrets, LeavesTheCommandWhenOneIsMissing) {
   Command command;
   command.secrets = {{"A", "db"}, {"B", "none"}};
   const Command before = command;
-  const auto filled = FillSecrets(command, Find);
+  const auto filled = FillSecrets(command, FindSecret);
   ASSERT_FALSE(filled);
   EXPECT_EQ(filled.error().code, ErrorCode::kNotFound);
   EXPECT_EQ(command, before);

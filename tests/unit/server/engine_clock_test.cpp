@@ -10,6 +10,8 @@
 #include "ports/forwarding_store.hpp"
 #include "server/engine_thread.hpp"
 #include "server/store_pulse.hpp"
+#include "support/eventually.hpp"
+#include "support/no_links.hpp"
 
 namespace muster::server {
 namespace {
@@ -43,13 +45,6 @@ class StoreWithClock final : public ForwardingStore {
   const TwoClocks& clock_;
 };
 
-class NoLinks final : public Links {
- public:
-  void Send(std::vector<Outgoing> /*frames*/) override {}
-  void Close(LinkId /*link*/) override {}
-  void BeginAnew(Term /*term*/) override {}
-};
-
 class EngineClockTest : public ::testing::Test {
  protected:
   void Start() {
@@ -60,14 +55,6 @@ class EngineClockTest : public ::testing::Test {
   }
   void TearDown() override { pulse_.Stop(); }
 
-  static bool Eventually(const std::function<bool()>& condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    return true;
-  }
   bool Leads() const { return thread_.GetStatus().leading; }
 
   MemoryStore memory_;

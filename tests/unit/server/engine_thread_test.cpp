@@ -9,7 +9,9 @@
 
 #include "adapters/local/local_coordinator.hpp"
 #include "adapters/memory/memory_store.hpp"
+#include "support/eventually.hpp"
 #include "support/faulty_store.hpp"
+#include "support/no_links.hpp"
 
 namespace muster::server {
 namespace {
@@ -23,13 +25,6 @@ class HandClock final : public Clock {
   std::atomic<std::int64_t> ms_ = 1'000'000;
 };
 
-class NoLinks final : public Links {
- public:
-  void Send(std::vector<Outgoing> /*frames*/) override {}
-  void Close(LinkId /*link*/) override {}
-  void BeginAnew(Term /*term*/) override {}
-};
-
 class EngineThreadTest : public ::testing::Test {
  protected:
   using Answered = std::future<Result<engine::Answer>>;
@@ -37,15 +32,6 @@ class EngineThreadTest : public ::testing::Test {
   void SetUp() override {
     ASSERT_TRUE(thread_.Start());
     ASSERT_TRUE(Eventually([&] { return thread_.GetStatus().leading; }));
-  }
-
-  static bool Eventually(const std::function<bool()>& condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    return true;
   }
 
   Answered Invite(const std::string& id) {

@@ -8,7 +8,7 @@
 namespace muster::server {
 namespace {
 
-constexpr TaskKey kTask{RunId(1), Visit(1), 0, HostId(7), Attempt(1)};
+constexpr TaskKey kIntakeTask{RunId(1), Visit(1), 0, HostId(7), Attempt(1)};
 
 class IntakeTest : public ::testing::Test {
  protected:
@@ -24,9 +24,10 @@ class IntakeTest : public ::testing::Test {
   static link::NodeFrame Frame(std::string output, std::uint64_t claimed, std::string hash_of) {
     link::NodeFrame frame;
     frame.session = 3;
-    if (!output.empty()) frame.chunks.push_back({kTask, 0, Stream::kStdout, {}, std::move(output)});
+    if (!output.empty())
+      frame.chunks.push_back({kIntakeTask, 0, Stream::kStdout, {}, std::move(output)});
     link::Report report{
-        .task = kTask, .kind = link::ReportKind::kEnded, .end = TaskEnd{}, .log = {}};
+        .task = kIntakeTask, .kind = link::ReportKind::kEnded, .end = TaskEnd{}, .log = {}};
     report.end->state = TaskState::kSucceeded;
     report.end->log = LogTotals{
         .bytes = claimed, .stdout_sha256 = crypto::Sha256(hash_of), .stderr_sha256 = kEmptySha256};
@@ -69,7 +70,7 @@ TEST_F(IntakeTest, TakesNothingAboutAnotherHostsTask) {
   EXPECT_TRUE(reports_.empty());
   ASSERT_EQ(closed_.size(), 1U);
   EXPECT_EQ(closed_[0].code, ErrorCode::kDenied);
-  EXPECT_EQ(*logs_.DurableEnd(kTask), 0U);
+  EXPECT_EQ(*logs_.DurableEnd(kIntakeTask), 0U);
 }
 
 }  // namespace

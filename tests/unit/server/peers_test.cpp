@@ -5,15 +5,16 @@
 namespace muster::server {
 namespace {
 
-constexpr HostId kHost(7);
-constexpr TaskKey kTask{RunId(12), Visit(1), 3, kHost, Attempt(2)};
+constexpr HostId kPeerHost(7);
+constexpr TaskKey kPeerTask{RunId(12), Visit(1), 3, kPeerHost, Attempt(2)};
 
 engine::NodeReports SomeReports(std::size_t count) {
   engine::NodeReports reports;
   reports.link = LinkId(5);
   reports.session = 9;
   for (std::size_t i = 0; i < count; ++i) {
-    link::Report report{.task = kTask, .kind = link::ReportKind::kStarted, .end = {}, .log = {}};
+    link::Report report{
+        .task = kPeerTask, .kind = link::ReportKind::kStarted, .end = {}, .log = {}};
     report.task.ordinal = static_cast<std::uint32_t>(i);
     reports.reports.push_back({report, std::nullopt});
   }
@@ -36,7 +37,7 @@ TEST(PeerFramesTest, HelloKeepsWhatTheLeaderCannotKnow) {
   hello.key = "key";
   hello.address = "10.0.0.7:5";
   hello.hello.session = 4;
-  hello.hello.tasks = {{.task = kTask, .state = link::HeldState::kRunning, .end = {}}};
+  hello.hello.tasks = {{.task = kPeerTask, .state = link::HeldState::kRunning, .end = {}}};
   hello.looked = {{std::nullopt, 4096}};
   FollowerFrames frames;
   frames.Add(hello);
@@ -106,7 +107,7 @@ TEST(PeerFramesTest, ItemsKeepTheirOrderOverSeveralFrames) {
 TEST(PeerFramesTest, OrdersReachTheFollower) {
   Links::Outgoing outgoing;
   outgoing.link = LinkId(3);
-  outgoing.frame.forgets = {kTask};
+  outgoing.frame.forgets = {kPeerTask};
   LeaderFrames frames;
   frames.Add(LeaderWelcome{Term(8)});
   frames.Add(outgoing);
@@ -116,7 +117,7 @@ TEST(PeerFramesTest, OrdersReachTheFollower) {
   ASSERT_TRUE(items);
   ASSERT_EQ(items->size(), 4U);
   EXPECT_EQ(std::get<LeaderWelcome>((*items)[0]).term, Term(8));
-  EXPECT_EQ(std::get<Links::Outgoing>((*items)[1]).frame.forgets, std::vector{kTask});
+  EXPECT_EQ(std::get<Links::Outgoing>((*items)[1]).frame.forgets, std::vector{kPeerTask});
   EXPECT_EQ(std::get<CloseLink>((*items)[2]).link, LinkId(3));
   EXPECT_TRUE(std::get<DrainOrder>((*items)[3]).wanted);
 }

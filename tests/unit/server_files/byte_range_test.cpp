@@ -5,12 +5,12 @@
 namespace muster::server::api {
 namespace {
 
-using Kind = RangeAnswer::Kind;
+using RangeKind = RangeAnswer::Kind;
 
 TEST(ReadRange, TakesOneRangeOfBytes) {
   const auto part = [](std::string_view header) {
     const auto answer = ReadRange(header, 10);
-    EXPECT_EQ(answer.kind, Kind::kPart) << header;
+    EXPECT_EQ(answer.kind, RangeKind::kPart) << header;
     return answer.range;
   };
   EXPECT_EQ(part("bytes=0-4"), (ByteRange{0, 5}));
@@ -23,13 +23,13 @@ TEST(ReadRange, TakesOneRangeOfBytes) {
 TEST(ReadRange, IgnoresWhatItDoesNotKnow) {
   for (const char* header : {"", "bytes", "bytes=", "bytes=-", "bytes=a-b", "lines=0-4",
                              "bytes=0-1,3-4", "bytes=4-2", "bytes=99999999999999999999-"})
-    EXPECT_EQ(ReadRange(header, 10).kind, Kind::kWhole) << header;
+    EXPECT_EQ(ReadRange(header, 10).kind, RangeKind::kWhole) << header;
 }
 
 TEST(ReadRange, SaysWhenThereAreNoSuchBytes) {
-  EXPECT_EQ(ReadRange("bytes=10-", 10).kind, Kind::kNone);
-  EXPECT_EQ(ReadRange("bytes=-0", 10).kind, Kind::kNone);
-  EXPECT_EQ(ReadRange("bytes=0-", 0).kind, Kind::kNone);
+  EXPECT_EQ(ReadRange("bytes=10-", 10).kind, RangeKind::kNone);
+  EXPECT_EQ(ReadRange("bytes=-0", 10).kind, RangeKind::kNone);
+  EXPECT_EQ(ReadRange("bytes=0-", 0).kind, RangeKind::kNone);
 }
 
 TEST(ReadUploadRange, MustNameBytesAndSize) {
