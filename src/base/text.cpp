@@ -158,15 +158,15 @@ Result<std::uint64_t> ParseSize(std::string_view text) {
 }
 
 std::string FormatSize(std::uint64_t bytes) {
-  constexpr std::array<std::string_view, 5> kUnits{"B", "KB", "MB", "GB", "TB"};
+  constexpr std::array<std::string_view, 5> kSizeUnits{"B", "KB", "MB", "GB", "TB"};
   auto value = static_cast<double>(bytes);
   std::size_t unit = 0;
-  while (value >= 1024 && unit + 1 < kUnits.size()) {
+  while (value >= 1024 && unit + 1 < kSizeUnits.size()) {
     value /= 1024;
     ++unit;
   }
   if (unit == 0) return fmt::format("{} B", bytes);
-  return fmt::format("{:.1f} {}", value, kUnits[unit]);
+  return fmt::format("{:.1f} {}", value, kSizeUnits[unit]);
 }
 
 bool EqualSecrets(std::string_view a, std::string_view b) noexcept {
