@@ -101,9 +101,10 @@ Result<Crontabs> ReadFiles(const CrontabFlags& flags) {
   Crontabs all;
   for (const auto& path : flags.files) {
     auto user = UserOf(flags, path);
-    if (!user) return Fail(user.error());
+    if (!user && path == "-") return Fail(user.error());  // before it waits for somebody to type
     auto source = ReadImportFile(path, imports::kMostCrontabBytes);
     if (!source) return Fail(source.error());
+    if (!user) return Fail(user.error());
     all.files.push_back({.host = flags.host,
                          .path = path,
                          .there = PlaceOf(path, *user),

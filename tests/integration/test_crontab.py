@@ -179,6 +179,9 @@ class Crontab(ClusterTest):
                       [file, "--user", "a", "--dry-run"]):
             done = self.cluster.muster("import", "crontab", *words)
             self.assertIn(done.code, (2, 4), (words, done))
+        missing = self.imported(self.cluster.folder / "not-there.cron", code=4)
+        self.assertNotIn("--user", missing.complaint)
+        self.assertIn("--user NAME", self.imported("-", code=2).complaint)
         piped = self.imported("-", "--system", "-t", "web*", stdin=b"0 1 * * * root x\n0 25 * * * root x\n")
         self.assertEqual(piped.text.count("kind: trigger"), 1)
         self.assertIn("targets: 'web*'", piped.text)

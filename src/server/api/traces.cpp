@@ -7,12 +7,10 @@
 namespace muster::server::api {
 namespace {
 
-constexpr std::uint64_t kMostTasks = 10'000;
-
 void ShowTrace(Services& services, const CallPtr& call) {
   const auto id = ParseRunId(call->Part("id"));
   if (!id) return call->Fail(id.error());
-  const auto tasks = call->QueryNumber("tasks", TraceScope().tasks, 0, kMostTasks);
+  const auto tasks = call->QueryNumber("tasks", TraceScope().tasks, 0, TraceScope::kMostTasks);
   if (!tasks) return call->Fail(tasks.error());
   auto trace = ReadTrace(services.store, *id, {.tasks = *tasks});
   if (!trace) return call->Fail(trace.error());

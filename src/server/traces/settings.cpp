@@ -1,9 +1,9 @@
 #include "server/traces/settings.hpp"
 
+#include "server/traces/trace.hpp"
+
 namespace muster::server {
 namespace {
-
-constexpr std::uint64_t kMostTasks = 10'000;
 
 Result<> CheckUrl(const std::string& text) {
   for (const std::string_view scheme : {"http://", "https://"})
@@ -31,7 +31,7 @@ settings::Setting Describe(TraceSettings& traces) {
                      "Percent of the runs that succeeded; the others all go.", 0, 100),
               Number("tasks", traces.tasks,
                      "Tasks of a run that have spans: failed ones first, then the longest.", 0,
-                     kMostTasks)})
+                     TraceScope::kMostTasks)})
       .Live();
 }
 

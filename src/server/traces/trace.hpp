@@ -36,6 +36,8 @@ struct Trace {
 // Of a run's tasks only so many have spans, and of more those that matter: first what did not
 // succeed, then what took longest. The stage's span counts them all.
 struct TraceScope {
+  static constexpr std::size_t kMostTasks = 10'000;
+
   std::size_t tasks = 500;
   std::optional<std::uint32_t> pass = {};  // nothing: all of them
 };
