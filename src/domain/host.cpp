@@ -1,17 +1,11 @@
 #include "domain/host.hpp"
 
 #include <algorithm>
-#include <cctype>
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 
 namespace muster {
-namespace {
-
-bool IsAlnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
-
-}  // namespace
-
 std::string_view Name(HostState state) noexcept {
   switch (state) {
     case HostState::kActive:
@@ -25,9 +19,9 @@ std::string_view Name(HostState state) noexcept {
 }
 
 Result<> CheckHostName(std::string_view name) {
-  const bool fits = !name.empty() && name.size() <= 253 && IsAlnum(name.front()) &&
+  const bool fits = !name.empty() && name.size() <= 253 && IsLetterOrDigit(name.front()) &&
                     std::ranges::all_of(name, [](char c) {
-                      return IsAlnum(c) || c == '.' || c == '_' || c == '-';
+                      return IsLetterOrDigit(c) || c == '.' || c == '_' || c == '-';
                     });
   if (!fits)
     return Fail(ErrorCode::kInvalid,
@@ -62,10 +56,10 @@ bool MatchesPattern(std::string_view name, std::string_view pattern) noexcept {
 }
 
 Result<> CheckLabel(std::string_view key, std::string_view value) {
-  const bool key_fits =
-      !key.empty() && key.size() <= 63 && std::isalpha(static_cast<unsigned char>(key.front())) &&
-      std::ranges::all_of(
-          key, [](char c) { return IsAlnum(c) || c == '.' || c == '_' || c == '-' || c == '/'; });
+  const bool key_fits = !key.empty() && key.size() <= 63 && IsLetter(key.front()) &&
+                        std::ranges::all_of(key, [](char c) {
+                          return IsLetterOrDigit(c) || c == '.' || c == '_' || c == '-' || c == '/';
+                        });
   if (!key_fits)
     return Fail(ErrorCode::kInvalid,
                 "'{}' is not a label key; use letters, digits, '.', '_', '-', '/', at most 63, "

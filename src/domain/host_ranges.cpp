@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 
 namespace muster {
@@ -16,11 +17,9 @@ namespace {
 // Longer digit runs are text, not numbers: they would not fit 64 bits.
 constexpr std::size_t kMaxDigits = 18;
 
-bool IsRangeDigit(char c) { return c >= '0' && c <= '9'; }
-
 std::size_t DigitsAt(std::string_view text, std::size_t at) {
   std::size_t end = at;
-  while (end < text.size() && IsRangeDigit(text[end])) ++end;
+  while (end < text.size() && IsDigit(text[end])) ++end;
   return end - at;
 }
 
@@ -196,7 +195,7 @@ bool NaturalLess(std::string_view a, std::string_view b) noexcept {
   std::size_t i = 0;
   std::size_t k = 0;
   while (i < a.size() && k < b.size()) {
-    if (!IsRangeDigit(a[i]) || !IsRangeDigit(b[k])) {
+    if (!IsDigit(a[i]) || !IsDigit(b[k])) {
       if (a[i] != b[k]) return static_cast<unsigned char>(a[i]) < static_cast<unsigned char>(b[k]);
       ++i, ++k;
       continue;

@@ -2,21 +2,19 @@
 
 #include <algorithm>
 
+#include "base/ascii.hpp"
+
 namespace muster {
 namespace {
 
-bool IsLetter(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+bool MayBegin(char c) noexcept { return IsLetter(c) || c == '_'; }
 
-bool MayFollow(char c) noexcept {
-  return IsLetter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-';
-}
+bool MayFollow(char c) noexcept { return MayBegin(c) || IsDigit(c) || c == '.' || c == '-'; }
 
 }  // namespace
 
 bool IsOutputName(std::string_view name) noexcept {
-  return !name.empty() && name.size() <= kMaxOutputName && IsLetter(name[0]) &&
+  return !name.empty() && name.size() <= kMaxOutputName && MayBegin(name[0]) &&
          std::all_of(name.begin(), name.end(), MayFollow);
 }
 

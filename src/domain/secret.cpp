@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 
 namespace muster {
@@ -9,10 +10,6 @@ namespace {
 
 constexpr std::size_t kMostSecretName = 100;
 constexpr std::size_t kLeastMaskedLine = 8;
-
-bool IsLetterOrDigit(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
 
 }  // namespace
 

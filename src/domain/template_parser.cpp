@@ -4,6 +4,7 @@
 #include <cctype>
 #include <optional>
 
+#include "base/ascii.hpp"
 #include "domain/template.hpp"
 
 namespace muster {
@@ -18,7 +19,6 @@ bool IsNameStart(char c) { return std::isalpha(static_cast<unsigned char>(c)) !=
 bool IsNameChar(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
 }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 TemplateNode Literal(std::string text, std::size_t at) {
   return {.kind = NodeKind::kLiteral, .text = std::move(text), .path = {}, .at = at, .parts = {}};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/ascii.hpp"
+
 namespace muster {
 namespace {
 
@@ -12,10 +14,6 @@ constexpr std::array<std::string_view, 6> kPrivileges{"public",  "join",  "view"
 // Whatever acts without a token of its own.
 constexpr std::array<std::string_view, 3> kTaken{kBootstrapAdmin, "join", "muster"};
 constexpr std::size_t kMostTokenName = 64;
-
-bool IsLetterOrNumber(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
 
 }  // namespace
 
@@ -49,9 +47,9 @@ std::optional<Role> RoleFor(Privilege privilege) noexcept {
 
 Result<> CheckTokenName(std::string_view name) {
   const auto fits = [](char c) {
-    return IsLetterOrNumber(c) || c == '.' || c == '_' || c == '@' || c == '-';
+    return IsLetterOrDigit(c) || c == '.' || c == '_' || c == '@' || c == '-';
   };
-  if (name.empty() || name.size() > kMostTokenName || !IsLetterOrNumber(name.front()) ||
+  if (name.empty() || name.size() > kMostTokenName || !IsLetterOrDigit(name.front()) ||
       !std::ranges::all_of(name, fits))
     return Fail(ErrorCode::kInvalid,
                 "a token's name is 1 to {} letters, digits and . _ @ -, beginning with a letter or "

@@ -13,7 +13,7 @@ bool IsNumber(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-bool IsLetter(std::string_view text) {
+bool IsOneLetter(std::string_view text) {
   return text.size() == 1 &&
          ((text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z'));
 }
@@ -35,7 +35,7 @@ Result<std::vector<std::string>> ExpandBracket(std::string_view range, std::size
   const std::uint32_t step = parts.size() == 3 && IsNumber(parts[2]) ? NumberOf(parts[2]) : 1;
   if ((parts.size() == 3 && !IsNumber(parts[2])) || step == 0) return bad();
   std::vector<std::string> out;
-  if (IsLetter(parts[0]) && IsLetter(parts[1]) && parts[0] <= parts[1]) {
+  if (IsOneLetter(parts[0]) && IsOneLetter(parts[1]) && parts[0] <= parts[1]) {
     for (int c = parts[0][0]; c <= parts[1][0]; c += static_cast<int>(std::min(step, 100U)))
       out.emplace_back(1, static_cast<char>(c));
     return out;

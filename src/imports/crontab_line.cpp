@@ -2,6 +2,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/ascii.hpp"
 #include "cron/schedule.hpp"
 #include "imports/crontab_parts.hpp"
 
@@ -11,8 +12,6 @@ namespace {
 constexpr std::string_view kBlanks = " \t";
 
 bool IsBlank(char c) { return kBlanks.contains(c); }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
 std::size_t SkipBlanks(std::string_view text, std::size_t at) {
   while (at < text.size() && IsBlank(text[at])) ++at;

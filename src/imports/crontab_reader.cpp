@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "imports/crontab_parts.hpp"
 
@@ -9,7 +10,6 @@ namespace {
 
 constexpr std::size_t kMostShown = 60;
 
-bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 bool IsText(std::string_view line) {
   return IsUtf8(line) &&
          std::ranges::none_of(line, [](char c) { return IsControl(c) && c != '\t'; });

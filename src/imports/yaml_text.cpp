@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/ascii.hpp"
 #include "base/result.hpp"
 #include "base/text.hpp"
 
 namespace muster::imports {
 namespace {
-
-bool NeedsEscape(char c) { return (static_cast<unsigned char>(c) < 0x20) || c == 0x7F; }
 
 // Words that are only letters, digits and a few signs mean the same in every YAML, but for these.
 bool IsPlain(std::string_view text) {
@@ -33,7 +32,7 @@ std::string Escaped(std::string_view text) {
       out += "\\n";
     else if (c == '\t')
       out += "\\t";
-    else if (NeedsEscape(c))
+    else if (IsControl(c))
       out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     else if (c == '"' || c == '\\')
       out += std::string("\\") + c;
@@ -51,8 +50,7 @@ bool FitsBlock(std::string_view text) {
   if (text.front() == ' ' || text.front() == '\t') return false;
   for (const auto line : Split(text, '\n'))
     if (!line.empty() && line.find_first_not_of(" \t") == std::string_view::npos) return false;
-  return std::ranges::none_of(text,
-                              [](char c) { return NeedsEscape(c) && c != '\n' && c != '\t'; });
+  return std::ranges::none_of(text, [](char c) { return IsControl(c) && c != '\n' && c != '\t'; });
 }
 
 std::string Block(std::string_view text, std::size_t indent) {
@@ -69,7 +67,7 @@ std::string Block(std::string_view text, std::size_t indent) {
 }  // namespace
 
 std::string YamlQuoted(std::string_view text) {
-  if (std::ranges::any_of(text, NeedsEscape)) return Escaped(text);
+  if (std::ranges::any_of(text, IsControl)) return Escaped(text);
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "''" : std::string(1, c);
   return out + "'";

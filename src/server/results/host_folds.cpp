@@ -6,14 +6,13 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 
 namespace muster::server {
 namespace {
 
 constexpr std::size_t kMaxDigits = 18;  // as host ranges have it: what fits 64 bits
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool IsNumber(std::string_view text) {
   return !text.empty() && text.size() <= kMaxDigits && std::ranges::all_of(text, IsDigit);
