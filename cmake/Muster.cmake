@@ -18,6 +18,11 @@ if(MUSTER_SANITIZE)
   add_link_options(-fsanitize=${MUSTER_SANITIZE})
 endif()
 
+# What a program does not use is left out of it (--gc-sections), also of files that are compiled together.
+if(NOT MUSTER_SANITIZE)
+  add_compile_options(-ffunction-sections -fdata-sections)
+endif()
+
 find_program(MUSTER_CCACHE ccache)
 if(MUSTER_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Paths relative to the tree, so that two clones share what was compiled once.

@@ -81,13 +81,20 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   return pointers;
 }
 
-// By the bare system call: glibc keeps two signals for itself and leaves them ignored when our own
-// parent ignored them. All zero is the default action in every kernel's layout of the structure.
-void ResetSignals() {
+// glibc keeps these for itself: it tells its threads with them to change their user.
+constexpr std::array kSignalsOfLibc{32, 33};
+
+// By the bare system call: glibc leaves its own two ignored when our own parent ignored them. All
+// zero is the default action in every kernel's layout of the structure.
+void ResetSignal(int number) {
   constexpr std::size_t kMaskBytes = 8;
   const std::array<unsigned long, 8> plain{};
+  ::syscall(SYS_rt_sigaction, number, plain.data(), nullptr, kMaskBytes);
+}
+
+void ResetSignals() {
   for (int number = 1; number < NSIG; ++number)
-    ::syscall(SYS_rt_sigaction, number, plain.data(), nullptr, kMaskBytes);
+    if (std::ranges::find(kSignalsOfLibc, number) == kSignalsOfLibc.end()) ResetSignal(number);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -244,6 +251,7 @@ void Become(const Launch& launch, const LaunchFiles& files, int failure_pipe) {
   if (!ConnectStreams(files)) fail(Step::kStreams);
   if ((errno = mine.group.Enter()) != 0) fail(Step::kGroup);
   if (!SwitchUser(mine.account)) fail(Step::kUser);
+  for (const int number : kSignalsOfLibc) ResetSignal(number);  // not before: it may need them
   if (!EnterFolder(mine)) fail(Step::kFolder);
   // Ours are all close-on-exec; this is for descriptors that name service modules left open.
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);

@@ -114,6 +114,7 @@ TEST_F(Tls, ServerThatNeverAnswersIsATimeout) {
   auto response = HttpClient(At(true), Trusting(), 1s).Call(Post("/", "x"));
   ASSERT_FALSE(response);
   EXPECT_EQ(response.error().code, ErrorCode::kTimeout);
+  Stop();  // before what its thread holds goes
 }
 
 }  // namespace

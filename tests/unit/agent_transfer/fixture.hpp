@@ -99,6 +99,16 @@ class TransferTest : public net::NetTest {
     return {std::move(path), "", 0, mode, true};
   }
 
+  // What the server was asked for so far. Inside a handler read asked_ itself.
+  std::vector<std::string> Asked() {
+    std::vector<std::string> asked;
+    signal_.Update([&] { asked = asked_; });
+    return asked;
+  }
+  void ForgetAsked() {
+    signal_.Update([&] { asked_.clear(); });
+  }
+
   // Starts the program for one command.
   pid_t Begin(Command command, const std::string& output) {
     link::Order order;

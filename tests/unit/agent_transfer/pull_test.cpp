@@ -39,10 +39,10 @@ TEST_F(Pull, BringsAFileIntoTheStore) {
   EXPECT_EQ(outcome.out,
             fmt::format("{}\t{}\t3000000\t0640\n", Place("log"), ToHex(crypto::Sha256(content))));
   EXPECT_TRUE(Kept(crypto::Sha256(content)) == content);
-  asked_.clear();
+  ForgetAsked();
   outcome = Run(PullOf({Place("log")}));
   EXPECT_EQ(outcome.code, 0);
-  EXPECT_THAT(asked_, ElementsAre("HEAD ")) << "what the server has is not sent again";
+  EXPECT_THAT(Asked(), ElementsAre("HEAD ")) << "what the server has is not sent again";
 }
 
 TEST_F(Pull, TakesFoldersAndWildcards) {
@@ -120,7 +120,7 @@ TEST_F(Pull, GoesOnWithAnUploadThatWasCut) {
     ASSERT_TRUE((*upload)->Append(content.substr(0, 400'000)));
   }
   EXPECT_EQ(Run(PullOf({Place("log")})).code, 0);
-  EXPECT_THAT(asked_, ElementsAre("HEAD ", "PUT bytes 400000-999999/1000000"));
+  EXPECT_THAT(Asked(), ElementsAre("HEAD ", "PUT bytes 400000-999999/1000000"));
   EXPECT_TRUE(Kept(crypto::Sha256(content)) == content);
 }
 
@@ -138,7 +138,7 @@ TEST_F(Pull, WaitsWhileAnotherSendsTheSame) {
     whole(std::move(request), std::move(exchange));
   };
   EXPECT_EQ(Run(PullOf({Place("log")})).code, 0);
-  EXPECT_THAT(asked_, ElementsAre("HEAD ", "PUT bytes 0-6/7", "HEAD "));
+  EXPECT_THAT(Asked(), ElementsAre("HEAD ", "PUT bytes 0-6/7", "HEAD "));
 }
 
 TEST_F(Pull, IsRefusedWithoutAnOpenTask) {

@@ -26,7 +26,7 @@ TEST_F(Push, PutsAFileInItsPlace) {
   EXPECT_TRUE(std::filesystem::is_empty(Data() / "files"));
   outcome = Run(command);
   EXPECT_EQ(outcome.out, Place("kernel.deb") + ": 2.9 MB, unchanged\n");
-  EXPECT_EQ(asked_.size(), 1U) << "what is there is not fetched";
+  EXPECT_EQ(Asked().size(), 1U) << "what is there is not fetched";
 }
 
 TEST_F(Push, ReplacesAnOldFileAndSetsItsModeRight) {
@@ -76,7 +76,7 @@ TEST_F(Push, WritesContent) {
   EXPECT_EQ(Run(command).out, Place("motd") + ": 6 B, new\n");
   EXPECT_EQ(Text(Place("motd")), "hello\n");
   EXPECT_EQ(Run(command).out, Place("motd") + ": 6 B, unchanged\n");
-  EXPECT_TRUE(asked_.empty());
+  EXPECT_THAT(Asked(), testing::IsEmpty());
 }
 
 TEST_F(Push, MakesAFolderWithAllItsFiles) {
@@ -121,7 +121,7 @@ TEST_F(Push, GoesOnWhereTheConnectionBroke) {
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.err, HasSubstr("trying again"));
   EXPECT_TRUE(Text(Place("big")) == content);
-  EXPECT_THAT(asked_, ElementsAre("GET bytes=0-1999999", "GET bytes=1000000-1999999"));
+  EXPECT_THAT(Asked(), ElementsAre("GET bytes=0-1999999", "GET bytes=1000000-1999999"));
 }
 
 TEST_F(Push, GoesOnWhereAKilledTaskStood) {
@@ -149,7 +149,7 @@ TEST_F(Push, GoesOnWhereAKilledTaskStood) {
   EXPECT_FALSE(std::filesystem::exists(Place("big")));
   EXPECT_EQ(Run(command).code, 0);
   EXPECT_TRUE(Text(Place("big")) == content);
-  EXPECT_EQ(asked_.back(), "GET bytes=1000000-1999999");
+  EXPECT_EQ(Asked().back(), "GET bytes=1000000-1999999");
   held.reset();
 }
 
