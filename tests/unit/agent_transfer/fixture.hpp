@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -52,8 +53,12 @@ class TransferTest : public net::NetTest {
                                std::shared_ptr<net::HttpExchange> exchange) {
       const std::string range(
           net::FindHeader(request.headers, request.method == "PUT" ? "Content-Range" : "Range"));
-      signal_.Update([&] { asked_.push_back(request.method + " " + range); });
-      serve_(std::move(request), std::move(exchange));
+      Handler serve;
+      signal_.Update([&] {
+        asked_.push_back(request.method + " " + range);
+        serve = serve_;
+      });
+      serve(std::move(request), std::move(exchange));
     };
     std::filesystem::create_directories(folder_.Path() / "place");
   }
@@ -99,6 +104,10 @@ class TransferTest : public net::NetTest {
     return {std::move(path), "", 0, mode, true};
   }
 
+  // Answers instead of the routes. What it holds by reference must outlive the server: Stop() it.
+  void Serve(Handler handler) {
+    signal_.Update([&] { serve_ = std::move(handler); });
+  }
   // What the server was asked for so far. Inside a handler read asked_ itself.
   std::vector<std::string> Asked() {
     std::vector<std::string> asked;
@@ -177,8 +186,8 @@ class TransferTest : public net::NetTest {
   server::api::ArtifactServices services_{artifacts_, artifacts_, workers_, {}};
   Handler serve_;
   std::vector<std::string> asked_;  // "GET bytes=0-9"
-  bool may_get_ = true;
-  bool may_put_ = true;
+  std::atomic<bool> may_get_ = true;
+  std::atomic<bool> may_put_ = true;
   std::uint64_t last_run_ = 0;
 };
 

@@ -130,19 +130,21 @@ TEST_F(Pull, WaitsWhileAnotherSendsTheSame) {
   auto other = artifacts_.Begin(hash, 7, 0);
   ASSERT_TRUE(other);
   const auto whole = serve_;
-  serve_ = [&](net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
+  Serve([&](net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
     if (asked_.size() == 3) {  // HEAD, PUT, and now HEAD again
       EXPECT_TRUE((*other)->Append("content"));
       EXPECT_TRUE((*other)->Finish());
     }
     whole(std::move(request), std::move(exchange));
-  };
+  });
   EXPECT_EQ(Run(PullOf({Place("log")})).code, 0);
   EXPECT_THAT(Asked(), ElementsAre("HEAD ", "PUT bytes 0-6/7", "HEAD "));
+  Stop();
 }
 
 TEST_F(Pull, IsRefusedWithoutAnOpenTask) {
-  may_get_ = may_put_ = false;
+  may_get_ = false;
+  may_put_ = false;
   Write(Place("log"), "content");
   const auto outcome = Run(PullOf({Place("log")}));
   EXPECT_EQ(outcome.code, 1);

@@ -109,19 +109,20 @@ TEST_F(Push, GoesOnWhereTheConnectionBroke) {
   const std::string content = Pattern(2'000'000);
   const FileEntry entry = Keep(content);
   const auto whole = serve_;
-  serve_ = [&](net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
+  Serve([&](net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
     if (asked_.size() > 1) return whole(std::move(request), std::move(exchange));
     exchange->BeginSized(206, {}, content.size());
     exchange->Write(content.substr(0, 1'000'000));
     // Let go of once it is sent: the connection breaks.
     auto* asked = exchange.get();
     asked->OnRoom(1, [exchange = std::move(exchange)] {});
-  };
+  });
   const auto outcome = Run(PushOf({.files = {entry}, .to = Place("big")}));
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.err, HasSubstr("trying again"));
   EXPECT_TRUE(Text(Place("big")) == content);
   EXPECT_THAT(Asked(), ElementsAre("GET bytes=0-1999999", "GET bytes=1000000-1999999"));
+  Stop();
 }
 
 TEST_F(Push, GoesOnWhereAKilledTaskStood) {
@@ -129,12 +130,12 @@ TEST_F(Push, GoesOnWhereAKilledTaskStood) {
   const FileEntry entry = Keep(content);
   const auto whole = serve_;
   std::shared_ptr<net::HttpExchange> held;
-  serve_ = [&](net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
+  Serve([&](net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
     if (asked_.size() > 1) return whole(std::move(request), std::move(exchange));
     exchange->BeginSized(206, {}, content.size());
     exchange->Write(content.substr(0, 1'000'000));
     signal_.Update([&] { held = std::move(exchange); });
-  };
+  });
   const Command command = PushOf({.files = {entry}, .to = Place("big")});
   const std::string output = (folder_.Path() / "killed").string();
   const pid_t pid = Begin(command, output);
@@ -151,6 +152,7 @@ TEST_F(Push, GoesOnWhereAKilledTaskStood) {
   EXPECT_TRUE(Text(Place("big")) == content);
   EXPECT_EQ(Asked().back(), "GET bytes=1000000-1999999");
   held.reset();
+  Stop();
 }
 
 TEST_F(Push, ThrowsAwayWhatHasAnotherHash) {
@@ -206,14 +208,15 @@ TEST_F(Push, WaitsForAServerThatIsAway) {
   const std::string content = Pattern(100'000);
   const FileEntry entry = Keep(content);
   const auto whole = serve_;
-  serve_ = [&](net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
+  Serve([&](net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
     if (asked_.size() > 2) return whole(std::move(request), std::move(exchange));
     exchange->Respond({503, {}, R"({"error":{"message":"the server is too busy"}})"});
-  };
+  });
   const auto outcome = Run(PushOf({.files = {entry}, .to = Place("a")}));
   EXPECT_EQ(outcome.code, 0);
   EXPECT_EQ(outcome.err, "trying again: the server is too busy\n");
   EXPECT_TRUE(Text(Place("a")) == content);
+  Stop();
 }
 
 class RootPush : public Push {
