@@ -128,7 +128,9 @@ class Offline(ClusterTest):
     def test_offline_hosts_are_named_while_they_are_waited_for(self):
         waiter = self.cluster.begin("run", "-t", "all", "--wait-offline", "10m", "--", "true")
         wait_until("the host is named", lambda: "offline: gone" in waiter.said()[1])
-        self.assertCode(self.cluster.muster("stop", waiter.said()[1].split()[1]), 0)
+        run = waiter.said()[1].split()[1]
+        self.cluster.wait_task(run, "here", "succeeded")
+        self.assertCode(self.cluster.muster("stop", run), 0)
         self.assertCode(waiter.finish(), 6)
 
     def test_hosts_shows_who_is_there(self):
