@@ -199,9 +199,16 @@ std::optional<WallTime> Next(const Schedule& schedule, const Zone& zone, WallTim
   const std::int64_t from = std::max(FloorDiv(after.ms, 1000), kFirstSecond - 1);
   if (from >= kLastSecond) return std::nullopt;
   if (schedule.every != 0) return InRange(GridAfter(schedule, from));
-  const std::int64_t moved = CyclesBefore(from) * kCycle;
-  const auto next = IsPlain(schedule, zone) ? NextFixed(schedule, zone, from - moved)
-                                            : NextBySpans(schedule, zone, from - moved);
+  const auto search = IsPlain(schedule, zone) ? NextFixed : NextBySpans;
+  std::int64_t moved = CyclesBefore(from) * kCycle;
+  auto next = search(schedule, zone, from - moved);
+  if (next && *next >= kKnownUntil) {
+    // Not in the spans that are known. Those after repeat them; what is jumped over in all of a
+    // cycle is never due.
+    moved += kCycle;
+    next = search(schedule, zone, kKnownUntil - kCycle - 1);
+    if (next && *next >= kKnownUntil) return std::nullopt;
+  }
   if (!next) return std::nullopt;
   return InRange(*next + moved);
 }
@@ -212,9 +219,19 @@ std::optional<WallTime> Prev(const Schedule& schedule, const Zone& zone, WallTim
       std::min(-FloorDiv(-std::max(before.ms, INT64_MIN + 1), 1000), kLastSecond + 1);
   if (until <= kFirstSecond) return std::nullopt;
   if (schedule.every != 0) return InRange(GridAfter(schedule, until - 1) - schedule.every);
-  const std::int64_t moved = CyclesBefore(until) * kCycle;
-  const auto prev = IsPlain(schedule, zone) ? PrevFixed(schedule, zone, until - moved)
-                                            : PrevBySpans(schedule, zone, until - moved);
+  const auto search = IsPlain(schedule, zone) ? PrevFixed : PrevBySpans;
+  std::int64_t moved = CyclesBefore(until) * kCycle;
+  auto prev = search(schedule, zone, until - moved);
+  const auto before_repeating = [&] { return moved > 0 && prev && *prev < kRepeatsFrom; };
+  if (before_repeating()) {
+    moved -= kCycle;
+    prev = search(schedule, zone, kRepeatsFrom + kCycle);
+  }
+  if (before_repeating()) {
+    // Jumped over in all of a cycle, so in all of them.
+    moved = 0;
+    prev = search(schedule, zone, kRepeatsFrom);
+  }
   if (!prev) return std::nullopt;
   return InRange(*prev + moved);
 }

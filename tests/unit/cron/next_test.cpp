@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cron/local_text.hpp"
+#include "cron/zone_rule.hpp"
 
 namespace muster::cron {
 namespace {
@@ -145,6 +146,26 @@ TEST(CronGap, SkipLeavesItOut) {
   EXPECT_EQ(
       Times("30 2 * * *", "Europe/Berlin", "2027-03-27T00:00:00Z", 2, {.gap = GapRule::kSkip}),
       Lines({"2027-03-27T02:30:00+01:00", "2027-03-29T02:30:00+02:00"}));
+}
+
+TEST(CronGap, SkipLeavesOutWhatEveryYearJumpsOver) {
+  const auto rule = ParseZoneRule("EST5MDT,0,0");  // each year from 02:00 to 03:00 on 1 January
+  ASSERT_TRUE(rule);
+  const WallTime begun{1'800'000'000'000};
+  std::vector<ZoneChange> changes;
+  AddChanges(*rule, begun.ms / 1000, changes);
+  const Zone zone("new year", rule->offset, changes);
+  const auto skips = Of("0 2 1 1 *", {.gap = GapRule::kSkip});
+  const auto years = [](std::int64_t count) { return Duration(count * 31'556'952'000); };
+  // The changes are worked out for 500 years and repeat from there.
+  for (const std::int64_t later : {0, 100, 480, 500, 4000}) {
+    EXPECT_EQ(Next(skips, zone, begun + years(later)), std::nullopt) << later;
+    EXPECT_EQ(Prev(skips, zone, begun + years(later)), WallTime{1'798'786'800'000})
+        << later << " years after the last time without a jump";
+  }
+  const auto next = Next(Of("0 2 1 1 *"), zone, begun + years(500));
+  ASSERT_TRUE(next);
+  EXPECT_LT(*next, begun + years(501));
 }
 
 TEST(CronGap, OpenHoursFollowTheClock) {
