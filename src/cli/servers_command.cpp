@@ -98,8 +98,10 @@ Result<int> Drain(const Context& context, const DrainFlags& flags, bool wanted) 
   if (!api) return Fail(api.error());
   json::object body;
   if (!flags.reason.empty()) body["reason"] = flags.reason;
-  const auto answer = api->Post(
-      fmt::format("/servers/{}/{}", Segment(flags.server), wanted ? "drain" : "undrain"), body);
+  const auto path =
+      fmt::format("/servers/{}/{}", Segment(flags.server), wanted ? "drain" : "undrain");
+  const auto answer =
+      Persist(context, std::chrono::seconds(30), [&] { return api->Post(path, body); });
   if (!answer) return Fail(answer.error());
   if (context.PrintDocument(*answer)) return 0;
   context.Say(wanted ? fmt::format("{} drains: its nodes move to other servers and it does not "

@@ -227,6 +227,18 @@ class Failover(ServersTest):
         acts = [entry["act"] for entry in self.cluster.get("/audit", limit=10)["entries"]]
         self.assertEqual(acts.count("server.drain"), 2)
 
+    def test_lead_goes_round_when_each_leader_is_drained_for_a_moment(self):
+        for _ in range(4):
+            leader = self.cluster.leader()
+            self.cluster.front = self.cluster.followers()[0]
+            path = f"/api/v1/servers/{leader.name}"
+            answer = self.cluster.http("POST", path + "/drain", {})  # answered by one that steps down with it
+            self.assertEqual(answer.status, 200, answer)
+            wait_until("another one leads", lambda: any(m.leads() for m in self.cluster.members if m is not leader))
+            # The new leader may not have heard of the one that led.
+            wait_until("the drain is over", lambda: self.cluster.http("POST", path + "/undrain", {}).status == 200)
+            self.cluster.wait_ready()
+
     def _links(self, name):
         return next(server["links"] for server in self.cluster.get("/servers")["servers"] if server["name"] == name)
 

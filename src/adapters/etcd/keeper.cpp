@@ -3,6 +3,14 @@
 #include "adapters/etcd/lead_time.hpp"
 
 namespace muster::etcd {
+namespace {
+
+bool DifferInLoad(Member was, const Member& is) {
+  was.links = is.links;
+  return was == is;
+}
+
+}  // namespace
 
 Keeper::Keeper(Gateway& gateway, Options options, const Clock& clock, Turns& turns, View& view)
     : gateway_(gateway),
@@ -145,8 +153,9 @@ Result<> Keeper::TakeSeat() {
   const Lease holder = seat ? seat->lease : 0;
   if (seated_ && seated_->name == self->name && holder != 0 && holder != lease_)
     return Fail(ErrorCode::kConflict, "another server calls itself {} too; rename one", self->name);
+  if (self == seated_ && holder != 0) return {};
   // Load changes all the time; it is told no more often than the lease is renewed.
-  if ((self == seated_ && holder != 0) || Steady::now() < seating_) return {};
+  if (seated_ && DifferInLoad(*seated_, *self) && Steady::now() < seating_) return {};
   const bool moves = seated_ && seated_->name != self->name;
   const std::string value = MemberText(*self);
   const auto put =

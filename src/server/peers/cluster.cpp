@@ -14,6 +14,9 @@ constexpr Duration kLookEvery{250};
 constexpr Duration kDrainWithin = std::chrono::seconds(5);  // its nodes move
 // What the server that is to lead said counts for so long: it is asked several times a second.
 constexpr Duration kRefusalCounts = std::chrono::seconds(3);
+// A leader that stepped down answers what it still was asked as one, often with success: it was
+// asked to drain.
+constexpr Duration kLastAnswers = std::chrono::seconds(1);
 
 // Said by one server to another about the caller it speaks for.
 constexpr const char* kForAddress = "Muster-For";
@@ -163,8 +166,8 @@ void Cluster::Refresh() {
   const std::string url = other ? found->url : "";
   leader_link_.Follow(other ? leader : "", url);
   if (url == forwards_to_) return;
+  RetireForwarder();
   forwards_to_ = url;
-  forwarder_.reset();
   const auto endpoint = url.empty() ? Result<net::Endpoint>() : net::ParseEndpoint(url);
   if (url.empty() || !endpoint) return;
   forwarder_ = net::Forwarder::Make(loop_, {.to = *endpoint,
@@ -174,10 +177,18 @@ void Cluster::Refresh() {
 
 // Calls on their way to a leader that fell silent would wait for it far longer than its link does.
 void Cluster::LoseLeader() {
-  forwarder_.reset();
-  forwards_to_.clear();
+  RetireForwarder();
   loop_.Post([this, alive = alive_] {
     if (*alive) Refresh();
+  });
+}
+
+void Cluster::RetireForwarder() {
+  forwards_to_.clear();
+  if (!forwarder_) return;
+  retired_.push_back(std::move(forwarder_));
+  loop_.After(kLastAnswers, [this, alive = alive_] {
+    if (*alive) retired_.pop_front();
   });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -98,6 +99,7 @@ class Cluster {
 
   void Refresh() EXCLUDES(mutex_);
   void LoseLeader();
+  void RetireForwarder();  // no new call goes this way; those under way have a moment
   void AnnounceSoon();
   Member Self() const EXCLUDES(mutex_);  // as it is now
   void TakePart() EXCLUDES(mutex_);      // or not: tells everybody
@@ -117,7 +119,8 @@ class Cluster {
   LeaderLink leader_link_;
   // The loop's thread only.
   std::string forwards_to_;
-  std::shared_ptr<net::Forwarder> forwarder_;
+  std::unique_ptr<net::Forwarder> forwarder_;
+  std::deque<std::unique_ptr<net::Forwarder>> retired_;
   Member told_;  // what was announced last
   CutOff way_to_leader_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with posted callbacks

@@ -120,6 +120,8 @@ void Followers::Welcome(Follower& follower) {
   spdlog::info("follower name={} version={} term={}", follower.name, follower.version, term_.value);
   follower.welcome = true;
   Tell(follower, LeaderWelcome{term_});
+  if (const auto wanted = drains_.extract(follower.name))
+    Tell(follower, DrainOrder{wanted.mapped()});
   Note();
 }
 
@@ -188,6 +190,7 @@ void Followers::BeginAnew(Term term) {
 void Followers::Dismiss() {
   loop_.Post([this] {
     term_ = {};
+    drains_.clear();
     for (auto& [id, follower] : followers_) {
       follower.links.clear();  // the engine's memory of them is gone
       follower.connection->Close();
@@ -197,8 +200,13 @@ void Followers::Dismiss() {
 
 void Followers::Drain(const std::string& name, bool wanted) {
   loop_.Post([this, name, wanted] {
-    for (auto& [id, follower] : followers_)
-      if (follower.welcome && follower.name == name) Tell(follower, DrainOrder{wanted});
+    bool told = false;
+    for (auto& [id, follower] : followers_) {
+      if (!follower.welcome || follower.name != name) continue;
+      Tell(follower, DrainOrder{wanted});
+      told = true;
+    }
+    if (!told && term_.value != 0) drains_[name] = wanted;
   });
 }
 

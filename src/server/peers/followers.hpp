@@ -51,7 +51,8 @@ class Followers final : public Links {
   // The leadership is over: followers go and look for another leader.
   void Dismiss();
 
-  // Tells a follower to drain, or to take part again; nothing when there is none of that name.
+  // Tells a follower to drain, or to take part again: now, or when its link comes, which takes a
+  // moment after the leadership moved.
   void Drain(const std::string& name, bool wanted);
 
   struct View {
@@ -94,6 +95,7 @@ class Followers final : public Links {
   Term term_;  // zero: this server does not lead
   std::uint64_t next_seat_ = 1;
   std::map<std::uint64_t, Follower> followers_;  // by the id of their connection
+  std::map<std::string, bool> drains_;           // wanted of followers that have no link yet
 
   mutable base::Mutex mutex_;
   std::vector<View> views_ GUARDED_BY(mutex_);
