@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "cli/api_client.hpp"
 #include "cli/host_acts.hpp"
+#include "cli/persist.hpp"
 #include "cli/question.hpp"
 #include "cli/terminal_text.hpp"
 
@@ -69,8 +70,8 @@ Result<int> Replace(const Context& context, const Flags& flags) {
   if (!api) return Fail(api.error());
   const auto key = KeyOf(*api, flags);
   if (!key) return Fail(key.error());
-  const auto done =
-      api->Post("/agents/pending/" + Segment(flags.name) + "/accept", json::object{{"key", *key}});
+  const auto path = "/agents/pending/" + Segment(flags.name) + "/accept";
+  const auto done = Act(context, [&] { return api->Post(path, json::object{{"key", *key}}); });
   if (!done) return Fail(done.error());
   if (!context.PrintDocument(*done))
     context.Say(fmt::format("{} is the machine with key {} from now on; the old key is refused",
@@ -81,8 +82,9 @@ Result<int> Replace(const Context& context, const Flags& flags) {
 Result<int> Reject(const Context& context, const Flags& flags) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  const auto done = api->Post("/agents/pending/" + Segment(flags.name) + "/reject",
-                              json::object{{"reason", flags.reason}});
+  const auto path = "/agents/pending/" + Segment(flags.name) + "/reject";
+  const auto done =
+      Act(context, [&] { return api->Post(path, json::object{{"reason", flags.reason}}); });
   if (!done) return Fail(done.error());
   if (!context.PrintDocument(*done)) context.Say(fmt::format("rejected; {} stays", flags.name));
   return 0;
@@ -91,8 +93,9 @@ Result<int> Reject(const Context& context, const Flags& flags) {
 Result<int> Revoke(const Context& context, const Flags& flags) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  const auto done = api->Post("/hosts/" + Segment(flags.name) + "/revoke",
-                              json::object{{"reason", flags.reason}});
+  const auto path = "/hosts/" + Segment(flags.name) + "/revoke";
+  const auto done =
+      Act(context, [&] { return api->Post(path, json::object{{"reason", flags.reason}}); });
   if (!done) return Fail(done.error());
   if (!context.PrintDocument(*done))
     context.Say(

@@ -5,7 +5,7 @@
 #include "cli/context.hpp"
 #include "cli/host_acts.hpp"
 #include "cli/hosts_command.hpp"
-#include "cli/run_result.hpp"
+#include "cli/persist.hpp"
 #include "domain/host.hpp"
 
 namespace muster::cli {
@@ -56,8 +56,8 @@ Result<int> InviteAgent(const Context& context, const AgentInviteFlags& flags) {
   if (!labels->empty()) body["labels"] = std::move(*labels);
   if (!flags.names.empty()) body["names"] = flags.names;
   const auto key = NewKey();
-  const auto invite = Persist(context, std::chrono::seconds(30),
-                              [&] { return api->Post("/agents/invites", body, key); });
+  const auto invite =
+      Persist(context, kPatience, [&] { return api->Post("/agents/invites", body, key); });
   if (!invite) return Fail(invite.error());
   if (context.PrintDocument(*invite)) return 0;
   Write(stdout, TextOf(*invite, "token") + "\n");

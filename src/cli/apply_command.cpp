@@ -6,7 +6,7 @@
 #include "cli/document_commands.hpp"
 #include "cli/document_files.hpp"
 #include "cli/local_files.hpp"
-#include "cli/run_result.hpp"
+#include "cli/persist.hpp"
 #include "cli/terminal_text.hpp"
 #include "cli/text_diff.hpp"
 #include "cli/upload.hpp"
@@ -146,8 +146,7 @@ Result<int> Apply(const Context& context, const ApplyFlags& flags) {
     if (!diff) return Fail(diff.error());
     Write(stdout, context.terminal.stdout_tty ? ForTerminal(*diff) : *diff);
   }
-  const auto answer =
-      Persist(context, std::chrono::seconds(30), [&] { return api->Post("/documents", *body); });
+  const auto answer = Persist(context, kPatience, [&] { return api->Post("/documents", *body); });
   if (!answer && answer.error().code == ErrorCode::kInvalid)
     return FailProblems(answer.error().message);
   if (!answer) return Fail(answer.error());

@@ -8,7 +8,7 @@
 #include "cli/audit_text.hpp"
 #include "cli/context.hpp"
 #include "cli/moment.hpp"
-#include "cli/run_result.hpp"
+#include "cli/persist.hpp"
 #include "cli/terminal_text.hpp"
 
 namespace muster::cli {

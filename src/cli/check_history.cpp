@@ -11,7 +11,7 @@
 #include "cli/api_client.hpp"
 #include "cli/journal_files.hpp"
 #include "cli/moment.hpp"
-#include "cli/run_result.hpp"
+#include "cli/persist.hpp"
 
 namespace muster::cli {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <boost/json.hpp>
 
+#include "cli/persist.hpp"
 #include "cli/report.hpp"
 #include "cli/run_follow.hpp"
-#include "cli/run_result.hpp"
 
 namespace muster::cli {
 namespace {

@@ -6,9 +6,9 @@
 #include "cli/context.hpp"
 #include "cli/fetched_files.hpp"
 #include "cli/file_options.hpp"
+#include "cli/persist.hpp"
 #include "cli/report.hpp"
 #include "cli/run_follow.hpp"
-#include "cli/run_result.hpp"
 #include "cli/terminal_text.hpp"
 
 namespace muster::cli {

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/persist.hpp"
 #include "cli/report.hpp"
 
 namespace muster::cli {
@@ -79,7 +80,7 @@ Result<int> Freeze(const Context& context, const FreezeFlags& flags) {
     if (!lasts) return Fail(ErrorCode::kInvalid, "--for: {}", lasts.error().message);
     body["for_seconds"] = std::chrono::ceil<std::chrono::seconds>(*lasts).count();
   }
-  const auto answer = api->Post("/freezes", body);
+  const auto answer = Act(context, [&] { return api->Post("/freezes", body); });
   if (!answer) return Fail(answer.error());
   if (context.PrintDocument(*answer)) return 0;
   for (const auto& freeze : ListOf(*answer, "freezes"))
@@ -115,7 +116,7 @@ Result<int> Thaw(const Context& context, const ThawFlags& flags) {
     if (!id) return Fail(id.error());
     path = fmt::format("/freezes/{}/thaw", Segment(*id));
   }
-  const auto answer = api->Post(path, body);
+  const auto answer = Act(context, [&] { return api->Post(path, body); });
   if (!answer) return Fail(answer.error());
   if (context.PrintDocument(*answer)) return 0;
   if (ListOf(*answer, "freezes").empty()) context.Say("nothing was frozen");

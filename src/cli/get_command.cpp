@@ -5,6 +5,7 @@
 
 #include "cli/api_client.hpp"
 #include "cli/document_commands.hpp"
+#include "cli/persist.hpp"
 #include "cli/terminal_text.hpp"
 
 namespace muster::cli {
@@ -116,7 +117,7 @@ Result<int> Delete(const Context& context, const DocumentFlags& flags) {
   if (!api) return Fail(api.error());
   std::string path = DocumentsPath(*kind, flags.name);
   if (!flags.reason.empty()) path += "?reason=" + Segment(flags.reason);
-  const auto answer = api->Delete(path);
+  const auto answer = Act(context, [&] { return api->Delete(path); });
   if (!answer) return Fail(answer.error());
   if (!context.PrintDocument(*answer))
     Print(context, fmt::format("{} {}  deleted\n", *kind, flags.name));

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "cli/api_client.hpp"
+#include "cli/persist.hpp"
 #include "domain/host.hpp"
 
 namespace muster::cli {
@@ -49,7 +50,7 @@ Result<int> Label(const Context& context, const LabelFlags& flags) {
   if (!body) return Fail(body.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  const auto done = api->Post("/hosts/labels", *body);
+  const auto done = Act(context, [&] { return api->Post("/hosts/labels", *body); });
   if (!done) return Fail(done.error());
   if (!context.PrintDocument(*done))
     context.Say(fmt::format("{} of {} changed",

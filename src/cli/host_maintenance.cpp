@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "cli/api_client.hpp"
 #include "cli/host_acts.hpp"
+#include "cli/persist.hpp"
 
 namespace muster::cli {
 namespace {
@@ -47,7 +48,7 @@ Result<int> Maintain(const Context& context, const MaintenanceFlags& flags) {
   if (!body) return Fail(body.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  const auto done = api->Post("/hosts/maintenance", *body);
+  const auto done = Act(context, [&] { return api->Post("/hosts/maintenance", *body); });
   if (!done) return Fail(done.error());
   if (context.PrintDocument(*done)) return 0;
   const auto hosts = static_cast<std::uint64_t>(NumberOf(*done, "hosts"));

@@ -7,7 +7,7 @@
 #include "cli/api_client.hpp"
 #include "cli/host_acts.hpp"
 #include "cli/import_file.hpp"
-#include "cli/run_result.hpp"
+#include "cli/persist.hpp"
 #include "cli/terminal_text.hpp"
 #include "domain/host_ranges.hpp"
 #include "imports/inventory.hpp"
@@ -70,8 +70,7 @@ Result<json::array> Send(const Context& context, ApiClient& api, const HostsImpo
         {"documents", json::array{json::object{{"file", flags.file}, {"text", text}}}},
         {"dry_run", dry_run},
         {"reason", flags.reason}};
-    const auto answer =
-        Persist(context, std::chrono::seconds(30), [&] { return api.Post("/documents", body); });
+    const auto answer = Persist(context, kPatience, [&] { return api.Post("/documents", body); });
     if (!answer) return Fail(answer.error());
     for (const auto& one : ListOf(*answer, "documents")) fates.push_back(one);
   }

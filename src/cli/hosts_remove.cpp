@@ -7,6 +7,7 @@
 
 #include "cli/api_client.hpp"
 #include "cli/host_acts.hpp"
+#include "cli/persist.hpp"
 #include "domain/host_ranges.hpp"
 #include "domain/targets.hpp"
 
@@ -102,7 +103,8 @@ Result<int> Remove(const Context& context, const RemoveFlags& flags) {
   json::array removed;
   std::optional<Error> refused;
   for (const auto& name : *names) {
-    const auto done = api->Post("/hosts/" + Segment(name) + "/remove", body);
+    const auto path = "/hosts/" + Segment(name) + "/remove";
+    const auto done = Act(context, [&] { return api->Post(path, body); });
     if (done) {
       removed.push_back(*done);
       continue;

@@ -10,7 +10,7 @@
 #include <boost/json.hpp>
 
 #include "cli/api_client.hpp"
-#include "cli/run_result.hpp"
+#include "cli/persist.hpp"
 #include "cli/terminal_text.hpp"
 
 namespace muster::cli {
@@ -81,8 +81,7 @@ Result<int> ApplyImported(const Context& context, const ImportFlags& flags,
     list.push_back({{"file", text.name + ".yaml"}, {"text", text.text}});
   const json::object body{
       {"documents", std::move(list)}, {"dry_run", flags.dry_run}, {"reason", flags.reason}};
-  const auto answer =
-      Persist(context, std::chrono::seconds(30), [&] { return api->Post("/documents", body); });
+  const auto answer = Persist(context, kPatience, [&] { return api->Post("/documents", body); });
   if (!answer && answer.error().code == ErrorCode::kInvalid) {
     Write(stderr, answer.error().message + "\n");
     return 1;

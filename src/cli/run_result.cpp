@@ -1,8 +1,5 @@
 #include "cli/run_result.hpp"
 
-#include <chrono>
-#include <thread>
-
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
@@ -68,29 +65,6 @@ Result<> PrintGroups(const Context& context, ApiClient& api, const std::string& 
     Write(stdout, fmt::format("\n… and {} more groups of equal outcome: muster show {}\n",
                               Count(groups.size() - kMostGroups), run));
   return {};
-}
-
-Result<json::value> Persist(const Context& context, Duration patience,
-                            const std::function<Result<json::value>()>& call) {
-  using Clock = std::chrono::steady_clock;
-  const auto begun = Clock::now();
-  auto pause = std::chrono::milliseconds(200);
-  bool said = false;
-  while (true) {
-    auto answer = call();
-    if (answer) return answer;
-    const auto code = answer.error().code;
-    // Nobody there at all is told sooner than a server that stopped answering.
-    const auto bound = code == ErrorCode::kTimeout       ? patience
-                       : code == ErrorCode::kUnavailable ? patience / 3
-                                                         : Duration(0);
-    if (Clock::now() + pause > begun + bound) return answer;
-    if (!said)
-      context.Say(fmt::format("{}; trying again for {}", answer.error().message, Lasted(bound)));
-    said = true;
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, std::chrono::milliseconds(3'000));
-  }
 }
 
 }  // namespace muster::cli

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "cli/confirm.hpp"
+#include "cli/persist.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/report.hpp"
 #include "cli/run_follow.hpp"

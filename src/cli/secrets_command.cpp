@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/persist.hpp"
 #include "cli/question.hpp"
 #include "domain/secret.hpp"
 
@@ -92,8 +93,9 @@ Result<int> Set(const Context& context, const SetFlags& flags) {
   if (const auto good = CheckSecretValue((*value)->Reveal()); !good) return Fail(good.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  const auto set = api->Put(fmt::format("/secrets/{}", Segment(flags.name)),
-                            json::object{{"value_base64", ToBase64((*value)->Reveal())}});
+  const json::object body{{"value_base64", ToBase64((*value)->Reveal())}};
+  const auto path = fmt::format("/secrets/{}", Segment(flags.name));
+  const auto set = Act(context, [&] { return api->Put(path, body); });
   if (!set) return Fail(set.error());
   if (!context.PrintDocument(*set))
     context.Say(fmt::format("secret {} is set, version {}", flags.name, NumberOf(*set, "version")));
@@ -117,7 +119,8 @@ Result<int> ListSecrets(const Context& context) {
 Result<int> Remove(const Context& context, const std::string& name) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  const auto removed = api->Delete(fmt::format("/secrets/{}", Segment(name)));
+  const auto path = fmt::format("/secrets/{}", Segment(name));
+  const auto removed = Act(context, [&] { return api->Delete(path); });
   if (!removed) return Fail(removed.error());
   if (!context.PrintDocument(*removed))
     context.Say(fmt::format("secret {} is gone; tasks that name it are refused from now on", name));

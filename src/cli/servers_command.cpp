@@ -4,8 +4,8 @@
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/persist.hpp"
 #include "cli/report.hpp"
-#include "cli/run_result.hpp"
 
 namespace muster::cli {
 namespace {
@@ -80,8 +80,8 @@ Result<int> InviteServer(const Context& context, const ServerInviteFlags& flags)
   json::object body{{"expires_seconds", std::chrono::ceil<std::chrono::seconds>(*expires).count()}};
   if (!flags.name.empty()) body["name"] = flags.name;
   const auto key = NewKey();
-  const auto invite = Persist(context, std::chrono::seconds(30),
-                              [&] { return api->Post("/servers/invites", body, key); });
+  const auto invite =
+      Persist(context, kPatience, [&] { return api->Post("/servers/invites", body, key); });
   if (!invite) return Fail(invite.error());
   if (context.PrintDocument(*invite)) return 0;
   Write(stdout, TextOf(*invite, "token") + "\n");
@@ -100,8 +100,7 @@ Result<int> Drain(const Context& context, const DrainFlags& flags, bool wanted) 
   if (!flags.reason.empty()) body["reason"] = flags.reason;
   const auto path =
       fmt::format("/servers/{}/{}", Segment(flags.server), wanted ? "drain" : "undrain");
-  const auto answer =
-      Persist(context, std::chrono::seconds(30), [&] { return api->Post(path, body); });
+  const auto answer = Persist(context, kPatience, [&] { return api->Post(path, body); });
   if (!answer) return Fail(answer.error());
   if (context.PrintDocument(*answer)) return 0;
   context.Say(wanted ? fmt::format("{} drains: its nodes move to other servers and it does not "
@@ -117,7 +116,7 @@ Result<int> Finalize(const Context& context, const std::string& reason) {
   if (!api) return Fail(api.error());
   json::object body;
   if (!reason.empty()) body["reason"] = reason;
-  const auto answer = api->Post("/servers/finalize", body);
+  const auto answer = Act(context, [&] { return api->Post("/servers/finalize", body); });
   if (!answer) return Fail(answer.error());
   if (context.PrintDocument(*answer)) return 0;
   std::vector<std::int64_t> steps;

@@ -10,10 +10,10 @@
 #include "cli/api_client.hpp"
 #include "cli/confirm.hpp"
 #include "cli/document_commands.hpp"
+#include "cli/persist.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/report.hpp"
 #include "cli/run_follow.hpp"
-#include "cli/run_result.hpp"
 #include "cli/run_start.hpp"
 #include "cli/terminal_text.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/persist.hpp"
 #include "cli/run_choice.hpp"
-#include "cli/run_result.hpp"
 
 namespace muster::cli {
 namespace {
@@ -33,7 +33,7 @@ Result<int> Send(const Context& context, const SteerFlags& flags, const std::str
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
   const std::string run = RunIdOf(flags.run);
-  const auto answer = Persist(context, std::chrono::seconds(30), [&] {
+  const auto answer = Persist(context, kPatience, [&] {
     return api->Post(fmt::format("/runs/{}/{}", Segment(run), verb), body);
   });
   if (!answer) return Fail(answer.error());

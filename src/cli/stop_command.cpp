@@ -3,9 +3,9 @@
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/persist.hpp"
 #include "cli/question.hpp"
 #include "cli/run_choice.hpp"
-#include "cli/run_result.hpp"
 #include "cli/stop_many.hpp"
 #include "cli/terminal_text.hpp"
 #include "domain/run.hpp"
@@ -69,7 +69,7 @@ Result<int> Stop(const Context& context, const StopFlags& flags) {
     return kExitInterrupted;
   }
   // A stop may be repeated without harm, so it is, until the server has taken it.
-  const auto answer = Persist(context, std::chrono::seconds(30), [&] {
+  const auto answer = Persist(context, kPatience, [&] {
     return api->Post(fmt::format("/runs/{}/stop", Segment(**run)), body);
   });
   if (!answer) return Fail(answer.error());

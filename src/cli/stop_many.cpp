@@ -5,8 +5,8 @@
 
 #include <boost/json.hpp>
 
+#include "cli/persist.hpp"
 #include "cli/question.hpp"
-#include "cli/run_result.hpp"
 
 namespace muster::cli {
 namespace {

@@ -3,6 +3,7 @@
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/persist.hpp"
 
 namespace muster::cli {
 namespace {
@@ -39,7 +40,7 @@ Result<int> Create(const Context& context, const CreateFlags& flags) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
   // Not repeated after an unclear end: the answer is the only place where the secret is told.
-  const auto made = api->Post("/tokens", body);
+  const auto made = Act(context, [&] { return api->Post("/tokens", body); });
   if (!made && made.error().code == ErrorCode::kTimeout)
     return Fail(ErrorCode::kTimeout,
                 "{}; it may have been made all the same: 'muster tokens revoke {}', then try again",
@@ -76,7 +77,8 @@ Result<int> Revoke(const Context& context, const RevokeFlags& flags) {
   if (!api) return Fail(api.error());
   json::object body;
   if (!flags.reason.empty()) body["reason"] = flags.reason;
-  const auto revoked = api->Post(fmt::format("/tokens/{}/revoke", Segment(flags.name)), body);
+  const auto path = fmt::format("/tokens/{}/revoke", Segment(flags.name));
+  const auto revoked = Act(context, [&] { return api->Post(path, body); });
   if (!revoked) return Fail(revoked.error());
   if (!context.PrintDocument(*revoked))
     context.Say(fmt::format("token {} is revoked; what it started goes on", flags.name));

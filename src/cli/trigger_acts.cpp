@@ -3,6 +3,7 @@
 
 #include "cli/api_client.hpp"
 #include "cli/moment.hpp"
+#include "cli/persist.hpp"
 #include "cli/terminal_text.hpp"
 #include "cli/trigger_text.hpp"
 #include "cli/triggers_command.hpp"
@@ -121,7 +122,8 @@ Result<int> SteerAll(const Context& context, const ActFlags& flags, std::string_
   if (!flags.reason.empty()) body["reason"] = flags.reason;
   json::array answers;
   for (const auto& name : flags.names) {
-    auto answer = api->Post(fmt::format("/triggers/{}/{}", Segment(name), verb), body);
+    const auto path = fmt::format("/triggers/{}/{}", Segment(name), verb);
+    auto answer = Act(context, [&] { return api->Post(path, body); });
     if (!answer) return Fail(answer.error());
     if (context.OutputFormat() == Format::kTable) context.Say(fmt::format("{}: {}", name, said));
     answers.push_back(std::move(*answer));
@@ -135,7 +137,8 @@ Result<int> Steer(const Context& context, const ActFlags& flags, std::string_vie
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
   if (!flags.reason.empty()) body["reason"] = flags.reason;
-  const auto answer = api->Post(fmt::format("/triggers/{}/{}", Segment(flags.name), verb), body);
+  const auto path = fmt::format("/triggers/{}/{}", Segment(flags.name), verb);
+  const auto answer = Act(context, [&] { return api->Post(path, body); });
   if (!answer) return Fail(answer.error());
   if (!context.PrintDocument(*answer)) context.Say(said);
   return 0;
@@ -176,8 +179,9 @@ Result<int> Fire(const Context& context, const ActFlags& flags) {
   if (!flags.reason.empty()) body["reason"] = flags.reason;
   if (flags.despite_overlap) body["despite_overlap"] = true;
   if (flags.during_freeze) body["during_freeze"] = true;
-  const auto started =
-      api->Post(fmt::format("/triggers/{}/fire", Segment(flags.name)), body, NewKey());
+  const auto path = fmt::format("/triggers/{}/fire", Segment(flags.name));
+  const auto key = NewKey();
+  const auto started = Persist(context, kPatience, [&] { return api->Post(path, body, key); });
   if (!started) return Fail(started.error());
   if (context.PrintDocument(*started)) return 0;
   const auto run = TextOf(*started, "id");

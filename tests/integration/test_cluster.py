@@ -227,6 +227,15 @@ class Failover(ServersTest):
         acts = [entry["act"] for entry in self.cluster.get("/audit", limit=10)["entries"]]
         self.assertEqual(acts.count("server.drain"), 2)
 
+    def test_acts_wait_for_the_next_leader(self):
+        leader = self.cluster.leader()
+        self.cluster.front = self.cluster.followers()[0]
+        self.agent_at("acts", self.cluster.front)
+        leader.end(signal.SIGKILL)
+        outcome = self.assertCode(self.cluster.muster("hosts", "label", "acts", "by=hand"), 0)
+        self.assertIn("trying again", outcome.complaint)
+        self.assertEqual(self.cluster.get("/hosts/acts")["labels"]["by"], "hand")
+
     def test_lead_goes_round_when_each_leader_is_drained_for_a_moment(self):
         for _ in range(4):
             leader = self.cluster.leader()
