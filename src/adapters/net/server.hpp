@@ -105,7 +105,7 @@ class Server {
                                                 ServerHandlers handlers);
 
   virtual std::uint16_t Port() const = 0;
-  virtual std::size_t Connections() const = 0;
+  virtual std::size_t Connections() const = 0;  // open now; from any thread
 
   // New connections see this key and chain, and are asked for client certificates of these CAs;
   // open ones stay as they are. kInvalid leaves all as it was. On the loop's thread.

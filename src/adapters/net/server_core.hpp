@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -107,7 +108,7 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   EventLoop::TimerId sweep_timer_ = 0;
   EventLoop::TimerId accept_timer_ = 0;
   boost::intrusive::list<Tracked> tracked_;
-  std::size_t count_ = 0;
+  std::atomic<std::size_t> count_{0};  // changed on the loop's thread, read on any
   std::size_t newcomers_ = 0;
   bool paused_ = false;  // for newcomers
   bool crowded_ = false;
