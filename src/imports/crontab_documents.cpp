@@ -54,7 +54,7 @@ std::string JobText(const CrontabTrigger& trigger, const CrontabEntry& entry) {
     text += fmt::format("      folder: {}\n", YamlQuoted(Literal(home->second)));
   text += "      env:\n";
   for (const auto& [name, value] : env)
-    text += fmt::format("        {}: {}\n", name, YamlQuoted(Literal(value)));
+    text += fmt::format("        {}: {}\n", YamlText(name, 0), YamlQuoted(Literal(value)));
   if (entry.input && !entry.input->empty())
     text += fmt::format("      stdin: {}\n", YamlText(*entry.input, 8));
   return text + "    timeout: 24h\n";

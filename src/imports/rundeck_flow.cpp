@@ -3,6 +3,7 @@
 
 #include "documents/values.hpp"
 #include "imports/rundeck_parts.hpp"
+#include "imports/yaml_text.hpp"
 
 namespace muster::imports {
 namespace {
@@ -99,7 +100,8 @@ class FlowWriter {
 
   std::string NameFor(const Node& command) {
     auto name = Slug(TextIn(command, "description"), "_-", '-', 40);
-    if (name.empty() || name.front() < 'a' || name == "end")
+    // Other stages name it without quotes, so it must not be a word that YAML takes for a value.
+    if (name.empty() || name.front() < 'a' || name == "end" || YamlText(name, 0) != name)
       name = fmt::format("step-{}", steps_.size() + 1);
     const auto base = name;
     for (int i = 2; !names_.insert(name).second; ++i) name = fmt::format("{}-{}", base, i);

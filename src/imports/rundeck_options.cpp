@@ -53,7 +53,7 @@ class ParamWriter {
       : name_(name), node_(node), notes_(notes) {}
 
   std::string Lines(const std::string& param) {
-    text_ = fmt::format("  {}:\n", param);
+    text_ = fmt::format("  {}:\n", YamlText(param, 0));
     if (IsSecret(node_))
       Secret();
     else

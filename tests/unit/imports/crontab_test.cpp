@@ -104,6 +104,7 @@ TEST(Crontab, SettingsHoldForTheLinesBelow) {
       "NOTE='a \"b\"  '\n"
       "BARE = x y  \n"
       "EMPTY=\n"
+      "null=a word of YAML\n"
       "ODD=secret:x ${{ y\n"
       "0 2 * * * two\n"
       "PATH=/bin\n"
@@ -118,7 +119,8 @@ TEST(Crontab, SettingsHoldForTheLinesBelow) {
   EXPECT_THAT(two.env, ElementsAre(Pair("BARE", "x y"), Pair("EMPTY", ""), Pair("HOME", "/srv/app"),
                                    Pair("NOTE", "a \"b\"  "),
                                    Pair("ODD", "${{ 'secret:' }}x ${{ '${{' }} y"),
-                                   Pair("PATH", "/opt/bin:/bin"), Pair("SHELL", "/bin/bash")));
+                                   Pair("PATH", "/opt/bin:/bin"), Pair("SHELL", "/bin/bash"),
+                                   Pair("null", "a word of YAML")));
   EXPECT_THAT(Parsed(import.triggers[2]).command.env, testing::Contains(Pair("PATH", "/bin")));
 }
 

@@ -256,6 +256,23 @@ TEST(Rundeck, StepsGoOnOrAreHandledAsTheyWere) {
   EXPECT_EQ(Parsed(parallel).spec.stages.size(), 2U);
 }
 
+TEST(Rundeck, NamesThatAreValuesInYamlStayNames) {
+  const auto parsed = Parsed(Only(R"(- name: a
+  options:
+  - name: 'null'
+  sequence:
+    keepgoing: true
+    strategy: step-first
+    commands:
+    - exec: one
+    - exec: echo ${option.null}
+      description: 'null'
+)"));
+  ASSERT_EQ(parsed.params.size(), 1U);
+  EXPECT_EQ(parsed.params[0].name, "null");
+  EXPECT_THAT(CommandOfStage(parsed, "step-2").script, HasSubstr("MUSTER_PARAM_NULL"));
+}
+
 TEST(Rundeck, JobsReferToEachOther) {
   const auto read = Read(R"(- name: Parent
   group: ops
