@@ -5,7 +5,7 @@
 namespace muster::etcd {
 namespace {
 
-bool DifferInLoad(Member was, const Member& is) {
+bool SameButForLoad(Member was, const Member& is) {
   was.links = is.links;
   return was == is;
 }
@@ -155,7 +155,7 @@ Result<> Keeper::TakeSeat() {
     return Fail(ErrorCode::kConflict, "another server calls itself {} too; rename one", self->name);
   if (self == seated_ && holder != 0) return {};
   // Load changes all the time; it is told no more often than the lease is renewed.
-  if (seated_ && DifferInLoad(*seated_, *self) && Steady::now() < seating_) return {};
+  if (seated_ && SameButForLoad(*seated_, *self) && Steady::now() < seating_) return {};
   const bool moves = seated_ && seated_->name != self->name;
   const std::string value = MemberText(*self);
   const auto put =

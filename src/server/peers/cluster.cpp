@@ -14,8 +14,8 @@ constexpr Duration kLookEvery{250};
 constexpr Duration kDrainWithin = std::chrono::seconds(5);  // its nodes move
 // What the server that is to lead said counts for so long: it is asked several times a second.
 constexpr Duration kRefusalCounts = std::chrono::seconds(3);
-// A leader that stepped down answers what it still was asked as one, often with success: it was
-// asked to drain.
+// What a leader was asked before it stepped down it still answers; a drain of it is always answered
+// so.
 constexpr Duration kLastAnswers = std::chrono::seconds(1);
 
 // Said by one server to another about the caller it speaks for.
