@@ -112,6 +112,8 @@ Result<int> Remove(const Context& context, const RemoveFlags& flags) {
     if (names->size() == 1) return Fail(done.error());
     Write(stderr, fmt::format("muster: {}\n", done.error().message));
     refused = done.error();
+    // Each of the others would wait for the server anew.
+    if (refused->code == ErrorCode::kUnavailable || refused->code == ErrorCode::kTimeout) break;
   }
   const auto count = removed.size();
   if (!context.PrintDocument(names->size() == 1 ? removed.front() : json::value(removed)))
