@@ -180,12 +180,6 @@ Result<> TaskGroup::Make(const Resources& limits) const {
   return {};
 }
 
-int TaskGroup::Enter() const noexcept {
-  for (const auto& door : doors_)
-    if (const int error = WriteKnob(door, "0")) return error;
-  return 0;
-}
-
 TaskGroup::Usage TaskGroup::Read() const {
   Usage usage;
   for (const auto& part : parts_) {

@@ -52,8 +52,8 @@ class TaskGroup {
   // what was created is removed.
   Result<> Make(const Resources& limits) const;
 
-  // Puts the calling process in. For a forked child: needs only open and write. 0, or the errno.
-  int Enter() const noexcept;
+  // The files that take a process in: the one that writes "0" to them.
+  const std::vector<std::string>& Doors() const noexcept { return doors_; }
 
   Usage Read() const;
 
@@ -65,7 +65,7 @@ class TaskGroup {
 
  private:
   std::vector<Part> parts_;
-  std::vector<std::string> doors_;  // the file of each group that takes a process
+  std::vector<std::string> doors_;
 };
 
 // Where the groups of this agent's tasks are made.

@@ -1,15 +1,7 @@
 #include "agent/launch.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <csignal>
-#include <fcntl.h>
-#include <grp.h>
-#include <linux/close_range.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "agent/files.hpp"
 #include "agent/reboot.hpp"
@@ -19,11 +11,6 @@ namespace muster::agent {
 namespace {
 
 constexpr std::string_view kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-constexpr int kScriptFd = 3;
-constexpr const char* kScriptFdPath = "/dev/fd/3";
-constexpr int kOutputFd = 4;
-constexpr int kFirstFreeFd = 5;
-constexpr std::string_view kOutputVariable = "MUSTER_OUTPUT=";
 
 using Step = LaunchFailure::Step;
 
@@ -64,103 +51,6 @@ std::vector<std::string> InterpreterOf(const Command& command) {
   if (words.empty()) words = ParseShebang(command.script);
   if (words.empty()) words.emplace_back("/bin/sh");
   return words;
-}
-
-std::string_view ValueOf(const std::vector<std::string>& env, std::string_view name) {
-  for (const std::string_view pair : env)
-    if (pair.starts_with(name) && pair.substr(name.size()).starts_with('='))
-      return pair.substr(name.size() + 1);
-  return {};
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (auto& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-// glibc keeps these for itself: it tells its threads with them to change their user.
-constexpr std::array kSignalsOfLibc{32, 33};
-
-// By the bare system call: glibc leaves its own two ignored when our own parent ignored them. All
-// zero is the default action in every kernel's layout of the structure.
-void ResetSignal(int number) {
-  constexpr std::size_t kMaskBytes = 8;
-  const std::array<unsigned long, 8> plain{};
-  ::syscall(SYS_rt_sigaction, number, plain.data(), nullptr, kMaskBytes);
-}
-
-void ResetSignals() {
-  for (int number = 1; number < NSIG; ++number)
-    if (std::ranges::find(kSignalsOfLibc, number) == kSignalsOfLibc.end()) ResetSignal(number);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
-bool SwitchUser(const Account& account) {
-  if (!account.switch_to) return true;
-  return ::setgroups(account.groups.size(), account.groups.data()) == 0 &&
-         ::setgid(account.gid) == 0 && ::setuid(account.uid) == 0;
-}
-
-bool EnterFolder(const Launch& launch) {
-  if (::chdir(launch.folder.c_str()) == 0) return true;
-  return !launch.folder_given && ::chdir("/") == 0;
-}
-
-bool ConnectStreams(const LaunchFiles& files) {
-  return ::dup2(files.in, STDIN_FILENO) >= 0 && ::dup2(files.out, STDOUT_FILENO) >= 0 &&
-         ::dup2(files.err, STDERR_FILENO) >= 0;
-}
-
-// The agent's data folder may be closed to the task's user. The script is not: it is opened
-// already, and the user owns it, so it can be read through its descriptor.
-void MakeScriptReachable(Launch& launch, int script_fd) {
-  if (!launch.script) return;
-  auto& path = launch.argv[*launch.script];
-  if (::access(path.c_str(), R_OK) == 0) return;
-  ::dup2(script_fd, kScriptFd);
-  path = kScriptFdPath;
-}
-
-// Likewise. Named by this process's number, so that it is reached from every process of the task,
-// also from one whose parent closed all descriptors but the streams.
-void MakeOutputReachable(Launch& launch, int output_fd) {
-  if (!launch.output) return;
-  auto& variable = launch.env[*launch.output];
-  if (::access(variable.c_str() + kOutputVariable.size(), W_OK) == 0) return;
-  ::dup2(output_fd, kOutputFd);
-  variable = fmt::format("{}/proc/{}/fd/{}", kOutputVariable, ::getpid(), kOutputFd);
-}
-
-// Away from the numbers that the files above may get.
-int Raise(int fd) { return fd < 0 ? fd : ::fcntl(fd, F_DUPFD_CLOEXEC, kFirstFreeFd); }
-
-// Returns the errno that tells most.
-int Exec(Launch& launch) {
-  auto argv = Pointers(launch.argv);
-  auto env = Pointers(launch.env);
-  const auto attempt = [&](std::string path) {
-    ::execve(path.c_str(), argv.data(), env.data());
-    if (errno != ENOEXEC) return errno;
-    // A file without #! line is a shell script, as for every shell.
-    std::string shell = "/bin/sh";
-    std::vector<char*> words = {shell.data(), path.data()};
-    words.insert(words.end(), argv.begin() + 1, argv.end());
-    ::execve(shell.c_str(), words.data(), env.data());
-    return errno;
-  };
-  const std::string& program = launch.argv[0];
-  if (program.find('/') != std::string::npos) return attempt(program);
-  int problem = ENOENT;
-  for (const auto folder : Split(ValueOf(launch.env, "PATH"), ':')) {
-    const int error = attempt(fmt::format("{}/{}", folder.empty() ? "." : folder, program));
-    if (error != ENOENT && error != ENOTDIR) problem = error;
-  }
-  return problem;
 }
 
 }  // namespace
@@ -236,33 +126,6 @@ Launch PlanLaunch(const link::Order& order, Account account, const LaunchPaths& 
   launch.argv.push_back(paths.script);
   launch.argv.insert(launch.argv.end(), command.args.begin(), command.args.end());
   return launch;
-}
-
-void Become(const Launch& launch, const LaunchFiles& files, int failure_pipe) {
-  const auto fail = [&](Step step) {
-    const LaunchFailure failure{step, errno};
-    [[maybe_unused]] const auto wrote = ::write(failure_pipe, &failure, sizeof failure);
-    ::_exit(127);
-  };
-  Launch mine = launch;
-  ResetSignals();
-  ::umask(022);
-  if (::setsid() < 0) fail(Step::kSession);
-  if (!ConnectStreams(files)) fail(Step::kStreams);
-  if ((errno = mine.group.Enter()) != 0) fail(Step::kGroup);
-  if (!SwitchUser(mine.account)) fail(Step::kUser);
-  for (const int number : kSignalsOfLibc) ResetSignal(number);  // not before: it may need them
-  if (!EnterFolder(mine)) fail(Step::kFolder);
-  // Ours are all close-on-exec; this is for descriptors that name service modules left open.
-  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
-  failure_pipe = Raise(failure_pipe);
-  const int script = Raise(files.script);
-  const int output = Raise(files.output);
-  MakeScriptReachable(mine, script);
-  MakeOutputReachable(mine, output);
-  errno = Exec(mine);
-  fail(Step::kExec);
-  ::_exit(127);
 }
 
 std::string Explain(const Launch& launch, const LaunchFailure& failure) {

@@ -13,8 +13,9 @@
 
 namespace muster::agent {
 
-// What a task's first process will be: settled before the fork, so that the child only has to do
-// it.
+inline constexpr std::string_view kOutputVariable = "MUSTER_OUTPUT=";
+
+// What a task's first process will be (task_child.hpp).
 struct Launch {
   Account account;
   std::vector<std::string> argv;      // argv[0] without '/' is searched in the task's PATH
@@ -24,15 +25,6 @@ struct Launch {
   std::string folder;
   bool folder_given = false;  // else HOME, and / when that is missing
   TaskGroup group;            // of a task with limits
-};
-
-// The descriptors its standard streams become; script and file for outputs as open files (or -1).
-struct LaunchFiles {
-  int in = -1;
-  int out = -1;
-  int err = -1;
-  int script = -1;
-  int output = -1;
 };
 
 // An order no host could ever run: not one of argv, script and reboot, NUL bytes, names with '='.
@@ -58,10 +50,6 @@ struct LaunchFailure {
   enum class Step : int { kSession = 1, kUser, kFolder, kStreams, kExec, kGroup } step;
   int error;
 };
-
-// For the forked child: becomes the task. When it cannot, it writes a LaunchFailure to
-// `failure_pipe` and exits.
-[[noreturn]] void Become(const Launch& launch, const LaunchFiles& files, int failure_pipe);
 
 // The failure as a sentence that names what is missing.
 std::string Explain(const Launch& launch, const LaunchFailure& failure);

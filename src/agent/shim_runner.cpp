@@ -106,7 +106,7 @@ ProcessRunner::Held ShimRunner::RecoverTask(const TaskKey& task, Entry& entry) {
   const auto order_bytes = ReadFile(entry.folder.Order());
   const auto order = order_bytes ? ParseOrderRecord(*order_bytes) : Fail(order_bytes.error());
   entry.order_bytes = order_bytes ? order_bytes->size() : 0;
-  entry.secret = !order || HoldsSecret(*order->order.command);
+  entry.single_use = !order || HoldsSecret(*order->order.command);
   const bool same_boot = order && order->boot == boot_;
   const bool restarts = order && order->order.command->reboot;
   entry.restarted = restarts && KernelBoot(order->boot) != KernelBoot(boot_);
@@ -146,7 +146,7 @@ ProcessRunner::Held ShimRunner::RecoverTask(const TaskKey& task, Entry& entry) {
     // Again: a service manager that takes its controllers back between two agents drops the limits.
     static_cast<void>(Limit(entry, task, order->order.command->resources));
   }
-  Remember(entry, held.task.state == link::HeldState::kEnded);
+  Remember(entry, held.task.end ? &*held.task.end : nullptr);
   held.spooled = entry.spooled;
   return held;
 }
@@ -208,7 +208,7 @@ Result<> ShimRunner::Start(const link::Order& order) {
   Result<> started = spares_.Make(path, record);
   if (!started) return started;
   Entry& entry = Add(order.task, path);
-  entry.secret = HoldsSecret(*order.command);
+  entry.single_use = HoldsSecret(*order.command);
   if (order.command->reboot) {
     entry.restart_within = order.command->timeout;
     entry.restart_by = RestartBy(*order.command, Duration::zero());
@@ -222,7 +222,7 @@ Result<> ShimRunner::Start(const link::Order& order) {
   if (!started) {
     Unwatch(entry);
     entry.group.Remove();
-    spares_.Remove(path, !entry.secret);
+    spares_.Remove(path, !entry.single_use);
     tasks_.erase(order.task);
     return Fail(ErrorCode::kUnavailable, "{}", started.error().message);
   }
@@ -311,7 +311,7 @@ Result<std::vector<LogChunk>> ShimRunner::Read(const TaskKey& task, std::uint64_
 void ShimRunner::Forget(const TaskKey& task) {
   Entry* entry = Find(task);
   if (entry == nullptr || !entry->ended) return;
-  spares_.Remove(entry->folder.path, !entry->secret);
+  spares_.Remove(entry->folder.path, !entry->single_use);
   bytes_ -= entry->disk_bytes;
   tasks_.erase(task);
 }
@@ -360,7 +360,7 @@ void ShimRunner::Check(const TaskKey& task) {
   if (entry == nullptr || entry->ended) return;
   const auto end = ReadExit(entry->folder);
   const std::uint64_t before = entry->spooled;
-  Remember(*entry, end.has_value());
+  Remember(*entry, end ? &*end : nullptr);
   if (entry->spooled > before && events_.on_output) {
     events_.on_output(task, entry->spooled);
     entry = Find(task);
@@ -369,11 +369,12 @@ void ShimRunner::Check(const TaskKey& task) {
 }
 
 // Brings the entry up to what is on disk.
-void ShimRunner::Remember(Entry& entry, bool ended) {
+void ShimRunner::Remember(Entry& entry, const TaskEnd* end) {
   entry.spooled = entry.spool.Advance();
   Count(entry);
-  if (!ended) return;
+  if (end == nullptr) return;
   entry.ended = true;
+  if (end->leftovers) entry.single_use = true;
   Unwatch(entry);
   if (entry.child > 0) to_reap_.insert(std::exchange(entry.child, 0));
 }
@@ -431,6 +432,7 @@ Result<TaskEnd> ShimRunner::Settle(Entry& entry, std::string reason,
   if (!lock) return Fail(lock.error());
   if (auto end = ReadExit(entry.folder)) return end;
   const bool started = Exists(entry.folder.NewExit());
+  if (started) entry.single_use = true;
   entry.spool.Advance();
   if (::truncate(entry.folder.Spool().c_str(), static_cast<off_t>(entry.spool.FileBytes())) != 0 &&
       errno != ENOENT)

@@ -71,7 +71,8 @@ class ShimRunner final : public ProcessRunner {
     pid_t child = 0;            // the shim, when it is a child of ours that was not waited for
     int watch = -1;
     bool ended = false;
-    bool secret = false;        // its order holds values that must not outlive it
+    bool single_use = false;    // its folder: the order holds a secret that must not outlive it, or
+                                // processes may live on that have files of it open
     TaskGroup group;            // of a task with limits
     Duration restart_within{};  // of a task that restarts the host: its timeout, and until when
     MonoTime restart_by;        // the agent waits for that when its shim is gone
@@ -98,7 +99,7 @@ class ShimRunner final : public ProcessRunner {
   Result<TaskEnd> Settle(Entry& entry, std::string reason, std::optional<TaskState> state = {});
   bool MayYetRestart(const Entry& entry) const;
   Result<TaskEnd> SettleGone(Entry& entry);
-  void Remember(Entry& entry, bool ended);
+  void Remember(Entry& entry, const TaskEnd* end);
   void Count(Entry& entry);
 
   ShimRunnerOptions options_;

@@ -14,7 +14,7 @@
 namespace muster::agent {
 namespace {
 
-constexpr std::size_t kMostSpares = 32;
+constexpr std::size_t kMostSpares = 128;  // of 12 KB each
 
 void RemoveAll(const std::string& path) {
   std::error_code ignored;
@@ -30,11 +30,22 @@ bool Overwrite(const std::string& path, std::string_view data) {
          ::ftruncate(fd->Get(), static_cast<off_t>(data.size())) == 0;
 }
 
-// Leaves `order` and a file for the next exit record, neither of which means anything there.
+// A file for outputs to which its task wrote nothing, and which no other user ever owned.
+bool IsUntouchedOutput(const std::string& path) {
+  struct stat status{};
+  return ::lstat(path.c_str(), &status) == 0 && status.st_mode == (S_IFREG | 0600) &&
+         status.st_uid == ::geteuid() && status.st_nlink == 1 && status.st_size == 0;
+}
+
+// Leaves `order` and files for the next outputs and exit record. None means anything there.
 bool Empty(const TaskFolder& folder) {
+  const auto remove = [](const std::string& file) {
+    return ::unlink(file.c_str()) == 0 || errno == ENOENT;
+  };
   for (const auto& file : {folder.Script(), folder.Stdin(), folder.Spool(), folder.Kill(),
-                           folder.Cgroup(), folder.NewExit(), folder.Output(), folder.Restart()})
-    if (::unlink(file.c_str()) != 0 && errno != ENOENT) return false;
+                           folder.Cgroup(), folder.NewExit(), folder.Restart()})
+    if (!remove(file)) return false;
+  if (!IsUntouchedOutput(folder.Output()) && !remove(folder.Output())) return false;
   return ::rename(folder.Exit().c_str(), folder.OldExit().c_str()) == 0 || errno == ENOENT;
 }
 

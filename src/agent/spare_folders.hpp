@@ -19,12 +19,14 @@ class SpareFolders {
   // Where spare ones lie, on the same file system as the tasks. Removes those of an earlier start.
   Result<> Open(std::string place);
 
-  // Makes a task's folder that holds nothing but `order`. kConflict when there is such a folder.
+  // Makes a task's folder that holds `order`, and nothing else that means anything. kConflict when
+  // there is such a folder.
   Result<> Make(const std::string& path, std::string_view order);
 
   // Removes a task's folder, or keeps it to be used again: not while a shim holds its lock, as a
-  // task that left processes behind has one that lives on. A spare one still holds its last order:
-  // one that has a secret in it must go (`reuse` false).
+  // task that left processes behind may have one that lives on. It must go (`reuse` false) when
+  // such processes may still have its files open, or when its order, which stays in it, holds a
+  // secret.
   void Remove(const std::string& path, bool reuse = true);
 
  private:

@@ -2,15 +2,20 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace muster::agent {
 namespace {
 
+// An empty file may be there already: to empty it once more would cost as much as to make it.
 Result<Fd> MakeOwn(const std::string& path, mode_t mode, std::string_view content,
                    const Account& account) {
-  auto fd = OpenFile(path, O_RDWR | O_CREAT | O_TRUNC, mode);
+  auto fd = OpenFile(path, O_RDWR | O_CREAT, mode);
   if (!fd) return fd;
+  struct stat status{};
+  if (::fstat(fd->Get(), &status) != 0 || (status.st_size > 0 && ::ftruncate(fd->Get(), 0) != 0))
+    return Fail(ErrorCode::kUnavailable, "could not empty {}: {}", path, ErrnoText(errno));
   if (const int error = WriteAll(fd->Get(), content))
     return Fail(ErrorCode::kUnavailable, "could not write {}: {}", path, ErrnoText(error));
   if (account.switch_to && ::fchown(fd->Get(), account.uid, account.gid) != 0)

@@ -39,14 +39,12 @@ Result<TaskProcess> TaskProcess::Start(const Launch& launch, const Files& own) {
   // Fewer wake-ups for loud scripts; a host that is out of pipe memory refuses, which is fine.
   for (const auto* pipe : {&out, &err}) ::fcntl((*pipe)->read.Get(), F_SETPIPE_SZ, kPipeBytes);
   TaskProcess process;
-  process.pid_ = ::fork();
+  const LaunchFiles files{own.in.Get(), out->write.Get(), err->write.Get(), own.script.Get(),
+                          own.output.Get()};
+  process.child_ = std::make_unique<TaskChild>(launch, files, failure->write.Get());
+  process.pid_ = process.child_->Start();
   if (process.pid_ < 0)
-    return Fail(ErrorCode::kUnavailable, "could not start a process: {}", ErrnoText(errno));
-  if (process.pid_ == 0) {
-    const LaunchFiles files{own.in.Get(), out->write.Get(), err->write.Get(), own.script.Get(),
-                            own.output.Get()};
-    Become(launch, files, failure->write.Get());
-  }
+    return Fail(ErrorCode::kUnavailable, "could not start a process: {}", ErrnoText(-process.pid_));
   process.out_ = std::move(out->read);
   process.err_ = std::move(err->read);
   process.failure_ = std::move(failure->read);

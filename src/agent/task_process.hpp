@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <sys/types.h>
 
 #include "agent/files.hpp"
 #include "agent/launch.hpp"
+#include "agent/task_child.hpp"
 #include "base/result.hpp"
 
 namespace muster::agent {
@@ -21,7 +23,7 @@ class TaskProcess {
     Fd script;
     Fd output;
   };
-  // Forks; the child becomes the task.
+  // `launch` must live as long as this object.
   static Result<TaskProcess> Start(const Launch& launch, const Files& own);
 
   const Fd& Out() const noexcept { return out_; }  // non-blocking, as Err
@@ -46,6 +48,7 @@ class TaskProcess {
   TaskProcess() = default;
 
   pid_t pid_ = 0;
+  std::unique_ptr<TaskChild> child_;
   Fd out_;
   Fd err_;
   Fd failure_;

@@ -82,6 +82,40 @@ TEST_F(SpareFoldersTest, AFolderWhoseShimLivesOnIsNotUsedAgain) {
   ::kill(std::stoi(outcome.out), SIGKILL);
 }
 
+TEST_F(SpareFoldersTest, AFolderIsNotUsedAgainWhileProcessesMayHaveItsFilesOpen) {
+  const auto task = Start(Script("sleep 300 >/dev/null 2>&1 3>\"$MUSTER_OUTPUT\" & echo $!"));
+  const auto outcome = Await(task);
+  ASSERT_TRUE(outcome.end.leftovers);
+  Forget(task);  // the shim is gone: it has nothing to read from the leftover
+  EXPECT_TRUE(Names(folder_.Path() + "/tasks").empty());
+  EXPECT_TRUE(Names(folder_.Path() + "/spare").empty());
+  ::kill(std::stoi(outcome.out), SIGKILL);
+}
+
+TEST_F(SpareFoldersTest, TheFileForOutputsIsUsedAgainWhenNobodyWroteToIt) {
+  const auto output_after = [&](const std::string& script) {
+    const auto task = Start(Script(script));
+    Await(task);
+    const ino_t inode = Inode(TaskPath(task) + "/output");
+    Forget(task);
+    return inode;
+  };
+  const ino_t first = output_after("true");
+  EXPECT_EQ(output_after("true"), first);
+  const auto spare = folder_.Path() + "/spare/" + *Names(folder_.Path() + "/spare").begin();
+  EXPECT_EQ(Names(spare), (std::set<std::string>{"order", "output", "exit.old"}));
+
+  const auto removed_after = [&](const std::string& script) {
+    output_after(script);
+    const auto place = folder_.Path() + "/spare/" + *Names(folder_.Path() + "/spare").begin();
+    return Names(place) == std::set<std::string>{"order", "exit.old"};
+  };
+  EXPECT_TRUE(removed_after("echo a=1 >\"$MUSTER_OUTPUT\""));
+  EXPECT_TRUE(removed_after("chmod 0666 \"$MUSTER_OUTPUT\""));
+  EXPECT_TRUE(removed_after("chown 1 \"$MUSTER_OUTPUT\" || chmod 0666 \"$MUSTER_OUTPUT\""));
+  EXPECT_TRUE(removed_after("ln \"$MUSTER_OUTPUT\" " + folder_.Path() + "/mine"));
+}
+
 TEST_F(SpareFoldersTest, AStartRemovesThoseOfTheAgentBefore) {
   const auto task = Start(Script("echo one"));
   Await(task);
@@ -113,11 +147,11 @@ TEST_F(SpareFoldersTest, OnlyAFewAreKept) {
   SpareFolders folders;
   const std::string place = folder_.Path() + "/tasks";
   ASSERT_TRUE(folders.Open(folder_.Path() + "/spare"));
-  for (int i = 0; i < 100; ++i)
+  for (int i = 0; i < 200; ++i)
     ASSERT_TRUE(folders.Make(place + "/" + std::to_string(i), std::string(5, 'x')));
-  for (int i = 0; i < 100; ++i) folders.Remove(place + "/" + std::to_string(i));
+  for (int i = 0; i < 200; ++i) folders.Remove(place + "/" + std::to_string(i));
   EXPECT_TRUE(Names(place).empty());
-  EXPECT_EQ(Names(folder_.Path() + "/spare").size(), 32U);
+  EXPECT_EQ(Names(folder_.Path() + "/spare").size(), 128U);
   ASSERT_TRUE(folders.Make(place + "/a", "y"));
   EXPECT_EQ(Names(place + "/a"), std::set<std::string>{"order"});
   EXPECT_EQ(*ReadFile(place + "/a/order"), "y");
