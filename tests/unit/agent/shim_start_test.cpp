@@ -1,5 +1,7 @@
 // How a task is started: program, arguments, environment, user, and what is refused.
 #include <algorithm>
+#include <csignal>
+#include <fcntl.h>
 #include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -129,6 +131,28 @@ TEST_F(ShimStart, FileWithoutShebangIsAShellScript) {
   Command command;
   command.argv = {path, "file"};
   EXPECT_EQ(Run(command).out, "plain file\n");
+}
+
+// A lease holds up whoever opens the file until its holder gives it back, as a dead network file
+// system does.
+TEST_F(ShimStart, OneThatHangsBeforeItIsTheTaskCanBeEnded) {
+  const std::string program = folder_.Path() + "/program";
+  ASSERT_TRUE(WriteFile(program, "#!/bin/sh\n", 0700));
+  const auto holder = OpenFile(program, O_RDWR);
+  ASSERT_TRUE(holder);
+  const auto before = ::signal(SIGIO, SIG_IGN);  // by which the kernel asks for it back
+  ASSERT_EQ(::fcntl(holder->Get(), F_SETLEASE, F_WRLCK), 0) << ErrnoText(errno);
+  Command command;
+  command.argv = {program};
+  command.timeout = std::chrono::milliseconds(200);
+  EXPECT_EQ(Run(command).end.state, TaskState::kTimedOut);
+  command.timeout = {};
+  const auto task = Start(command);
+  ASSERT_TRUE(WaitFor([&] { return Exists(TaskPath(task) + "/output"); }));
+  runner_->Kill(task, {});
+  EXPECT_EQ(Await(task).end.state, TaskState::kKilled);
+  ::fcntl(holder->Get(), F_SETLEASE, F_UNLCK);
+  ::signal(SIGIO, before);
 }
 
 TEST_F(ShimStart, OtherUserIsReallySwitchedTo) {
