@@ -40,7 +40,7 @@ std::vector<std::string> MakeEnv(const link::Order& order, const Account& accoun
   }
   std::vector<std::string> env;
   env.reserve(pairs.size());
-  for (const auto& [name, value] : pairs) env.push_back(name + "=" + value);
+  for (const auto& [name, value] : pairs) env.push_back(fmt::format("{}={}", name, value));
   return env;
 }
 

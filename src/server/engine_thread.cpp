@@ -173,13 +173,13 @@ void EngineThread::StepDown(const std::string& why) {
 }
 
 void EngineThread::AnswerAll(const Error& error) {
-  std::map<RequestId, Waiting> left;
+  std::vector<OnAnswer> left;
   {
     base::Lock lock(mutex_);
-    left.swap(waiting_);
+    left = owed_.TakeAll();
     queue_.clear();
   }
-  for (const auto& [id, waiting] : left) waiting.on_answer(Fail(error));
+  for (const auto& on_answer : left) on_answer(Fail(error));
 }
 
 void EngineThread::Stop() {
@@ -206,11 +206,7 @@ std::optional<RequestId> EngineThread::Register(OnAnswer on_answer) {
   {
     base::Lock lock(mutex_);
     reason = stopping_ ? "the server is shutting down" : status_.reason;
-    if (reason.empty()) {
-      const RequestId id(next_request_++);
-      waiting_[id] = {std::move(on_answer), clock_.Read().mono + kAnswerWithin};
-      return id;
-    }
+    if (reason.empty()) return owed_.Owe(std::move(on_answer), clock_.Read().mono + kAnswerWithin);
   }
   on_answer(Fail(ErrorCode::kUnavailable, "{}", reason));
   return std::nullopt;
@@ -220,12 +216,9 @@ void EngineThread::Reply(engine::Reply reply) {
   OnAnswer on_answer;
   {
     base::Lock lock(mutex_);
-    const auto found = waiting_.find(reply.request);
-    if (found == waiting_.end()) return;
-    on_answer = std::move(found->second.on_answer);
-    waiting_.erase(found);
+    on_answer = owed_.Take(reply.request);
   }
-  on_answer(std::move(reply.answer));
+  if (on_answer) on_answer(std::move(reply.answer));
 }
 
 // A batch that cannot be written is kept until it can, and nobody should wait for that.
@@ -234,10 +227,7 @@ void EngineThread::GiveUpWaiting() {
   std::vector<OnAnswer> late;
   {
     base::Lock lock(mutex_);
-    while (!waiting_.empty() && waiting_.begin()->second.until <= now) {
-      late.push_back(std::move(waiting_.begin()->second.on_answer));
-      waiting_.erase(waiting_.begin());
-    }
+    late = owed_.TakeLate(now);
   }
   const std::string why =
       pipeline_.Stalled().empty() ? "" : fmt::format(": {}", pipeline_.Stalled());
@@ -267,7 +257,7 @@ base::Activity::View EngineThread::GetActivity() const {
   view.counters = {{"commands", status_.commands},
                    {"batches", status_.batches},
                    {"open_runs", status_.open_runs},
-                   {"answers_owed", waiting_.size()}};
+                   {"answers_owed", owed_.Count()}};
   return view;
 }
 
@@ -337,11 +327,9 @@ void EngineThread::TakeCommands() {
   commands_ += taken.size();
 }
 
-// Tells the others how it stands, then sleeps until there is something to do.
-void EngineThread::Publish(MonoTime wake) {
+// Tells the others how it stands.
+void EngineThread::Publish() {
   const std::string follows = pipeline_.Leading() ? "" : WhoLeads();
-  const MonoTime lead_until = coordinator_.LeadUntil();
-  const MonoTime silent = SilentAt();
   base::Lock lock(mutex_);
   status_.leading = pipeline_.Leading();
   if (pipeline_.Leading()) status_.cluster = pipeline_.engine()->state().cluster;
@@ -367,6 +355,13 @@ void EngineThread::Publish(MonoTime wake) {
                    : pipeline_.Stalled().empty()
                        ? ""
                        : "the store does not answer: " + pipeline_.Stalled();
+}
+
+// Until there is something to do, at `wake` or before.
+void EngineThread::Sleep(MonoTime wake) {
+  const MonoTime lead_until = coordinator_.LeadUntil();
+  const MonoTime silent = SilentAt();
+  base::Lock lock(mutex_);
   const auto has_work = [this]() REQUIRES(mutex_) {
     return !commits_.empty() || stopping_ || (!queue_.empty() && pipeline_.Ready()) ||
            (elected_ && !pipeline_.Leading() && leading_.lead_again().ms == 0) ||
@@ -378,8 +373,7 @@ void EngineThread::Publish(MonoTime wake) {
                                           : std::min(wake, lead_until);
     if (!campaigning_ && !standing_by_ && held_back_.empty())
       until = std::min(until, leading_.campaign_again());
-    if (!waiting_.empty()) until = std::min(until, waiting_.begin()->second.until);
-    until = std::min(until, silent);
+    until = std::min({until, owed_.NextLate(), silent});
     if (until <= now) return;
     if (until == kNever) {
       changed_.Wait(mutex_);
@@ -463,7 +457,8 @@ void EngineThread::Loop() {
       while (commits_.empty()) changed_.Wait(mutex_);
       continue;
     }
-    Publish(wake);
+    Publish();
+    Sleep(wake);
   }
 }
 

@@ -15,6 +15,7 @@
 #include "ports/coordinator.hpp"
 #include "server/clock_judge.hpp"
 #include "server/leading.hpp"
+#include "server/owed_answers.hpp"
 #include "server/store_pulse.hpp"
 
 namespace muster::server {
@@ -23,8 +24,7 @@ namespace muster::server {
 // commands and gets answers.
 class EngineThread {
  public:
-  using OnAnswer =
-      std::function<void(Result<engine::Answer>)>;  // on the engine's thread; must not block
+  using OnAnswer = OwedAnswers::OnAnswer;  // on the engine's thread; must not block
   using OnNews = std::function<void(std::vector<engine::News>)>;
 
   // What /readyz, /status and /metrics tell.
@@ -124,7 +124,8 @@ class EngineThread {
   void WatchStalls();
   std::string WhoLeads() const;
   void TakeCommands();
-  void Publish(MonoTime wake);
+  void Publish();
+  void Sleep(MonoTime wake);
   void Reply(engine::Reply reply);
   void GiveUpWaiting();
   void WarnOf(CommitNumber batch, const Error& error);
@@ -149,12 +150,7 @@ class EngineThread {
   bool standing_by_ GUARDED_BY(mutex_) = false;
   bool looks_ GUARDED_BY(mutex_) = false;  // there may be news for HoldsBack
   Status status_ GUARDED_BY(mutex_);
-  std::uint64_t next_request_ GUARDED_BY(mutex_) = 1;
-  struct Waiting {
-    OnAnswer on_answer;
-    MonoTime until;
-  };
-  std::map<RequestId, Waiting> waiting_ GUARDED_BY(mutex_);  // oldest first
+  OwedAnswers owed_ GUARDED_BY(mutex_);
 
   bool campaigning_ = false;
   std::string held_back_;  // why it is no candidate; "" when it may be one
