@@ -5,6 +5,8 @@
 
 namespace muster::agent {
 
+static_assert(sizeof(long) == 8);  // else some calls have other names for what they do now
+
 // A system call that touches nothing of this process but what the kernel writes for it: errno too
 // is left alone. For a process that shares its memory, and with it errno, with another one.
 // Returns what the kernel does: -errno on failure.

@@ -34,7 +34,7 @@ bool WriteAt(int fd, std::string_view data, off_t at) {
 
 }  // namespace
 
-Result<ExitFile> ExitFile::Reserve(const TaskFolder& folder) {
+Result<ExitFile> ExitFile::Reserve(const TaskFolder& folder, const TaskKey& task) {
   ::rename(folder.OldExit().c_str(), folder.NewExit().c_str());
   auto file = OpenFile(folder.NewExit(), O_WRONLY | O_CREAT);
   if (!file) return Fail(file.error());
@@ -43,11 +43,11 @@ Result<ExitFile> ExitFile::Reserve(const TaskFolder& folder) {
     ::unlink(folder.NewExit().c_str());
     return Fail(ErrorCode::kUnavailable, "no room for {}", folder.Exit());
   }
-  return ExitFile(folder, std::move(*file));
+  return ExitFile(folder, task, std::move(*file));
 }
 
 bool ExitFile::Put(const TaskEnd& end) const {
-  std::string record = EncodeExitRecord(end);
+  std::string record = EncodeExitRecord(task_, end);
   if (record.size() > kReservedBytes) {
     // What stands there is in the record.
     [[maybe_unused]] const int given_back = ::truncate(folder_.Output().c_str(), 0);

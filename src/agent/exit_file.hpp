@@ -14,16 +14,18 @@ namespace muster::agent {
 class ExitFile {
  public:
   // Takes the room. kUnavailable: there is none, and nothing says that the task may have started.
-  static Result<ExitFile> Reserve(const TaskFolder& folder);
+  static Result<ExitFile> Reserve(const TaskFolder& folder, const TaskKey& task);
 
   // The task ended so; `end.log` is set. From here on there is an `exit`.
   void Write(TaskEnd end) const;
 
  private:
-  ExitFile(TaskFolder folder, Fd file) : folder_(std::move(folder)), file_(std::move(file)) {}
+  ExitFile(TaskFolder folder, const TaskKey& task, Fd file)
+      : folder_(std::move(folder)), task_(task), file_(std::move(file)) {}
   bool Put(const TaskEnd& end) const;
 
   TaskFolder folder_;
+  TaskKey task_;
   Fd file_;
 };
 

@@ -111,7 +111,7 @@ int Shim::Run() {
     return 0;
   }
   Supervise();
-  if (goes_down_) return kGoesDown;
+  if (goes_down_) ::_exit(kGoesDown);  // its process may be starting yet, with what is ours
   WriteExit(Conclude());
   Linger();
   launch_->group.Remove();
@@ -127,7 +127,7 @@ bool Shim::Prepare() {
   signals_ = Fd(::signalfd(-1, &mine, SFD_CLOEXEC | SFD_NONBLOCK));
   timer_ = Fd(::timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  auto exit = ExitFile::Reserve(folder_);
+  auto exit = ExitFile::Reserve(folder_, order_.task);
   if (!exit) return false;
   exit_.emplace(std::move(*exit));
   OutputLimits limits;
@@ -214,8 +214,8 @@ bool Shim::Done(MonoTime now) {
 }
 
 MonoTime Shim::NextDeadline(MonoTime now) const {
+  if (!process_->Status()) return cause_ ? kill_at_ : std::min(kill_at_, timeout_at_);
   MonoTime next = std::min(kill_at_, give_up_at_);
-  if (!process_->Status()) return cause_ ? next : std::min(next, timeout_at_);
   if (cause_) return next;
   if (AwaitsRestart()) return std::min(next, timeout_at_);
   next = std::min(next, first_ended_at_ + kPipeWait);
@@ -335,8 +335,8 @@ void Shim::KeepRestart() const {
   end.ended = WallNow();
   end.log = output_->Totals();
   static_cast<void>(Sync(folder_.Spool()));
-  static_cast<void>(
-      ReplaceFile(folder_.Restart(), EncodeExitRecord(end), 0600, Durability::kSynced));
+  static_cast<void>(ReplaceFile(folder_.Restart(), EncodeExitRecord(order_.task, end), 0600,
+                                Durability::kSynced));
 }
 
 TaskEnd Shim::Conclude() const {

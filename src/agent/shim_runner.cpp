@@ -29,6 +29,8 @@ constexpr Duration kTidyEvery = std::chrono::minutes(10);
 constexpr Duration kRestartSlack = std::chrono::seconds(10);  // a shim ends its task first
 
 constexpr const char* kRebooted = "the host rebooted";
+constexpr const char* kOrderLost =
+    "its order cannot be read: the host lost power, or its disk is damaged";
 constexpr const char* kShimKilled = "the shim was killed";
 constexpr const char* kShimFailed = "the shim ended before the task started; is the disk full?";
 constexpr const char* kNeverStarted = "the agent stopped before the task started";
@@ -39,13 +41,21 @@ WallTime ModifiedAt(const std::string& path) {
   return WallTime{status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1'000'000};
 }
 
-Result<TaskEnd> ReadEnd(const std::string& path) {
+Result<TaskEnd> ReadEnd(const TaskKey& task, const std::string& path) {
   const auto bytes = ReadFile(path);
   if (!bytes) return Fail(bytes.error());
-  return ParseExitRecord(*bytes);
+  return ParseExitRecord(task, *bytes);
 }
 
-Result<TaskEnd> ReadExit(const TaskFolder& folder) { return ReadEnd(folder.Exit()); }
+// A power loss may bring back what a folder that was used before held then.
+Result<OrderRecord> ReadOrder(const TaskKey& task, const Result<std::string>& bytes) {
+  if (!bytes) return Fail(bytes.error());
+  auto record = ParseOrderRecord(*bytes);
+  if (record && record->order.task != task)
+    return Fail(ErrorCode::kInvalid, "the order is of another task, {}",
+                FormatTaskKey(record->order.task));
+  return record;
+}
 
 // A restart by the system's own way is the agent's doing and not a process of anybody's: it needs
 // no user that tasks may run as.
@@ -104,9 +114,9 @@ Result<std::vector<ProcessRunner::Held>> ShimRunner::Recover() {
 
 ProcessRunner::Held ShimRunner::RecoverTask(const TaskKey& task, Entry& entry) {
   const auto order_bytes = ReadFile(entry.folder.Order());
-  const auto order = order_bytes ? ParseOrderRecord(*order_bytes) : Fail(order_bytes.error());
+  const auto order = ReadOrder(task, order_bytes);
   entry.order_bytes = order_bytes ? order_bytes->size() : 0;
-  entry.single_use = !order || HoldsSecret(*order->order.command);
+  entry.single_use = true;  // nobody knows any more what the agent before saw of it
   const bool same_boot = order && order->boot == boot_;
   const bool restarts = order && order->order.command->reboot;
   entry.restarted = restarts && KernelBoot(order->boot) != KernelBoot(boot_);
@@ -121,7 +131,7 @@ ProcessRunner::Held ShimRunner::RecoverTask(const TaskKey& task, Entry& entry) {
   Held held;
   held.task.task = task;
   held.task.state = link::HeldState::kEnded;
-  if (auto end = ReadExit(entry.folder)) {
+  if (auto end = ReadEnd(task, entry.folder.Exit())) {
     held.task.end = CheckedEnd(entry, std::move(*end), same_boot);
   } else if (MayYetRestart(entry)) {
     held.task.state = link::HeldState::kRunning;
@@ -133,10 +143,12 @@ ProcessRunner::Held ShimRunner::RecoverTask(const TaskKey& task, Entry& entry) {
       held.task.state = link::HeldState::kRunning;
   } else {
     const bool may_have_started = Exists(entry.folder.NewExit());
-    const char* reason = !same_boot && order ? kRebooted
-                         : may_have_started  ? kShimKilled
-                                             : kNeverStarted;
-    if (auto settled = Settle(entry, reason))
+    const char* reason = !order             ? kOrderLost
+                         : !same_boot       ? kRebooted
+                         : may_have_started ? kShimKilled
+                                            : kNeverStarted;
+    const auto state = same_boot ? std::optional<TaskState>() : TaskState::kLost;
+    if (auto settled = Settle(entry, reason, state))
       held.task.end = CheckedEnd(entry, std::move(*settled), same_boot);
     else
       held.task.state = link::HeldState::kRunning;
@@ -170,8 +182,8 @@ ShimRunner::Entry* ShimRunner::Find(const TaskKey& task) {
 ShimRunner::Entry& ShimRunner::Add(const TaskKey& task, std::string path) {
   TaskFolder folder{std::move(path)};
   SpoolReader spool(folder.Spool());
-  auto entry =
-      std::make_unique<Entry>(Entry{.folder = std::move(folder), .spool = std::move(spool)});
+  auto entry = std::make_unique<Entry>(
+      Entry{.task = task, .folder = std::move(folder), .spool = std::move(spool)});
   return *(tasks_[task] = std::move(entry));
 }
 
@@ -358,7 +370,7 @@ std::vector<TaskKey> ShimRunner::TakeNews() {
 void ShimRunner::Check(const TaskKey& task) {
   Entry* entry = Find(task);
   if (entry == nullptr || entry->ended) return;
-  const auto end = ReadExit(entry->folder);
+  const auto end = ReadEnd(task, entry->folder.Exit());
   const std::uint64_t before = entry->spooled;
   Remember(*entry, end ? &*end : nullptr);
   if (entry->spooled > before && events_.on_output) {
@@ -430,7 +442,7 @@ Result<TaskEnd> ShimRunner::Settle(Entry& entry, std::string reason,
                                    std::optional<TaskState> state) {
   const auto lock = TakeLock(entry.folder);
   if (!lock) return Fail(lock.error());
-  if (auto end = ReadExit(entry.folder)) return end;
+  if (auto end = ReadEnd(entry.task, entry.folder.Exit())) return end;
   const bool started = Exists(entry.folder.NewExit());
   if (started) entry.single_use = true;
   entry.spool.Advance();
@@ -441,19 +453,20 @@ Result<TaskEnd> ShimRunner::Settle(Entry& entry, std::string reason,
   if (!totals) return Fail(totals.error());
   totals->gap = started;
   // A shim that was to see the restart left proof of the output.
-  if (auto kept = ReadEnd(entry.folder.Restart()); kept && kept->log->bytes == totals->bytes)
+  if (auto kept = ReadEnd(entry.task, entry.folder.Restart());
+      kept && kept->log->bytes == totals->bytes)
     totals = std::move(*kept->log);
   TaskEnd end;
   // With the lock in hand and the end written, no shim can start any more; and none has.
-  end.state = state                            ? *state
-              : started || reason == kRebooted ? TaskState::kLost
-              : reason == kShimFailed          ? TaskState::kRefused
-                                               : TaskState::kSkipped;
+  end.state = state                   ? *state
+              : started               ? TaskState::kLost
+              : reason == kShimFailed ? TaskState::kRefused
+                                      : TaskState::kSkipped;
   end.reason = std::move(reason);
   end.started = ModifiedAt(entry.folder.Order());
   end.ended = WallNow();
   end.log = std::move(*totals);
-  if (auto wrote = ReplaceFile(entry.folder.Exit(), EncodeExitRecord(end)); !wrote)
+  if (auto wrote = ReplaceFile(entry.folder.Exit(), EncodeExitRecord(entry.task, end)); !wrote)
     return Fail(wrote.error());
   return end;
 }

@@ -63,6 +63,7 @@ class ShimRunner final : public ProcessRunner {
 
  private:
   struct Entry {
+    TaskKey task;
     TaskFolder folder;
     SpoolReader spool;
     std::uint64_t disk_bytes = 0;  // order and spool, as counted in bytes_

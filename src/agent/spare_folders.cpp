@@ -1,5 +1,7 @@
 #include "agent/spare_folders.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
@@ -22,12 +24,21 @@ void RemoveAll(const std::string& path) {
 }
 
 // Over what is there: giving blocks back and taking them anew would cost more than the rest.
-bool Overwrite(const std::string& path, std::string_view data) {
+Result<> Overwrite(const std::string& path, std::string_view data) {
   const auto fd = OpenFile(path, O_WRONLY | O_CREAT);
+  if (!fd) return Fail(fd.error());
   struct stat status{};
-  if (!fd || ::fstat(fd->Get(), &status) != 0 || WriteAll(fd->Get(), data) != 0) return false;
-  return status.st_size <= static_cast<off_t>(data.size()) ||
-         ::ftruncate(fd->Get(), static_cast<off_t>(data.size())) == 0;
+  int error = ::fstat(fd->Get(), &status) != 0 ? errno : WriteAll(fd->Get(), data);
+  const auto size = static_cast<off_t>(data.size());
+  if (error == 0 && status.st_size > size && ::ftruncate(fd->Get(), size) != 0) error = errno;
+  if (error != 0) return Fail(ErrorCode::kUnavailable, "write {}: {}", path, ErrnoText(error));
+  return {};
+}
+
+Result<> Rename(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
+  if (errno == EEXIST) return Fail(ErrorCode::kConflict, "{} is there already", to);
+  return Fail(ErrorCode::kUnavailable, "rename {} to {}: {}", from, to, ErrnoText(errno));
 }
 
 // A file for outputs to which its task wrote nothing, and which no other user ever owned.
@@ -37,16 +48,26 @@ bool IsUntouchedOutput(const std::string& path) {
          status.st_uid == ::geteuid() && status.st_nlink == 1 && status.st_size == 0;
 }
 
-// Leaves `order` and files for the next outputs and exit record. None means anything there.
+// Leaves `order` and files for the next outputs and exit record, none of which means anything
+// there. False when that fails, or when the task put something else there.
 bool Empty(const TaskFolder& folder) {
-  const auto remove = [](const std::string& file) {
-    return ::unlink(file.c_str()) == 0 || errno == ENOENT;
+  const std::array to_keep = {folder.Order(), folder.OldExit()};
+  const std::array to_remove = {folder.Script(),  folder.Output(), folder.Stdin(),
+                                folder.Spool(),   folder.Kill(),   folder.Cgroup(),
+                                folder.NewExit(), folder.Restart()};
+  const auto is_in = [](const auto& paths, const std::string& path) {
+    return std::ranges::find(paths, path) != paths.end();
   };
-  for (const auto& file : {folder.Script(), folder.Stdin(), folder.Spool(), folder.Kill(),
-                           folder.Cgroup(), folder.NewExit(), folder.Restart()})
-    if (!remove(file)) return false;
-  if (!IsUntouchedOutput(folder.Output()) && !remove(folder.Output())) return false;
-  return ::rename(folder.Exit().c_str(), folder.OldExit().c_str()) == 0 || errno == ENOENT;
+  std::error_code problem;
+  for (std::filesystem::directory_iterator item(folder.path, problem), end; item != end;
+       item.increment(problem)) {
+    const std::string path = item->path().string();
+    if (is_in(to_keep, path) || (path == folder.Output() && IsUntouchedOutput(path))) continue;
+    const bool gone = path == folder.Exit() ? ::rename(path.c_str(), folder.OldExit().c_str()) == 0
+                                            : is_in(to_remove, path) && ::unlink(path.c_str()) == 0;
+    if (!gone) return false;
+  }
+  return !problem;
 }
 
 }  // namespace
@@ -60,27 +81,19 @@ Result<> SpareFolders::Open(std::string place) {
 
 std::string SpareFolders::NextName() { return fmt::format("{}/{}", place_, ++last_); }
 
+// Written while it is a spare one: a task's folder never holds half an order, or another one's.
 Result<> SpareFolders::Make(const std::string& path, std::string_view order) {
-  const auto conflict = [&] { return Fail(ErrorCode::kConflict, "{} is there already", path); };
-  while (!spares_.empty()) {
-    const std::string spare = std::move(spares_.back());
-    spares_.pop_back();
-    errno = 0;
-    // Written while it is spare: a task's folder never holds another one's order.
-    if (Overwrite(TaskFolder{spare}.Order(), order) &&
-        ::renameat2(AT_FDCWD, spare.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0)
-      return {};
-    const int error = errno;
+  for (;;) {
+    const bool fresh = spares_.empty();
+    const std::string spare = fresh ? NextName() : spares_.back();
+    if (!fresh) spares_.pop_back();
+    Result<> made = fresh ? MakeFolders(spare, 0711) : Result<>();
+    if (made) made = Overwrite(TaskFolder{spare}.Order(), order);
+    if (made) made = Rename(spare, path);
+    if (made) return made;
     RemoveAll(spare);
-    if (error == EEXIST) return conflict();
+    if (fresh || made.error().code == ErrorCode::kConflict) return made;
   }
-  if (::mkdir(path.c_str(), 0711) != 0) {
-    if (errno == EEXIST) return conflict();
-    return Fail(ErrorCode::kUnavailable, "create folder {}: {}", path, ErrnoText(errno));
-  }
-  auto wrote = WriteFile(TaskFolder{path}.Order(), order);
-  if (!wrote) RemoveAll(path);
-  return wrote;
 }
 
 void SpareFolders::Remove(const std::string& path, bool reuse) {

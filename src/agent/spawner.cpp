@@ -1,5 +1,6 @@
 #include "agent/spawner.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>

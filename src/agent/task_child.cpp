@@ -4,10 +4,12 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <sched.h>
 #include <string>
+#include <string_view>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
@@ -15,9 +17,11 @@
 #include "agent/bare_call.hpp"
 #include "base/text.hpp"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MUSTER_COPY_MEMORY  // a sanitizer has state of its own that two processes must not share
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define MUSTER_COPY_MEMORY
 #endif
 #endif
 
@@ -28,6 +32,7 @@ constexpr std::size_t kStackBytes = 64 << 10;
 constexpr int kScriptFd = 3;
 constexpr const char* kScriptFdPath = "/dev/fd/3";
 constexpr int kOutputFd = 4;
+constexpr const char* kShell = "/bin/sh";
 constexpr int kFirstFreeFd = 5;
 constexpr long kSignals = 64;
 constexpr std::size_t kSignalMaskBytes = 8;
@@ -40,8 +45,7 @@ constexpr bool kMayShare = false;
 constexpr bool kMayShare = kBareCalls;
 #endif
 
-// As the kernel has it, for all architectures: what a signal does comes first, and all zero is the
-// default.
+// As the kernel has it: what a signal does comes first (but on MIPS), and all zero is the default.
 using KernelAction = std::array<unsigned long, 8>;
 
 // What this process ignores, and its children would too. glibc hides two of them, so by the bare
@@ -141,7 +145,7 @@ struct TaskChild::Plan {
   std::size_t output_name_bytes;
   const char* const* programs;
   std::size_t program_count;
-  char** shell_argv;  // the second word is for the program
+  char** shell_argv;  // room for two words more than argv has
 
   int Run();
 
@@ -226,7 +230,9 @@ long TaskChild::Plan::Attempt(const char* program) const {
   const long error = BareCall(SYS_execve, Address(program), Address(argv), Address(env));
   if (error != -ENOEXEC) return error;
   // A file without #! line is a shell script, as for every shell.
+  shell_argv[0] = const_cast<char*>(kShell);   // NOLINT
   shell_argv[1] = const_cast<char*>(program);  // NOLINT
+  for (std::size_t i = 1; argv[i - 1] != nullptr; ++i) shell_argv[i + 1] = argv[i];
   return BareCall(SYS_execve, Address(shell_argv[0]), Address(shell_argv), Address(env));
 }
 
@@ -281,9 +287,7 @@ TaskChild::TaskChild(const Launch& launch, const LaunchFiles& files, int failure
   for (const auto& place : memory.places) memory.programs.push_back(place.c_str());
   memory.argv = Words(launch.argv);
   memory.env = Words(launch.env);
-  static const std::string shell = "/bin/sh";
-  memory.shell_argv = {Word(shell), nullptr};
-  memory.shell_argv.insert(memory.shell_argv.end(), memory.argv.begin() + 1, memory.argv.end());
+  memory.shell_argv.resize(memory.argv.size() + 1);
   std::ranges::copy(kOutputVariable, memory.output_variable.begin());
 
   plan_->files = files;

@@ -76,15 +76,15 @@ Result<OrderRecord> ParseOrderRecord(std::string_view bytes) {
                      std::move(*order)};
 }
 
-std::string EncodeExitRecord(const TaskEnd& end) {
+std::string EncodeExitRecord(const TaskKey& task, const TaskEnd& end) {
   MUSTER_CHECK(end.log.has_value());
   TaskEnd clean = end;
   clean.reason = CleanReason(std::move(clean.reason));
-  const std::string body = link::EncodeTaskEnd(clean);
+  const std::string body = link::EncodeKeptEnd(task, clean);
   return fmt::format("{}{}\n", kExitTag, body.size()) + body;
 }
 
-Result<TaskEnd> ParseExitRecord(std::string_view bytes) {
+Result<TaskEnd> ParseExitRecord(const TaskKey& task, std::string_view bytes) {
   const auto damaged = [] { return Fail(ErrorCode::kInvalid, "the exit record is damaged"); };
   const auto line_end = bytes.find('\n', kExitTag.size());
   if (!bytes.starts_with(kExitTag) || line_end == std::string_view::npos) return damaged();
@@ -93,10 +93,13 @@ Result<TaskEnd> ParseExitRecord(std::string_view bytes) {
   const auto body = bytes.substr(line_end + 1);
   if (!size || *size > body.size() || body.find_first_not_of('\0', *size) != body.npos)
     return damaged();
-  auto end = link::DecodeTaskEnd(body.substr(0, *size));
-  if (!end) return end;
-  if (!IsFinal(end->state) || !end->log) return damaged();
-  return end;
+  auto kept = link::DecodeKeptEnd(body.substr(0, *size));
+  if (!kept) return Fail(kept.error());
+  if (!IsFinal(kept->end.state) || !kept->end.log) return damaged();
+  if (kept->task.value_or(task) != task)
+    return Fail(ErrorCode::kInvalid, "the exit record is of another task, {}",
+                FormatTaskKey(*kept->task));
+  return std::move(kept->end);
 }
 
 std::string EncodeKillWish(Duration grace) { return fmt::format("{}\n", grace.count()); }

@@ -14,8 +14,8 @@
 // talk. Hardly anything in it is synced: the boot id in `order` tells a restarted agent that the
 // machine was down.
 //
-//   order   what to do, and under which boot; written before the shim starts, which holds a write
-//           lock on it as long as it lives
+//   order   what to do, and under which boot; whole before the folder has its name. The shim holds
+//           a write lock on it as long as it lives
 //   script  the script, owned by the task's user
 //   output  what the script writes to $MUSTER_OUTPUT, owned by its user; read when it has ended
 //   stdin   what the task reads, when given
@@ -60,8 +60,11 @@ Result<OrderRecord> ParseOrderRecord(std::string_view bytes);  // kInvalid when 
 
 // `end.log` must be set. Zero bytes behind the record are part of none: its room is taken before
 // the task runs and not given back.
-std::string EncodeExitRecord(const TaskEnd& end);
-Result<TaskEnd> ParseExitRecord(std::string_view bytes);  // kInvalid when damaged
+std::string EncodeExitRecord(const TaskKey& task, const TaskEnd& end);
+
+// kInvalid when damaged, and when it is another task's: the file may have been used before, and a
+// power loss brings back what it held then.
+Result<TaskEnd> ParseExitRecord(const TaskKey& task, std::string_view bytes);
 
 std::string EncodeKillWish(Duration grace);
 std::optional<Duration> ParseKillWish(std::string_view bytes);

@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <sys/types.h>
 
 #include "agent/files.hpp"

@@ -67,8 +67,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     MUSTER_CHECK(again && again->boot == record->boot);
     MUSTER_CHECK(*again->order.command == *record->order.command);
   }
-  if (const auto end = ParseExitRecord(bytes))
-    MUSTER_CHECK(ParseExitRecord(EncodeExitRecord(*end)));
+  const TaskKey some{RunId(1), Visit(1), 0, HostId(1), Attempt(1)};
+  if (const auto end = ParseExitRecord(some, bytes))
+    MUSTER_CHECK(ParseExitRecord(some, EncodeExitRecord(some, *end)));
   if (const auto wish = ParseKillWish(bytes)) MUSTER_CHECK(*wish >= Duration(0));
   if (const auto task = ParseFolderName(bytes)) MUSTER_CHECK(FolderName(*task) == bytes);
   CheckSpool(bytes);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,8 +23,17 @@ Result<Command> DecodeCommand(std::string_view bytes);
 std::string EncodeOrder(const Order& order);  // for the agent's journal
 Result<Order> DecodeOrder(std::string_view bytes);
 
-std::string EncodeTaskEnd(const TaskEnd& end);  // for exit records and stored rows
+std::string EncodeTaskEnd(const TaskEnd& end);  // for stored rows
 Result<TaskEnd> DecodeTaskEnd(std::string_view bytes);
+
+// An end as an agent keeps it on its disk, with the task whose end it is; one that an older agent
+// wrote does not say. DecodeTaskEnd reads it as well.
+struct KeptEnd {
+  std::optional<TaskKey> task;
+  TaskEnd end;
+};
+std::string EncodeKeptEnd(const TaskKey& task, const TaskEnd& end);
+Result<KeptEnd> DecodeKeptEnd(std::string_view bytes);
 
 class ServerFrameEncoder {
  public:

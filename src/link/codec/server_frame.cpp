@@ -180,6 +180,23 @@ Result<TaskEnd> DecodeTaskEnd(std::string_view bytes) {
   return Take(in);
 }
 
+std::string EncodeKeptEnd(const TaskKey& task, const TaskEnd& end) {
+  wire::TaskEnd out;
+  Put(end, &out);
+  Put(task, out.mutable_task());
+  return Serialize(out);
+}
+
+Result<KeptEnd> DecodeKeptEnd(std::string_view bytes) {
+  wire::TaskEnd in;
+  if (auto parsed = Parse(bytes, &in); !parsed) return Fail(parsed.error());
+  auto end = Take(in);
+  if (!end) return Fail(end.error());
+  KeptEnd kept{.task = {}, .end = std::move(*end)};
+  if (in.has_task()) kept.task = Take(in.task());
+  return kept;
+}
+
 std::string ServerFrameEncoder::Encode(const ServerFrame& frame) {
   wire::ServerFrame out;
   out.set_say_hello(frame.say_hello);

@@ -88,6 +88,8 @@ TEST(OutputsFile, ThatIsMissingOrNoFileHoldsNone) {
   EXPECT_EQ(ReadOutputs(folder / "file", {}).pairs, (Pairs{{"a", "1"}}));
 }
 
+const TaskKey kEndedTask{RunId(7), Visit(1), 0, HostId(3), Attempt(1)};
+
 TaskEnd LargeEnd() {
   TaskEnd end;
   end.state = TaskState::kSucceeded;
@@ -99,17 +101,17 @@ TaskEnd LargeEnd() {
 TEST(ExitFile, KeepsOutputsThatNeedMoreThanItsRoom) {
   const TempFolder temp;
   const TaskFolder folder{temp.Path()};
-  const auto exit = ExitFile::Reserve(folder);
+  const auto exit = ExitFile::Reserve(folder, kEndedTask);
   ASSERT_TRUE(exit);
   EXPECT_FALSE(Exists(folder.Exit()));
   exit->Write(LargeEnd());
-  EXPECT_EQ(ParseExitRecord(ReadFile(folder.Exit()).value()).value(), LargeEnd());
+  EXPECT_EQ(ParseExitRecord(kEndedTask, ReadFile(folder.Exit()).value()).value(), LargeEnd());
 }
 
 TEST(ExitFile, FullDiskCostsOutputsAndNotTheEnd) {
   const TempFolder temp;
   const TaskFolder folder{temp.Path()};
-  const auto exit = ExitFile::Reserve(folder);
+  const auto exit = ExitFile::Reserve(folder, kEndedTask);
   ASSERT_TRUE(exit);
   // The longest file this process may write stands in for a full disk.
   rlimit before{};
@@ -120,7 +122,7 @@ TEST(ExitFile, FullDiskCostsOutputsAndNotTheEnd) {
   exit->Write(LargeEnd());
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   ::signal(SIGXFSZ, old_handler);
-  const auto end = ParseExitRecord(ReadFile(folder.Exit()).value());
+  const auto end = ParseExitRecord(kEndedTask, ReadFile(folder.Exit()).value());
   ASSERT_TRUE(end) << end.error().message;
   EXPECT_EQ(end->state, TaskState::kSucceeded);
   EXPECT_TRUE(end->outputs.empty());

@@ -25,6 +25,13 @@ class ShimRunnerTest : public RunnerTest {
   void LetItEnd() { ASSERT_TRUE(WriteFile(folder_ / "go", "")); }
   std::string Count() { return ReadFile(folder_ / "count").value_or(""); }
 
+  TaskEnd HeldEnd(const TaskKey& task) {
+    for (const auto& held : held_)
+      if (held.task.task == task && held.task.end) return *held.task.end;
+    ADD_FAILURE() << FolderName(task) << " is not held as one that ended";
+    return {};
+  }
+
   void PretendBoot(const std::string& id) {
     options_.boot_id_file = folder_ / "boot_id";
     ASSERT_TRUE(WriteFile(options_.boot_id_file, id + "\n"));
@@ -230,6 +237,46 @@ TEST_F(ShimRunnerTest, SpoolLostWithThePowerIsAGap) {
   EXPECT_EQ(held_[0].task.end->log->bytes, 0U);
   EXPECT_TRUE(held_[0].task.end->log->gap);
   EXPECT_EQ(held_[0].task.end->log->stdout_sha256, kEmptySha256);
+}
+
+// Files that are written again are not in order with renames: after a power loss a folder may have
+// its new name and the content of before.
+TEST_F(ShimRunnerTest, EndOfAnotherTaskThatThePowerLossBroughtBackIsNotTaken) {
+  PretendBoot("boot-1");
+  OpenRunner();
+  const auto before = Start(Script("echo before"));
+  const auto other = Await(before).end;
+  const auto task = Start(Script("exit 3"));
+  Await(task);
+  ASSERT_TRUE(WriteFile(TaskPath(task) + "/exit", EncodeExitRecord(before, other)));
+  PretendBoot("boot-2");
+  OpenRunner();
+  const auto end = HeldEnd(task);
+  EXPECT_EQ(end.state, TaskState::kLost);
+  EXPECT_EQ(end.reason, "the host rebooted");
+  OpenRunner();
+  EXPECT_EQ(HeldEnd(task), end);
+}
+
+TEST_F(ShimRunnerTest, OrderThatThePowerLossTookIsNoProofThatNothingStarted) {
+  PretendBoot("boot-1");
+  OpenRunner();
+  const auto empty = MakeOrder(Script("echo x")).task;
+  ASSERT_TRUE(MakeFolders(TaskPath(empty), 0711));
+  ASSERT_TRUE(WriteFile(TaskPath(empty) + "/order", ""));
+  auto other = MakeOrder({});
+  Command restart;
+  restart.reboot = std::make_shared<const Reboot>();
+  other.command = std::make_shared<const Command>(restart);
+  const auto replaced = MakeOrder(Script("echo x")).task;
+  ASSERT_TRUE(MakeFolders(TaskPath(replaced), 0711));
+  ASSERT_TRUE(WriteFile(TaskPath(replaced) + "/order", EncodeOrderRecord(runner_->Boot(), other)));
+  PretendBoot("boot-2");
+  OpenRunner();
+  for (const auto& task : {empty, replaced}) {
+    EXPECT_EQ(HeldEnd(task).state, TaskState::kLost);
+    EXPECT_TRUE(HeldEnd(task).reason.starts_with("its order cannot be read")) << FolderName(task);
+  }
 }
 
 TEST_F(ShimRunnerTest, OrderWithoutShimDidNotRunAndNeverStartsLate) {

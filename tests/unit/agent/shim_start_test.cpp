@@ -181,6 +181,19 @@ TEST_F(ShimStart, ScriptIsReadableForItsUserBehindAClosedFolder) {
   EXPECT_EQ(outcome.out, "nobody\nargument\n");
 }
 
+TEST_F(ShimStart, ScriptIsReadableThereForAnInterpreterThatIsAScript) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  const TempFolder open;
+  const std::string interpreter = open / "plain";
+  ASSERT_TRUE(WriteFile(interpreter, "cat \"$1\"\n", 0755));
+  ASSERT_EQ(::chmod(folder_.Path().c_str(), 0700), 0);
+  Command command = Script("some words");
+  command.interpreter = interpreter;
+  command.user = "nobody";
+  const auto outcome = Run(command);
+  EXPECT_EQ(outcome.out, "some words") << outcome.end.reason << outcome.err;
+}
+
 // What never ran, and the words for it.
 struct Refusal {
   const char* name;

@@ -92,6 +92,23 @@ TEST_F(SpareFoldersTest, AFolderIsNotUsedAgainWhileProcessesMayHaveItsFilesOpen)
   ::kill(std::stoi(outcome.out), SIGKILL);
 }
 
+TEST_F(SpareFoldersTest, AFolderInWhichATaskLeftAFileIsNotUsedAgain) {
+  const auto task = Start(Script("echo a=1 > \"$MUSTER_OUTPUT.tmp\""));
+  EXPECT_EQ(Await(task).end.state, TaskState::kSucceeded);
+  Forget(task);
+  EXPECT_TRUE(Names(folder_.Path() + "/tasks").empty());
+  EXPECT_TRUE(Names(folder_.Path() + "/spare").empty());
+}
+
+TEST_F(SpareFoldersTest, AFolderThatOutlivedItsAgentIsNotUsedAgain) {
+  const auto task = Start(Script("echo x"));
+  Await(task);
+  OpenRunner();
+  Forget(task);
+  EXPECT_TRUE(Names(folder_.Path() + "/tasks").empty());
+  EXPECT_TRUE(Names(folder_.Path() + "/spare").empty());
+}
+
 TEST_F(SpareFoldersTest, TheFileForOutputsIsUsedAgainWhenNobodyWroteToIt) {
   const auto output_after = [&](const std::string& script) {
     const auto task = Start(Script(script));

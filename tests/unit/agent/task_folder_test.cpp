@@ -4,6 +4,7 @@
 
 #include "agent/launch.hpp"
 #include "agent/processes.hpp"
+#include "link/codec/codec.hpp"
 #include "temp_folder.hpp"
 
 namespace muster::agent {
@@ -59,26 +60,47 @@ TEST(OrderRecord, DamagedOneIsInvalid) {
 }
 
 TEST(ExitRecord, ComesBackAsItWas) {
-  EXPECT_EQ(ParseExitRecord(EncodeExitRecord(SomeEnd())).value(), SomeEnd());
+  EXPECT_EQ(ParseExitRecord(kTask, EncodeExitRecord(kTask, SomeEnd())).value(), SomeEnd());
+}
+
+TEST(ExitRecord, OfAnotherTaskIsInvalid) {
+  TaskKey other = kTask;
+  other.attempt = Attempt(kTask.attempt.value + 1);
+  const auto parsed = ParseExitRecord(other, EncodeExitRecord(kTask, SomeEnd()));
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(parsed.error().code, ErrorCode::kInvalid);
+}
+
+TEST(ExitRecord, OfAnOlderShimNamesNoTask) {
+  const auto body = link::EncodeTaskEnd(SomeEnd());
+  const auto record = fmt::format("muster exit 1\n{}\n{}", body.size(), body);
+  EXPECT_EQ(ParseExitRecord(kTask, record).value(), SomeEnd());
+}
+
+TEST(ExitRecord, CanBeReadByAnOlderAgent) {
+  const auto record = EncodeExitRecord(kTask, SomeEnd());
+  const auto body = record.substr(record.find('\n', record.find('\n') + 1) + 1);
+  EXPECT_EQ(link::DecodeTaskEnd(body).value(), SomeEnd());
 }
 
 TEST(ExitRecord, TornOneIsInvalid) {
-  const auto bytes = EncodeExitRecord(SomeEnd());
+  const auto bytes = EncodeExitRecord(kTask, SomeEnd());
   for (std::size_t size = 0; size < bytes.size(); ++size)
-    EXPECT_FALSE(ParseExitRecord(bytes.substr(0, size))) << size;
-  EXPECT_FALSE(ParseExitRecord(std::string(bytes.size(), '\0')));
+    EXPECT_FALSE(ParseExitRecord(kTask, bytes.substr(0, size))) << size;
+  EXPECT_FALSE(ParseExitRecord(kTask, std::string(bytes.size(), '\0')));
 }
 
 TEST(ExitRecord, ZeroBytesBehindItAreItsRoomAndOthersDamage) {
-  const auto bytes = EncodeExitRecord(SomeEnd());
-  EXPECT_EQ(ParseExitRecord(bytes + std::string(4096 - bytes.size(), '\0')).value(), SomeEnd());
-  EXPECT_FALSE(ParseExitRecord(bytes + std::string(10, '\0') + "x"));
+  const auto bytes = EncodeExitRecord(kTask, SomeEnd());
+  EXPECT_EQ(ParseExitRecord(kTask, bytes + std::string(4096 - bytes.size(), '\0')).value(),
+            SomeEnd());
+  EXPECT_FALSE(ParseExitRecord(kTask, bytes + std::string(10, '\0') + "x"));
 }
 
 TEST(ExitRecord, ReasonIsBoundedText) {
   auto end = SomeEnd();
   end.reason = "folder '\xff' " + std::string(5000, 'x');
-  const auto parsed = ParseExitRecord(EncodeExitRecord(end));
+  const auto parsed = ParseExitRecord(kTask, EncodeExitRecord(kTask, end));
   ASSERT_TRUE(parsed);
   EXPECT_LE(parsed->reason.size(), 1000U);
   EXPECT_TRUE(parsed->reason.starts_with("folder '?' x"));

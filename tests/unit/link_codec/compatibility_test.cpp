@@ -139,6 +139,10 @@ TEST(LinkCompatibility, ReadsTheTaskFoldersOf01) {
   ASSERT_TRUE(order) << order.error().message;
   EXPECT_EQ(EncodeOrder(*order), EncodeOrder(recorded::TheOrder()));
   EXPECT_EQ(DecodeTaskEnd(Load("folder-end")), recorded::End());
+  const auto kept = DecodeKeptEnd(Load("folder-end"));
+  ASSERT_TRUE(kept) << kept.error().message;
+  EXPECT_EQ(kept->end, recorded::End());
+  EXPECT_FALSE(kept->task);
 }
 
 TEST(LinkCompatibility, IgnoresFieldsOfALaterRelease) {
