@@ -58,14 +58,14 @@ bool ExitFile::Put(const TaskEnd& end) const {
   return false;
 }
 
-void ExitFile::Write(TaskEnd end) const {
+bool ExitFile::Write(TaskEnd end) const {
   if (!Put(end)) {
-    if (end.outputs.empty()) return;
+    if (end.outputs.empty()) return false;
     end.outputs.clear();
     end.reason = JoinReasons(std::move(end.reason), "its outputs are lost: the disk is full");
-    if (!Put(end)) return;
+    if (!Put(end)) return false;
   }
-  ::rename(folder_.NewExit().c_str(), folder_.Exit().c_str());
+  return ::rename(folder_.NewExit().c_str(), folder_.Exit().c_str()) == 0;
 }
 
 std::string JoinReasons(std::string first, std::string_view second) {

@@ -16,8 +16,8 @@ class ExitFile {
   // Takes the room. kUnavailable: there is none, and nothing says that the task may have started.
   static Result<ExitFile> Reserve(const TaskFolder& folder, const TaskKey& task);
 
-  // The task ended so; `end.log` is set. From here on there is an `exit`.
-  void Write(TaskEnd end) const;
+  // The task ended so; `end.log` is set. From here on there is an `exit`, unless it fails.
+  [[nodiscard]] bool Write(TaskEnd end) const;
 
  private:
   ExitFile(TaskFolder folder, const TaskKey& task, Fd file)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <utility>
@@ -64,14 +65,14 @@ void OutputKeeper::Keep(Stream stream, std::string_view bytes, WallTime now) {
   const auto kept = bytes.substr(0, std::min<std::uint64_t>(bytes.size(), disk_full_ ? 0 : room));
   dropped_ += bytes.size() - kept.size();
   if (kept.empty()) return;
-  if (!Append(stream, kept, now)) {
+  const auto written = kept.substr(0, Append(stream, kept, now));
+  if (written.size() < kept.size()) {
     disk_full_ = true;
-    dropped_ += kept.size();
-    return;
+    dropped_ += kept.size() - written.size();
   }
-  Of(stream).hash.Add(kept);
-  Of(stream).masked_hash.Add(kept);
-  kept_ += kept.size();
+  Of(stream).hash.Add(written);
+  Of(stream).masked_hash.Add(written);
+  kept_ += written.size();
 }
 
 bool OutputKeeper::OpenSpool() {
@@ -81,10 +82,11 @@ bool OutputKeeper::OpenSpool() {
   return spool.has_value();
 }
 
-bool OutputKeeper::Append(Stream stream, std::string_view bytes, WallTime now) {
-  if (!OpenSpool()) return false;
+// Returns how many of them are kept.
+std::size_t OutputKeeper::Append(Stream stream, std::string_view bytes, WallTime now) {
+  if (!OpenSpool()) return 0;
   if (kept_ >= next_disk_check_) {
-    if (DiskIsLow(spool_.Get(), limits_.min_free_percent)) return false;
+    if (DiskIsLow(spool_.Get(), limits_.min_free_percent)) return 0;
     next_disk_check_ = kept_ + kDiskCheckEvery;
   }
   const std::size_t records = (bytes.size() + kMaxSpoolData - 1) / kMaxSpoolData;
@@ -100,13 +102,26 @@ bool OutputKeeper::Append(Stream stream, std::string_view bytes, WallTime now) {
     parts.push_back({headers.back().data(), kSpoolHeaderBytes});
     parts.push_back({const_cast<char*>(data.data()), data.size()});
   }
-  if (!WriteAllParts(spool_.Get(), std::move(parts))) {
-    // A part may have been written; readers stop at it, but the room it takes is wanted back.
-    [[maybe_unused]] const int cut = ::ftruncate(spool_.Get(), static_cast<off_t>(file_bytes_));
-    return false;
-  }
+  if (!WriteAllParts(spool_.Get(), std::move(parts))) return KeepWhole(bytes.size());
   file_bytes_ += bytes.size() + records * kSpoolHeaderBytes;
-  return true;
+  return bytes.size();
+}
+
+// Of records that were written in part: the agent may have seen the whole ones, so they stay. It
+// stops at the torn one, whose room is wanted back. Returns how many bytes of output stay.
+std::size_t OutputKeeper::KeepWhole(std::size_t bytes) {
+  struct stat status{};
+  if (::fstat(spool_.Get(), &status) != 0) return 0;
+  const auto file_size = static_cast<std::uint64_t>(status.st_size);
+  std::size_t whole = 0;
+  while (whole < bytes) {
+    const std::size_t data = std::min(bytes - whole, kMaxSpoolData);
+    if (file_bytes_ + kSpoolHeaderBytes + data > file_size) break;
+    file_bytes_ += kSpoolHeaderBytes + data;
+    whole += data;
+  }
+  [[maybe_unused]] const int cut = ::ftruncate(spool_.Get(), static_cast<off_t>(file_bytes_));
+  return whole;
 }
 
 LogTotals OutputKeeper::Totals() const {

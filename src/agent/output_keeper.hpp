@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -48,7 +49,8 @@ class OutputKeeper {
   };
   Side& Of(Stream stream) { return stream == Stream::kStdout ? stdout_ : stderr_; }
   void Keep(Stream stream, std::string_view bytes, WallTime now);
-  bool Append(Stream stream, std::string_view bytes, WallTime now);
+  std::size_t Append(Stream stream, std::string_view bytes, WallTime now);
+  std::size_t KeepWhole(std::size_t bytes);
   bool OpenSpool();
 
   std::string path_;

@@ -39,6 +39,8 @@ constexpr Duration kKillAgain = milliseconds(100);  // what was forked while we 
 constexpr Duration kGiveUp = seconds(5);            // a process the kernel cannot end
 constexpr std::size_t kReadBytes = 256 << 10;
 constexpr int kGoesDown = 6;  // what the shim exits with then
+// And when its task's end could not be written: a shim that lived on would look like one that runs.
+constexpr int kNotKept = 7;
 
 enum class StopCause { kTimeout, kKill, kLeftovers };
 
@@ -54,8 +56,8 @@ class Shim {
 
  private:
   bool Prepare();
-  void Refuse(std::string reason);
-  bool KilledBeforeStart();
+  bool Refuse(std::string reason);  // as Skip: whether that is kept
+  bool Skip();
   Result<TaskGroup> FindGroup() const;
   Result<> Start();
 
@@ -74,7 +76,7 @@ class Shim {
   bool AwaitsRestart() const;
   void KeepRestart() const;
   TaskEnd Conclude() const;
-  void WriteExit(TaskEnd end) const;
+  [[nodiscard]] bool WriteExit(TaskEnd end) const;
   void Linger();
 
   const Command& Cmd() const { return *order_.command; }
@@ -105,14 +107,11 @@ Shim::Shim(TaskFolder folder, link::Order order)
 
 int Shim::Run() {
   if (!Prepare()) return 1;
-  if (KilledBeforeStart()) return 0;
-  if (auto started = Start(); !started) {
-    Refuse(started.error().message);
-    return 0;
-  }
+  if (Exists(folder_.Kill())) return Skip() ? 0 : kNotKept;
+  if (auto started = Start(); !started) return Refuse(started.error().message) ? 0 : kNotKept;
   Supervise();
   if (goes_down_) ::_exit(kGoesDown);  // its process may be starting yet, with what is ours
-  WriteExit(Conclude());
+  if (!WriteExit(Conclude())) return kNotKept;
   Linger();
   launch_->group.Remove();
   return 0;
@@ -138,22 +137,20 @@ bool Shim::Prepare() {
   return signals_ && timer_;
 }
 
-void Shim::Refuse(std::string reason) {
+bool Shim::Refuse(std::string reason) {
   TaskEnd end;
   end.state = TaskState::kRefused;
   end.reason = std::move(reason);
   ended_ = WallNow();
-  WriteExit(std::move(end));
+  return WriteExit(std::move(end));
 }
 
-bool Shim::KilledBeforeStart() {
-  if (!Exists(folder_.Kill())) return false;
+bool Shim::Skip() {
   TaskEnd end;
   end.state = TaskState::kSkipped;
   end.reason = "stopped before it started";
   ended_ = WallNow();
-  WriteExit(std::move(end));
-  return true;
+  return WriteExit(std::move(end));
 }
 
 Result<TaskGroup> Shim::FindGroup() const {
@@ -272,7 +269,7 @@ void Shim::OnTime(MonoTime now) {
   if (now < kill_at_) return;
   process_->Signal(SIGKILL);
   launch_->group.Kill();
-  kill_at_ = now + kKillAgain;
+  kill_at_ = now + (now < give_up_at_ ? kKillAgain : kGiveUp);
   if (give_up_at_ == kNever) give_up_at_ = now + kGiveUp;
 }
 
@@ -370,11 +367,11 @@ TaskEnd Shim::Conclude() const {
   return end;
 }
 
-void Shim::WriteExit(TaskEnd end) const {
+bool Shim::WriteExit(TaskEnd end) const {
   end.started = started_;
   end.ended = ended_;
   end.log = output_->Totals();
-  exit_->Write(std::move(end));
+  return exit_->Write(std::move(end));
 }
 
 // What the task left behind lives on, and would be ended by its next line of output if nobody held

@@ -300,13 +300,18 @@ void ShimRunner::Unwatch(Entry& entry) {
 void ShimRunner::Kill(const TaskKey& task, Duration grace) {
   Entry* entry = Find(task);
   if (entry == nullptr || entry->ended) return;
+  // One that ended unnoticed as yet: its shim may have another task by now.
+  if (ReadEnd(task, entry->folder.Exit())) return;
   // The wish is on disk first: a shim that is only starting finds it there. On a full disk it goes
   // with the signal alone: what fills the disk must be stoppable.
   static_cast<void>(ReplaceFile(entry->folder.Kill(), EncodeKillWish(grace)));
-  const auto holder = entry->child > 0 ? entry->child : LockHolder(entry->folder);
+  auto holder = LockHolder(entry->folder);
+  if (!holder && entry->child > 0) holder = entry->child;
   sigval value{};
   value.sival_int = static_cast<int>(std::clamp<std::int64_t>(grace.count(), 0, INT_MAX));
-  if (holder && *holder > 0) ::sigqueue(*holder, SIGUSR1, value);
+  if (!holder || *holder <= 0) return;
+  ::sigqueue(*holder, SIGUSR1, value);
+  ::kill(*holder, SIGCONT);  // somebody may have stopped it
 }
 
 Result<std::vector<LogChunk>> ShimRunner::Read(const TaskKey& task, std::uint64_t from,
@@ -466,8 +471,11 @@ Result<TaskEnd> ShimRunner::Settle(Entry& entry, std::string reason,
   end.started = ModifiedAt(entry.folder.Order());
   end.ended = WallNow();
   end.log = std::move(*totals);
-  if (auto wrote = ReplaceFile(entry.folder.Exit(), EncodeExitRecord(entry.task, end)); !wrote)
+  // Not by way of `exit.new`, which says that the task may have started.
+  if (auto wrote = WriteFile(entry.folder.Settled(), EncodeExitRecord(entry.task, end)); !wrote)
     return Fail(wrote.error());
+  if (::rename(entry.folder.Settled().c_str(), entry.folder.Exit().c_str()) != 0)
+    return Fail(ErrorCode::kUnavailable, "rename {}: {}", entry.folder.Settled(), ErrnoText(errno));
   return end;
 }
 

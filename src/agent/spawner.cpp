@@ -98,7 +98,10 @@ void SetTitle(const TitleArea& area, const std::string& title) {
 
 // The next task, or nothing when this process should end.
 std::optional<std::string> AwaitTask(WaitingShims& waiting) {
-  const bool has_children = ::waitpid(-1, nullptr, WNOHANG) == 0;
+  pid_t child = 0;
+  do child = ::waitpid(-1, nullptr, WNOHANG);
+  while (child > 0);
+  const bool has_children = child == 0;
   if (has_children) return {};
   if (waiting.count.fetch_add(1) >= kMaxWaiting && waiting.Take()) return {};
   std::array<char, kMaxFolder> buffer{};

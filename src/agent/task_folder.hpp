@@ -27,6 +27,7 @@
 //   restart   of a task that restarts the host: how it ends if the host does restart; synced, as is
 //           the order of such a task
 //   exit.old  a file to make `exit.new` of; its content means nothing
+//   settled   an `exit` that the agent is writing in the place of a shim that is gone
 //
 // Whoever writes `exit` holds the lock and has seen that there is none yet. So an agent that takes
 // the lock and writes `exit` itself has also made sure that a late shim starts nothing.
@@ -46,6 +47,7 @@ struct TaskFolder {
   std::string Exit() const { return path + "/exit"; }
   std::string NewExit() const { return path + "/exit.new"; }
   std::string OldExit() const { return path + "/exit.old"; }
+  std::string Settled() const { return path + "/settled"; }
 };
 
 std::string FolderName(const TaskKey& task);

@@ -236,6 +236,7 @@ void Node::Ended(const TaskKey& task, const TaskEnd& end) {
 
 void Node::QueueBeat(std::int64_t now) {
   beat_ = Beat{.sent_at = now, .running = Running()};
+  if (std::exchange(unread_, false)) dirty_ = true;
   if (const auto server_now = clock_.Latest(now))
     std::erase_if(recent_,
                   [&](const auto& item) { return item.second + kRecentSlack < *server_now; });
@@ -279,7 +280,10 @@ void Node::AddOutput(const TaskKey& task, Entry& entry, const ReadOutput& read, 
   const std::size_t room =
       std::min(options_.window - unacknowledged_, options_.frame_bytes - in_frame);
   auto chunks = read(task, entry.sent, room);
-  if (!chunks) return;  // a spool that cannot be read now is tried again with the next event
+  if (!chunks) {
+    unread_ = true;  // tried again with the next event, at the latest with the next beat
+    return;
+  }
   for (auto& chunk : *chunks) {
     entry.sent += chunk.data.size();
     unacknowledged_ += chunk.data.size();

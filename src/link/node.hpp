@@ -127,8 +127,9 @@ class Node {
   std::optional<Hello> hello_;
   std::optional<Beat> beat_;
   std::size_t unacknowledged_ = 0;
-  bool dirty_ = false;  // something may be worth a frame
-  Observer observer_;   // may be empty
+  bool dirty_ = false;   // something may be worth a frame
+  bool unread_ = false;  // output that could not be read
+  Observer observer_;    // may be empty
 };
 
 }  // namespace muster::link

@@ -104,8 +104,18 @@ TEST(ExitFile, KeepsOutputsThatNeedMoreThanItsRoom) {
   const auto exit = ExitFile::Reserve(folder, kEndedTask);
   ASSERT_TRUE(exit);
   EXPECT_FALSE(Exists(folder.Exit()));
-  exit->Write(LargeEnd());
+  EXPECT_TRUE(exit->Write(LargeEnd()));
   EXPECT_EQ(ParseExitRecord(kEndedTask, ReadFile(folder.Exit()).value()).value(), LargeEnd());
+}
+
+TEST(ExitFile, SaysWhenTheEndIsNotKept) {
+  const TempFolder temp;
+  const TaskFolder folder{temp.Path()};
+  const auto exit = ExitFile::Reserve(folder, kEndedTask);
+  ASSERT_TRUE(exit);
+  ASSERT_EQ(::unlink(folder.NewExit().c_str()), 0);
+  EXPECT_FALSE(exit->Write(LargeEnd()));
+  EXPECT_FALSE(Exists(folder.Exit()));
 }
 
 TEST(ExitFile, FullDiskCostsOutputsAndNotTheEnd) {
@@ -119,9 +129,10 @@ TEST(ExitFile, FullDiskCostsOutputsAndNotTheEnd) {
   const auto old_handler = ::signal(SIGXFSZ, SIG_IGN);
   const rlimit full{4096, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &full), 0);
-  exit->Write(LargeEnd());
+  const bool wrote = exit->Write(LargeEnd());
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   ::signal(SIGXFSZ, old_handler);
+  EXPECT_TRUE(wrote);
   const auto end = ParseExitRecord(kEndedTask, ReadFile(folder.Exit()).value());
   ASSERT_TRUE(end) << end.error().message;
   EXPECT_EQ(end->state, TaskState::kSucceeded);

@@ -76,6 +76,16 @@ TEST_F(ShimEnd, KillWithoutGraceAsksNobody) {
   EXPECT_EQ(outcome.end.signal, SIGKILL);
 }
 
+TEST_F(ShimEnd, KillReachesAShimThatWasStopped) {
+  const auto task = Start(Script("echo up; sleep 300"));
+  ASSERT_TRUE(WaitForOutput(task, "up"));
+  const auto shim = LockHolder({TaskPath(task)});
+  ASSERT_TRUE(shim);
+  ASSERT_EQ(::kill(*shim, SIGSTOP), 0);
+  runner_->Kill(task, {});
+  EXPECT_EQ(Await(task).end.state, TaskState::kKilled);
+}
+
 TEST_F(ShimEnd, SecondKillShortensTheGrace) {
   const auto task =
       Start(Script("trap 'echo termed' TERM; echo self=$$; while :; do sleep 0.05; done"));

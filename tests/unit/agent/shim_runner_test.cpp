@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -300,6 +301,26 @@ TEST_F(ShimRunnerTest, OrderWithoutShimDidNotRunAndNeverStartsLate) {
   ASSERT_EQ(::waitpid(late, &status, 0), late);
   EXPECT_NE(status, 0);
   EXPECT_FALSE(Exists(folder_ / "count"));
+}
+
+TEST_F(ShimRunnerTest, OrderWithoutShimDidNotRunAlsoWhenTheDiskWasFullAtFirst) {
+  const auto order = MakeOrder(Counted());
+  const TaskFolder folder{TaskPath(order.task)};
+  ASSERT_TRUE(MakeFolders(folder.path, 0711));
+  ASSERT_TRUE(WriteFile(folder.Order(), EncodeOrderRecord(runner_->Boot(), order)));
+  // The longest file this process may write stands in for a full disk.
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto old_handler = ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit full{10, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &full), 0);
+  OpenRunner();
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ::signal(SIGXFSZ, old_handler);
+  ASSERT_EQ(held_.size(), 1U);
+  EXPECT_EQ(held_[0].task.state, link::HeldState::kRunning);
+  OpenRunner();
+  EXPECT_EQ(HeldEnd(order.task).state, TaskState::kSkipped);
 }
 
 TEST_F(ShimRunnerTest, SecondShimOfOneTaskStartsNothing) {

@@ -1,6 +1,7 @@
 #include "agent/spawner.hpp"
 
 #include <csignal>
+#include <poll.h>
 #include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -116,6 +117,47 @@ TEST_F(SpawnerTest, AShimThatLeftSomethingBehindTakesNoOther) {
   EXPECT_TRUE(first.end.leftovers);
   EXPECT_NE(first.out, RunScript("echo $PPID").out);
   ::kill(std::stoi(first.err), SIGKILL);
+}
+
+// Its orphans end all the time, so one is there to be waited for whenever the shim looks.
+TEST_F(SpawnerTest, AShimThatLeftSomethingBehindBesideTheDeadTakesNoOther) {
+  for (int i = 0; i < 8; ++i) {
+    const auto first =
+        RunScript("echo $PPID; while :; do (: &); done >/dev/null 2>&1 & echo $! >&2");
+    EXPECT_TRUE(first.end.leftovers);
+    EXPECT_NE(first.out, RunScript("echo $PPID").out);
+    ::kill(std::stoi(first.err), SIGKILL);
+  }
+}
+
+TEST_F(SpawnerTest, AKillOfATaskThatEndedUnnoticedDoesNotReachTheNextOne) {
+  const std::string file = folder_ / "pid";
+  const auto first = Start(Script("echo $PPID > " + file));
+  // Without the runner, which would notice.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto waits = [&] {
+    const auto pid = ReadFile(file);
+    return pid && pid->ends_with('\n') &&
+           CommandLine(std::stoi(*pid)) == "muster-agent shim, waiting";
+  };
+  while (!waits() && std::chrono::steady_clock::now() < deadline) ::poll(nullptr, 0, 10);
+  const auto next = Start(Script("echo $PPID; sleep 0.2"));
+  runner_->Kill(first, {});
+  const auto outcome = Await(next);
+  EXPECT_EQ(outcome.end.state, TaskState::kSucceeded);
+  EXPECT_EQ(outcome.out, *ReadFile(file));
+  EXPECT_EQ(Await(first).end.state, TaskState::kSucceeded);
+}
+
+TEST_F(SpawnerTest, AShimThatCannotKeepTheEndOfItsTaskIsGone) {
+  // Or the disk is broken.
+  const auto task = Start(Script("echo $PPID; rm \"${MUSTER_OUTPUT%/*}/exit.new\""));
+  ASSERT_TRUE(WaitForOutput(task, "\n"));
+  const auto pid = static_cast<pid_t>(std::stoi(OutputOf(task, Stream::kStdout)));
+  const std::string working = "muster-agent shim " + TaskPath(task);
+  ASSERT_TRUE(WaitFor([&] { return CommandLine(pid) != working; }));
+  EXPECT_EQ(CommandLine(pid), "");
+  EXPECT_NE(Await(task).end.state, TaskState::kSucceeded);
 }
 
 TEST_F(SpawnerTest, AKillThatComesTooLateDoesNotReachTheNextTask) {

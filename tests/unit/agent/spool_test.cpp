@@ -1,5 +1,9 @@
 #include "agent/spool.hpp"
 
+#include <csignal>
+#include <filesystem>
+#include <sys/resource.h>
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -136,6 +140,31 @@ TEST(OutputKeeper, LargeTakesBecomeRecordsOfBoundedSize) {
   EXPECT_EQ(parsed.records.size(), 3U);
   EXPECT_EQ(parsed.whole_bytes, bytes->size());
   EXPECT_EQ(keeper.Totals().stderr_sha256, crypto::Sha256(data));
+}
+
+// The agent reads while the shim writes: what it has seen must not be taken back.
+TEST(OutputKeeper, FullDiskCostsTheTornRecordAndNotTheWholeOnes) {
+  const TempFolder folder;
+  const std::string path = folder / "out";
+  OutputKeeper keeper(path, {}, {.max_output = 1 << 20, .min_free_percent = 0});
+  keeper.Take(Stream::kStdout, "first\n", WallTime{1});
+  // The longest file this process may write stands in for a full disk.
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto old_handler = ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit full{100'000, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &full), 0);
+  const std::string large(200'000, 'x');
+  keeper.Take(Stream::kStdout, large, WallTime{2});
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ::signal(SIGXFSZ, old_handler);
+  const auto totals = keeper.Totals();
+  const std::string kept = "first\n" + large.substr(0, kMaxSpoolData);
+  EXPECT_EQ(totals.bytes, kept.size());
+  EXPECT_EQ(totals.dropped, large.size() - kMaxSpoolData);
+  EXPECT_TRUE(totals.gap);
+  EXPECT_EQ(totals.stdout_sha256, crypto::Sha256(kept));
+  EXPECT_EQ(std::filesystem::file_size(path), kept.size() + 2 * kSpoolHeaderBytes);
 }
 
 TEST(OutputKeeper, SilenceMakesNoFile) {
