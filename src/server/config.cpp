@@ -171,7 +171,8 @@ settings::Table Describe(Config& config) {
                               "Files that nothing names any more, after their last use.")}),
       settings::Section("store", "Where records and output are kept, if not in the data folder.",
                         {Text("postgres", config.store.postgres,
-                              "PostgreSQL: postgresql://user@host/muster, or key=value words.")}),
+                              "PostgreSQL: postgresql://user@host/muster, or key=value words.")
+                             .Shown(WithoutPassword)}),
       settings::Section("cluster", "This server among others.", ClusterTable(config.cluster)),
       settings::Section(
           "disk", "The disk of the data folder.",

@@ -63,6 +63,18 @@ Setting Setting::Live() && {
   return std::move(*this);
 }
 
+Setting Setting::Shown(std::function<std::string(const std::string&)> as) && {
+  shown = std::move(as);
+  return std::move(*this);
+}
+
+std::vector<std::string> Setting::ToShow() const {
+  auto words = get();
+  if (shown)
+    for (auto& word : words) word = shown(word);
+  return words;
+}
+
 Setting Setting::Checked(std::function<Result<>(const std::string&)> check) && {
   set = [set = std::move(set),
          check = std::move(check)](const std::vector<std::string>& words) -> Result<> {
@@ -188,15 +200,13 @@ Result<> Set(const Table& table, std::string_view name, const std::vector<std::s
 }
 
 std::vector<Difference> Differences(const Table& before, const Table& after) {
-  std::map<std::string, std::vector<std::string>> old;
-  Walk(before, "",
-       [&](const std::string& name, const Setting& setting) { old[name] = setting.get(); });
+  std::map<std::string, const Setting*> old;
+  Walk(before, "", [&](const std::string& name, const Setting& setting) { old[name] = &setting; });
   std::vector<Difference> found;
   Walk(after, "", [&](const std::string& name, const Setting& setting) {
-    const auto now = setting.get();
-    if (old[name] == now) return;
-    found.push_back({name, fmt::format("{}", fmt::join(old[name], ", ")),
-                     fmt::format("{}", fmt::join(now, ", ")), setting.live});
+    if (old.at(name)->get() == setting.get()) return;
+    found.push_back({name, fmt::format("{}", fmt::join(old.at(name)->ToShow(), ", ")),
+                     fmt::format("{}", fmt::join(setting.ToShow(), ", ")), setting.live});
   });
   return found;
 }

@@ -37,13 +37,22 @@ struct Setting {
   // In the form of the file. `set` leaves the field as it was when it fails (kInvalid in words).
   std::function<Result<>(const std::vector<std::string>& words)> set;
   std::function<std::vector<std::string>()> get;
-  std::vector<Setting> inner;  // of a section
+  std::function<std::string(const std::string& word)> shown;  // in messages; none: as it is
+  std::vector<Setting> inner;                                 // of a section
 
   // For the end of a line in the table.
   Setting Live() &&;
   // Asks `check` too before a value is taken.
   Setting Checked(std::function<Result<>(const std::string& value)> check) &&;
+  // What people see of it, where they may not see all.
+  Setting Shown(std::function<std::string(const std::string& word)> as) &&;
+
+  std::vector<std::string> ToShow() const;
 };
+
+// The address of a database (postgresql://user:password@host/name, or key=value words) with "***"
+// for a password in it.
+std::string WithoutPassword(const std::string& address);
 
 // Refers to the fields of the struct it was made for, which must outlive it.
 using Table = std::vector<Setting>;
@@ -76,12 +85,13 @@ Result<> ReadEnvironment(const Table& table,
 // Sets one by its full name, as a flag does. kInvalid names it.
 Result<> Set(const Table& table, std::string_view name, const std::vector<std::string>& words);
 
-// What is in force, as a file that ReadFile would take, with the sentences as comments.
+// What is in force, as a file that ReadFile would take (if nothing in it has to be hidden), with
+// the sentences as comments.
 std::string Print(const Table& table);
 
 struct Difference {
-  std::string name;  // full
-  std::string before;
+  std::string name;    // full
+  std::string before;  // as shown
   std::string after;
   bool live = false;
 

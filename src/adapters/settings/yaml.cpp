@@ -112,7 +112,7 @@ std::string Quoted(const std::string& text) {
 }
 
 std::string Written(const Setting& setting) {
-  auto words = setting.get();
+  auto words = setting.ToShow();
   if (setting.shape == Shape::kValue) return Quoted(words.front());
   for (auto& word : words) {
     const auto equals = word.find('=');

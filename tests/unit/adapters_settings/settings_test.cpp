@@ -132,6 +132,39 @@ TEST_F(SettingsTest, TellsWhatAReloadChangesAndTakesOnlyThat) {
   EXPECT_EQ(running.name, "one");
 }
 
+TEST_F(SettingsTest, WhatIsToBeHiddenIsHiddenInMessages) {
+  std::string before = "postgresql://muster:hunter2@db/muster";
+  std::string after = "host=db password=hunter3";
+  const Table old{Text("store", before, "Where.").Shown(WithoutPassword)};
+  const Table now{Text("store", after, "Where.").Shown(WithoutPassword)};
+  EXPECT_THAT(Differences(old, now),
+              ElementsAre(Difference{"store", "postgresql://muster:***@db/muster",
+                                     "host=db password=***", false}));
+  EXPECT_THAT(Print(now), Not(HasSubstr("hunter3")));
+  std::string third = "postgresql://muster:hunter4@db/muster";
+  EXPECT_EQ(Differences(old, {Text("store", third, "Where.")}).size(), 1U)
+      << "though it looks alike";
+}
+
+TEST(WithoutPassword, HidesItInEveryForm) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", ""},
+      {"postgresql://db/muster", "postgresql://db/muster"},
+      {"postgresql://muster@db:5432/muster", "postgresql://muster@db:5432/muster"},
+      {"postgresql://db:5432/muster", "postgresql://db:5432/muster"},
+      {"postgresql://u:pa:s/s@db/muster", "postgresql://u:***@db/muster"},
+      {"postgresql://u:p@ss@db,db2:1/muster?x=y", "postgresql://u:***@db,db2:1/muster?x=y"},
+      {"postgresql://db/muster?password=secret&x=y", "postgresql://db/muster?password=***&x=y"},
+      {"host=db password=secret user=u", "host=db password=*** user=u"},
+      {"host=db password = 'se\\'cret one' user=u", "host=db password = *** user=u"},
+      {"password='open", "password=***"},
+      {"sslpassword=a password=b", "sslpassword=*** password=***"},
+      {"host=db password=", "host=db password=***"},
+      {"host=password dbname=x", "host=password dbname=x"},
+  };
+  for (const auto& [address, shown] : cases) EXPECT_EQ(WithoutPassword(address), shown) << address;
+}
+
 TEST_F(SettingsTest, VariablesAreCheckedLikeTheFile) {
   Example example;
   ::setenv("MUSTER_TEST_COUNT", "4", 1);
