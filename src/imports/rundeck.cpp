@@ -34,6 +34,7 @@ void ReadPiece(const documents::Source& source, const documents::Piece& piece,
     findings.Wrong(problem.position, "{}", problem.sentence);
   if (!root) return;
   const bool list = root->IsList();
+  if (list && root->items.empty()) return findings.Wrong(root->at, "there is no job in it");
   for (const Node& job : list ? root->items : std::vector{*root}) {
     if (!job.IsMap() || TextIn(job, "name").empty())
       findings.Wrong(job.at, "expected a job of Rundeck with a 'name', found {}", Found(job));

@@ -343,6 +343,7 @@ TEST(Rundeck, WhatIsNoExportIsToldWithItsPlace) {
   EXPECT_THAT(Written(Read("").problems), ElementsAre(HasSubstr("jobs.yaml:1:1: ")));
   EXPECT_THAT(Written(Read("- name: a\n- nope\n").problems), ElementsAre(HasSubstr(":2:3: ")));
   EXPECT_THAT(Written(Read("<joblist/>\n").problems), ElementsAre(HasSubstr(":1:1: ")));
+  EXPECT_THAT(Written(Read("\n[\n\n]\n").problems), ElementsAre(HasSubstr(":2:1: there is no")));
   EXPECT_THAT(Written(Read("- name: a\n- name: a\n").problems), ElementsAre(HasSubstr("twice")));
   EXPECT_THAT(Written(Read("- name: a\n\tb: c\n").problems), Not(IsEmpty()));
 }
