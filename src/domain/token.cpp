@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 3> kRoles{"viewer", "operator", "admin"};
 constexpr std::array<std::string_view, 6> kPrivileges{"public",  "join",  "view",
                                                       "operate", "admin", "transfer"};
 // Whatever acts without a token of its own.
-constexpr std::array<std::string_view, 3> kTaken{kBootstrapAdmin, "join", "muster"};
+constexpr std::array<std::string_view, 4> kTaken{kBootstrapAdmin, "join", "muster", "musterd"};
 constexpr std::size_t kMostTokenName = 64;
 
 }  // namespace
