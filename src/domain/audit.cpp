@@ -104,6 +104,12 @@ bool AuditWalk::Reaches(const AuditHead& head) {
   return true;
 }
 
+bool AuditWalk::EndsWith(const AuditEntry* next, const AuditHead& head) {
+  if (bad_ != 0) return false;
+  if (next == nullptr || next->number <= head.number) return true;
+  return Blame(next->number, "the entry was added by nobody");
+}
+
 std::string AuditText(const Command& command, std::size_t most) {
   if (command.argv.empty()) return Cut(command.script, most);
   std::string text;

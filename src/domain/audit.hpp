@@ -64,6 +64,9 @@ class AuditWalk {
   bool Take(const AuditEntry& entry);
   // Call at the end of the rows: false when the chain does not reach `head`.
   bool Reaches(const AuditHead& head);
+  // `next` is a row behind the last one, or none, and `head` was read after it: false when nobody
+  // made such an entry.
+  bool EndsWith(const AuditEntry* next, const AuditHead& head);
 
   const AuditHead& last() const { return last_; }
   std::uint64_t bad() const { return bad_; }  // number of the first entry that is wrong; 0 is none

@@ -91,20 +91,31 @@ class Together(ServersTest):
         self.assertEqual((outcome.code, outcome.text), (0, "before\nafter\n"), outcome)
 
     def test_a_token_is_good_at_every_server_until_it_is_revoked(self):
-        made = self.cluster.http("POST", "/api/v1/tokens", {"name": "reader", "role": "viewer"})
-        self.assertEqual(made.status, 201, made)
-        token = made.json()["token"]
+        def make(name, role):
+            made = self.cluster.http("POST", "/api/v1/tokens", {"name": name, "role": role})
+            self.assertEqual(made.status, 201, made)
+            return made.json()["token"]
 
-        def asked(path):
+        def asked(path, token):
             return [self.cluster.at(member).http("GET", path, token=token).status for member in self.cluster.members]
 
+        reader, keeper = make("reader", "viewer"), make("keeper", "admin")
+
         # On record, so each server answers by itself; and what only the leader knows, or may see.
-        self.assertEqual(asked("/api/v1/documents?kind=job"), [200, 200, 200])
-        self.assertEqual(asked("/api/v1/runs"), [200, 200, 200])
-        self.assertEqual(asked("/api/v1/secrets"), [403, 403, 403])
-        self.assertCode(self.cluster.muster("tokens", "revoke", "reader"), 0)
-        self.assertEqual(asked("/api/v1/documents?kind=job"), [401, 401, 401])
-        self.assertEqual(asked("/api/v1/runs"), [401, 401, 401])
+        self.assertEqual(asked("/api/v1/documents?kind=job", reader), [200, 200, 200])
+        self.assertEqual(asked("/api/v1/runs", reader), [200, 200, 200])
+        self.assertEqual(asked("/api/v1/secrets", reader), [403, 403, 403])
+        # What each tells of itself, whether it led before or never did.
+        self.assertEqual(asked("/api/v1/debug/loops", keeper), [200, 200, 200])
+        self.assertEqual(asked("/api/v1/debug/loops", reader), [403, 403, 403])
+        led = self.cluster.leader().name
+        self.assertCode(self.cluster.muster("servers", "drain", led), 0)
+        for name in ("reader", "keeper"):
+            self.assertCode(self.cluster.muster("tokens", "revoke", name), 0)
+        self.assertEqual(asked("/api/v1/documents?kind=job", reader), [401, 401, 401])
+        self.assertEqual(asked("/api/v1/runs", reader), [401, 401, 401])
+        self.assertEqual(asked("/api/v1/debug/loops", keeper), [401, 401, 401])
+        self.assertCode(self.cluster.muster("servers", "undrain", led), 0)
 
     def test_what_a_caller_says_of_itself_is_not_believed(self):
         for member in self.cluster.members:

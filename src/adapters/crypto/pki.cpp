@@ -67,13 +67,14 @@ Result<RequestPtr> ParseRequest(const std::string& request_pem) {
   return request;
 }
 
+// It is for people: what counts is the key, and the alternative names. So a longer one is cut.
 Result<> SetCommonName(X509_NAME* name, const std::string& common_name) {
-  if (common_name.empty() || common_name.size() > kMaxCommonName ||
+  const std::size_t size = std::min(common_name.size(), kMaxCommonName);
+  if (size == 0 ||
       X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8,
                                  reinterpret_cast<const unsigned char*>(common_name.data()),
-                                 static_cast<int>(common_name.size()), -1, 0) != 1) {
-    return Fail(ErrorCode::kInvalid, "certificate: \"{}\" is no usable common name (1 to {} bytes)",
-                common_name, kMaxCommonName);
+                                 static_cast<int>(size), -1, 0) != 1) {
+    return Fail(ErrorCode::kInvalid, "certificate: \"{}\" is no usable common name", common_name);
   }
   return {};
 }
@@ -223,8 +224,7 @@ Result<KeyAndCert> MakeServerCert(const KeyAndCert& ca, const std::vector<std::s
   auto alternatives = AlternativeNames(names);
   if (!alternatives) return Fail(alternatives.error());
   PkeyPtr key = NewKey();
-  // The common name is for people; only the alternative names count, and they may be longer.
-  Plan plan{names.front().substr(0, kMaxCommonName),
+  Plan plan{names.front(),
             life,
             {{NID_basic_constraints, "critical,CA:FALSE"},
              {NID_key_usage, "critical,digitalSignature"},
@@ -247,7 +247,7 @@ Result<KeyAndCert> MakeMemberCert(const KeyAndCert& ca, const std::string& name,
   auto authority = Open(ca);
   if (!authority) return Fail(authority.error());
   PkeyPtr key = NewKey();
-  Plan plan{name.substr(0, kMaxCommonName),
+  Plan plan{name,
             life,
             {{NID_basic_constraints, "critical,CA:FALSE"},
              {NID_key_usage, "critical,digitalSignature"},

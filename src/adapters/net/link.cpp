@@ -1,10 +1,17 @@
 #include "adapters/net/link.hpp"
 
 namespace muster::net {
+namespace {
+
+// Another server passes on what nodes say, and adds to it.
+constexpr std::size_t kMostOfServer = 64 << 20;
+
+}  // namespace
 
 Link::Link(std::shared_ptr<ServerCore> core, Socket socket, std::string peer_key,
            std::string peer_server, std::string remote)
-    : Frames(std::move(socket), core->options().limits.max_frame),
+    : Frames(std::move(socket),
+             peer_server.empty() ? core->options().limits.max_frame : kMostOfServer),
       Tracked(core),
       id_(core->NextLinkId()),
       peer_key_(std::move(peer_key)),

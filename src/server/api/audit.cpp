@@ -130,7 +130,13 @@ void VerifyAudit(Services& services, const CallPtr& call) {
     }
     ended = slice->size() < kVerifySlice || slice->back().number >= head->number;
   }
-  if (ended) walk->Reaches(*head);
+  if (ended && walk->Reaches(*head)) {
+    const auto behind = services.store.ReadAudit(head->number + 1, 1);
+    if (!behind) return call->Fail(behind.error());
+    const auto head_now = services.store.ReadAuditHead();
+    if (!head_now) return call->Fail(head_now.error());
+    walk->EndsWith(behind->empty() ? nullptr : &behind->front(), *head_now);
+  }
   json::value bad = nullptr;
   if (walk->bad() != 0) bad = json::object{{"number", walk->bad()}, {"why", walk->why()}};
   json::value next = nullptr;

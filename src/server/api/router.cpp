@@ -101,7 +101,9 @@ void Router::HandleOnRecord(PeopleOnRecord& people, net::HttpRequest request,
                             std::shared_ptr<net::HttpExchange> exchange) {
   auto asked = std::make_shared<net::HttpRequest>(std::move(request));
   people.Look([this, &people, asked, exchange = std::move(exchange)](const Result<>& looked) {
-    if (looked) return Handle(std::move(*asked), exchange, people.people());
+    const auto who = net::FindHeader(asked->headers, "Authorization");
+    if (looked || people.people().Check(who, clock_.Read().wall))
+      return Handle(std::move(*asked), exchange, people.people());
     NewCall(std::move(*asked), exchange)->Fail(looked.error());
   });
 }

@@ -55,6 +55,13 @@ void Authenticator::Take(const std::vector<Token>& tokens, const std::vector<std
   }
 }
 
+void Authenticator::Unload() {
+  base::Lock lock(mutex_);
+  tokens_.clear();
+  names_.clear();
+  loaded_ = false;
+}
+
 void Authenticator::Forget(const std::string& name) {
   const auto found = tokens_.find(name);
   if (found == tokens_.end()) return;

@@ -32,6 +32,9 @@ class Authenticator {
   // Tokens made or changed, and names forgotten. `all`: there are no others.
   void Take(const std::vector<Token>& tokens, const std::vector<std::string>& dropped, bool all);
 
+  // Whoever has another token than the admin's is told kUnavailable until the next that are `all`.
+  void Unload();
+
   // Whether the token of this name would be let in.
   bool Usable(const std::string& name, WallTime now) const;
 

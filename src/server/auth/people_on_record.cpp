@@ -20,7 +20,10 @@ void PeopleOnRecord::Read() {
 }
 
 void PeopleOnRecord::Take(const Result<std::vector<Token>>& tokens) {
-  if (tokens) people_.Take(*tokens, {}, true);
+  if (tokens)
+    people_.Take(*tokens, {}, true);
+  else
+    people_.Unload();
   for (const auto& then : std::exchange(reading_, {}))
     then(tokens ? Result<>() : Fail(tokens.error()));
   if (!waiting_.empty() && reading_.empty()) Read();

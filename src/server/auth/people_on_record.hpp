@@ -23,7 +23,8 @@ class PeopleOnRecord {
   // `store` must outlive it, and it what it hands to the ways.
   PeopleOnRecord(Store& store, std::string_view admin_token, Ways ways);
 
-  // Reads, then calls `then`, after which people() are those of a moment after this call.
+  // Reads, then calls `then`, after which people() are those of a moment after this call; or, when
+  // they cannot be read, nobody but the admin of this server.
   void Look(Then then);
   const Authenticator& people() const { return people_; }
 

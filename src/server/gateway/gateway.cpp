@@ -75,6 +75,9 @@ void Gateway::OnFrame(net::LinkConnection& connection, const std::string& bytes)
   const Now now = clock_.Read();
   if (!link.allowance.Take(CostOf(*frame), now.mono))
     return CloseNow(id, "the node sends more than can be acted on");
+  // Who it is and whether it may stay is judged by its Hello.
+  if (!frame->hello && !link.greeted) return CloseNow(id, "the node has not said Hello");
+  link.greeted = true;
   if (frame->hello) {
     if (frame->hello->has_others && sends_away_()) return SayGoodbyeTo(id);
     link.host = {};

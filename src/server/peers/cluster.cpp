@@ -23,13 +23,12 @@ constexpr const char* kForAddress = "Muster-For";
 constexpr const char* kForKey = "Muster-For-Key";
 
 // About this very server: whoever asks wants to know of it and of no other.
-constexpr std::array<std::string_view, 4> kOwnPaths = {"/healthz", "/readyz", "/metrics",
-                                                       "/api/v1/openapi.yaml"};
+constexpr std::array<std::string_view, 4> kOwnPublic = {"/healthz", "/readyz", "/metrics",
+                                                        "/api/v1/openapi.yaml"};
+constexpr std::string_view kOwnOfAdmins = "/api/v1/debug/";
 
-bool IsOwn(std::string_view target) {
-  const auto path = target.substr(0, target.find('?'));
-  return std::ranges::find(kOwnPaths, path) != kOwnPaths.end() ||
-         path.starts_with("/api/v1/debug/");
+bool IsOwnPublic(std::string_view target) {
+  return std::ranges::find(kOwnPublic, target.substr(0, target.find('?'))) != kOwnPublic.end();
 }
 
 // What helps to find out why nobody leads.
@@ -228,12 +227,13 @@ Cluster::Answers Cluster::PassOn(net::HttpRequest& request,
                                  const std::function<bool()>& on_record) {
   const bool passed_on = TakeWord(request);
   // What one server asks of another is about that server.
-  if (exits_.engine_leads() || IsOwn(request.target) || !request.peer_server.empty())
+  if (exits_.engine_leads() || IsOwnPublic(request.target) || !request.peer_server.empty())
     return Answers::kHere;
-  if (on_record()) return Answers::kRecord;
+  // Who may ask is on record too: what this server heard when it led, if it did, may be outdated.
+  if (on_record() || request.target.starts_with(kOwnOfAdmins)) return Answers::kRecord;
   // What was passed on is not passed on again: the two do not agree on who leads.
   if (Leads() || passed_on || !forwarder_)
-    return AnsweredByAny(request.target) ? Answers::kHere : Answers::kNobody;
+    return AnsweredByAny(request.target) ? Answers::kRecord : Answers::kNobody;
   net::Headers more{{kForAddress, request.remote}, {kForKey, request.peer_key}};
   forwarder_->Pass(std::move(request), exchange, std::move(more));
   return Answers::kLeader;

@@ -64,7 +64,7 @@ class Cluster {
   // Who answers a request.
   enum class Answers {
     kHere,    // this server, with what the request now says of its caller
-    kRecord,  // this server, from the store
+    kRecord,  // this server, which asks the store who may
     kLeader,  // it went there
     kNobody,  // there is no leader, or no way to it: NotReady says why
   };

@@ -55,6 +55,16 @@ TEST_F(Pki, AnotherAuthoritysCertificateIsNotBelieved) {
   EXPECT_NE(Verify(ca_.cert_pem, server->cert_pem, X509_PURPOSE_SSL_SERVER), X509_V_OK);
 }
 
+TEST_F(Pki, LongNamesOfHostsAreCutInTheCommonName) {
+  const std::string host = std::string(63, 'a') + "." + std::string(63, 'b') + ".example.com";
+  const auto request = MakeRequest(GenerateKey(), host);
+  ASSERT_TRUE(request) << request.error().message;
+  const auto cert = SignRequest(ca_, *request, host, hours(24));
+  ASSERT_TRUE(cert) << cert.error().message;
+  EXPECT_EQ(Verify(ca_.cert_pem, *cert, X509_PURPOSE_SSL_CLIENT), X509_V_OK);
+  EXPECT_FALSE(MakeRequest(GenerateKey(), ""));
+}
+
 TEST_F(Pki, SignedRequestBecomesAClientCertificateUnderTheGivenName) {
   std::string key = GenerateKey();
   auto request = MakeRequest(key, "what the node says");

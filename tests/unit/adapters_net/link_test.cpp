@@ -211,6 +211,21 @@ TEST_F(Links, FrameOverTheLimitClosesTheLink) {
   EXPECT_TRUE(signal_.Wait([&] { return links_closed_ == 1; }));
 }
 
+// A server passes on what a node said, which then is a little longer.
+TEST_F(Links, FrameOfAnotherServerMayBeLonger) {
+  options_.limits.max_frame = 1000;
+  Start();
+  const auto member = crypto::MakeMemberCert(certificates_.ca, "b", 24h);
+  ASSERT_TRUE(member) << member.error().message;
+  TlsIdentity identity = Node();
+  identity.cert_pem = member->cert_pem;
+  identity.key_pem = member->key_pem;
+  auto seen = Connect(identity);
+  ASSERT_TRUE(AwaitOpen(*seen)) << seen->why.message;
+  Send(0, std::string(2000, 'x'));
+  EXPECT_TRUE(signal_.Wait([&] { return seen->frames.size() == 1; }));
+}
+
 TEST_F(Links, ServersEndIsNoticed) {
   Start();
   auto seen = Connect(Node());

@@ -113,6 +113,19 @@ TEST(AuditChain, RewrittenEndShowsAgainstTheHead) {
   EXPECT_EQ(FirstBad({}, head), 5U);
 }
 
+TEST(AuditChain, EndsWithWhatWasMade) {
+  const auto chain = ChainOf(5);
+  const auto after = [&](const AuditEntry* next, const AuditHead& head) {
+    AuditWalk walk;
+    for (int i = 0; i < 4; ++i) EXPECT_TRUE(walk.Take(chain[i]));
+    walk.EndsWith(next, head);
+    return walk.bad();
+  };
+  EXPECT_EQ(after(nullptr, {4, chain[3].hash}), 0U);
+  EXPECT_EQ(after(&chain[4], HeadOf(chain)), 0U) << "made meanwhile";
+  EXPECT_EQ(after(&chain[4], {4, chain[3].hash}), 5U) << "a row that somebody put there";
+}
+
 TEST(AuditChain, GoesOnFromAnEarlierLook) {
   const auto chain = ChainOf(5);
   AuditWalk good({3, chain[2].hash});

@@ -141,6 +141,14 @@ TEST_F(GatewayTest, RubbishClosesTheLink) {
   EXPECT_EQ(link_->closes, 1);
 }
 
+TEST_F(GatewayTest, BeatBeforeAnyHelloClosesTheLink) {
+  link::NodeFrame beat;
+  beat.beat.emplace();
+  Say(beat);
+  EXPECT_EQ(link_->closes, 1);
+  EXPECT_TRUE(link_->sent.empty());
+}
+
 TEST_F(GatewayTest, HelloWithAHundredThousandTasksClosesTheLink) {
   SayHello(100'000);
   EXPECT_EQ(link_->closes, 1);
@@ -220,6 +228,7 @@ TEST_F(GatewayTest, StoredOutputMakesRoomForMore) {
 }
 
 TEST_F(GatewayTest, FloodOfFramesClosesTheLink) {
+  SayHello();
   link::NodeFrame beat;
   beat.beat.emplace();
   Do([&] {
