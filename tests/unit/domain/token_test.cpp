@@ -35,7 +35,8 @@ TEST(Token, EndsAtItsExpiryAndByRevocation) {
 TEST(TokenName, TakesPeopleAndProgramsAndNothingOfTheServers) {
   for (const auto* name : {"alice", "a", "ci-deploy_2", "bob@example.org", "7"})
     EXPECT_TRUE(CheckTokenName(name)) << name;
-  for (const auto* name : {"", "admin", "join", "muster", "musterd", "a b", "-a", "a/b", "ä", "a\nb"})
+  for (const auto* name :
+       {"", "admin", "join", "muster", "musterd", "a b", "-a", "a/b", "ä", "a\nb"})
     EXPECT_FALSE(CheckTokenName(name)) << name;
   EXPECT_TRUE(CheckTokenName(std::string(64, 'x')));
   EXPECT_FALSE(CheckTokenName(std::string(65, 'x')));
