@@ -39,12 +39,9 @@ Result<int> Create(const Context& context, const CreateFlags& flags) {
   }
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  // Not repeated after an unclear end: the answer is the only place where the secret is told.
-  const auto made = Act(context, [&] { return api->Post("/tokens", body); });
-  if (!made && made.error().code == ErrorCode::kTimeout)
-    return Fail(ErrorCode::kTimeout,
-                "{}; it may have been made all the same: 'muster tokens revoke {}', then try again",
-                made.error().message, flags.name);
+  // The key brings the same secret again when an answer is lost.
+  const auto key = NewKey();
+  const auto made = Persist(context, kPatience, [&] { return api->Post("/tokens", body, key); });
   if (!made) return Fail(made.error());
   if (context.PrintDocument(*made)) return 0;
   const auto expires = TextOf(*made, "expires");

@@ -94,7 +94,10 @@ struct FinalizeStore {
 
 struct CreateToken {
   Caller caller;
-  Token token;  // named, hashed, with role and expiry
+  Token token;           // named, hashed, with role and expiry
+  std::string key = {};  // Idempotency-Key, as for StartRun
+  std::string body_sha256 = {};
+  ReadAt<std::optional<IdempotencyKey>> known = {};
 };
 
 struct RevokeToken {
@@ -405,6 +408,9 @@ struct StoreFinalizing {};
 struct TokenAnswer {
   Token token;
 };
+struct KeyRefused {  // an Idempotency-Key that stands for something else, or for what is no more
+  std::string why;
+};
 struct JoinWaits {
   PendingJoin pending;
 };
@@ -466,8 +472,8 @@ struct TriggerAnswer {  // as it is now
 
 using Answer =
     std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer, TokenAnswer,
-                 JoinWaits, HostChanged, JoinRejected, PendingJoins, HostsLabelled, GateClosed,
-                 OldDropped, RunSteered, FileAnswer, DocumentsApplied, SecretAnswer, FreezeAnswer,
-                 TriggerAnswer, ServerJoined, ServerDrained, StoreFinalizing>;
+                 KeyRefused, JoinWaits, HostChanged, JoinRejected, PendingJoins, HostsLabelled,
+                 GateClosed, OldDropped, RunSteered, FileAnswer, DocumentsApplied, SecretAnswer,
+                 FreezeAnswer, TriggerAnswer, ServerJoined, ServerDrained, StoreFinalizing>;
 
 }  // namespace muster::engine

@@ -27,7 +27,7 @@ struct CertificateSettings {
 //   ca.pem        CA certificates that are trusted; a second one while the CA is changed
 //   ca.key        key of the one that signs
 //   server.key, server.pem, server.names    the server's certificate, and for which names it is
-//   token.key     what join tokens are derived from when the caller names an Idempotency-Key
+//   token.key     what tokens are derived from when the caller names an Idempotency-Key
 //   admin.token
 //
 // Made on the first start, files 0600 (ca.pem 0644).

@@ -156,6 +156,24 @@ class Tokens(ClusterTest):
         self.assertCode(self.cluster.muster("tokens", "revoke", "nobody"), 4)
         self.assertCode(self.cluster.muster("tokens", "revoke", "admin"), 1)
 
+    def test_same_idempotency_key_gives_the_same_token_while_it_is_good(self):
+        def create(name, key="k1"):
+            return self.cluster.http("POST", "/api/v1/tokens", {"name": name, "role": "viewer"},
+                                     {"Idempotency-Key": key})
+        first = create("keyed")
+        self.assertEqual(first.status, 201, first)
+        again = create("keyed")
+        self.assertEqual((again.status, again.json()), (201, first.json()))
+        self.assertEqual(self.cluster.http("GET", "/api/v1/whoami", token=again.json()["token"]).json()["name"], "keyed")
+        self.assertEqual(create("keyed", "k2").status, 409)
+        other = create("keyed-too")
+        self.assertEqual((other.status, other.json()["error"]["code"]), (422, "key_reused"))
+        self.assertCode(self.cluster.muster("tokens", "revoke", "keyed"), 0)
+        ended = create("keyed")
+        self.assertEqual((ended.status, ended.json()["error"]["code"]), (422, "key_reused"))
+        self.assertEqual(self.cluster.http("POST", "/api/v1/tokens", {"name": "long", "role": "viewer"},
+                                           {"Idempotency-Key": "k" * 129}).status, 400)
+
     def test_revoked_token_is_refused_at_once_and_its_stream_ends(self):
         token = make_token(self.cluster, "frank", "operator")
         gate = self.cluster.folder / "frank-gate"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/keys.hpp"
+
 namespace muster::engine {
 namespace {
 
@@ -22,10 +24,29 @@ void ForgetLongEnded(Turn& turn, TokenNews& news) {
   });
 }
 
+// What a key that made a token before is answered. By its hash the token is told from a later one
+// of the name.
+Answer AgainFor(const Turn& turn, const Token& token) {
+  const auto made = turn.state.tokens.find(token.name);
+  if (made == turn.state.tokens.end() || made->second.hash != token.hash ||
+      !made->second.UsableAt(turn.now.wall))
+    return KeyRefused{
+        "the token of this Idempotency-Key was revoked or expired; send a new key for a new one"};
+  return TokenAnswer{made->second};
+}
+
 }  // namespace
 
 void Decide(Turn& turn, const CreateToken& command) {
   const Token& token = command.token;
+  const KeyedRequest request{command.caller, command.key, command.body_sha256, command.known};
+  if (!command.key.empty()) {
+    const auto known = KnownKey(turn, request);
+    if (!known && known.error().code == ErrorCode::kConflict)
+      return turn.Answer(command.caller, KeyRefused{known.error().message});
+    if (!known) return turn.Answer(command.caller, Fail(known.error()));
+    if (*known) return turn.Answer(command.caller, AgainFor(turn, token));
+  }
   if (const auto known = turn.state.tokens.find(token.name);
       known != turn.state.tokens.end() && known->second.UsableAt(turn.now.wall))
     return turn.Answer(command.caller,
@@ -33,6 +54,7 @@ void Decide(Turn& turn, const CreateToken& command) {
                             "there is a token '{}' already; take another name, or first 'muster "
                             "tokens revoke {}'",
                             token.name, token.name));
+  if (!command.key.empty()) RememberKey(turn, request, RunId{});
   TokenNews news;
   ForgetLongEnded(turn, news);
   turn.state.tokens[token.name] = token;

@@ -6,6 +6,7 @@
 #include "domain/join_token.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/invites.hpp"
+#include "server/api/keyed.hpp"
 #include "server/api/labels.hpp"
 #include "server/api/routes.hpp"
 
@@ -17,14 +18,6 @@ namespace json = boost::json;
 constexpr std::size_t kMostRequestPem = 16 << 10;
 constexpr std::size_t kSecretBytes = 20;
 constexpr std::int64_t kAskAgainMs = 5000;
-
-// With a key, the same caller gets the same secret again, which no record holds.
-std::string NewSecret(const Identity& identity, const std::string& caller, const std::string& key) {
-  if (key.empty()) return ToHex(crypto::RandomBytes(kSecretBytes));
-  const std::string inner = crypto::Sha256(
-      fmt::format("{}invite {} {} {}", identity.token_key, caller.size(), caller, key));
-  return ToHex(crypto::Sha256(identity.token_key + inner).substr(0, kSecretBytes));
-}
 
 // A pattern that only matches what could be a host name.
 Result<std::string> ReadNames(const json::value& value) {
@@ -103,21 +96,16 @@ Result<Invite> ReadInvite(const json::object& body, WallTime now) {
 }  // namespace
 
 void MakeInvite(Services& services, const CallPtr& call, Invite invite) {
-  const std::string key(net::FindHeader(call->request().headers, "Idempotency-Key"));
-  if (key.size() > 128)
-    return call->Fail(400, "invalid", "Idempotency-Key: at most 128 characters");
-  const std::string& caller = call->actor().name;
-  const std::string secret = NewSecret(services.identity, caller, key);
+  auto key = ReadCallKey(services, *call, "invite", kSecretBytes);
+  if (!key) return call->Fail(key.error());
+  const std::string secret = std::move(key->secret);
   invite.id = InviteId(secret);
-  invite.created_by = caller;
-  engine::CreateInvite command{.caller = CallerOf(*call), .invite = std::move(invite)};
-  if (!key.empty()) {
-    command.key = "invite " + key;  // runs have keys of their own
-    command.body_sha256 = ToHex(crypto::Sha256(call->request().body));
-    auto known = services.store.FindKey(caller, command.key);
-    if (!known) return call->Fail(known.error());
-    command.known = std::move(*known);
-  }
+  invite.created_by = call->actor().name;
+  engine::CreateInvite command{.caller = CallerOf(*call),
+                               .invite = std::move(invite),
+                               .key = std::move(key->key),
+                               .body_sha256 = std::move(key->body_sha256),
+                               .known = std::move(key->known)};
   services.engine.Ask(std::move(command), [&services, call, secret](Result<engine::Answer> answer) {
     if (!answer && answer.error().code == ErrorCode::kConflict)
       return call->Fail(422, "key_reused", answer.error().message);

@@ -3,6 +3,7 @@
 #include "adapters/crypto/digest.hpp"
 #include "base/text.hpp"
 #include "server/api/caller.hpp"
+#include "server/api/keyed.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/run_request.hpp"
 #include "server/api/views.hpp"
@@ -12,6 +13,7 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr std::size_t kTokenSecretBytes = 24;
 constexpr std::uint64_t kMostLifeMs = 3650ULL * 86'400'000;
 
 json::object TokenView(const Token& token, WallTime now) {
@@ -60,12 +62,20 @@ void CreateToken(Services& services, const CallPtr& call) {
   const WallTime now = services.clock.Read().wall;
   auto token = ReadToken(*body, now);
   if (!token) return call->Fail(token.error());
-  const std::string secret = "mst_" + ToHex(crypto::RandomBytes(24));
+  auto key = ReadCallKey(services, *call, "token", kTokenSecretBytes);
+  if (!key) return call->Fail(key.error());
+  const std::string secret = "mst_" + key->secret;
   token->hash = crypto::Sha256(secret);
   token->created_by = call->actor().name;
-  engine::CreateToken command{.caller = CallerOf(*call), .token = std::move(*token)};
+  engine::CreateToken command{.caller = CallerOf(*call),
+                              .token = std::move(*token),
+                              .key = std::move(key->key),
+                              .body_sha256 = std::move(key->body_sha256),
+                              .known = std::move(key->known)};
   services.engine.Ask(std::move(command), [call, secret, now](Result<engine::Answer> answer) {
     if (!answer) return call->Fail(answer.error());
+    if (const auto* refused = std::get_if<engine::KeyRefused>(&*answer))
+      return call->Fail(422, "key_reused", refused->why);
     auto view = TokenView(std::get<engine::TokenAnswer>(*answer).token, now);
     view["token"] = secret;
     call->Json(201, view);

@@ -82,6 +82,41 @@ TEST_F(Tokens, RevokedOnceIsRevokedForGoodAndItsNameIsFree) {
   EXPECT_FALSE(Told("alice")->revoked);
 }
 
+TEST_F(Tokens, KeyMakesOneTokenAlsoUnderTheNextLeader) {
+  const auto create = [&](const std::string& name, const std::string& hash) {
+    auto token = TokenOf(name);
+    token.hash = hash;
+    const auto id = Ask(CreateToken{.caller = {{}, "admin", "10.0.0.1", "c"},
+                                    .token = token,
+                                    .key = "token k1",
+                                    .body_sha256 = "body of " + name,
+                                    .known = *store_.FindKey("admin", "token k1")});
+    Settle();
+    return replies_.at(id);
+  };
+  ASSERT_TRUE(create("alice", "derived"));
+  for (int leader = 0; leader < 2; ++leader) {
+    const auto again = create("alice", "derived");
+    ASSERT_TRUE(again);
+    ASSERT_TRUE(std::holds_alternative<TokenAnswer>(*again));
+    EXPECT_EQ(std::get<TokenAnswer>(*again).token.hash, "derived");
+    const auto other = create("bob", "derived");
+    ASSERT_TRUE(other);
+    EXPECT_TRUE(std::holds_alternative<KeyRefused>(*other));
+    Lead();
+  }
+  EXPECT_EQ(Trail().size(), 1U);
+  EXPECT_FALSE(Told("bob"));
+
+  // A later token of the name is not the key's.
+  ASSERT_TRUE(Revoke("alice"));
+  EXPECT_TRUE(std::holds_alternative<KeyRefused>(*create("alice", "derived")));
+  auto next = TokenOf("alice");
+  next.hash = "other";
+  ASSERT_TRUE(Create(next));
+  EXPECT_TRUE(std::holds_alternative<KeyRefused>(*create("alice", "derived")));
+}
+
 TEST_F(Tokens, UnknownOneCannotBeRevoked) {
   const auto answer = Revoke("nobody");
   ASSERT_FALSE(answer);
