@@ -178,6 +178,10 @@ void EmulatedHost::EndTask(const TaskKey& task, bool killed) {
   notice_.task_ended();
 }
 
+std::uint64_t EmulatedHost::KeptOf(const Command& command) const {
+  return std::min(pretence_.output_bytes, command.max_output);
+}
+
 TaskEnd EmulatedHost::Ended(const TaskKey& task, const Command& command, bool killed) const {
   TaskEnd end;
   end.state = killed ? TaskState::kKilled : TaskState::kSucceeded;
@@ -187,7 +191,9 @@ TaskEnd EmulatedHost::Ended(const TaskKey& task, const Command& command, bool ki
   const bool fails = !killed && Fails(task, pretence_.fail_share);
   if (fails) end.state = TaskState::kFailed;
   end.exit_code = fails ? 1 : 0;
-  end.log = pretence_.totals;
+  const std::uint64_t kept = KeptOf(command);
+  end.log = kept == pretence_.output_bytes ? pretence_.totals : PretendedTotals(kept);
+  end.log->dropped = pretence_.output_bytes - kept;
   for (const auto& [name, value] : pretence_.outputs)
     end.outputs.emplace_back(name, WithName(value, identity_.name));
   return end;
@@ -220,7 +226,7 @@ void EmulatedHost::Restart() {
 Result<std::vector<LogChunk>> EmulatedHost::Read(const TaskKey& task, std::uint64_t from,
                                                  std::size_t limit) const {
   std::vector<LogChunk> chunks;
-  const std::uint64_t end = std::min<std::uint64_t>(from + limit, pretence_.output_bytes);
+  const std::uint64_t end = std::min<std::uint64_t>(from + limit, KeptOf(*tasks_.at(task).command));
   constexpr std::size_t kMost = 64 << 10;
   for (std::uint64_t at = from; at < end; at += kMost) {
     const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(kMost, end - at));

@@ -69,6 +69,7 @@ class EmulatedHost {
   void OnClosed();
   void StartTask(const link::Order& order);
   void EndTask(const TaskKey& task, bool killed);
+  std::uint64_t KeptOf(const Command& command) const;  // of the output, in bytes
   TaskEnd Ended(const TaskKey& task, const Command& command, bool killed) const;
   void Restart();
   link::Node MakeNode(Term highest_term) const;

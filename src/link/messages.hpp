@@ -95,6 +95,8 @@ struct TaskAnswer {
   Verb verb = Verb::kGoOn;
   std::uint64_t durable_offset = 0;
   Duration grace{};  // with kKill
+  // Bytes of output that the server takes, if it knows: for the server that holds the link.
+  std::optional<std::uint64_t> max_output = {};
   friend bool operator==(const TaskAnswer&, const TaskAnswer&) = default;
 };
 

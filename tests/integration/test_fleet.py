@@ -81,6 +81,11 @@ class Groups(FleetTest):
         again = self.cluster.muster("run", "-t", f"run:{run}.failed", "-o", "json", "--", "pretend").json()
         self.assertEqual({host["host"] for host in again["hosts"]}, by_state["failed"])
 
+    def test_emulated_hosts_keep_to_the_quota(self):
+        document = self.cluster.muster("run", "-t", "fleet[1-3]", "--max-output", "16B", "-o", "json", "--",
+                                       "pretend").json()
+        self.assertEqual([(host["log"]["state"], host["log"]["bytes"]) for host in document["hosts"]], [("cut", 16)] * 3)
+
     def test_many_hosts_are_shown_grouped(self):
         outcome = self.assertCode(self.cluster.muster("run", "-t", "all", "--", "pretend"), 1)
         self.assertIn("hosts succeeded: fleet[", outcome.text)

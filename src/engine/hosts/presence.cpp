@@ -75,7 +75,11 @@ link::TaskAnswer AnswerOpen(Turn& turn, const OpenAttempt& open, const link::Hel
   const auto& [run_found, visit_found, record] = open;
   OpenRun& run = *run_found;
   OpenVisit& visit = *visit_found;
-  link::TaskAnswer answer{.task = held.task, .verb = Verb::kGoOn, .durable_offset = durable};
+  const muster::Command& command = *SharedCommandOf(run.SpecOf(visit));
+  link::TaskAnswer answer{.task = held.task,
+                          .verb = Verb::kGoOn,
+                          .durable_offset = durable,
+                          .max_output = command.max_output};
   if (held.state == link::HeldState::kEnded && held.end) {
     if (held.end->state == TaskState::kSkipped) {
       TryAgain(turn, held.task, TaskEvent::kNotStarted, held.end->reason);
@@ -86,7 +90,6 @@ link::TaskAnswer AnswerOpen(Turn& turn, const OpenAttempt& open, const link::Hel
     if (!turn.state.lingering.contains(held.task)) answer.verb = Verb::kForget;
     return answer;
   }
-  const muster::Command& command = *SharedCommandOf(run.SpecOf(visit));
   if (visit.At(held.task.ordinal).state == TaskState::kSent) {
     MoveSlot(run, visit, held.task.ordinal, TaskState::kRunning);
     turn.Tell(TaskNews{

@@ -20,6 +20,7 @@ void PutWelcome(const Welcome& welcome, wire::Welcome* out) {
     Put(answer.task, item->mutable_task());
     item->set_verb(static_cast<std::uint32_t>(answer.verb));
     item->set_durable_offset(answer.durable_offset);
+    if (answer.max_output) item->set_max_output(*answer.max_output);
     item->set_grace_ms(answer.grace.count());
   }
   for (const auto& server : welcome.servers) out->add_servers(Clean(server));
@@ -44,10 +45,12 @@ Result<TaskAnswer> TakeAnswer(const wire::TaskAnswer& in) {
     return Fail(ErrorCode::kInvalid, "link: durable up to {}", in.durable_offset());
   auto grace = TakeDuration(in.grace_ms());
   if (!grace) return Fail(grace.error());
-  return TaskAnswer{.task = Take(in.task()),
-                    .verb = static_cast<Verb>(in.verb()),
-                    .durable_offset = in.durable_offset(),
-                    .grace = *grace};
+  return TaskAnswer{
+      .task = Take(in.task()),
+      .verb = static_cast<Verb>(in.verb()),
+      .durable_offset = in.durable_offset(),
+      .grace = *grace,
+      .max_output = in.has_max_output() ? std::optional(in.max_output()) : std::nullopt};
 }
 
 // Far more than a cluster has.

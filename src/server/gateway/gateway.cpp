@@ -92,22 +92,32 @@ void Gateway::OnFrame(net::LinkConnection& connection, const std::string& bytes)
   }
   if (!frame->renew.empty()) TakeRenewal(link, std::move(frame->renew));
   if (frame->chunks.empty() && frame->reports.empty()) return;
-  if (!TakeOutput(link, frame->chunks)) return CloseNow(id, "the node sends more than its window");
+  if (const auto taken = TakeOutput(link, frame->chunks); !taken)
+    return CloseNow(id, taken.error().message);
   intake_.Take(id, link.host, std::move(*frame));
 }
 
-// A task may be forgotten here while its last output is on the way; so what is not expected is
-// dropped and nothing more.
-bool Gateway::TakeOutput(Link& link, std::vector<LogChunk>& chunks) {
+// Leaves out what is not expected. What is another host's is the intake's business.
+Result<> Gateway::TakeOutput(Link& link, std::vector<LogChunk>& chunks) {
+  using Verdict = OutputBounds::Verdict;
+  std::optional<TaskKey> past_quota;
   std::erase_if(chunks, [&](const LogChunk& chunk) {
-    return chunk.task.host == link.host && !link.tasks.contains(chunk.task);
+    if (chunk.task.host != link.host) return false;
+    const Verdict verdict = link.bounds.Judge(chunk);
+    if (verdict == Verdict::kTooMuch) past_quota = chunk.task;
+    return verdict != Verdict::kTake;
   });
-  if (chunks.empty()) return true;
+  if (past_quota)
+    return Fail(ErrorCode::kDenied, "the node sends more output of {} than its task may have",
+                FormatTaskKey(*past_quota));
+  if (chunks.empty()) return {};
   std::size_t bytes = 0;
   for (const auto& chunk : chunks) bytes += sizeof(LogChunk) + chunk.data.size();
   link.storing.push_back(bytes);
   link.storing_bytes += bytes;
-  return link.storing_bytes <= kMostStoring;
+  if (link.storing_bytes > kMostStoring)
+    return Fail(ErrorCode::kDenied, "the node sends more than its window");
+  return {};
 }
 
 void Gateway::TakeHello(Link& link, link::Hello hello) {
@@ -190,12 +200,10 @@ void Gateway::Note(Link& link, const link::ServerFrame& frame) {
   if (frame.welcome) {
     link.host = frame.welcome->host;
     link.name = frame.welcome->host_name;
-    link.tasks.clear();
-    for (const auto& answer : frame.welcome->answers)
-      if (answer.verb != link::Verb::kForget) link.tasks.insert(answer.task);
+    link.bounds.Begin(*frame.welcome);
   }
-  for (const auto& order : frame.orders) link.tasks.insert(order.task);
-  for (const auto& task : frame.forgets) link.tasks.erase(task);
+  for (const auto& order : frame.orders) link.bounds.Add(order);
+  for (const auto& task : frame.forgets) link.bounds.Forget(task);
   // Only the intake acknowledges, once for each frame it took, in their order.
   if (frame.log_acks.empty() || link.storing.empty()) return;
   link.storing_bytes -= link.storing.front();

@@ -6,7 +6,6 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "adapters/net/event_loop.hpp"
 #include "adapters/net/server.hpp"
@@ -20,6 +19,7 @@
 #include "server/gateway/hearing.hpp"
 #include "server/gateway/intake.hpp"
 #include "server/gateway/named_servers.hpp"
+#include "server/gateway/output_bounds.hpp"
 #include "server/worker_pool.hpp"
 
 namespace muster::server {
@@ -29,8 +29,8 @@ namespace muster::server {
 // output; every other word to a node is the engine's.
 //
 // A node that says more than a node can have to say (frame_check.hpp), says it faster than anyone
-// could act on it, or sends output ahead of its window loses its link. Output of a task that the
-// node does not hold is dropped.
+// could act on it, or sends output ahead of its window or past its task's quota loses its link.
+// Output of a task that the node does not hold is left out.
 class Gateway final : public Links {
  public:
   using Submit = std::function<void(engine::Command)>;
@@ -105,8 +105,7 @@ class Gateway final : public Links {
     HostId host = {};       // known once welcomed
     std::string name = {};  // as well
     bool outdated = false;  // its Hello tells of other papers than the office's
-    // What the node may send output of: tasks it was told to go on with, and orders since.
-    std::unordered_set<TaskKey> tasks = {};
+    OutputBounds bounds = {};
     bool closing = false;                  // no longer listened to
     int hellos = 0;                        // being looked up
     std::uint64_t servers = 0;             // the list it was told of
@@ -118,7 +117,7 @@ class Gateway final : public Links {
   void TakeHello(Link& link, link::Hello hello);
   void TakeRenewal(Link& link, std::string request_pem);
   bool Outdated(const Labels& facts) const;
-  bool TakeOutput(Link& link, std::vector<LogChunk>& chunks);
+  Result<> TakeOutput(Link& link, std::vector<LogChunk>& chunks);
   void Note(Link& link, const link::ServerFrame& frame);
   void SendNow(LinkId link, const link::ServerFrame& frame);
   void CloseSoon(LinkId link, const Error& why);  // from any thread

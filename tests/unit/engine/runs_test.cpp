@@ -200,6 +200,23 @@ TEST_F(Runs, SendsAnUnlistedOrderAgainOnlyToTheSameBoot) {
   EXPECT_EQ(StateOf(run, 2), TaskState::kLost);
 }
 
+TEST_F(Runs, WelcomeSaysHowMuchOutputATaskMayHave) {
+  AddHosts(1);
+  muster::Command command;
+  command.argv = {"true"};
+  command.max_output = 4096;
+  StageSpec stage;
+  stage.action = std::make_shared<const muster::Command>(command);
+  Start(1, stage);
+  const auto task = TakeOrders()[0];
+  Lead();
+  SayHello(1, {{task, link::HeldState::kRunning, {}}});
+  Settle();
+  ASSERT_EQ(frames_.size(), 1U);
+  ASSERT_EQ(frames_[0].frame.welcome->answers.size(), 1U);
+  EXPECT_EQ(frames_[0].frame.welcome->answers[0].max_output, 4096U);
+}
+
 TEST_F(Runs, BelievesAHelloAboutWorkOfAnEarlierLeader) {
   AddHosts(1);
   const RunId run = Start(1);

@@ -69,10 +69,12 @@ ServerFrame RandomServerFrame(RandomValues& random) {
     for (auto left = random.Number(4); left > 0; --left)
       frame.welcome->servers.push_back("https://" + random.Text());
     for (auto left = random.Number(4); left > 0; --left)
-      frame.welcome->answers.push_back({.task = random.Key(),
-                                        .verb = static_cast<Verb>(1 + random.Number(3)),
-                                        .durable_offset = random.Number(1ULL << 40),
-                                        .grace = random.Span()});
+      frame.welcome->answers.push_back(
+          {.task = random.Key(),
+           .verb = static_cast<Verb>(1 + random.Number(3)),
+           .durable_offset = random.Number(1ULL << 40),
+           .grace = random.Span(),
+           .max_output = random.Coin() ? std::optional(random.Number(1ULL << 40)) : std::nullopt});
   }
   if (random.Coin()) frame.refusal = Refusal{.code = random.Text(), .message = random.Text()};
   if (random.Coin()) {

@@ -117,11 +117,13 @@ class GatewayTest : public ::testing::Test {
     frame.welcome->host = kHost;
     Tell(std::move(frame));
   }
-  void Order(const TaskKey& task) {
+  void Order(const TaskKey& task, std::uint64_t max_output = Command().max_output) {
+    Command command;
+    command.max_output = max_output;
     link::ServerFrame frame;
     frame.orders.emplace_back();
     frame.orders[0].task = task;
-    frame.orders[0].command = std::make_shared<const Command>();
+    frame.orders[0].command = std::make_shared<const Command>(std::move(command));
     Tell(std::move(frame));
   }
 
@@ -196,6 +198,19 @@ TEST_F(GatewayTest, OutputOfATaskTheNodeDoesNotHoldIsDropped) {
   SayOutput(kTask, 10, 10);
   EXPECT_EQ(logs_.appended, 1U);
   EXPECT_EQ(link_->closes, 0);
+}
+
+TEST_F(GatewayTest, OutputPastTheQuotaClosesTheLink) {
+  SayHello();
+  Welcome();
+  Order(kTask, 100);
+  SayOutput(kTask, 0, 60);
+  SayOutput(kTask, 60, 40);
+  EXPECT_EQ(logs_.appended, 2U);
+  EXPECT_EQ(link_->closes, 0);
+  SayOutput(kTask, 100, 1);
+  EXPECT_EQ(logs_.appended, 2U);
+  EXPECT_EQ(link_->closes, 1);
 }
 
 TEST_F(GatewayTest, OutputOfAnotherHostClosesTheLink) {
