@@ -130,7 +130,7 @@ void SimServer::Restore() {
 std::optional<LinkId> SimServer::Open(std::string key, ServerPort port) {
   if (!Up()) return std::nullopt;
   const LinkId id(++next_link_);
-  links_[id] = {std::move(key), std::move(port), {}};
+  links_[id] = {.key = std::move(key), .port = std::move(port), .host = {}};
   return id;
 }
 
@@ -162,6 +162,8 @@ void SimServer::Receive(LinkId id, link::NodeFrame frame) {
     SendFrame(id, std::move(answer));
   }
   if ((frame.chunks.empty() && frame.reports.empty()) || !link.host) return;
+  if (const auto sifted = link.bounds.Sift(link.host, frame.chunks); !sifted)
+    throw Violation(sifted.error().message);
   process_->intake->Take(id, link.host, std::move(frame));
 }
 
@@ -208,6 +210,7 @@ void SimServer::SendFrame(LinkId id, link::ServerFrame frame) {
   if (!frame.orders.empty() && forbidden_.contains(found->second.key))
     throw Violation("an order went to a revoked host");
   if (frame.welcome) found->second.host = frame.welcome->host;
+  found->second.bounds.Note(frame);
   found->second.port.to_node(std::move(frame));
 }
 

@@ -10,6 +10,7 @@
 
 #include "engine/pipeline.hpp"
 #include "server/gateway/intake.hpp"
+#include "server/gateway/output_bounds.hpp"
 #include "sim/servers.hpp"
 #include "sim/sim_store.hpp"
 
@@ -60,6 +61,7 @@ class SimServer final : public Links, public Servers {
     std::string key;
     ServerPort port;
     HostId host;
+    server::OutputBounds bounds = {};
   };
 
   void AskAs(MakeCommand make, Answered answer) override;

@@ -97,19 +97,8 @@ void Gateway::OnFrame(net::LinkConnection& connection, const std::string& bytes)
   intake_.Take(id, link.host, std::move(*frame));
 }
 
-// Leaves out what is not expected. What is another host's is the intake's business.
 Result<> Gateway::TakeOutput(Link& link, std::vector<LogChunk>& chunks) {
-  using Verdict = OutputBounds::Verdict;
-  std::optional<TaskKey> past_quota;
-  std::erase_if(chunks, [&](const LogChunk& chunk) {
-    if (chunk.task.host != link.host) return false;
-    const Verdict verdict = link.bounds.Judge(chunk);
-    if (verdict == Verdict::kTooMuch) past_quota = chunk.task;
-    return verdict != Verdict::kTake;
-  });
-  if (past_quota)
-    return Fail(ErrorCode::kDenied, "the node sends more output of {} than its task may have",
-                FormatTaskKey(*past_quota));
+  if (const auto sifted = link.bounds.Sift(link.host, chunks); !sifted) return sifted;
   if (chunks.empty()) return {};
   std::size_t bytes = 0;
   for (const auto& chunk : chunks) bytes += sizeof(LogChunk) + chunk.data.size();
@@ -200,10 +189,8 @@ void Gateway::Note(Link& link, const link::ServerFrame& frame) {
   if (frame.welcome) {
     link.host = frame.welcome->host;
     link.name = frame.welcome->host_name;
-    link.bounds.Begin(*frame.welcome);
   }
-  for (const auto& order : frame.orders) link.bounds.Add(order);
-  for (const auto& task : frame.forgets) link.bounds.Forget(task);
+  link.bounds.Note(frame);
   // Only the intake acknowledges, once for each frame it took, in their order.
   if (frame.log_acks.empty() || link.storing.empty()) return;
   link.storing_bytes -= link.storing.front();

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
+#include "base/result.hpp"
 #include "domain/log.hpp"
 #include "link/messages.hpp"
 
@@ -13,21 +15,18 @@ namespace muster::server {
 // so that a host can fill the server's disk with no more than it was asked for.
 class OutputBounds {
  public:
-  void Begin(const link::Welcome& welcome);
-  void Add(const link::Order& order);
-  void Forget(const TaskKey& task) { tasks_.erase(task); }
+  void Note(const link::ServerFrame& told);  // to the node
 
-  enum class Verdict : std::uint8_t {
-    kTake,
-    // A task may be forgotten here while its last output is on the way, and a node that says Hello
-    // twice may send on from the first Welcome: output that is not expected, or that begins past
-    // what came before it, is left out and nothing more. The node sends from where it was told.
-    kLeaveOut,
-    kTooMuch,  // past the quota
-  };
-  Verdict Judge(const LogChunk& chunk);
+  // Leaves out what is not expected of this host, and nothing more happens: a task may be forgotten
+  // here while its last output is on the way, and a node that says Hello twice may send on from the
+  // first Welcome, past what the second one says is durable. What is another host's stays in: that
+  // is the intake's business. kDenied: output past its task's quota.
+  Result<> Sift(HostId host, std::vector<LogChunk>& chunks);
 
  private:
+  enum class Verdict : std::uint8_t { kTake, kLeaveOut, kTooMuch };
+  Verdict Judge(const LogChunk& chunk);
+
   struct Room {
     std::uint64_t next = 0;  // what came, or is durable, ends here
     std::uint64_t most = 0;  // bytes in all

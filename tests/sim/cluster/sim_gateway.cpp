@@ -27,7 +27,7 @@ SimGateway::SimGateway(World& world, Life life, const SimClock& clock, Store& st
                .stored = {}}) {}
 
 void SimGateway::Open(LinkId id, std::string key, ServerPort port) {
-  links_[id] = {std::move(key), std::move(port), {}};
+  links_[id] = {.key = std::move(key), .port = std::move(port), .host = {}};
 }
 
 void SimGateway::Receive(LinkId id, link::NodeFrame frame) {
@@ -44,6 +44,8 @@ void SimGateway::Receive(LinkId id, link::NodeFrame frame) {
     link.port.to_node(std::move(answer));
   }
   if ((frame.chunks.empty() && frame.reports.empty()) || !link.host) return;
+  if (const auto sifted = link.bounds.Sift(link.host, frame.chunks); !sifted)
+    throw Violation(sifted.error().message);
   intake_.Take(id, link.host, std::move(frame));
 }
 
@@ -74,6 +76,7 @@ void SimGateway::Deliver(LinkId id, link::ServerFrame frame) {
   const auto found = links_.find(id);
   if (found == links_.end()) return;
   if (frame.welcome) found->second.host = frame.welcome->host;
+  found->second.bounds.Note(frame);
   found->second.port.to_node(std::move(frame));
 }
 

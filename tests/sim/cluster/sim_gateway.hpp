@@ -6,6 +6,7 @@
 
 #include "server/gateway/hearing.hpp"
 #include "server/gateway/intake.hpp"
+#include "server/gateway/output_bounds.hpp"
 #include "sim/cluster/sim_clock.hpp"
 #include "sim/cluster/sim_life.hpp"
 #include "sim/servers.hpp"
@@ -38,6 +39,7 @@ class SimGateway {
     std::string key;
     ServerPort port;
     HostId host;
+    server::OutputBounds bounds = {};
   };
   void TakeHello(Link& link, LinkId id, link::Hello hello);
 

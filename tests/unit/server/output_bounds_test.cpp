@@ -5,89 +5,101 @@
 namespace muster::server {
 namespace {
 
-using Verdict = OutputBounds::Verdict;
+constexpr TaskKey kBoundedTask{RunId(1), Visit(1), 0, HostId(7), Attempt(1)};
+constexpr TaskKey kUnheldTask{RunId(2), Visit(1), 0, HostId(7), Attempt(1)};
 
-constexpr TaskKey kTask{RunId(1), Visit(1), 0, HostId(7), Attempt(1)};
-constexpr TaskKey kOther{RunId(2), Visit(1), 0, HostId(7), Attempt(1)};
-
-LogChunk Chunk(std::uint64_t offset, std::size_t size, const TaskKey& task = kTask) {
-  return {task, offset, Stream::kStdout, {}, std::string(size, 'x')};
-}
-
-link::Order OrderOf(std::uint64_t max_output) {
+link::ServerFrame OrderWithQuota(std::uint64_t max_output) {
   Command command;
   command.max_output = max_output;
-  link::Order order;
-  order.task = kTask;
-  order.command = std::make_shared<const Command>(std::move(command));
-  return order;
+  link::ServerFrame frame;
+  frame.orders.emplace_back();
+  frame.orders[0].task = kBoundedTask;
+  frame.orders[0].command = std::make_shared<const Command>(std::move(command));
+  return frame;
 }
 
-link::Welcome WelcomeOf(link::TaskAnswer answer) {
-  link::Welcome welcome;
-  welcome.answers.push_back(answer);
-  return welcome;
+link::ServerFrame WelcomeAnswering(const link::TaskAnswer& answer) {
+  link::ServerFrame frame;
+  frame.welcome.emplace();
+  frame.welcome->answers.push_back(answer);
+  return frame;
 }
 
-TEST(OutputBounds, TakesAnOrdersOutputUpToItsQuota) {
-  OutputBounds bounds;
-  bounds.Add(OrderOf(100));
-  EXPECT_EQ(bounds.Judge(Chunk(0, 60)), Verdict::kTake);
-  EXPECT_EQ(bounds.Judge(Chunk(60, 40)), Verdict::kTake);
-  EXPECT_EQ(bounds.Judge(Chunk(100, 1)), Verdict::kTooMuch);
-  EXPECT_EQ(bounds.Judge(Chunk(0, 101)), Verdict::kTooMuch);
+enum class OutputFate { kTaken, kLeftOut, kPastQuota };
+
+class OutputBoundsTest : public ::testing::Test {
+ protected:
+  OutputFate Send(std::uint64_t offset, std::size_t size, const TaskKey& task = kBoundedTask) {
+    std::vector<LogChunk> chunks{{task, offset, Stream::kStdout, {}, std::string(size, 'x')}};
+    if (const auto sifted = bounds_.Sift(kBoundedTask.host, chunks); !sifted) {
+      EXPECT_EQ(sifted.error().code, ErrorCode::kDenied);
+      return OutputFate::kPastQuota;
+    }
+    return chunks.empty() ? OutputFate::kLeftOut : OutputFate::kTaken;
+  }
+
+  OutputBounds bounds_;
+};
+
+TEST_F(OutputBoundsTest, TakesAnOrdersOutputUpToItsQuota) {
+  bounds_.Note(OrderWithQuota(100));
+  EXPECT_EQ(Send(0, 60), OutputFate::kTaken);
+  EXPECT_EQ(Send(60, 40), OutputFate::kTaken);
+  EXPECT_EQ(Send(100, 1), OutputFate::kPastQuota);
+  EXPECT_EQ(Send(0, 101), OutputFate::kPastQuota);
 }
 
-TEST(OutputBounds, SecondOrderOfATaskGivesNoMoreRoom) {
-  OutputBounds bounds;
-  bounds.Add(OrderOf(100));
-  ASSERT_EQ(bounds.Judge(Chunk(0, 100)), Verdict::kTake);
-  bounds.Add(OrderOf(200));
-  EXPECT_EQ(bounds.Judge(Chunk(100, 1)), Verdict::kTooMuch);
+TEST_F(OutputBoundsTest, SecondOrderOfATaskGivesNoMoreRoom) {
+  bounds_.Note(OrderWithQuota(100));
+  ASSERT_EQ(Send(0, 100), OutputFate::kTaken);
+  bounds_.Note(OrderWithQuota(200));
+  EXPECT_EQ(Send(100, 1), OutputFate::kPastQuota);
 }
 
-TEST(OutputBounds, TakesWhatIsSentAgain) {
-  OutputBounds bounds;
-  bounds.Add(OrderOf(100));
-  ASSERT_EQ(bounds.Judge(Chunk(0, 50)), Verdict::kTake);
-  EXPECT_EQ(bounds.Judge(Chunk(0, 50)), Verdict::kTake);
-  EXPECT_EQ(bounds.Judge(Chunk(40, 20)), Verdict::kTake);
-  EXPECT_EQ(bounds.Judge(Chunk(60, 1)), Verdict::kTake);
+TEST_F(OutputBoundsTest, TakesWhatIsSentAgain) {
+  bounds_.Note(OrderWithQuota(100));
+  ASSERT_EQ(Send(0, 50), OutputFate::kTaken);
+  EXPECT_EQ(Send(0, 50), OutputFate::kTaken);
+  EXPECT_EQ(Send(40, 20), OutputFate::kTaken);
+  EXPECT_EQ(Send(60, 1), OutputFate::kTaken);
 }
 
-TEST(OutputBounds, LeavesOutWhatFollowsAHole) {
-  OutputBounds bounds;
-  bounds.Add(OrderOf(100));
-  EXPECT_EQ(bounds.Judge(Chunk(1, 10)), Verdict::kLeaveOut);
-  EXPECT_EQ(bounds.Judge(Chunk(0, 10)), Verdict::kTake);
-  EXPECT_EQ(bounds.Judge(Chunk(11, 10)), Verdict::kLeaveOut);
+TEST_F(OutputBoundsTest, LeavesOutWhatFollowsAHole) {
+  bounds_.Note(OrderWithQuota(100));
+  EXPECT_EQ(Send(1, 10), OutputFate::kLeftOut);
+  EXPECT_EQ(Send(0, 10), OutputFate::kTaken);
+  EXPECT_EQ(Send(11, 10), OutputFate::kLeftOut);
 }
 
-TEST(OutputBounds, LeavesOutTasksThatAreNotHeld) {
-  OutputBounds bounds;
-  bounds.Add(OrderOf(100));
-  EXPECT_EQ(bounds.Judge(Chunk(0, 1, kOther)), Verdict::kLeaveOut);
-  bounds.Forget(kTask);
-  EXPECT_EQ(bounds.Judge(Chunk(0, 1)), Verdict::kLeaveOut);
+TEST_F(OutputBoundsTest, LeavesOutTasksThatAreNotHeld) {
+  bounds_.Note(OrderWithQuota(100));
+  EXPECT_EQ(Send(0, 1, kUnheldTask), OutputFate::kLeftOut);
+  link::ServerFrame forget;
+  forget.forgets.push_back(kBoundedTask);
+  bounds_.Note(forget);
+  EXPECT_EQ(Send(0, 1), OutputFate::kLeftOut);
 }
 
-TEST(OutputBounds, WelcomeBeginsAnewFromWhatIsDurable) {
-  OutputBounds bounds;
-  bounds.Add(OrderOf(100));
-  ASSERT_EQ(bounds.Judge(Chunk(0, 70)), Verdict::kTake);
-  bounds.Begin(WelcomeOf({.task = kTask, .durable_offset = 50, .max_output = 100}));
-  EXPECT_EQ(bounds.Judge(Chunk(70, 10)), Verdict::kLeaveOut);
-  EXPECT_EQ(bounds.Judge(Chunk(50, 50)), Verdict::kTake);
-  EXPECT_EQ(bounds.Judge(Chunk(100, 1)), Verdict::kTooMuch);
-  bounds.Begin(WelcomeOf({.task = kTask, .verb = link::Verb::kForget, .max_output = 100}));
-  EXPECT_EQ(bounds.Judge(Chunk(0, 1)), Verdict::kLeaveOut);
+TEST_F(OutputBoundsTest, LetsThroughWhatIsAnotherHosts) {
+  EXPECT_EQ(Send(0, 1, {RunId(1), Visit(1), 0, HostId(8), Attempt(1)}), OutputFate::kTaken);
 }
 
-TEST(OutputBounds, UnknownQuotaBoundsNothingButHoles) {
-  OutputBounds bounds;
-  bounds.Begin(WelcomeOf({.task = kTask, .durable_offset = 1ULL << 40}));
-  EXPECT_EQ(bounds.Judge(Chunk(1ULL << 40, 10)), Verdict::kTake);
-  EXPECT_EQ(bounds.Judge(Chunk((1ULL << 40) + 11, 10)), Verdict::kLeaveOut);
+TEST_F(OutputBoundsTest, WelcomeBeginsAnewFromWhatIsDurable) {
+  bounds_.Note(OrderWithQuota(100));
+  ASSERT_EQ(Send(0, 70), OutputFate::kTaken);
+  bounds_.Note(WelcomeAnswering({.task = kBoundedTask, .durable_offset = 50, .max_output = 100}));
+  EXPECT_EQ(Send(70, 10), OutputFate::kLeftOut);
+  EXPECT_EQ(Send(50, 50), OutputFate::kTaken);
+  EXPECT_EQ(Send(100, 1), OutputFate::kPastQuota);
+  bounds_.Note(
+      WelcomeAnswering({.task = kBoundedTask, .verb = link::Verb::kForget, .max_output = 100}));
+  EXPECT_EQ(Send(0, 1), OutputFate::kLeftOut);
+}
+
+TEST_F(OutputBoundsTest, UnknownQuotaBoundsNothingButHoles) {
+  bounds_.Note(WelcomeAnswering({.task = kBoundedTask, .durable_offset = 1ULL << 40}));
+  EXPECT_EQ(Send(1ULL << 40, 10), OutputFate::kTaken);
+  EXPECT_EQ(Send((1ULL << 40) + 11, 10), OutputFate::kLeftOut);
 }
 
 }  // namespace
