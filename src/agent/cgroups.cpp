@@ -18,6 +18,7 @@ namespace muster::agent {
 namespace {
 
 constexpr std::string_view kAgentGroup = "/agent";
+constexpr std::string_view kControlGroup = "/.control";  // where systemd runs what follows a stop
 
 std::string_view ControllerOf(Resource resource) {
   switch (resource) {
@@ -217,6 +218,25 @@ Cgroups Cgroups::Open(const Options& options) {
   for (const Resource resource : kResources)
     groups.places_[static_cast<std::size_t>(resource)] = Find(resource, *mounts, *own);
   return groups;
+}
+
+Result<> Cgroups::Release(const Options& options) {
+  const auto mounts = ReadFile(options.mounts);
+  const auto own = ReadFile(options.own);
+  if (!mounts) return Fail(mounts.error());
+  if (!own) return Fail(own.error());
+  auto group = OwnGroup(*own, "");
+  if (!group) return {};
+  if (group->ends_with(kControlGroup)) group->resize(group->size() - kControlGroup.size());
+  const auto folder = GroupFolder(*mounts, "", *group);
+  if (!folder || !Exists(fmt::format("{}{}", *folder, kAgentGroup))) return {};
+  const std::string knob = *folder + "/cgroup.subtree_control";
+  std::string wish;
+  for (const Resource resource : kResources)
+    if (HasWord(knob, ControllerOf(resource))) wish += fmt::format("-{} ", ControllerOf(resource));
+  const int error = wish.empty() ? 0 : WriteKnob(knob, wish);
+  if (error != 0) return Fail(ErrorCode::kUnavailable, "{}: {}", knob, ErrnoText(error));
+  return {};
 }
 
 Cgroups Cgroups::None(const std::string& reason) {

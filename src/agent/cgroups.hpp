@@ -81,6 +81,13 @@ class Cgroups {
   // moves into a group of its own below, `agent`.
   static Cgroups Open(const Options& options);
 
+  // For the service manager, after an agent ended: takes back what Open handed out to the groups
+  // below that of the agent. Version 2 has no room for a process in a group that hands out
+  // controllers, so systemd could not put the next agent there while tasks keep the group alive.
+  // Their limits are not in force until that agent sets them again. Does nothing where Open moved
+  // no agent. kUnavailable: the kernel refuses.
+  static Result<> Release(const Options& options);
+
   // Of the names of all its groups; differs between agents.
   void UsePrefix(std::string prefix) { prefix_ = std::move(prefix); }
 

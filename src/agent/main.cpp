@@ -260,6 +260,10 @@ int main(int argc, char** argv) {
   }
   if (argc == 3 && std::string_view(argv[1]) == "transfer")
     return muster::agent::RunTransfer(argv[2]);
+  if (argc == 2 && std::string_view(argv[1]) == "release-cgroups") {
+    const auto released = muster::agent::Cgroups::Release({});
+    return released ? 0 : Exit(released.error());
+  }
   const bool check = argc >= 2 && std::string_view(argv[1]) == "check-config";
 
   CLI::App app(
@@ -268,7 +272,8 @@ int main(int argc, char** argv) {
       "  muster-agent --server https://muster:8440 --data /var/lib/muster-agent --join TOKEN\n"
       "  muster-agent --data /var/lib/muster-agent          (once it has joined)\n"
       "  muster-agent --config /etc/muster/agent.yaml       (as the packages do; SIGHUP reloads)\n"
-      "  muster-agent check-config                          (says what is wrong, or in force)");
+      "  muster-agent check-config                          (says what is wrong, or in force)\n"
+      "  muster-agent release-cgroups                       (for systemd, after the agent ended)");
   Flags flags;
   AddOptions(app, flags);
   try {

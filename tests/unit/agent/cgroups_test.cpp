@@ -58,6 +58,10 @@ class CgroupsTest : public ::testing::Test {
     Put("mounts", fmt::format("1 1 0:1 / {}/v2 rw - cgroup2 cgroup2 rw\n", folder_.Path()));
     return OpenHere();
   }
+  Result<> ReleaseFrom(const std::string& own) {
+    Put("own", own);
+    return Cgroups::Release({.mounts = folder_ / "mounts", .own = folder_ / "own"});
+  }
   Cgroups OpenV1() {
     Make("memory/a", {});
     Make("pids", {});
@@ -157,6 +161,18 @@ TEST_F(CgroupsTest, HandsControllersDown) {
   EXPECT_EQ(Get("v2/svc/cgroup.subtree_control"), "+memory");
   EXPECT_TRUE(groups.WhyNot(Resource::kCpu));
   EXPECT_NE(groups.WhyNot(Resource::kCpu)->find("cpu"), std::string::npos);
+}
+
+TEST_F(CgroupsTest, ReleasesWhatWasHandedDownByAnAgentThatMoved) {
+  OpenV2("cpu io memory pids", "cpu io memory pids");
+  ASSERT_TRUE(ReleaseFrom("0::/svc/.control\n"));
+  EXPECT_EQ(Get("v2/svc/cgroup.subtree_control"), "cpu io memory pids\n") << "nobody moved";
+  Make("v2/svc/agent", {});
+  ASSERT_TRUE(ReleaseFrom("0::/svc/.control\n"));
+  EXPECT_EQ(Get("v2/svc/cgroup.subtree_control"), "-memory -cpu -pids ");
+  EXPECT_TRUE(ReleaseFrom("0::/svc\n")) << "nothing is handed down any more";
+  EXPECT_TRUE(ReleaseFrom("0::/elsewhere\n"));
+  EXPECT_TRUE(ReleaseFrom("4:memory:/a/b\n"));
 }
 
 TEST_F(CgroupsTest, ALimitThatCannotBeSetIsRefused) {
