@@ -4,6 +4,7 @@ import base64
 import http.client
 import json
 import os
+import re
 import socket
 import ssl
 import struct
@@ -99,13 +100,38 @@ class Link(Wire):
 
     def frame(self, payload, opcode=2, claimed=None):
         size = len(payload) if claimed is None else claimed
+        # The shortest way to say the size, as a longer one is refused before the payload is looked at.
+        if size < 126:
+            head = struct.pack("!BB", 0x80 | opcode, 0x80 | size)
+        elif size < 1 << 16:
+            head = struct.pack("!BBH", 0x80 | opcode, 0x80 | 126, size)
+        else:
+            head = struct.pack("!BBQ", 0x80 | opcode, 0x80 | 127, size)
         # A mask of zeros leaves the payload as it is.
-        self.socket.sendall(struct.pack("!BBQ", 0x80 | opcode, 0x80 | 127, size) + b"\0\0\0\0" + payload)
+        self.socket.sendall(head + b"\0\0\0\0" + payload)
 
     def closed(self):
-        """Reads until the server closes."""
-        read_all(self.socket)
+        """Reads until the server closes, and agrees when it says that it will: else it waits for that a while."""
+        try:
+            while head := self.socket.recv(1):
+                size = self._exactly(1)[0]
+                if size > 125:
+                    size = int.from_bytes(self._exactly(2 if size == 126 else 8), "big")
+                self._exactly(size)
+                if head[0] & 0xF == 8:
+                    self.frame(b"", opcode=8)
+        except (ConnectionError, ssl.SSLError):
+            pass
         return True
+
+    def _exactly(self, size):
+        data = b""
+        while len(data) < size:
+            piece = self.socket.recv(size - len(data))
+            if not piece:
+                raise ConnectionError("the server closed within a frame")
+            data += piece
+        return data
 
 
 class Guessing(ClusterTest):
@@ -253,7 +279,13 @@ class Links(ClusterTest):
 
     def test_a_flood_without_reading_closes_the_link(self):
         beat = struct.pack("!BB", 0x82, 0x80 | 4) + b"\0\0\0\0" + b"\x1a\x02\x08\x01"
+        settings = (self.cluster.agents["bad"].data / "agent.conf").read_text()
+        store = re.search(r"^store = (\w+)$", settings, re.M).group(1).encode()
+        # NodeFrame.hello: version, store, boot, session.
+        hello = b"\x0a\x050.1.0\x22" + bytes([len(store)]) + store + b"\x2a\x01b\x30\xff\xff\x03"
         with self.link() as link:
+            link.frame(b"\x12" + bytes([len(hello)]) + hello)
+            self.cluster.wait_online("bad")
             try:
                 for _ in range(200):
                     link.socket.sendall(beat * 5_000)
