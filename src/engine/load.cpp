@@ -20,6 +20,7 @@ void ArmAttempts(State& state, OpenRun& open, OpenVisit& visit, Now now) {
     const Duration bound = AttemptBound(state.options, *SharedCommandOf(open.SpecOf(visit)));
     const Duration out = std::clamp(now.wall - task.sent, Duration(0), bound);
     Slot& slot = visit.At(ordinal);
+    slot.wait_until = now.mono + state.options.reconnect_bound + open.SpecOf(visit).wait_offline;
     slot.deadline =
         bound == Duration::max() ? kNever : now.mono + state.options.takeover_grace + (bound - out);
     if (slot.deadline != kNever)

@@ -233,6 +233,9 @@ void SettleUnlisted(Turn& turn, HostEntry& entry, const link::Hello& hello,
                     "the host never got the order");
       EndUnsent(turn, run, visit, ordinal, TaskEvent::kStop,
                 "stopped before the host got the order");
+    } else if (visit.At(ordinal).wait_until <= turn.now.mono) {
+      const TaskKey key = record.key;
+      TryAgain(turn, key, TaskEvent::kRefusedLate, "the host never got the order");
     } else {
       SendAgain(turn, run, visit, record, entry);
     }
@@ -348,7 +351,7 @@ void Decide(Turn& turn, const LinkClosed& command) {
   if (entry.link != command.link) return;
   entry.link = {};
   // When it was last known to be there; a link may have been open for months.
-  entry.host.last_hello = turn.now.wall;
+  entry.host.last_hello = std::max(entry.host.last_hello, turn.now.wall + -command.silent);
   turn.Put(PutHost{entry.host});
   for (const TaskPlace& place : entry.queued) {
     OpenRun& run = turn.state.runs.at(place.run);
@@ -357,6 +360,11 @@ void Decide(Turn& turn, const LinkClosed& command) {
     slot.wait_until = std::max(turn.now.mono, slot.retry_at) + run.SpecOf(visit).wait_offline;
     ArmWait(turn, run, visit, place.ordinal);
     StopWaiting(turn, place);
+  }
+  for (const TaskPlace& place : entry.open) {
+    OpenRun& run = turn.state.runs.at(place.run);
+    OpenVisit& visit = run.visits.at(place.visit);
+    visit.At(place.ordinal).wait_until = turn.now.mono + run.SpecOf(visit).wait_offline;
   }
   turn.Tell(HostNews{entry.host, false, entry.address});
 }

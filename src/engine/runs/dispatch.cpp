@@ -46,6 +46,9 @@ void Dispatch(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal,
     }
   }
   ++slot.attempt;
+  // What waited for something else, a key for example, has the whole wait for its host before it.
+  if (slot.wait_until <= turn.now.mono)
+    slot.wait_until = turn.now.mono + run.SpecOf(visit).wait_offline;
   record.state = TaskState::kSent;
   record.sent = turn.now.wall;
   record.store = host.host.store;

@@ -200,6 +200,46 @@ TEST_F(Runs, SendsAnUnlistedOrderAgainOnlyToTheSameBoot) {
   EXPECT_EQ(StateOf(run, 2), TaskState::kLost);
 }
 
+TEST_F(Runs, SendsAnUnlistedOrderAgainOnlyWithinTheWaitForTheHost) {
+  AddHosts(2);
+  StageSpec stage;
+  stage.wait_offline = std::chrono::seconds(15);
+  const RunId run = Start(2, stage);
+  const auto orders = TakeOrders();
+  Advance(std::chrono::seconds(30));
+  Cut(1);
+  Cut(2);
+  Advance(std::chrono::seconds(14));
+  SayHello(1);
+  Settle();
+  EXPECT_EQ(TakeOrders(), std::vector<TaskKey>{orders[0]});
+  Advance(std::chrono::seconds(2));
+  SayHello(2);
+  Settle();
+  EXPECT_TRUE(TakeOrders().empty());
+  EXPECT_EQ(StateOf(run, 2), TaskState::kUnreachable);
+  End(orders[0]);
+  EXPECT_EQ(Find(run).state, RunState::kSucceeded);
+}
+
+TEST_F(Runs, SendsAnUnlistedOrderAgainUnderTheNextLeaderForAsLongAsHostsMayNeedToFindIt) {
+  AddHosts(2);
+  StageSpec stage;
+  stage.wait_offline = std::chrono::seconds(15);
+  const RunId run = Start(2, stage);
+  const auto orders = TakeOrders();
+  Lead();
+  Advance(std::chrono::seconds(74));
+  SayHello(1);
+  Settle();
+  EXPECT_EQ(TakeOrders(), std::vector<TaskKey>{orders[0]});
+  Advance(std::chrono::seconds(2));
+  SayHello(2);
+  Settle();
+  EXPECT_TRUE(TakeOrders().empty());
+  EXPECT_EQ(StateOf(run, 2), TaskState::kUnreachable);
+}
+
 TEST_F(Runs, WelcomeSaysHowMuchOutputATaskMayHave) {
   AddHosts(1);
   muster::Command command;
