@@ -363,6 +363,7 @@ struct NodeReports {
 
 struct LinkClosed {
   LinkId link;
+  Duration silent{};  // how long the node had said nothing by then
 };
 
 using Command =

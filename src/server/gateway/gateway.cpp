@@ -50,17 +50,22 @@ Gateway::Gateway(net::EventLoop& loop, Store& store, LogStore& logs, const Clock
 void Gateway::OnLink(std::shared_ptr<net::LinkConnection> connection) {
   const LinkId id(connection->Id());
   spdlog::debug("link opened link={} remote={}", id.value, connection->Remote());
+  const MonoTime now = clock_.Read().mono;
   links_.insert_or_assign(id, Link{.connection = std::move(connection),
-                                   .allowance = {kMostAtOnce, kMostPerSecond, clock_.Read().mono}});
+                                   .allowance = {kMostAtOnce, kMostPerSecond, now},
+                                   .heard = now});
   link_count_ = links_.size();
 }
 
 void Gateway::OnClosed(net::LinkConnection& connection) {
   const LinkId id(connection.Id());
-  if (links_.erase(id) == 0) return;
+  const auto found = links_.find(id);
+  if (found == links_.end()) return;
+  const Duration silent = clock_.Read().mono - found->second.heard;
+  links_.erase(found);
   link_count_ = links_.size();
   spdlog::debug("link ended link={} remote={}", id.value, connection.Remote());
-  submit_(engine::LinkClosed{id});
+  submit_(engine::LinkClosed{id, silent});
 }
 
 void Gateway::OnFrame(net::LinkConnection& connection, const std::string& bytes) {
@@ -73,6 +78,7 @@ void Gateway::OnFrame(net::LinkConnection& connection, const std::string& bytes)
   Link& link = found->second;
   DropUnpermitted(*frame, link.host);
   const Now now = clock_.Read();
+  link.heard = now.mono;
   if (!link.allowance.Take(CostOf(*frame), now.mono))
     return CloseNow(id, "the node sends more than can be acted on");
   // Who it is and whether it may stay is judged by its Hello.

@@ -101,6 +101,7 @@ class Gateway final : public Links {
   struct Link {
     std::shared_ptr<net::LinkConnection> connection;
     Allowance allowance;    // of frames, tasks and reports
+    MonoTime heard;         // when it spoke last
     bool greeted = false;   // said Hello
     HostId host = {};       // known once welcomed
     std::string name = {};  // as well

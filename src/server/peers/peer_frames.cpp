@@ -1,5 +1,7 @@
 #include "server/peers/peer_frames.hpp"
 
+#include <algorithm>
+
 #include "peers.pb.h"
 
 namespace muster::server {
@@ -70,6 +72,7 @@ void Put(const engine::NodeReports& reports, wire::FollowerItem* out) {
 
 void Put(const engine::LinkClosed& closed, wire::FollowerItem* out) {
   out->set_closed(closed.link.value);
+  out->set_silent_ms(closed.silent.count());
 }
 
 void Put(const StoredOutput& stored, wire::FollowerItem* out) {
@@ -131,7 +134,8 @@ Result<FollowerItem> Take(const wire::FollowerItem& item) {
     case wire::FollowerItem::kSaid:
       return Take(item.said());
     case wire::FollowerItem::kClosed:
-      return engine::LinkClosed{LinkId(item.closed())};
+      return engine::LinkClosed{LinkId(item.closed()),
+                                Duration(std::max<std::int64_t>(item.silent_ms(), 0))};
     case wire::FollowerItem::kStored:
       return StoredOutput{TakeKey(item.stored().task()), item.stored().from(), item.stored().end()};
     case wire::FollowerItem::WHAT_NOT_SET:

@@ -258,6 +258,14 @@ TEST_F(Joining, LinkThatClosesIsWhenAHostWasLastSeen) {
   EXPECT_EQ(HostNamed("h1").last_hello, seen);
 }
 
+TEST_F(Joining, HostThatFellSilentWasLastSeenWhenItSpokeLast) {
+  AddHosts(1);
+  Advance(std::chrono::hours(1));
+  Tell(LinkClosed{link_of_.at(1), std::chrono::seconds(45)});
+  Settle();
+  EXPECT_EQ(now_.wall - HostNamed("h1").last_hello, Duration(std::chrono::seconds(45)));
+}
+
 TEST_F(Joining, RemovedHostEndsWhatItHeldAndItsIdIsNotGivenAgain) {
   AddHosts(1);
   StageSpec stage;

@@ -242,6 +242,16 @@ TEST_F(GatewayTest, StoredOutputMakesRoomForMore) {
   EXPECT_EQ(logs_.appended, 40U);
 }
 
+TEST_F(GatewayTest, EndOfALinkTellsHowLongItsNodeWasSilent) {
+  clock_.ms += 1'000;
+  SayHello();
+  clock_.ms += 45'000;
+  Do([this] { gateway_.OnClosed(*link_); });
+  const auto* closed = std::get_if<engine::LinkClosed>(&commands_.back());
+  ASSERT_NE(closed, nullptr);
+  EXPECT_EQ(closed->silent, Duration(45'000));
+}
+
 TEST_F(GatewayTest, FloodOfFramesClosesTheLink) {
   SayHello();
   link::NodeFrame beat;

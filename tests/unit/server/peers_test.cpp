@@ -87,7 +87,7 @@ TEST(PeerFramesTest, ItemsKeepTheirOrderOverSeveralFrames) {
   constexpr std::uint64_t kItems = 400;
   for (std::uint64_t i = 0; i < kItems; ++i) {
     frames.Add(SomeReports(200));
-    frames.Add(engine::LinkClosed{LinkId(i)});
+    frames.Add(engine::LinkClosed{LinkId(i), Duration(i)});
   }
   const auto sent = frames.Take();
   EXPECT_GT(sent.size(), 1U);
@@ -97,8 +97,10 @@ TEST(PeerFramesTest, ItemsKeepTheirOrderOverSeveralFrames) {
     const auto items = DecodeFollowerFrame(bytes);
     ASSERT_TRUE(items);
     for (const auto& item : *items)
-      if (const auto* one = std::get_if<engine::LinkClosed>(&item))
+      if (const auto* one = std::get_if<engine::LinkClosed>(&item)) {
+        EXPECT_EQ(one->silent, Duration(closed));
         EXPECT_EQ(one->link.value, closed++);
+      }
   }
   EXPECT_EQ(closed, kItems);
   EXPECT_TRUE(frames.Take().empty());
