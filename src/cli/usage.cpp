@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -10,20 +11,20 @@
 namespace muster::cli {
 namespace {
 
-// Letters to change, add or leave out to make one of the other.
+// Letters to change, add, leave out or swap with their neighbour to make one of the other.
 std::size_t Slips(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::vector<std::size_t>> slips(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) slips[i][0] = i;
+  std::iota(slips[0].begin(), slips[0].end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
+      const std::size_t changed = slips[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      slips[i][j] = std::min({slips[i - 1][j] + 1, slips[i][j - 1] + 1, changed});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        slips[i][j] = std::min(slips[i][j], slips[i - 2][j - 2] + 1);
     }
   }
-  return row.back();
+  return slips.back().back();
 }
 
 // The command that was reached before something did not fit.
@@ -81,6 +82,23 @@ std::string Unexpected(const CLI::App& command, const std::string& word) {
   return fmt::format("unexpected '{}'", word);
 }
 
+// What of `extra` does not fit, or a word that was taken for something else before it.
+std::string Culprit(const CLI::App& command, const std::vector<std::string>& extra) {
+  const auto commands = CommandsOf(command);
+  if (!commands.empty()) {
+    // `hosts lable web1`: the slip was taken for hosts.
+    for (const auto* option : command.get_options([](const CLI::Option*) { return true; }))
+      if (option->get_positional() && option->count() > 0 &&
+          !Similar(option->results().front(), commands).empty())
+        return option->results().front();
+    if (!extra.front().starts_with('-')) return extra.front();
+  }
+  // An unknown option leaves what was meant as its value behind as well.
+  const auto option =
+      std::ranges::find_if(extra, [](const auto& text) { return text.starts_with('-'); });
+  return option == extra.end() ? extra.front() : *option;
+}
+
 }  // namespace
 
 std::string PathOf(const CLI::App& command) {
@@ -103,14 +121,11 @@ std::vector<std::string> Similar(std::string_view typed, const std::vector<std::
 std::string ExplainUsage(const CLI::App& root, const CLI::ParseError& problem) {
   const CLI::App& command = Reached(root);
   const auto extra = root.remaining(true);
-  // An unknown option leaves what was meant as its value behind as well.
-  const auto word =
-      std::ranges::find_if(extra, [](const auto& text) { return text.starts_with('-'); });
   std::string message = problem.what();
   if (&command == &root && !OnServer(extra).empty())
     return fmt::format("muster: {}\n", OnServer(extra));
   if (!extra.empty())
-    message = Unexpected(command, word == extra.end() ? extra.front() : *word);
+    message = Unexpected(command, Culprit(command, extra));
   else if (!CommandsOf(command).empty())
     message = fmt::format("expected a command: {}", Listed(CommandsOf(command)));
   return fmt::format("muster: {}\nSee: {} --help\n", message, PathOf(command));

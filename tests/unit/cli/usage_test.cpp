@@ -21,6 +21,9 @@ std::string Complaint(const std::string& line) {
   auto* group = app.add_subcommand("context");
   group->require_subcommand(1);
   group->add_subcommand("use")->add_option("name", text)->required();
+  auto* hosts = app.add_subcommand("hosts");
+  hosts->add_option("targets", text);
+  hosts->add_subcommand("label")->add_option("labelled", text);
   try {
     app.parse(line);
   } catch (const CLI::ParseError& problem) {
@@ -37,6 +40,16 @@ TEST(Usage, NamesWhatMayHaveBeenMeant) {
   EXPECT_THAT(Complaint("context us prod"), HasSubstr("did you mean use?\nSee: muster context "));
 }
 
+TEST(Usage, SpeaksOfTheCommandRatherThanOfWhatCameBehindIt) {
+  EXPECT_THAT(Complaint("rnu -t web1"),
+              HasSubstr("muster has no command 'rnu'; did you mean run?"));
+  EXPECT_THAT(Complaint("--sevrer x"), HasSubstr("muster has no option --sevrer"));
+  EXPECT_THAT(Complaint("hosts lable web1 a=b"),
+              HasSubstr("muster hosts has no command 'lable'; did you mean label?"));
+  EXPECT_THAT(Complaint("hosts lable web1 --yes"), HasSubstr("did you mean label?"));
+  EXPECT_THAT(Complaint("hosts web1 web2"), HasSubstr("muster hosts has no command 'web2'"));
+}
+
 TEST(Usage, SaysWhereHostsAndCommandGo) {
   EXPECT_THAT(Complaint("run web1 uptime"), HasSubstr("unexpected 'web1': hosts go behind -t"));
 }
@@ -50,13 +63,14 @@ TEST(Usage, NamesTheServersProgramForWhatIsItsOwn) {
 }
 
 TEST(Usage, ListsCommandsWhenNoneWasGiven) {
-  EXPECT_THAT(Complaint(""), HasSubstr("expected a command: run, runs, context\n"));
+  EXPECT_THAT(Complaint(""), HasSubstr("expected a command: run, runs, context, hosts\n"));
   EXPECT_THAT(Complaint("context use"), HasSubstr("See: muster context use --help\n"));
 }
 
 TEST(Similar, AllowsASlipOrTwo) {
   const std::vector<std::string> known{"status", "stop", "why"};
   EXPECT_THAT(Similar("statsu", known), ElementsAre("status"));
+  EXPECT_THAT(Similar("wyh", known), ElementsAre("why"));
   EXPECT_THAT(Similar("sto", known), ElementsAre("stop"));
   EXPECT_THAT(Similar("banana", known), IsEmpty());
   EXPECT_THAT(Similar("", known), IsEmpty());
