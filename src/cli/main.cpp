@@ -60,6 +60,18 @@ int Report(const Context& context, const Error& error) {
   return ExitCodeOfError(error.code);
 }
 
+// `muster help hosts label` is `muster hosts label --help`.
+void TakeHelp(std::vector<std::string>& words) {
+  if (words.empty() || words.front() != "help") return;
+  words.erase(words.begin());
+  words.emplace_back("--help");
+}
+
+// Help that was asked for of a command that there is not.
+bool IsAstray(const CLI::App& app) {
+  return app.get_subcommands().empty() && !app.remaining().empty();
+}
+
 // Words after "--" belong to the command on the hosts and are not looked at here.
 std::vector<std::string> TakeArguments(int argc, char** argv, Context& context) {
   std::vector<std::string> all(argv + std::min(1, argc), argv + argc);
@@ -67,6 +79,7 @@ std::vector<std::string> TakeArguments(int argc, char** argv, Context& context) 
   context.has_words = mark != all.end();
   if (context.has_words) context.words.assign(mark + 1, all.end());
   all.erase(mark, all.end());
+  TakeHelp(all);
   std::ranges::reverse(all);  // CLI11 takes them from the back
   return all;
 }
@@ -89,7 +102,7 @@ int Main(int argc, char** argv) {
   try {
     app.parse(TakeArguments(argc, argv, context));
   } catch (const CLI::ParseError& problem) {
-    if (problem.get_exit_code() == 0) return app.exit(problem);  // help
+    if (problem.get_exit_code() == 0 && !IsAstray(app)) return app.exit(problem);  // help, version
     Write(stderr, ExplainUsage(app, problem));
     return kExitUsage;
   }

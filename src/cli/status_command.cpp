@@ -103,7 +103,9 @@ void AddStatus(CLI::App& app, Context& context) {
 }
 
 void AddVersion(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("version", "Say which version this is");
+  app.set_version_flag("--version", fmt::format("muster {}", MUSTER_VERSION),
+                       "Say which version this is");
+  auto* command = app.add_subcommand("version", "Say which version this is (also: --version)");
   command->footer("Examples:\n  muster version");
   command->callback([&context] {
     context.action = [&context]() -> Result<int> {

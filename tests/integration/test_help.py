@@ -49,6 +49,17 @@ class Explained(unittest.TestCase):
                 examples = help_text.stdout.partition("Examples:\n")[2]
                 self.assertIn(f"muster {' '.join(words[:1])}", examples)
 
+    def test_help_and_version_by_other_names(self):
+        for words in ([], ["run"], ["hosts", "label"]):
+            with self.subTest(command=words):
+                asked = ask(MUSTER, "help", *words)
+                self.assertEqual((asked.returncode, asked.stdout), (0, ask(MUSTER, *words, "--help").stdout))
+        astray = ask(MUSTER, "help", "rnu")
+        self.assertEqual((astray.returncode, astray.stdout), (2, ""))
+        self.assertIn("did you mean run?", astray.stderr)
+        version = ask(MUSTER, "--version")
+        self.assertEqual((version.returncode, version.stdout), (0, ask(MUSTER, "version").stdout))
+
     def test_pages_render_without_a_warning(self):
         for page in self.pages:
             with self.subTest(page=page.name):
