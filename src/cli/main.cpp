@@ -106,6 +106,10 @@ int Main(int argc, char** argv) {
     Write(stderr, ExplainUsage(app, problem));
     return kExitUsage;
   }
+  if (const auto empty = ExplainEmpty(app)) {
+    Write(stderr, *empty);
+    return kExitUsage;
+  }
   context.Settle();
   if (context.has_words && !context.takes_words)
     return Report(context, {ErrorCode::kInvalid, "only muster run takes words after --"});

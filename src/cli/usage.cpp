@@ -54,6 +54,14 @@ std::string Listed(const std::vector<std::string>& names) {
   return text;
 }
 
+const CLI::Option* EmptyOption(const CLI::App& command) {
+  if (command.get_group().empty()) return nullptr;
+  for (const auto* option : command.get_options([](const CLI::Option*) { return true; }))
+    if (std::ranges::find(option->results(), "") != option->results().end()) return option;
+  const auto chosen = command.get_subcommands();
+  return chosen.empty() ? nullptr : EmptyOption(*chosen.front());
+}
+
 // Done on the server's machine, by the server's program; "" when the words are none of those.
 std::string OnServer(const std::vector<std::string>& words) {
   constexpr std::string_view kCommands[] = {"backup", "ca", "check-config", "join", "restore"};
@@ -129,6 +137,14 @@ std::string ExplainUsage(const CLI::App& root, const CLI::ParseError& problem) {
   else if (!CommandsOf(command).empty())
     message = fmt::format("expected a command: {}", Listed(CommandsOf(command)));
   return fmt::format("muster: {}\nSee: {} --help\n", message, PathOf(command));
+}
+
+std::optional<std::string> ExplainEmpty(const CLI::App& root) {
+  const auto* option = EmptyOption(root);
+  if (option == nullptr) return std::nullopt;
+  return fmt::format(
+      "muster: the value of {} is empty: give one, or leave it out\nSee: {} --help\n",
+      option->get_name(), PathOf(Reached(root)));
 }
 
 }  // namespace muster::cli

@@ -1,8 +1,15 @@
 #include "cli/usage.hpp"
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "base/text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -11,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string Complaint(const std::string& line) {
+std::string Complaint(std::vector<std::string> words) {
   CLI::App app("Muster", "muster");
   app.fallthrough();
   app.require_subcommand(1);
@@ -24,12 +31,23 @@ std::string Complaint(const std::string& line) {
   auto* hosts = app.add_subcommand("hosts");
   hosts->add_option("targets", text);
   hosts->add_subcommand("label")->add_option("labelled", text);
+  std::vector<std::string> several;
+  app.add_subcommand("cp")->add_option("paths", several);
+  app.add_subcommand("__complete")->group("")->add_option("--line", text);
+  std::ranges::reverse(words);
   try {
-    app.parse(line);
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& problem) {
     return ExplainUsage(app, problem);
   }
-  return "";
+  return ExplainEmpty(app).value_or("");
+}
+
+std::string Complaint(std::string_view line) {
+  std::vector<std::string> words;
+  for (const auto word : Split(line, ' '))
+    if (!word.empty()) words.emplace_back(word);
+  return Complaint(std::move(words));
 }
 
 TEST(Usage, NamesWhatMayHaveBeenMeant) {
@@ -63,8 +81,17 @@ TEST(Usage, NamesTheServersProgramForWhatIsItsOwn) {
 }
 
 TEST(Usage, ListsCommandsWhenNoneWasGiven) {
-  EXPECT_THAT(Complaint(""), HasSubstr("expected a command: run, runs, context, hosts\n"));
+  EXPECT_THAT(Complaint(""), HasSubstr("expected a command: run, runs, context, hosts, cp\n"));
   EXPECT_THAT(Complaint("context use"), HasSubstr("See: muster context use --help\n"));
+}
+
+TEST(Usage, RefusesAnEmptyValueRatherThanTakingItForNone) {
+  EXPECT_THAT(Complaint({"run", "--targets", ""}), HasSubstr("the value of --targets is empty"));
+  EXPECT_THAT(Complaint({"run", "-t", ""}), HasSubstr("See: muster run --help\n"));
+  EXPECT_THAT(Complaint({"hosts", ""}), HasSubstr("the value of targets is empty"));
+  EXPECT_THAT(Complaint({"cp", "a", "", "b"}), HasSubstr("the value of paths is empty"));
+  EXPECT_EQ(Complaint({"run", "-t", "web1"}), "");
+  EXPECT_EQ(Complaint({"__complete", "--line", ""}), "");
 }
 
 TEST(Similar, AllowsASlipOrTwo) {
