@@ -17,9 +17,9 @@ constexpr std::uint64_t kMostUnasked = 50;  // hosts a person need not confirm
 bool Confirmed(const Context& context, std::string_view act, const boost::json::value& plan) {
   const auto hosts = static_cast<std::uint64_t>(NumberOf(plan, "hosts"));
   if (!FlagOf(plan, "says_all") && hosts <= kMostUnasked) return true;
-  Write(stderr, fmt::format("{}\n", ForTerminal(TextOf(plan, "names"), true)));
-  const auto answer = Ask(
-      fmt::format("{} on {} in {}? Type {} to go on: ", act, Hosts(hosts), context.Where(), hosts));
+  const auto answer = Ask(fmt::format(
+      "{}\n{} on {} in {}? Type {} to go on: ", ForTerminal(TextOf(plan, "names"), true), act,
+      Hosts(hosts), context.Where(), hosts));
   return answer && Trim(*answer) == std::to_string(hosts);
 }
 

@@ -43,8 +43,9 @@ struct Context {
   void Settle();
   // Where commands go, for a question: "context prod", or the server's URL.
   std::string Where() const;
-  // True when there is a person to ask: never in a pipe.
-  bool CanAsk() const { return terminal.stdin_tty && terminal.stderr_tty; }
+  // True when there is a person to ask, wherever stdout and stderr lead: never with a pipe as
+  // stdin.
+  bool CanAsk() const { return terminal.stdin_tty; }
   Format OutputFormat() const;
   // A line for the person at the keyboard, on stderr; nothing with --quiet.
   void Say(std::string_view line) const;

@@ -86,11 +86,11 @@ Result<Trust> AskForTrust(const Context& context, const net::Endpoint& endpoint,
                 "the CA of {} is not known here; compare its fingerprint with the server's, then "
                 "give it: --fingerprint {}",
                 url, shown);
-  Write(stderr, fmt::format("The CA of {} is not known here. Its SHA-256 fingerprint is\n  {}\n"
-                            "On the server: openssl x509 -in /var/lib/muster/ca.pem -noout -sha256 "
-                            "-fingerprint\n",
-                            url, shown));
-  const auto answer = Ask("Trust it? Type yes if both are the same: ");
+  const auto answer =
+      Ask(fmt::format("The CA of {} is not known here. Its SHA-256 fingerprint is\n  {}\n"
+                      "On the server: openssl x509 -in /var/lib/muster/ca.pem -noout -sha256 "
+                      "-fingerprint\nTrust it? Type yes if both are the same: ",
+                      url, shown));
   if (!answer || Trim(*answer) != "yes")
     return Fail(ErrorCode::kDenied, "not trusted; nothing was sent or kept");
   return Trust{{.ca_fingerprint = *fingerprint}, true};

@@ -1,12 +1,29 @@
 #include "cli/question.hpp"
 
 #include <array>
+#include <cstdio>
 #include <unistd.h>
 
 #include "cli/output.hpp"
 
 namespace muster::cli {
 namespace {
+
+// The terminal itself; stderr when there is none to open.
+class Screen {
+ public:
+  Screen() : terminal_(std::fopen("/dev/tty", "we")) {}
+  ~Screen() {
+    if (terminal_ != nullptr) std::fclose(terminal_);
+  }
+  Screen(const Screen&) = delete;
+  Screen& operator=(const Screen&) = delete;
+
+  void Show(std::string_view text) { Write(terminal_ == nullptr ? stderr : terminal_, text); }
+
+ private:
+  std::FILE* terminal_;
+};
 
 std::optional<std::string> ReadLine(Signals& signals) {
   std::string line;
@@ -37,22 +54,24 @@ TerminalMode::~TerminalMode() {
 
 std::optional<std::string> Ask(std::string_view question) {
   Signals signals;  // before the question is seen: whoever answers with Ctrl-C gets an answer too
-  Write(stderr, question);
+  Screen screen;
+  screen.Show(question);
   auto answer = ReadLine(signals);
-  if (!answer) Write(stderr, "\n");
+  if (!answer) screen.Show("\n");
   return answer;
 }
 
 std::optional<std::string> AskSecret(std::string_view question) {
   Signals signals;
+  Screen screen;
   std::optional<std::string> answer;
   {
     // Before the question is seen: whoever answers fast must not see the answer.
     const TerminalMode silent(ECHO);
-    Write(stderr, question);
+    screen.Show(question);
     answer = ReadLine(signals);
   }
-  Write(stderr, "\n");
+  screen.Show("\n");
   return answer;
 }
 

@@ -24,8 +24,8 @@ class TerminalMode {
   bool changed_ = false;
 };
 
-// Asks on stderr and reads a line from the terminal, without its end. Nothing when the person
-// pressed Ctrl-C or Ctrl-D instead.
+// Asks on the terminal, also when stderr leads elsewhere, and reads a line from stdin, without its
+// end. Nothing when the person pressed Ctrl-C or Ctrl-D instead.
 std::optional<std::string> Ask(std::string_view question);
 // The same for what nobody should see.
 std::optional<std::string> AskSecret(std::string_view question);

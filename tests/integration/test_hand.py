@@ -5,6 +5,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -14,8 +15,8 @@ from terminal import CONTROL_C, CONTROL_D, AtTerminal  # noqa: E402
 
 
 class HandTest(ClusterTest):
-    def at_terminal(self, *words, environment=None, columns=100):
-        terminal = AtTerminal(words, environment or self.cluster.environment(), columns)
+    def at_terminal(self, *words, environment=None, columns=100, **elsewhere):
+        terminal = AtTerminal(words, environment or self.cluster.environment(), columns, **elsewhere)
         self.addCleanup(terminal.close)
         return terminal
 
@@ -55,6 +56,20 @@ class Questions(HandTest):
                 self.assertEqual(code, 130, shown)
                 self.assertIn("nothing was started", shown)
         self.assertEqual(self.last_run(), before)
+
+    def test_the_question_is_on_the_terminal_wherever_output_leads(self):
+        with tempfile.TemporaryFile() as errors:
+            terminal = self.at_terminal("run", "-t", "all", "--", "true", stdout=errors, stderr=errors)
+            terminal.wait_for(r"web\[1-3\]\n.*Type 3 to go on: ")
+            terminal.type("no\n")
+            self.assertEqual(terminal.finish()[0], 130)
+            errors.seek(0)
+            self.assertEqual(errors.read(), b"nothing was started\n")
+
+    def test_a_pipe_at_a_terminal_is_not_asked(self):
+        code, shown = self.at_terminal("run", "-t", "all", "--", "true", stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(code, 0, shown)
+        self.assertNotIn("to go on", shown)
 
     def test_few_hosts_yes_and_pipes_are_not_asked(self):
         for words in (("-t", "web*"), ("-t", "all", "--yes"), ("-t", "all", "-y", "-o", "json")):

@@ -18,9 +18,9 @@ CONTROL_D = "\x04"
 
 
 class AtTerminal:
-    """`muster` with a pseudo terminal as stdin, stdout and stderr, 100 columns wide unless told."""
+    """`muster` with a pseudo terminal as stdin, stdout and stderr, 100 columns wide, unless told otherwise."""
 
-    def __init__(self, words, environment, columns=100):
+    def __init__(self, words, environment, columns=100, **elsewhere):
         self.words = [str(word) for word in words]
         self._screen, inside = pty.openpty()
         fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
@@ -30,10 +30,11 @@ class AtTerminal:
 
         def own_the_terminal():
             os.setsid()
-            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+            fcntl.ioctl(inside, termios.TIOCSCTTY, 0)
 
-        self.process = subprocess.Popen([str(BIN / "muster"), *self.words], env=environment, stdin=inside,
-                                        stdout=inside, stderr=inside, preexec_fn=own_the_terminal)
+        streams = {"stdin": inside, "stdout": inside, "stderr": inside, **elsewhere}
+        self.process = subprocess.Popen([str(BIN / "muster"), *self.words], env=environment,
+                                        preexec_fn=own_the_terminal, **streams)
 
     def _read(self, seconds):
         if select.select([self._screen], [], [], seconds)[0]:
