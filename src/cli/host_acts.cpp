@@ -1,11 +1,13 @@
 #include "cli/host_acts.hpp"
 
+#include <map>
 #include <memory>
 
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
 #include "cli/api_client.hpp"
+#include "cli/confirm.hpp"
 #include "cli/persist.hpp"
 #include "domain/host.hpp"
 
@@ -17,16 +19,19 @@ namespace json = boost::json;
 constexpr const char* kLabelExamples = R"(Examples:
   muster hosts label web7 zone=sh1 rack=r12    set two labels
   muster hosts label 'web*' canary-            remove one
-  muster hosts label zone=sh1 zone=sh2 old-    both at once)";
+  muster hosts label zone=sh1 zone=sh2 old-    both at once
+  muster hosts label all fleet=eu --yes        every host, without a question)";
 
 struct LabelFlags {
   std::string targets;
   std::vector<std::string> changes;
+  bool yes = false;
 };
 
 Result<json::object> ReadChanges(const LabelFlags& flags) {
   json::object set;
   json::array remove;
+  std::map<std::string, std::string> said;  // by key
   for (const auto& change : flags.changes) {
     const auto equals = change.find('=');
     const bool removes = equals == std::string::npos && change.ends_with('-');
@@ -36,6 +41,9 @@ Result<json::object> ReadChanges(const LabelFlags& flags) {
     const auto key = removes ? change.substr(0, change.size() - 1) : change.substr(0, equals);
     const auto value = removes ? "" : change.substr(equals + 1);
     if (const auto fits = CheckLabel(key, value); !fits) return Fail(fits.error());
+    if (const auto& before = said.emplace(key, change).first->second; before != change)
+      return Fail(ErrorCode::kInvalid, "'{}' and '{}' contradict each other: say one of them",
+                  before, change);
     if (removes)
       remove.emplace_back(key);
     else
@@ -45,11 +53,31 @@ Result<json::object> ReadChanges(const LabelFlags& flags) {
       {"targets", flags.targets}, {"set", std::move(set)}, {"remove", std::move(remove)}};
 }
 
+// Whether the person means as many hosts; see Confirmed.
+Result<bool> ConfirmedHosts(const Context& context, ApiClient& api, const std::string& targets) {
+  const auto found = Persist(context, kPatience, [&] {
+    return api.Post("/hosts/resolve", json::object{{"targets", targets}});
+  });
+  if (!found) return Fail(found.error());
+  return Confirmed(context, "Change labels",
+                   json::object{{"hosts", FieldOf(*found, "count")},
+                                {"names", FieldOf(*found, "names")},
+                                {"says_all", FieldOf(*found, "says_all")}});
+}
+
 Result<int> Label(const Context& context, const LabelFlags& flags) {
   const auto body = ReadChanges(flags);
   if (!body) return Fail(body.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  if (!flags.yes && context.CanAsk()) {
+    const auto meant = ConfirmedHosts(context, *api, flags.targets);
+    if (!meant) return Fail(meant.error());
+    if (!*meant) {
+      context.Say("nothing was changed");
+      return kExitInterrupted;
+    }
+  }
   const auto done = Act(context, [&] { return api->Post("/hosts/labels", *body); });
   if (!done) return Fail(done.error());
   if (!context.PrintDocument(*done))
@@ -69,6 +97,7 @@ void AddHostActs(CLI::App& hosts, Context& context) {
   label->add_option("changes", flags->changes, "KEY=VALUE sets, KEY- removes")
       ->required()
       ->type_name("K=V");
+  label->add_flag("-y,--yes", flags->yes, "Ask nothing");
   label->callback(
       [&context, flags] { context.action = [&context, flags] { return Label(context, *flags); }; });
   AddHostMaintenance(hosts, context);

@@ -80,6 +80,23 @@ class Questions(HandTest):
         outcome = self.assertCode(self.cluster.muster("run", "-t", "all", "--", "true"), 0)
         self.assertNotIn("to go on", outcome.complaint)
 
+    def test_labels_of_all_hosts_ask_for_the_number(self):
+        terminal = self.at_terminal("hosts", "label", "all", "asked=no")
+        terminal.wait_for("Change labels on 3 hosts in .* Type 3 to go on: ")
+        terminal.type("\n")
+        self.assertEqual(terminal.finish()[0], 130)
+        self.assertCode(self.cluster.muster("hosts", "asked=no"), 4)
+        self.assertEqual(self.at_terminal("hosts", "label", "all", "asked=no", "--yes").finish()[0], 0)
+        self.assertEqual(self.at_terminal("hosts", "label", "web[1-2]", "asked=yes").finish()[0], 0)
+        self.assertCode(self.cluster.muster("hosts", "label", "all", "asked-"), 0)
+
+    def test_labels_that_contradict_each_other_are_refused(self):
+        for words in (("a=b", "a-"), ("a=b", "a=c"), ("a-", "a=b")):
+            with self.subTest(words=words):
+                self.assertCode(self.cluster.muster("hosts", "label", "web1", *words), 2)
+        self.assertCode(self.cluster.muster("hosts", "a=b"), 4)
+        self.assertCode(self.cluster.muster("hosts", "label", "web1", "a=b", "a=b"), 0)
+
     def test_stop_without_a_run_asks_or_refuses(self):
         run = self.cluster.start_run("-t", "web1", "--", "sleep 100")
         outcome = self.assertCode(self.cluster.muster("stop"), 2)
