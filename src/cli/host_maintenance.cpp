@@ -52,8 +52,10 @@ Result<int> Maintain(const Context& context, const MaintenanceFlags& flags) {
   if (!done) return Fail(done.error());
   if (context.PrintDocument(*done)) return 0;
   const auto hosts = static_cast<std::uint64_t>(NumberOf(*done, "hosts"));
+  const auto changed = static_cast<std::uint64_t>(NumberOf(*done, "changed"));
   if (flags.end)
-    context.Say(fmt::format("{} out of maintenance", Hosts(hosts)));
+    context.Say(changed == 0 ? fmt::format("nothing to end: {} not in maintenance", Hosts(hosts))
+                             : fmt::format("{} out of maintenance", Hosts(changed)));
   else
     context.Say(fmt::format("{} in maintenance{}; new runs leave them out", Hosts(hosts),
                             flags.lasts.empty() ? "" : " for " + flags.lasts));

@@ -76,7 +76,8 @@ class FreezeTest(ClusterTest):
         self.assertEqual(self.muster("run", "--include-maintenance", "-t", "web2", "--", "true").code, 0)
         self.cluster.restart_server()
         self.assertIn("new disks", self.muster("hosts", "web2").text)
-        self.muster("hosts", "maintenance", "web2", "--end")
+        self.assertIn("1 host out", self.muster("hosts", "maintenance", "web*", "--end").complaint)
+        self.assertIn("nothing to end", self.muster("hosts", "maintenance", "web2", "--end").complaint)
         self.assertEqual(self.muster("run", "-t", "web2", "--", "true").code, 0)
         trail = self.muster("audit", "--host", "web2").text
         self.assertIn("host.maintenance", trail)
