@@ -27,6 +27,14 @@ std::string Shortened(std::string text, std::size_t most) {
   return text + ",…";
 }
 
+// Of these the output does not tell why: a command past its memory, a user that does not exist.
+bool TellsReason(const OutcomeGroup& group) {
+  constexpr std::array kStates{TaskState::kFailed, TaskState::kTimedOut, TaskState::kRefused,
+                               TaskState::kLost};
+  const auto state = ParseTaskState(group.state);
+  return !group.reason.empty() && state && std::ranges::find(kStates, *state) != kStates.end();
+}
+
 }  // namespace
 
 std::vector<OutcomeGroup> GroupsOf(const boost::json::value& answer) {
@@ -79,10 +87,9 @@ std::string SummaryLine(const boost::json::value& run, const std::vector<Outcome
       if ((group.state == "succeeded") != well) continue;
       if (!parts.empty()) parts += ", ";
       parts += Count(group.count) + " " + Outcome(group.state, group.exit_code, group.signal);
-      if (!well) parts += ": " + Shortened(group.hosts, kSummaryHosts);
-      // These hosts have said nothing, so nothing else tells why.
-      if ((group.state == "refused" || group.state == "lost") && !group.reason.empty())
-        parts += fmt::format(" ({})", group.reason);
+      if (well) continue;
+      if (TellsReason(group)) parts += ", " + group.reason;
+      parts += ": " + Shortened(group.hosts, kSummaryHosts);
     }
   }
   const auto created = ParseTime(TextOf(run, "created"));

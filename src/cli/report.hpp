@@ -30,10 +30,11 @@ std::vector<OutcomeGroup> MergeOutputs(const std::vector<OutcomeGroup>& groups);
 // "succeeded", "failed (exit 3)", "killed (signal 9)", "unreachable"
 std::string Outcome(std::string_view state, std::int64_t exit_code, std::int64_t signal);
 
-// "9,871 hosts succeeded: web[1-9871]", "1 host refused (user 'x' does not exist): web3"
+// "9,871 hosts succeeded: web[1-9871]", "1 host refused, user 'x' does not exist: web3"
 std::string GroupHead(const OutcomeGroup& group);
 
-// "r12 failed: 9 succeeded, 1 failed (exit 3): web3 · 1.2 s"
+// "r12 failed: 9 succeeded, 1 failed (exit 3): web3 · 1.2 s"; with the reason where there is one,
+// as in GroupHead.
 std::string SummaryLine(const boost::json::value& run, const std::vector<OutcomeGroup>& groups);
 
 // "9 succeeded, 1 failed", worst first; "" without hosts.

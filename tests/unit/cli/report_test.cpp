@@ -46,6 +46,21 @@ TEST(SummaryLine, PutsWhatWentWellFirstAndNamesTheRest) {
             "r12 failed: 2 failed (exit 1): web[3-4], 1 lost: web9 · 1.2 s");
 }
 
+TEST(SummaryLine, TellsWhyWhereOutputDoesNot) {
+  const auto run = json::parse(R"({"id":"r75","state":"failed"})");
+  auto group = Group(2, "failed", 0, "web[1-2]");
+  group.reason = "out of memory: limit 64 MiB";
+  EXPECT_EQ(SummaryLine(run, {group}),
+            "r75 failed: 2 failed (exit 0), out of memory: limit 64 MiB: web[1-2]");
+  for (const auto* state : {"timed_out", "refused", "lost"}) {
+    group.state = state;
+    EXPECT_THAT(SummaryLine(run, {group}), HasSubstr(fmt::format("2 {}, out of memory", state)));
+  }
+  auto other = Group(1, "lost", 0, "web3");
+  other.reason = "revoked";
+  EXPECT_EQ(SummaryLine(run, {group, other}), "r75 failed: 3 lost: web[1-3]");
+}
+
 TEST(ProgressBar, FitsItsWidth) {
   TaskCounts counts;
   counts[TaskState::kSucceeded] = 4200;
