@@ -102,6 +102,18 @@ std::string SummaryLine(const boost::json::value& run, const std::vector<Outcome
   return fmt::format("{} {}: {}{}{}", TextOf(run, "id"), TextOf(run, "state"), parts, why, took);
 }
 
+std::vector<std::string> OutputRemarks(
+    const std::map<std::string, std::vector<std::string>>& hosts_by_log) {
+  std::vector<std::string> remarks;
+  const auto add = [&](const std::string& state, std::string_view what) {
+    if (const auto found = hosts_by_log.find(state); found != hosts_by_log.end())
+      remarks.push_back(fmt::format("{}: {}", what, FoldHostNames(found->second, kSummaryHosts)));
+  };
+  add("cut", "output cut at the quota (--max-output)");
+  add("gap", "output with a gap");
+  return remarks;
+}
+
 std::string CountsText(const TaskCounts& counts) {
   constexpr std::array kOrder{TaskState::kFailed,  TaskState::kTimedOut,  TaskState::kKilled,
                               TaskState::kLost,    TaskState::kRefused,   TaskState::kUnreachable,

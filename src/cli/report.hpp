@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,11 @@ std::string GroupHead(const OutcomeGroup& group);
 // "r12 failed: 9 succeeded, 1 failed (exit 3): web3 · 1.2 s"; with the reason where there is one,
 // as in GroupHead.
 std::string SummaryLine(const boost::json::value& run, const std::vector<OutcomeGroup>& groups);
+
+// Lines about output that is not whole, given the hosts by the state of their logs: "output cut at
+// the quota (--max-output): web[1-3]", "output with a gap: web4".
+std::vector<std::string> OutputRemarks(
+    const std::map<std::string, std::vector<std::string>>& hosts_by_log);
 
 // "9 succeeded, 1 failed", worst first; "" without hosts.
 std::string CountsText(const TaskCounts& counts);

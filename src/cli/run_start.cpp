@@ -66,6 +66,7 @@ Result<int> Follow(const Context& context, ApiClient& api, const StartOptions& o
     if (!document) return Fail(document.error());
     context.PrintDocument(*document);
   }
+  if (table) SayOutputRemarks(context, api, follow.run);
   const auto summary = SummaryLine(*run, groups);
   context.Say(context.terminal.stderr_tty
                   ? Paint(ForTerminal(summary, true), ColourOf(TextOf(*run, "state")),

@@ -35,6 +35,16 @@ class Output(RunsTest):
         self.assertEqual(set(outcome.out), {ord("a")})
         self.assertIn("cut", outcome.complaint)
 
+    def test_run_says_once_that_output_was_cut(self):
+        words = ("--max-output", "1KB", "--", "head -c 5000 /dev/zero | tr '\\0' a; exit 3")
+        for shown in ("--live", "--grouped"):
+            with self.subTest(shown=shown):
+                outcome = self.assertCode(self.run_on("web*", shown, *words), 1)
+                self.assertEqual(outcome.complaint.count("--max-output"), 1)
+                self.assertRegex(outcome.complaint, r"cut .*: web\[1-2\]\n")
+        self.assertNotIn("cut", self.assertCode(self.run_on("web*", "-q", *words), 1).complaint)
+        self.assertNotIn("cut", self.assertCode(self.run_on("web*", "--", "true"), 0).complaint)
+
     def test_hostile_bytes_come_back_as_they_are(self):
         nasty = b"\x00\x1b[2J\xff\xfe\r\n\x1b]0;title\x07 \xc3\x28 \xe2\x80\xae \n no newline at end"
         file = self.cluster.folder / f"nasty-{uuid.uuid4()}"

@@ -11,7 +11,9 @@ namespace muster::cli {
 namespace {
 
 namespace json = boost::json;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 OutcomeGroup Group(std::uint64_t count, std::string state, std::int64_t exit_code,
                    std::string hosts) {
@@ -59,6 +61,13 @@ TEST(SummaryLine, TellsWhyWhereOutputDoesNot) {
   auto other = Group(1, "lost", 0, "web3");
   other.reason = "revoked";
   EXPECT_EQ(SummaryLine(run, {group, other}), "r75 failed: 3 lost: web[1-3]");
+}
+
+TEST(OutputRemarks, NameHostsWhoseOutputIsNotWhole) {
+  EXPECT_THAT(OutputRemarks({{"complete", {"web9"}}}), IsEmpty());
+  EXPECT_THAT(
+      OutputRemarks({{"cut", {"web1", "web2", "web3"}}, {"gap", {"web4"}}}),
+      ElementsAre("output cut at the quota (--max-output): web[1-3]", "output with a gap: web4"));
 }
 
 TEST(ProgressBar, FitsItsWidth) {
