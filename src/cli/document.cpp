@@ -78,9 +78,32 @@ void PutYaml(const json::value& value, std::size_t indent, std::string& out) {
   out += json::serialize(value) + "\n";
 }
 
+// The items of an answer that is one list, with at most numbers beside it; null for any other.
+const json::array* ItemsOf(const json::value& value) {
+  if (value.is_array()) return &value.get_array();
+  const auto* object = value.if_object();
+  if (object == nullptr) return nullptr;
+  const json::array* items = nullptr;
+  for (const auto& [key, field] : *object) {
+    if (field.is_number() || field.is_null()) continue;
+    if (!field.is_array() || items != nullptr) return nullptr;
+    items = &field.get_array();
+  }
+  return items;
+}
+
+std::string JsonLines(const json::value& value) {
+  const auto* items = ItemsOf(value);
+  if (items == nullptr) return json::serialize(value) + "\n";
+  std::string out;
+  for (const auto& item : *items) out += json::serialize(item) + "\n";
+  return out;
+}
+
 }  // namespace
 
 std::string Document(const json::value& value, Format format) {
+  if (format == Format::kJsonl) return JsonLines(value);
   std::string out;
   if (format == Format::kYaml) {
     PutYaml(value, 0, out);

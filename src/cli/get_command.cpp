@@ -63,7 +63,7 @@ Result<int> GetOne(const Context& context, ApiClient& api, const std::string& ki
   if (flags.version > 0) query.emplace_back("version", std::to_string(flags.version));
   const auto found = api.Get(DocumentsPath(kind, flags.name), query);
   if (!found) return Fail(found.error());
-  if (context.OutputFormat() == Format::kJson) {
+  if (context.OutputFormat() == Format::kJson || context.OutputFormat() == Format::kJsonl) {
     context.PrintDocument(*found);
     return 0;
   }

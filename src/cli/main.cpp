@@ -34,7 +34,7 @@ void AddGlobalOptions(CLI::App& app, Context& context) {
       ->type_name("FILE");
   app.add_option("--ca", context.flags.ca_file, "Trust servers certified by this file (MUSTER_CA)")
       ->type_name("FILE");
-  app.add_option("-o,--output", context.output, "How to print; jsonl is for run only")
+  app.add_option("-o,--output", context.output, "How to print; jsonl is a line for each item")
       ->check(CLI::IsMember({"table", "json", "jsonl", "yaml"}))
       ->capture_default_str();
   app.add_option("--color", context.colour, "When to use colours; NO_COLOR turns auto off")

@@ -70,7 +70,8 @@ class Table {
   std::vector<std::size_t> flexible_;
 };
 
-// `value` as one document: JSON indented by two, or YAML.
+// `value` as one document: JSON indented by two, or YAML. JSON lines are a line for each item of an
+// answer that is one list with at most numbers beside it, else the document as one line.
 std::string Document(const boost::json::value& value, Format format);
 
 // Fields of an API answer, forgiving: "" or 0 when absent or of another kind.

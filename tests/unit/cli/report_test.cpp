@@ -187,6 +187,19 @@ TEST(LargestCode, IsThatOfTheHosts) {
   EXPECT_EQ(LargestCode({killed}, 1), 137);
 }
 
+TEST(Document, AsLinesIsOneForEachItem) {
+  const auto lines = [](std::string_view text) {
+    return Document(json::parse(text), Format::kJsonl);
+  };
+  EXPECT_EQ(lines(R"({"hosts": [{"name": "a"}, {"name": "b"}], "total": 2, "online": 1})"),
+            "{\"name\":\"a\"}\n{\"name\":\"b\"}\n");
+  EXPECT_EQ(lines(R"({"runs": []})"), "");
+  EXPECT_EQ(lines(R"([1, 2])"), "1\n2\n");
+  EXPECT_EQ(lines(R"({"id": "r1", "hosts": [1, 2]})"), "{\"id\":\"r1\",\"hosts\":[1,2]}\n");
+  EXPECT_EQ(lines(R"({"a": [1], "b": [2]})"), "{\"a\":[1],\"b\":[2]}\n");
+  EXPECT_EQ(lines(R"({"hosts": 3, "changed": 1})"), "{\"hosts\":3,\"changed\":1}\n");
+}
+
 TEST(Document, IsJsonOrYaml) {
   const auto value = json::parse(R"({"id":"r1","on":true,"list":[{"a":1,"b":[]},2],"empty":{}})");
   EXPECT_EQ(json::parse(Document(value, Format::kJson)), value);
