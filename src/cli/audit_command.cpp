@@ -169,7 +169,10 @@ void AddAudit(CLI::App& app, Context& context) {
   audit->add_option("--act", flags->act, "Only this act: run.start, run.stop, token.create, …");
   audit->add_option("--since", flags->since, "Only later ones: a time, or how long ago");
   audit->add_option("--until", flags->until, "Only earlier ones: a time, or how long ago");
-  audit->add_option("-n,--limit", flags->count, "At most as many")->capture_default_str();
+  audit->add_option("-n,--limit", flags->count, "At most as many")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
   audit->add_flag("-f,--follow", flags->follow, "Go on with acts as they happen");
   audit->require_subcommand(0, 1);
   audit->callback([&context, audit, flags] {

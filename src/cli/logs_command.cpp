@@ -218,7 +218,9 @@ void AddLogs(CLI::App& app, Context& context) {
   command->add_flag("--stderr", flags->only_stderr, "Only what went to stderr");
   command->add_flag("--timestamps", flags->timestamps,
                     "Put the time (by the host's clock) before each line");
-  command->add_option("--tail", flags->tail, "Only the last lines")->type_name("N");
+  command->add_option("--tail", flags->tail, "Only the last lines")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000'000));
   command->add_option("--attempt", flags->attempt, "Of this attempt (default: the last)")
       ->type_name("N");
   auto* grep =

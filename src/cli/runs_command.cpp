@@ -75,7 +75,10 @@ void AddRuns(CLI::App& app, Context& context) {
   command->add_option("--host", flags->host, "Only those that had this host")->type_name("HOST");
   command->add_option("--since", flags->since, "Only later ones: a time, or how long ago");
   command->add_option("--until", flags->until, "Only earlier ones: a time, or how long ago");
-  command->add_option("--limit", flags->limit, "At most as many")->capture_default_str();
+  command->add_option("-n,--limit", flags->limit, "At most as many")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   command->callback(
       [&context, flags] { context.action = [&context, flags] { return Runs(context, *flags); }; });
 }

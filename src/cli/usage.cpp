@@ -134,7 +134,7 @@ std::string ExplainUsage(const CLI::App& root, const CLI::ParseError& problem) {
     return fmt::format("muster: {}\n", OnServer(extra));
   if (!extra.empty())
     message = Unexpected(command, Culprit(command, extra));
-  else if (!CommandsOf(command).empty())
+  else if (!CommandsOf(command).empty() && problem.get_name() == "RequiredError")
     message = fmt::format("expected a command: {}", Listed(CommandsOf(command)));
   return fmt::format("muster: {}\nSee: {} --help\n", message, PathOf(command));
 }

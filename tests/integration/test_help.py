@@ -60,6 +60,17 @@ class Explained(unittest.TestCase):
         version = ask(MUSTER, "--version")
         self.assertEqual((version.returncode, version.stdout), (0, ask(MUSTER, "version").stdout))
 
+    def test_numbers_below_zero_are_refused_by_the_name_of_their_option(self):
+        self.refused_by_name("--limit", "runs", "-n", -3)
+        self.refused_by_name("--limit", "audit", "-n", -3)
+        self.refused_by_name("--tail", "logs", "--tail", -3)
+
+    def refused_by_name(self, option, *words):
+        with self.subTest(command=words):
+            refused = ask(MUSTER, *words)
+            self.assertEqual(refused.returncode, 2, refused)
+            self.assertTrue(refused.stderr.startswith(f"muster: {option}: "), refused.stderr)
+
     def test_pages_render_without_a_warning(self):
         for page in self.pages:
             with self.subTest(page=page.name):

@@ -30,6 +30,7 @@ std::string Complaint(std::vector<std::string> words) {
   group->add_subcommand("use")->add_option("name", text)->required();
   auto* hosts = app.add_subcommand("hosts");
   hosts->add_option("targets", text);
+  hosts->add_option("--limit", text)->check(CLI::Range(0, 9));
   hosts->add_subcommand("label")->add_option("labelled", text);
   std::vector<std::string> several;
   app.add_subcommand("cp")->add_option("paths", several);
@@ -83,6 +84,10 @@ TEST(Usage, NamesTheServersProgramForWhatIsItsOwn) {
 TEST(Usage, ListsCommandsWhenNoneWasGiven) {
   EXPECT_THAT(Complaint(""), HasSubstr("expected a command: run, runs, context, hosts, cp\n"));
   EXPECT_THAT(Complaint("context use"), HasSubstr("See: muster context use --help\n"));
+}
+
+TEST(Usage, NamesTheOptionOfACommandThatHasCommands) {
+  EXPECT_THAT(Complaint("hosts --limit -3"), HasSubstr("muster: --limit: "));
 }
 
 TEST(Usage, RefusesAnEmptyValueRatherThanTakingItForNone) {
