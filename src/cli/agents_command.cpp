@@ -5,6 +5,7 @@
 #include "cli/context.hpp"
 #include "cli/host_acts.hpp"
 #include "cli/hosts_command.hpp"
+#include "cli/moment.hpp"
 #include "cli/persist.hpp"
 #include "domain/host.hpp"
 
@@ -45,8 +46,8 @@ Result<json::object> LabelsOf(const std::vector<std::string>& pairs) {
 }
 
 Result<int> InviteAgent(const Context& context, const AgentInviteFlags& flags) {
-  const auto expires = ParseDuration(flags.expires);
-  if (!expires) return Fail(ErrorCode::kInvalid, "--expires: {}", expires.error().message);
+  const auto expires = Lasting("--expires", flags.expires, Duration(1), std::chrono::days(365));
+  if (!expires) return Fail(expires.error());
   auto labels = LabelsOf(flags.labels);
   if (!labels) return Fail(labels.error());
   auto api = ApiClient::Open(context);
@@ -80,6 +81,8 @@ void AddAgents(CLI::App& app, Context& context) {
   const auto flags = std::make_shared<AgentInviteFlags>();
   invite->footer(kAgentsExamples);
   invite->add_option("--uses", flags->uses, "How many hosts may join with it")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   invite->add_option("--expires", flags->expires, "How long it can be used")->capture_default_str();
   invite->add_option("--label", flags->labels, "Give each of them this label; may be repeated")

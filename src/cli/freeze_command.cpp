@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/moment.hpp"
 #include "cli/persist.hpp"
 #include "cli/report.hpp"
 
@@ -76,8 +77,8 @@ Result<int> Freeze(const Context& context, const FreezeFlags& flags) {
   if (!flags.targets.empty()) body["targets"] = flags.targets;
   if (!flags.job.empty()) body["job"] = flags.job;
   if (!flags.lasts.empty()) {
-    const auto lasts = ParseDuration(flags.lasts);
-    if (!lasts) return Fail(ErrorCode::kInvalid, "--for: {}", lasts.error().message);
+    const auto lasts = Lasting("--for", flags.lasts, Duration(1), std::chrono::days(366));
+    if (!lasts) return Fail(lasts.error());
     body["for_seconds"] = std::chrono::ceil<std::chrono::seconds>(*lasts).count();
   }
   const auto answer = Act(context, [&] { return api->Post("/freezes", body); });

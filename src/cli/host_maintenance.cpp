@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "cli/api_client.hpp"
 #include "cli/host_acts.hpp"
+#include "cli/moment.hpp"
 #include "cli/persist.hpp"
 
 namespace muster::cli {
@@ -37,8 +38,8 @@ Result<json::object> BodyOf(const MaintenanceFlags& flags) {
     return Fail(ErrorCode::kInvalid, "--reason: say why; whoever's run leaves them out reads it");
   body["reason"] = flags.reason;
   if (flags.lasts.empty()) return body;
-  const auto lasts = ParseDuration(flags.lasts);
-  if (!lasts) return Fail(ErrorCode::kInvalid, "--for: {}", lasts.error().message);
+  const auto lasts = Lasting("--for", flags.lasts, Duration(1), std::chrono::days(366));
+  if (!lasts) return Fail(lasts.error());
   body["for_seconds"] = std::chrono::ceil<std::chrono::seconds>(*lasts).count();
   return body;
 }

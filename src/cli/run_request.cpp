@@ -7,6 +7,7 @@
 
 #include "base/instant.hpp"
 #include "base/text.hpp"
+#include "cli/moment.hpp"
 #include "domain/batches.hpp"
 #include "domain/command.hpp"
 #include "domain/targets.hpp"
@@ -96,17 +97,22 @@ Result<> PutSecrets(json::object& body, const std::vector<std::string>& secrets)
 }
 
 Result<> PutDuration(json::object& body, const char* field, std::string_view option,
-                     std::string_view text) {
-  const auto duration = ParseDuration(text);
-  if (!duration) return Fail(ErrorCode::kInvalid, "{}: {}", option, duration.error().message);
+                     std::string_view text, Duration most) {
+  const auto duration = Lasting(option, text, Duration(0), most);
+  if (!duration) return Fail(duration.error());
   body[field] = duration->count();
   return {};
 }
 
 Result<> PutLimits(json::object& body, const RunOptions& options) {
-  if (auto ok = PutDuration(body, "timeout_ms", "--timeout", options.timeout); !ok) return ok;
-  if (auto ok = PutDuration(body, "grace_ms", "--grace", options.grace); !ok) return ok;
-  if (auto ok = PutDuration(body, "wait_offline_ms", "--wait-offline", options.wait_offline); !ok)
+  constexpr std::chrono::days kDay(1);
+  constexpr std::chrono::days kTenYears(3650);
+  if (auto ok = PutDuration(body, "timeout_ms", "--timeout", options.timeout, kTenYears); !ok)
+    return ok;
+  if (auto ok = PutDuration(body, "grace_ms", "--grace", options.grace, kDay); !ok) return ok;
+  if (auto ok =
+          PutDuration(body, "wait_offline_ms", "--wait-offline", options.wait_offline, kTenYears);
+      !ok)
     return ok;
   if (!options.max_output.empty()) {
     const auto size = ParseSize(options.max_output);

@@ -4,6 +4,7 @@
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/moment.hpp"
 #include "cli/persist.hpp"
 #include "cli/report.hpp"
 
@@ -73,8 +74,8 @@ Result<int> ListServers(const Context& context) {
 }
 
 Result<int> InviteServer(const Context& context, const ServerInviteFlags& flags) {
-  const auto expires = ParseDuration(flags.expires);
-  if (!expires) return Fail(ErrorCode::kInvalid, "--expires: {}", expires.error().message);
+  const auto expires = Lasting("--expires", flags.expires, Duration(1), std::chrono::days(7));
+  if (!expires) return Fail(expires.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
   json::object body{{"expires_seconds", std::chrono::ceil<std::chrono::seconds>(*expires).count()}};

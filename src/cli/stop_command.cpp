@@ -3,6 +3,7 @@
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/moment.hpp"
 #include "cli/persist.hpp"
 #include "cli/question.hpp"
 #include "cli/run_choice.hpp"
@@ -50,8 +51,8 @@ Result<std::optional<std::string>> RunToStop(const Context& context, ApiClient& 
 }
 
 Result<int> Stop(const Context& context, const StopFlags& flags) {
-  const auto grace = ParseDuration(flags.grace);
-  if (!grace) return Fail(ErrorCode::kInvalid, "--grace: {}", grace.error().message);
+  const auto grace = Lasting("--grace", flags.grace, Duration(0), std::chrono::days(1));
+  if (!grace) return Fail(grace.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
   boost::json::object body{{"grace_ms", grace->count()}};

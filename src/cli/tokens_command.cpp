@@ -3,6 +3,7 @@
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/moment.hpp"
 #include "cli/persist.hpp"
 
 namespace muster::cli {
@@ -33,8 +34,8 @@ struct RevokeFlags {
 Result<int> Create(const Context& context, const CreateFlags& flags) {
   json::object body{{"name", flags.name}, {"role", flags.role}};
   if (!flags.expires.empty()) {
-    const auto life = ParseDuration(flags.expires);
-    if (!life) return Fail(ErrorCode::kInvalid, "--expires: {}", life.error().message);
+    const auto life = Lasting("--expires", flags.expires, Duration(1), std::chrono::days(3650));
+    if (!life) return Fail(life.error());
     body["expires_ms"] = life->count();
   }
   auto api = ApiClient::Open(context);

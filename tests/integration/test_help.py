@@ -65,6 +65,16 @@ class Explained(unittest.TestCase):
         self.refused_by_name("--limit", "audit", "-n", -3)
         self.refused_by_name("--tail", "logs", "--tail", -3)
 
+    def test_lengths_out_of_bounds_are_refused_by_the_name_of_their_option(self):
+        self.refused_by_name("--expires", "tokens", "create", "x", "--role", "viewer", "--expires", 0)
+        self.refused_by_name("--expires", "agents", "invite", "--expires", "2000d")
+        self.refused_by_name("--uses", "agents", "invite", "--uses", 0)
+        self.refused_by_name("--expires", "servers", "invite", "--expires", "8d")
+        self.refused_by_name("--for", "freeze", "--reason", "x", "--for", 0)
+        self.refused_by_name("--for", "hosts", "maintenance", "web1", "--reason", "x", "--for", 0)
+        self.refused_by_name("--grace", "stop", "r1", "--grace", "2d")
+        self.refused_by_name("--grace", "run", "-t", "web1", "--grace", "2d", "--", "true")
+
     def refused_by_name(self, option, *words):
         with self.subTest(command=words):
             refused = ask(MUSTER, *words)
