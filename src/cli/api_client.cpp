@@ -91,11 +91,12 @@ Error ErrorOfAnswer(int status, std::string_view body) {
   std::string message = TextOf(error, "message");
   if (message.empty()) message = fmt::format("the server answered with status {}", status);
   if (code == "invalid_documents") message = ProblemLines(error);
+  // The server's own words are for programs that write the header themselves.
   if (code == "unauthenticated" || status == 401)
     return {ErrorCode::kDenied,
-            message +
-                " (the token comes from --token, MUSTER_TOKEN, MUSTER_TOKEN_FILE or muster "
-                "login)"};
+            "the server asks for a valid token: give one by --token, --token-file, MUSTER_TOKEN or "
+            "MUSTER_TOKEN_FILE, or keep one with 'muster login' (an admin makes one with 'muster "
+            "tokens create')"};
   if (code == "denied" || status == 403) return {ErrorCode::kDenied, message};
   if (code == "not_found" || code == "no_match" || status == 404)
     return {ErrorCode::kNotFound, message};

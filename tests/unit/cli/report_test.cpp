@@ -113,6 +113,15 @@ TEST(ExitCode, OfErrors) {
             ErrorCode::kTimeout);
 }
 
+TEST(ErrorOfAnswer, SaysWhereAMusterTokenComesFrom) {
+  const auto error = ErrorOfAnswer(
+      401,
+      R"({"error":{"code":"unauthenticated","message":"send 'Authorization: Bearer TOKEN'"}})");
+  EXPECT_THAT(error.message, testing::Not(HasSubstr("Bearer")));
+  for (const auto* way : {"--token", "MUSTER_TOKEN or", "MUSTER_TOKEN_FILE", "muster login"})
+    EXPECT_THAT(error.message, HasSubstr(way));
+}
+
 TEST(ApiTarget, EncodesWhatItIsGiven) {
   EXPECT_EQ(ApiTarget("/hosts", {{"targets", "a=\"x y\"&b"}, {"cursor", ""}}),
             "/api/v1/hosts?targets=a%3D%22x%20y%22%26b");
