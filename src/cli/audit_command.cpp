@@ -45,12 +45,12 @@ void Print(const Context& context, const json::value& entry, bool whole) {
 
 // The newest entries of a query, at most `most`, oldest of them first.
 Result<std::vector<json::value>> Newest(const Context& context, ApiClient& api, Query query,
-                                        std::uint64_t most) {
+                                        std::uint64_t most, Duration patience = kPatience) {
   std::vector<json::value> entries;
   query.emplace_back("limit", std::to_string(std::clamp<std::uint64_t>(most, 1, kMostPage)));
   query.emplace_back("before", "");
   while (entries.size() < most) {
-    const auto page = Persist(context, kPatience, [&] { return api.Get("/audit", query); });
+    const auto page = Persist(context, patience, [&] { return api.Get("/audit", query); });
     if (!page) return Fail(page.error());
     for (const auto& entry : ListOf(*page, "entries"))
       if (entries.size() < most) entries.push_back(entry);
@@ -74,14 +74,24 @@ Result<Query> QueryOf(const AuditFlags& flags) {
                {"until", *until}};
 }
 
-// Entries as they come, until the program is ended.
+bool IsAway(const Error& error) {
+  return error.code == ErrorCode::kUnavailable || error.code == ErrorCode::kTimeout;
+}
+
+// Entries as they come, until the program is ended; a server that is away is waited for.
 Result<int> Follow(const Context& context, ApiClient& api, const Query& query, std::int64_t seen) {
+  bool away = false;
   while (true) {
     std::this_thread::sleep_for(kPoll);
     Query newer = query;
     newer.emplace_back("after", std::to_string(seen));
-    const auto entries = Newest(context, api, newer, UINT64_MAX);
-    if (!entries) return Fail(entries.error());
+    const auto entries = Newest(context, api, newer, UINT64_MAX, Duration(0));
+    if (!entries && !IsAway(entries.error())) return Fail(entries.error());
+    if (!entries && !away)
+      context.Say(fmt::format("connection lost, trying again ({})", entries.error().message));
+    if (entries && away) context.Say("connected again");
+    away = !entries;
+    if (away) continue;
     for (const auto& entry : *entries) {
       Print(context, entry, false);
       seen = NumberOf(entry, "number");

@@ -279,6 +279,20 @@ class Trail(ClusterTest):
         self.assertEqual(seen, [run for run in runs if run in seen])
         following.process.send_signal(signal.SIGTERM)
 
+    def test_follow_waits_for_a_lost_server(self):
+        cluster = self.new_cluster()
+        following = cluster.begin("audit", "-f", "--act", "token.create")
+        cluster.muster("tokens", "create", "before", "--role", "viewer")
+        wait_until("it follows", lambda: "before" in following.said()[0])
+        cluster.server.end()
+        wait_until("it says so", lambda: "connection lost" in following.said()[1])
+        cluster.start_server()
+        wait_until("it says so", lambda: "connected again" in following.said()[1])
+        cluster.muster("tokens", "create", "after", "--role", "viewer")
+        wait_until("it goes on", lambda: "after" in following.said()[0])
+        self.assertEqual(following.said()[1].count("connection lost"), 1)
+        following.process.send_signal(signal.SIGTERM)
+
     def test_verify_is_content_and_counts(self):
         outcome = self.cluster.muster("audit", "verify")
         self.assertCode(outcome, 0)
