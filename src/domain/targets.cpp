@@ -27,8 +27,8 @@ const std::string* LabelOf(const Host& host, std::string_view key) {
 // Evaluates node by node over all hosts.
 class Resolver {
  public:
-  Resolver(std::span<const Host* const> hosts, const TargetContext& context)
-      : hosts_(hosts), context_(context) {}
+  Resolver(std::span<const Host* const> hosts, const TargetContext& context, bool any_state)
+      : hosts_(hosts), context_(context), any_state_(any_state) {}
 
   Result<Mask> Evaluate(const Node& node, bool negated) {
     switch (node.kind) {
@@ -82,7 +82,7 @@ class Resolver {
       }
       const Host& host = *hosts_[found->second];
       // Leaving such a host out is no mistake, sending it work is.
-      if (host.state != HostState::kActive && !negated)
+      if (host.state != HostState::kActive && !negated && !any_state_)
         return Fail(ErrorCode::kConflict, "host '{}' takes no work, it is {}{}{}", name,
                     Name(host.state), host.note.empty() ? "" : ": ", host.note);
       mask[found->second] = 1;
@@ -123,6 +123,7 @@ class Resolver {
 
   std::span<const Host* const> hosts_;
   const TargetContext& context_;
+  const bool any_state_;
   std::unordered_map<std::string_view, std::size_t> by_name_;
   std::set<std::string> missing_;
 };
@@ -154,11 +155,11 @@ Result<TargetExpression> TargetExpression::Parse(std::string_view text) {
 
 Result<std::vector<std::size_t>> TargetExpression::Resolve(std::span<const Host* const> hosts,
                                                            const TargetContext& context,
-                                                           bool ignore_missing) const {
-  Resolver resolver(hosts, context);
+                                                           ResolveOptions options) const {
+  Resolver resolver(hosts, context, options.any_state);
   const auto mask = resolver.Evaluate(*root_, false);
   if (!mask) return Fail(mask.error());
-  if (!ignore_missing && !resolver.Missing().empty()) {
+  if (!options.ignore_missing && !resolver.Missing().empty()) {
     const std::vector<std::string> missing(resolver.Missing().begin(), resolver.Missing().end());
     return Fail(ErrorCode::kNotFound, "no such host: {}", FoldHostNames(missing, 500));
   }

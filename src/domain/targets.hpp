@@ -43,6 +43,12 @@ class TargetContext {
                                                  std::string_view state) const = 0;
 };
 
+// How strictly an expression is taken.
+struct ResolveOptions {
+  bool ignore_missing = false;  // unknown exact names pass
+  bool any_state = false;       // exact names also mean hosts that take no work
+};
+
 class TargetExpression {
  public:
   // kInvalid names the column and what was expected there.
@@ -55,10 +61,10 @@ class TargetExpression {
   // The matching hosts, as indices into `hosts` in the order of their names. Linear in hosts. Only
   // active hosts match patterns and labels; a revoked or copied host named exactly is an error.
   // kNotFound: an exact name (or name of a range, group, run) is unknown, with the name in the
-  // message; or nothing matches at all. `ignore_missing` lets unknown exact names pass.
+  // message; or nothing matches at all.
   Result<std::vector<std::size_t>> Resolve(std::span<const Host* const> hosts,
                                            const TargetContext& context,
-                                           bool ignore_missing = false) const;
+                                           ResolveOptions options = {}) const;
 
   // True when the expression says `all` outside of `not`: callers ask before acting on it.
   bool SaysAll() const noexcept;

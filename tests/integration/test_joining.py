@@ -165,6 +165,8 @@ class Takeovers(ClusterTest):
         self.assertIn("stolen", shown["note"])
         refused = self.cluster.muster("run", "-t", "h1", "--", "true")
         self.assertNotEqual(refused.code, 0)
+        listed = self.assertCode(self.cluster.muster("hosts", "h1,h2", "-o", "json"), 0).json()["hosts"]
+        self.assertEqual({one["name"]: one["state"] for one in listed}, {"h1": "revoked", "h2": "active"})
         only = self.cluster.muster("run", "-t", "h*", "--dry-run", "--", "true")
         self.assertIn("1 host: h2", only.text)
         # A restart of both changes nothing.

@@ -69,7 +69,7 @@ Result<Freeze> ReadFreeze(Services& services, const Call& call) {
                   freeze.job);
   }
   if (!freeze.targets.empty()) {
-    const auto hosts = ResolveTargets(services, freeze.targets, "", true);
+    const auto hosts = ResolveTargets(services, freeze.targets, "", {.ignore_missing = true});
     if (!hosts && hosts.error().code != ErrorCode::kNotFound) return Fail(hosts.error());
   }
   freeze.until = After(services, seconds);
@@ -123,7 +123,7 @@ void Maintain(Services& services, const CallPtr& call) {
   if (!end && maintenance.reason.empty())
     return call->Fail(400, "invalid",
                       "reason: say why; everyone whose run leaves them out reads it");
-  const auto resolved = ResolveTargets(services, command.targets, "", false);
+  const auto resolved = ResolveTargets(services, command.targets, "");
   if (!resolved)
     return resolved.error().code == ErrorCode::kNotFound
                ? call->Fail(404, "no_match", resolved.error().message)
@@ -150,7 +150,7 @@ engine::FrozenHosts CountFrozen(Services& services, const Targets& targets) {
   engine::FrozenHosts frozen;
   for (const auto& freeze : services.engine.GetStatus().freezes) {
     if (freeze.targets.empty()) continue;
-    const auto meant = ResolveTargets(services, freeze.targets, "", true);
+    const auto meant = ResolveTargets(services, freeze.targets, "", {.ignore_missing = true});
     // Whom it means cannot be said now (its group is gone, the store does not answer): it is left
     // out, and so refuses.
     if (!meant && (meant.error().code != ErrorCode::kNotFound || NamesOthers(freeze.targets)))

@@ -84,7 +84,7 @@ void StartJob(Services& services, const CallPtr& call) {
       return call->Fail(
           400, "invalid",
           fmt::format("job '{}' does not say its targets; say them, with -t", call->Part("name")));
-    resolved = ResolveTargets(services, spec->targets, request->exclude, false);
+    resolved = ResolveTargets(services, spec->targets, request->exclude);
   }
   // A known key answers with its run, whatever became of the job and the hosts since.
   if (!key->known.value) {

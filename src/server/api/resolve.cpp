@@ -4,7 +4,6 @@
 #include <set>
 
 #include "domain/host_ranges.hpp"
-#include "domain/targets.hpp"
 #include "server/api/job_book.hpp"
 
 namespace muster::server::api {
@@ -87,7 +86,7 @@ Result<std::set<std::string>> HostsOfGroup(Services& services, const std::string
   if (!expression) return Fail(ErrorCode::kInvalid, "@{}: {}", name, expression.error().message);
   Result<std::vector<std::size_t>> matching;
   services.live.WithHosts([&](const std::vector<const Host*>& hosts, const auto&) {
-    matching = expression->Resolve(hosts, looked, true);
+    matching = expression->Resolve(hosts, looked, {.ignore_missing = true});
     if (!matching) return;
     for (const auto index : *matching) names.insert(hosts[index]->name);
   });
@@ -116,7 +115,7 @@ Result<TargetExpression> ParseAndLookUp(Services& services, const std::string& t
 }  // namespace
 
 Result<Resolved> ResolveTargets(Services& services, const std::string& expression,
-                                const std::string& exclude, bool ignore_missing) {
+                                const std::string& exclude, ResolveOptions options) {
   LookedUp looked;
   const auto wanted = ParseAndLookUp(services, expression, looked);
   if (!wanted) return Fail(wanted.error());
@@ -133,14 +132,14 @@ Result<Resolved> ResolveTargets(Services& services, const std::string& expressio
   Result<> ok;
   services.live.WithHosts(
       [&](const std::vector<const Host*>& hosts, const std::function<bool(HostId)>& online) {
-        const auto matching = wanted->Resolve(hosts, looked, ignore_missing);
+        const auto matching = wanted->Resolve(hosts, looked, options);
         if (!matching) {
           ok = Fail(matching.error());
           return;
         }
         std::set<std::size_t> excluded;
         if (unwanted) {
-          const auto out = unwanted->Resolve(hosts, looked, true);
+          const auto out = unwanted->Resolve(hosts, looked, {.ignore_missing = true});
           if (out)
             excluded.insert(out->begin(), out->end());
           else if (out.error().code != ErrorCode::kNotFound)

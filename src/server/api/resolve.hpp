@@ -4,6 +4,7 @@
 #include <string>
 
 #include "domain/run.hpp"
+#include "domain/targets.hpp"
 #include "server/api/services.hpp"
 
 namespace muster::server::api {
@@ -17,6 +18,6 @@ struct Resolved {
 // Which hosts an expression means now, less those of `exclude`. kInvalid: it does not parse.
 // kNotFound: an unknown name, or nothing matches.
 Result<Resolved> ResolveTargets(Services& services, const std::string& expression,
-                                const std::string& exclude, bool ignore_missing);
+                                const std::string& exclude, ResolveOptions options = {});
 
 }  // namespace muster::server::api

@@ -33,8 +33,8 @@ void StartRun(Services& services, const CallPtr& call) {
         return call->Fail(there.error());
   auto key = ReadKey(services, *call, dry_run);
   if (!key) return call->Fail(key.error());
-  auto resolved =
-      ResolveTargets(services, request->spec.targets, request->exclude, request->ignore_missing);
+  auto resolved = ResolveTargets(services, request->spec.targets, request->exclude,
+                                 {.ignore_missing = request->ignore_missing});
   // A known key answers with its run, even when the hosts of then are gone now.
   if (!resolved && !key->known.value) return FailResolve(*call, resolved.error());
   if (dry_run) {

@@ -44,7 +44,7 @@ Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const Trigg
   if (plan->targets.empty())
     return Fail(ErrorCode::kInvalid, "neither trigger '{}' nor job '{}' say the targets", spec.name,
                 spec.job);
-  const auto resolved = ResolveTargets(services, plan->targets, spec.exclude, false);
+  const auto resolved = ResolveTargets(services, plan->targets, spec.exclude);
   if (!resolved) return Fail(AboutThisSlot(resolved.error()));
   const auto fits = CheckHosts(services, (*job)->document, resolved->targets->size());
   if (!fits) return Fail(ErrorCode::kConflict, "{}", fits.error().message);

@@ -47,12 +47,17 @@ class TargetsTest : public testing::Test {
   }
 
   Result<std::vector<std::string>> Resolve(std::string_view text,
-                                           bool ignore_missing = false) const {
+                                           ResolveOptions options = {}) const {
     const auto expression = TargetExpression::Parse(text);
     if (!expression) return Fail(expression.error());
+    return ResolveParsed(*expression, options);
+  }
+
+  Result<std::vector<std::string>> ResolveParsed(const TargetExpression& expression,
+                                                 ResolveOptions options) const {
     std::vector<const Host*> hosts;
     for (const auto& [name, host] : hosts_) hosts.push_back(&host);
-    const auto found = expression->Resolve(hosts, FakeContext(), ignore_missing);
+    const auto found = expression.Resolve(hosts, FakeContext(), options);
     if (!found) return Fail(found.error());
     std::vector<std::string> names;
     for (const auto index : *found) names.push_back(hosts[index]->name);
@@ -120,8 +125,14 @@ TEST_F(TargetsTest, UnknownNamesAreAnErrorThatNamesThem) {
   EXPECT_EQ(names.error().code, ErrorCode::kNotFound);
   EXPECT_THAT(names.error().message, HasSubstr("web[3-4]"));
   EXPECT_EQ(CodeOf("web1 or not web99"), ErrorCode::kNotFound);
-  EXPECT_THAT(*Resolve("web[1-4]", true), ElementsAre("web1", "web2"));
-  EXPECT_FALSE(Resolve("web99", true));
+  EXPECT_THAT(*Resolve("web[1-4]", {.ignore_missing = true}), ElementsAre("web1", "web2"));
+  EXPECT_FALSE(Resolve("web99", {.ignore_missing = true}));
+}
+
+TEST_F(TargetsTest, NamesMeanHostsInEveryStateWhenAsked) {
+  EXPECT_EQ(CodeOf("old"), ErrorCode::kConflict);
+  EXPECT_THAT(*Resolve("old,web1", {.any_state = true}), ElementsAre("old", "web1"));
+  EXPECT_FALSE(Resolve("ol*", {.any_state = true}));
 }
 
 TEST_F(TargetsTest, NoMatchIsAnError) {
