@@ -173,6 +173,17 @@ Result<std::vector<std::size_t>> TargetExpression::Resolve(std::span<const Host*
   return found;
 }
 
+TargetExpression TargetExpression::Without(TargetExpression other) && {
+  auto left_out = std::make_unique<Node>();
+  left_out->kind = Node::Kind::kNot;
+  left_out->children.push_back(std::move(other.root_));
+  auto both = std::make_unique<Node>();
+  both->kind = Node::Kind::kAnd;
+  both->children.push_back(std::move(root_));
+  both->children.push_back(std::move(left_out));
+  return TargetExpression(std::move(both));
+}
+
 std::optional<std::set<std::string>> TargetExpression::OnlyNames() const {
   std::set<std::string> names;
   bool only = true;

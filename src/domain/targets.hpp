@@ -66,6 +66,9 @@ class TargetExpression {
                                            const TargetContext& context,
                                            ResolveOptions options = {}) const;
 
+  // What this means and `other` does not: "web* and not web3".
+  TargetExpression Without(TargetExpression other) &&;
+
   // True when the expression says `all` outside of `not`: callers ask before acting on it.
   bool SaysAll() const noexcept;
 

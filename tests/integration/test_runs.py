@@ -98,8 +98,15 @@ class ExitCodes(RunsTest):
         self.assertNothingStarted(4, "run", "-t", "web1", "-x", "web1", "--", "id")
         self.assertNothingStarted(4, "run", "-t", "run:r999999.failed", "--", "id")
 
+    def test_unknown_host_or_group_left_out_is_4(self):
+        self.assertIn("wbe1", self.assertNothingStarted(4, "run", "-t", "web*", "-x", "wbe1", "--", "id").complaint)
+        self.assertIn("@nogroup", self.assertNothingStarted(4, "run", "-t", "web*", "-x", "@nogroup", "--", "id").complaint)
+        self.assertNothingStarted(4, "run", "-t", "web1,web2", "-x", "web9", "--", "id")
+
     def test_unknown_host_may_pass_when_asked(self):
         hosts = self.document("web1,web9", "--ignore-missing", "--", "true")["hosts"]
+        self.assertEqual([host["host"] for host in hosts], ["web1"])
+        hosts = self.document("web*", "-x", "web2,web9", "--ignore-missing", "--", "true")["hosts"]
         self.assertEqual([host["host"] for host in hosts], ["web1"])
 
     def test_unknown_run_is_4_and_ended_run_is_1(self):
@@ -224,6 +231,10 @@ class Targets(RunsTest):
 
     def test_exclude(self):
         self.assertEqual(self.hosts_of("all", "-x", "web*"), ["db1"])
+        # None of these is among the targets.
+        for left_out in ("db1", "db*", "mail*", "zone=nowhere"):
+            with self.subTest(left_out=left_out):
+                self.assertEqual(self.hosts_of("web1,web2", "-x", left_out), ["web1", "web2"])
 
     def test_hosts_of_an_earlier_run(self):
         run = self.document("web1,web2", "--", "test $MUSTER_HOST = web1", code=1)["id"]

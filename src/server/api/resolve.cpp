@@ -117,16 +117,15 @@ Result<TargetExpression> ParseAndLookUp(Services& services, const std::string& t
 Result<Resolved> ResolveTargets(Services& services, const std::string& expression,
                                 const std::string& exclude, ResolveOptions options) {
   LookedUp looked;
-  const auto wanted = ParseAndLookUp(services, expression, looked);
+  auto wanted = ParseAndLookUp(services, expression, looked);
   if (!wanted) return Fail(wanted.error());
-  std::optional<TargetExpression> unwanted;
-  if (!exclude.empty()) {
-    auto parsed = ParseAndLookUp(services, exclude, looked);
-    if (!parsed) return Fail(parsed.error());
-    unwanted = std::move(*parsed);
-  }
   Resolved resolved;
   resolved.says_all = wanted->SaysAll();
+  if (!exclude.empty()) {
+    auto unwanted = ParseAndLookUp(services, exclude, looked);
+    if (!unwanted) return Fail(unwanted.error());
+    wanted = std::move(*wanted).Without(std::move(*unwanted));
+  }
   auto targets = std::make_shared<Targets>();
   std::set<HostId> offline;
   Result<> ok;
@@ -137,24 +136,13 @@ Result<Resolved> ResolveTargets(Services& services, const std::string& expressio
           ok = Fail(matching.error());
           return;
         }
-        std::set<std::size_t> excluded;
-        if (unwanted) {
-          const auto out = unwanted->Resolve(hosts, looked, {.ignore_missing = true});
-          if (out)
-            excluded.insert(out->begin(), out->end());
-          else if (out.error().code != ErrorCode::kNotFound)
-            ok = Fail(out.error());
-        }
         for (const auto index : *matching) {
-          if (excluded.contains(index)) continue;
           targets->push_back({hosts[index]->id, hosts[index]->name});
           if (!online(hosts[index]->id)) offline.insert(hosts[index]->id);
         }
       },
       wanted->OnlyNames());
   if (!ok) return Fail(ok.error());
-  if (targets->empty())
-    return Fail(ErrorCode::kNotFound, "no host matches '{}' without '{}'", expression, exclude);
   std::ranges::sort(*targets,
                     [](const Target& a, const Target& b) { return NaturalLess(a.name, b.name); });
   for (const auto& target : *targets)

@@ -15,8 +15,8 @@ struct Resolved {
   bool says_all = false;
 };
 
-// Which hosts an expression means now, less those of `exclude`. kInvalid: it does not parse.
-// kNotFound: an unknown name, or nothing matches.
+// Which hosts an expression means now, less those of `exclude`. kInvalid: one does not parse.
+// kNotFound: an unknown name in one of them, or nothing is left.
 Result<Resolved> ResolveTargets(Services& services, const std::string& expression,
                                 const std::string& exclude, ResolveOptions options = {});
 

@@ -53,6 +53,15 @@ class TargetsTest : public testing::Test {
     return ResolveParsed(*expression, options);
   }
 
+  Result<std::vector<std::string>> ResolveWithout(std::string_view text, std::string_view without,
+                                                  ResolveOptions options = {}) const {
+    auto expression = TargetExpression::Parse(text);
+    if (!expression) return Fail(expression.error());
+    auto left_out = TargetExpression::Parse(without);
+    if (!left_out) return Fail(left_out.error());
+    return ResolveParsed(std::move(*expression).Without(std::move(*left_out)), options);
+  }
+
   Result<std::vector<std::string>> ResolveParsed(const TargetExpression& expression,
                                                  ResolveOptions options) const {
     std::vector<const Host*> hosts;
@@ -127,6 +136,25 @@ TEST_F(TargetsTest, UnknownNamesAreAnErrorThatNamesThem) {
   EXPECT_EQ(CodeOf("web1 or not web99"), ErrorCode::kNotFound);
   EXPECT_THAT(*Resolve("web[1-4]", {.ignore_missing = true}), ElementsAre("web1", "web2"));
   EXPECT_FALSE(Resolve("web99", {.ignore_missing = true}));
+}
+
+TEST_F(TargetsTest, LeavesOutWhatItIsWithout) {
+  EXPECT_THAT(*ResolveWithout("web*", "web2"), ElementsAre("web1", "web10"));
+  EXPECT_THAT(*ResolveWithout("web1 or db*", "db1,db2"), ElementsAre("web1"));
+  EXPECT_THAT(*ResolveWithout("web*", "db* or zone=nowhere"), ElementsAre("web1", "web2", "web10"));
+  EXPECT_THAT(*ResolveWithout("web1,web2", "db1"), ElementsAre("web1", "web2"));
+  EXPECT_THAT(*ResolveWithout("web*", "old"), ElementsAre("web1", "web2", "web10"));
+  EXPECT_EQ(ResolveWithout("web*", "all").error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(TargetsTest, UnknownNamesLeftOutAreAnErrorToo) {
+  EXPECT_EQ(ResolveWithout("web*", "wbe2").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(ResolveWithout("web*", "@nogroup").error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(ResolveWithout("web*", "run:r99").error().code, ErrorCode::kNotFound);
+  EXPECT_THAT(*ResolveWithout("web*", "wbe2,web2", {.ignore_missing = true}),
+              ElementsAre("web1", "web10"));
+  EXPECT_EQ(ResolveWithout("web*", "@nogroup", {.ignore_missing = true}).error().code,
+            ErrorCode::kNotFound);
 }
 
 TEST_F(TargetsTest, NamesMeanHostsInEveryStateWhenAsked) {
