@@ -149,6 +149,7 @@ class Takeovers(ClusterTest):
         self.assertCode(self.cluster.muster("agents", "reject", "h1", "--reason", "who are you"), 0)
         self.assertEqual(self.agent.process.wait(DEADLINE), 3)
         self.assertIn("who are you", self.agent.tail())
+        self.assertIn("agent.reject", [entry["act"] for entry in self.cluster.get("/audit", host="h1")["entries"]])
         self.assertEqual(self.cluster.get("/agents/pending")["pending"], [])
 
     def test_revoked_host_is_cut_off_and_can_be_removed(self):

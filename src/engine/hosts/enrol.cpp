@@ -154,6 +154,13 @@ Result<State::Pending*> Waiting(Turn& turn, const std::string& name) {
   return &found->second;
 }
 
+// The host whose place a newcomer wants, unless it was removed meanwhile.
+std::vector<HostId> HostsNamed(const State& state, const std::string& name) {
+  const auto found = state.host_by_name.find(name);
+  if (found == state.host_by_name.end()) return {};
+  return {found->second};
+}
+
 }  // namespace
 
 void Decide(Turn& turn, const CreateInvite& command) {
@@ -258,7 +265,7 @@ void Decide(Turn& turn, const RejectJoin& command) {
   if (!command.reason.empty()) join.rejected += ": " + command.reason;
   turn.Put(PutPending{join});
   turn.Audit(command.caller, "agent.reject", "host " + join.name,
-             fmt::format("key {}, {}", join.key, join.rejected));
+             fmt::format("key {}, {}", join.key, join.rejected), HostsNamed(turn.state, join.name));
   turn.Answer(command.caller, JoinRejected{join});
 }
 

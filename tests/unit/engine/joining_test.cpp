@@ -139,6 +139,17 @@ TEST_F(Joining, RejectedNewcomerIsDeniedAndTheNextMayWait) {
   EXPECT_TRUE(Waits(Join("t", "h1", "newer")));
 }
 
+TEST_F(Joining, RejectionIsFoundByTheHostItProtects) {
+  AddHosts(1);
+  MakeInvite("t", 5);
+  ASSERT_TRUE(Waits(Join("t", "h1", "new")));
+  ASSERT_TRUE(Answered(RejectJoin{.caller = {}, .name = "h1", .reason = "who?"}));
+  AuditFilter filter;
+  filter.host = HostId(1);
+  filter.act = "agent.reject";
+  EXPECT_EQ(store_.ListAudit(filter, 0, 10)->entries.size(), 1U);
+}
+
 TEST_F(Joining, LabelsOfTheServerOutliveAReplacement) {
   AddHosts(1);
   ASSERT_TRUE(Answered(LabelHosts{.caller = {},
