@@ -9,6 +9,7 @@
 #include "engine/hosts/maintenance.hpp"
 #include "engine/hosts/presence.hpp"
 #include "engine/keeping/gates.hpp"
+#include "engine/keeping/restored.hpp"
 #include "engine/keeping/retention.hpp"
 #include "engine/limiter/freezes.hpp"
 #include "engine/load.hpp"
@@ -86,6 +87,11 @@ Effects Engine::Announce() const {
                                      .whole = {},
                                      .targets = {}});
   return effects;
+}
+
+void Engine::Begin(Now now, CommitNumber batch, std::vector<Change>& changes, Effects& effects) {
+  Turn turn(state_, now, batch, changes, effects);
+  TellOfRestore(turn);
 }
 
 void Engine::Decide(const Command& command, Now now, CommitNumber batch,

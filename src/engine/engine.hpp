@@ -17,6 +17,9 @@ class Engine {
   // Everything a fresh listener must know: tokens, hosts and open runs. Not tied to any batch.
   Effects Announce() const;
 
+  // What the trail must hold before anything else that a new leader does.
+  void Begin(Now now, CommitNumber batch, std::vector<Change>& changes, Effects& effects);
+
   // Decides one command. `batch` is the number of the batch that `changes` will be committed in.
   void Decide(const Command& command, Now now, CommitNumber batch, std::vector<Change>& changes,
               Effects& effects);

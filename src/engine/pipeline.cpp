@@ -21,6 +21,9 @@ Result<> Pipeline::Lead(Now now) {
   engine_ = std::make_unique<Engine>(std::move(*snapshot), settings_.engine, now);
   engine_->LeadUntil(lead_until_);
   Release(engine_->Announce());
+  Effects effects;
+  engine_->Begin(now, GatheringNumber(), gathering_.changes, effects);
+  Attach(std::move(effects));
   links_.BeginAnew(term_);
   return {};
 }

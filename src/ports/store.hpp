@@ -55,6 +55,9 @@ struct Snapshot {
     WallTime taken;     // the backup
     WallTime at;        // its restore
     bool logs = false;  // output of tasks came with it
+    // Where the restore left the fence: nothing was committed since while it still stands there. 0
+    // when the restore did not say.
+    CommitNumber number{};
   };
   std::optional<Restored> restored;
 };

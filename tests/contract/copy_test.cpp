@@ -145,6 +145,7 @@ TEST_F(StoreCopy, RestoredMarkComesAlong) {
   ASSERT_TRUE(snapshot && snapshot->restored);
   EXPECT_EQ(snapshot->restored->at.ms, 2'000'000);
   EXPECT_TRUE(snapshot->restored->logs);
+  EXPECT_EQ(snapshot->restored->number, snapshot->fence.number);
 }
 
 TEST_F(StoreCopy, DatabaseWithRecordsIsLeftAloneUnlessReplaced) {

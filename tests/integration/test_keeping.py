@@ -218,6 +218,10 @@ class Restore(ClusterTest):
             self.assertNotIn(run, seen)
             seen.add(run)
             self.assertEqual(cluster.wait_end(run)["state"], "succeeded")
+            cluster.restart_server()
+            told = cluster.get("/audit", act="store.restore")["entries"]
+            self.assertEqual([entry["actor"] for entry in told], ["musterd"])
+            self.assertEqual(cluster.muster("audit", "verify").code, 0)
 
 
 class RetentionTest(ClusterTest):

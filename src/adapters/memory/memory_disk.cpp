@@ -24,6 +24,7 @@ std::shared_ptr<MemoryDisk> CopyOf(MemoryDisk& disk, std::optional<Snapshot::Res
   copy->fence = {.term = Term(disk.fence.term.value + leap.term),
                  .number = CommitNumber(disk.fence.number.value + leap.term)};
   copy->restored = restored;
+  if (restored) copy->restored->number = copy->fence.number;
   if (leap.id_space == 0) copy->next_run = disk.next_run;
   copy->next_host = disk.next_host;
   copy->audit_head = disk.audit_head;

@@ -39,6 +39,7 @@ Result<> ReadMeta(Connection& connection, Snapshot& snapshot) {
     if (name == "backup_taken") restored.taken = {row.Int(1)};
     if (name == "restored") restored.at = {row.Int(1)};
     if (name == "restored_logs") restored.logs = row.Int(1) != 0;
+    if (name == "restored_number") restored.number = CommitNumber(row.Id(1));
   }
   if (restored.at) snapshot.restored = restored;
   return {};

@@ -159,6 +159,25 @@ Result<std::vector<Run>> ReadRunsOf(Database& database, HostId host, const RunFi
   return runs;
 }
 
+Result<std::optional<Snapshot::Restored>> ReadRestored(Database& database) {
+  std::uint64_t taken = 0;
+  std::uint64_t at = 0;
+  std::uint64_t logs = 0;
+  std::uint64_t number = 0;
+  for (const auto& [name, place] :
+       {std::pair("backup_taken", &taken), std::pair("restored", &at),
+        std::pair("restored_logs", &logs), std::pair("restored_number", &number)}) {
+    const auto value = Counter(database, name);
+    if (!value) return Fail(value.error());
+    *place = *value;
+  }
+  if (at == 0) return std::nullopt;
+  return Snapshot::Restored{.taken = {static_cast<std::int64_t>(taken)},
+                            .at = {static_cast<std::int64_t>(at)},
+                            .logs = logs != 0,
+                            .number = CommitNumber(number)};
+}
+
 }  // namespace
 
 Result<std::vector<Token>> ReadTokens(Database& database) {
@@ -187,14 +206,9 @@ Result<Snapshot> ReadSnapshot(Database& database) {
       [](const auto& row) -> Result<std::string> { return row.ColumnText(0); });
   if (!cluster) return Fail(cluster.error());
   if (!cluster->empty()) snapshot.cluster = cluster->front();
-  auto taken = Counter(database, "backup_taken");
-  auto at = Counter(database, "restored");
-  auto logs = Counter(database, "restored_logs");
-  if (!taken || !at || !logs) return Fail(!taken ? taken.error() : !at ? at.error() : logs.error());
-  if (*at != 0)
-    snapshot.restored = Snapshot::Restored{.taken = {static_cast<std::int64_t>(*taken)},
-                                           .at = {static_cast<std::int64_t>(*at)},
-                                           .logs = *logs != 0};
+  auto restored = ReadRestored(database);
+  if (!restored) return Fail(restored.error());
+  snapshot.restored = *restored;
   auto runs = ReadOpenRuns(database);
   if (!runs) return Fail(runs.error());
   snapshot.runs = std::move(*runs);

@@ -27,11 +27,11 @@ Result<> WriteMarks(Database& database, const Marks& marks, const Snapshot::Rest
       "BEGIN IMMEDIATE;"
       "UPDATE fence SET term = {}, number = {};"
       "INSERT OR REPLACE INTO meta VALUES ('id_space', {}), ('next_run', 1),"
-      " ('backup_taken', {}), ('restored', {}), ('restored_logs', {});"
+      " ('backup_taken', {}), ('restored', {}), ('restored_logs', {}), ('restored_number', {});"
       "COMMIT;"
       "PRAGMA wal_checkpoint(TRUNCATE)",
       marks.term, marks.number, marks.id_space, restored.taken.ms, restored.at.ms,
-      restored.logs ? 1 : 0);
+      restored.logs ? 1 : 0, marks.number);
   return database.Execute(sql.c_str());
 }
 

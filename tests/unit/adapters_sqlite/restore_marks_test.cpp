@@ -38,6 +38,7 @@ TEST(RestoreMarks, RestoredStoreLeapsAndSaysSo) {
   EXPECT_EQ(snapshot.restored->taken, kNow.taken);
   EXPECT_EQ(snapshot.restored->at, kNow.at);
   EXPECT_TRUE(snapshot.restored->logs);
+  EXPECT_EQ(snapshot.restored->number, fence.number);
 }
 
 TEST(RestoreMarks, LieAboveTheStoreTheyReplace) {

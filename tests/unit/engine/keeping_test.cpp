@@ -88,6 +88,12 @@ class EngineRestored : public EngineFixture {
     return {};
   }
 
+  std::size_t RestoresTold() {
+    AuditFilter filter;
+    filter.act = "store.restore";
+    return store_.ListAudit(filter, 0, 10)->entries.size();
+  }
+
   std::shared_ptr<MemoryDisk> backup_;
 };
 
@@ -101,6 +107,24 @@ TEST_F(EngineRestored, TermAndIdsLieAboveTheBackup) {
   Settle();
   EXPECT_GE(pipeline_->term().value, term.value + (1ULL << 32));
   EXPECT_EQ(SpaceOf(Start(1)), SpaceOf(lost) + 1);
+}
+
+TEST_F(EngineRestored, TrailTellsOfEachRestoreOnce) {
+  AddHosts(1);
+  Start(1);
+  TakeBackup();
+  Restore();
+  EXPECT_EQ(RestoresTold(), 0U);
+  Lead();  // the one before fell before its first commit
+  Settle();
+  EXPECT_EQ(RestoresTold(), 1U);
+  Lead();
+  Settle();
+  EXPECT_EQ(RestoresTold(), 1U);
+  TakeBackup();
+  Restore();
+  Settle();
+  EXPECT_EQ(RestoresTold(), 2U);
 }
 
 TEST_F(EngineRestored, SentTaskThatItsHostForgotIsLostAndNotSentAgain) {
