@@ -139,7 +139,7 @@ void Reload(Config& running, const Load& load, muster::agent::Daemon& daemon) {
   for (const auto& change : changes) spdlog::info("reload {}", muster::settings::Sentence(change));
   SetLogLevel(running);
   daemon.Configure(running.run_as, running.max_spool);
-  spdlog::info("reloaded changes={}", changes.size());
+  spdlog::info("reloaded changes={}", muster::settings::Tally(changes));
 }
 
 Result<> Run(Config config, const Load& load, const std::string& join,

@@ -114,7 +114,7 @@ class Reload(ClusterTest):
             cluster.server.process.send_signal(signal.SIGHUP)
             wait_until(f"the log says {expected!r}", lambda: expected in cluster.server.log.read_text())
 
-        reload(text + "log_level: debug\ntakeover_grace: 9m\n", "reloaded changes=2")
+        reload(text + "log_level: debug\ntakeover_grace: 9m\n", "reloaded changes=1 needs_restart=1")
         log = cluster.server.log.read_text()
         self.assertIn("reload log_level: info -> debug\n", log)
         self.assertIn("reload takeover_grace: 2m -> 9m needs a restart\n", log)
@@ -135,7 +135,7 @@ class Reload(ClusterTest):
         self.assertIn("allowed: nobody-else", refused.text + refused.complaint)
         config.write_text(f"run_as: {{default: nobody-else, allow: [{me}]}}\n")
         agent.process.send_signal(signal.SIGHUP)
-        wait_until("the agent reloaded", lambda: "reloaded changes=1" in agent.log.read_text())
+        wait_until("the agent reloaded", lambda: "reloaded changes=1 needs_restart=0" in agent.log.read_text())
         self.assertCode(cluster.muster("run", "-t", "h1", "-u", me, "--", "true"), 0)
 
 

@@ -216,6 +216,11 @@ std::string Sentence(const Difference& difference) {
                      difference.live ? "" : " needs a restart");
 }
 
+std::string Tally(const std::vector<Difference>& found) {
+  const auto live = std::ranges::count_if(found, &Difference::live);
+  return fmt::format("{} needs_restart={}", live, found.size() - static_cast<std::size_t>(live));
+}
+
 std::vector<Difference> TakeLive(const Table& before, const Table& after) {
   auto found = Differences(before, after);
   Walk(after, "", [&](const std::string& name, const Setting& setting) {

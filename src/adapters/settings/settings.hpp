@@ -104,6 +104,9 @@ std::vector<Difference> Differences(const Table& before, const Table& after);
 // "log_level: info -> debug", or "listen: … needs a restart"
 std::string Sentence(const Difference& difference);
 
+// How many of them a reload takes over, and how many wait: "1 needs_restart=2".
+std::string Tally(const std::vector<Difference>& found);
+
 // A reload: copies the live settings of `after` into the fields of `before`, and tells where the
 // two differed.
 std::vector<Difference> TakeLive(const Table& before, const Table& after);

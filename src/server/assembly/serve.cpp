@@ -23,7 +23,7 @@ void Reload(Core& core, const Load& load, LogRing& log) {
     spdlog::error("outside: {}; what was in force stays", used.error().message);
   if (const auto used = core.traces.Use(foundation.config.traces); !used)
     spdlog::error("{}; what was in force stays", used.error().message);
-  spdlog::info("reloaded changes={}", changes.size());
+  spdlog::info("reloaded changes={}", settings::Tally(changes));
 }
 
 void ShutDown(Core& core, Front& front, int signal) {

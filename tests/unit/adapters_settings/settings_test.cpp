@@ -128,6 +128,7 @@ TEST_F(SettingsTest, TellsWhatAReloadChangesAndTakesOnlyThat) {
   EXPECT_THAT(changes, ElementsAre(Difference{"name", "one", "two", false},
                                    Difference{"limits.count", "3", "5", true}));
   EXPECT_EQ(Sentence(changes[0]), "name: one -> two needs a restart");
+  EXPECT_EQ(Tally(changes), "1 needs_restart=1");
   EXPECT_EQ(running.count, 5u);
   EXPECT_EQ(running.name, "one");
 }
