@@ -243,6 +243,14 @@ Result<Config> LoadConfig(const Flags& flags) {
   return config;
 }
 
+// Only a join needs the file, so a host that has joined goes without it.
+Result<> CheckCa(const Config& config) {
+  if (config.ca.empty()) return {};
+  const auto pem = ReadFile(config.ca);
+  if (!pem) return muster::Fail(pem.error().code, "ca: {}", pem.error().message);
+  return {};
+}
+
 int Exit(const Error& error) {
   std::fprintf(stderr, "muster-agent: %s\n", error.message.c_str());
   if (error.code == ErrorCode::kDenied) return 3;
@@ -290,6 +298,7 @@ int main(int argc, char** argv) {
   auto config = load();
   if (!config) return Exit(config.error());
   if (check) {
+    if (const auto there = CheckCa(*config); !there) return Exit(there.error());
     std::fputs(muster::settings::Print(muster::agent::Describe(*config)).c_str(), stdout);
     return 0;
   }

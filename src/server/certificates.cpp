@@ -75,21 +75,6 @@ Result<> Take(crypto::KeyAndCert server, Identity& identity) {
   return {};
 }
 
-Result<> LoadOwnTls(const CertificateSettings& settings, Identity& identity) {
-  auto cert = ReadWhole(settings.tls_cert);
-  if (!cert) return Fail(cert.error());
-  auto key = ReadWhole(settings.tls_key);
-  if (!key) return Fail(key.error());
-  const auto fits = crypto::IsCertOfKey(*cert, *key);
-  if (!fits)
-    return Fail(ErrorCode::kInvalid, "tls: {}, {}: {}", settings.tls_cert.string(),
-                settings.tls_key.string(), fits.error().message);
-  if (!*fits)
-    return Fail(ErrorCode::kInvalid, "tls: {} is not the key of {}", settings.tls_key.string(),
-                settings.tls_cert.string());
-  return Take({std::move(*key), std::move(*cert)}, identity);
-}
-
 Result<> MakeServer(const std::filesystem::path& data, const CertificateSettings& settings,
                     Identity& identity) {
   const auto names = ServerNames(settings);
@@ -99,6 +84,12 @@ Result<> MakeServer(const std::filesystem::path& data, const CertificateSettings
   if (const auto cert = WriteSecret(data / "server.pem", made->cert_pem); !cert) return cert;
   if (const auto kept = WriteSecret(data / "server.names", Joined(names)); !kept) return kept;
   return Take(std::move(*made), identity);
+}
+
+Result<> LoadOwnTls(const CertificateSettings& settings, Identity& identity) {
+  auto own = ReadOwnTls(settings.tls_cert, settings.tls_key);
+  if (!own) return Fail(own.error());
+  return Take(std::move(*own), identity);
 }
 
 // The kept certificate, if it is still the right one.
@@ -137,6 +128,21 @@ Result<> LoadAdminToken(const std::filesystem::path& data, Identity& identity) {
 }
 
 }  // namespace
+
+Result<crypto::KeyAndCert> ReadOwnTls(const std::filesystem::path& cert,
+                                      const std::filesystem::path& key) {
+  auto cert_pem = ReadWhole(cert);
+  if (!cert_pem) return Fail(ErrorCode::kInvalid, "tls.cert: {}", cert_pem.error().message);
+  auto key_pem = ReadWhole(key);
+  if (!key_pem) return Fail(ErrorCode::kInvalid, "tls.key: {}", key_pem.error().message);
+  const auto fits = crypto::IsCertOfKey(*cert_pem, *key_pem);
+  if (!fits)
+    return Fail(ErrorCode::kInvalid, "tls: {}, {}: {}", cert.string(), key.string(),
+                fits.error().message);
+  if (!*fits)
+    return Fail(ErrorCode::kInvalid, "tls: {} is not the key of {}", key.string(), cert.string());
+  return crypto::KeyAndCert{std::move(*key_pem), std::move(*cert_pem)};
+}
 
 std::string HostOfUrl(const std::string& url) {
   std::string host = url;

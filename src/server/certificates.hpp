@@ -56,6 +56,11 @@ struct Identity {
 Result<Identity> LoadIdentity(const std::filesystem::path& data,
                               const CertificateSettings& settings, WallTime now);
 
+// The pair of files of a certificate of one's own. kInvalid: one cannot be read or does not load,
+// or the key is of another.
+Result<crypto::KeyAndCert> ReadOwnTls(const std::filesystem::path& cert,
+                                      const std::filesystem::path& key);
+
 // Looks whether the server's certificate must be replaced now (its time has come, or the files of
 // an own one changed) and does so. True when `identity.server` is another one.
 Result<bool> RenewServer(const std::filesystem::path& data, const CertificateSettings& settings,

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "adapters/net/client.hpp"
 #include "base/text.hpp"
 #include "server/keeping/disk_watch.hpp"
 
@@ -18,6 +19,9 @@ Result<> CheckLife(const std::string& text) {
   return Fail(ErrorCode::kInvalid, "a certificate lives from 3 s to 3650 days");
 }
 
+// Shorter ones stop work instead of hurrying it: no order arrives in no time.
+constexpr Duration kSecond = std::chrono::seconds(1);
+constexpr Duration kShortestBeat = std::chrono::milliseconds(100);
 constexpr std::uint64_t kMostBytes = 1 << 30;
 constexpr std::uint64_t kMostOfThem = 1'000'000;
 
@@ -39,6 +43,9 @@ settings::Setting Kept(std::string name, Duration& field, std::string help) {
     const auto kept =
         words.front() == "forever" ? Result<Duration>(0) : ParseDuration(words.front());
     if (!kept) return Fail(kept.error());
+    if (*kept == Duration::zero() && words.front() != "forever")
+      return Fail(ErrorCode::kInvalid, "'{}' would keep nothing; to keep all, write forever",
+                  words.front());
     field = *kept;
     return {};
   };
@@ -46,6 +53,19 @@ settings::Setting Kept(std::string name, Duration& field, std::string help) {
     return {field.count() == 0 ? "forever" : FormatDuration(field)};
   };
   return setting;
+}
+
+Result<> CheckPublicUrl(const std::string& url) {
+  if (url.empty()) return {};
+  const auto endpoint = net::ParseEndpoint(url);
+  if (!endpoint) return Fail(endpoint.error());
+  if (endpoint->tls) return {};
+  return Fail(ErrorCode::kInvalid, "'{}': agents speak TLS only; write https://…", url);
+}
+
+Result<> CheckDataFolder(const std::string& path) {
+  if (!path.empty()) return {};
+  return Fail(ErrorCode::kInvalid, "say the folder; without the key it is /var/lib/muster");
 }
 
 Result<> CheckDiskFloor(const std::string& text) {
@@ -74,11 +94,12 @@ settings::Table Limits(Config& config) {
       Bytes("max_frame", limits.max_frame, "Of a link."),
       Bytes("max_link_unsent", limits.max_link_unsent,
             "A node that reads so little of what it is sent is cut off."),
-      Time("header_timeout", limits.header_timeout, "Handshake; then a request's head."),
-      Time("crowded_timeout", limits.crowded_timeout, "The same at max_handshakes."),
-      Time("body_timeout", limits.body_timeout, "To send a request's body."),
-      Time("idle_timeout", limits.idle_timeout, "A kept-alive connection without a request."),
-      Time("write_timeout", limits.write_timeout, "To read an answer, at least_rate."),
+      Time("header_timeout", limits.header_timeout, "Handshake; then a request's head.", kSecond),
+      Time("crowded_timeout", limits.crowded_timeout, "The same at max_handshakes.", kSecond),
+      Time("body_timeout", limits.body_timeout, "To send a request's body.", kSecond),
+      Time("idle_timeout", limits.idle_timeout, "A kept-alive connection without a request.",
+           kSecond),
+      Time("write_timeout", limits.write_timeout, "To read an answer, at least_rate.", kSecond),
       Bytes("least_rate", limits.least_rate, "Bytes a second of a reader."),
       count("failures_per_minute", config.failures_per_minute,
             "Bad tokens and joins of one address before it is slowed."),
@@ -139,7 +160,7 @@ Result<> CheckCluster(const Config& config) {
 settings::Table Describe(Config& config) {
   using namespace settings;
   return {
-      Path("data", config.data, "The data folder: records, logs, keys."),
+      Path("data", config.data, "The data folder: records, logs, keys.").Checked(CheckDataFolder),
       Text("listen", config.listen, "Address and port; ':8440' is every IPv4 address.")
           .Checked([](const std::string& text) -> Result<> {
             const auto parsed = ParseListen(text);
@@ -147,15 +168,19 @@ settings::Table Describe(Config& config) {
             return {};
           }),
       Text("public_url", config.public_url,
-           "What agents and people use; its name goes into the certificate."),
+           "What agents and people use; its name goes into the certificate.")
+          .Checked(CheckPublicUrl),
       Choice("log_level", config.log_level, "How much is logged.",
              {"debug", "info", "warn", "error"})
           .Live(),
-      Time("heartbeat", config.heartbeat, "Of agents; three of them and 5s close a silent link."),
-      Time("order_life", config.order_life, "How long an order may take to reach its host."),
-      Time("reconnect_bound", config.reconnect_bound, "A cut link is expected back within."),
+      Time("heartbeat", config.heartbeat, "Of agents; three of them and 5s close a silent link.",
+           kShortestBeat),
+      Time("order_life", config.order_life, "How long an order may take to reach its host.",
+           kSecond),
+      Time("reconnect_bound", config.reconnect_bound, "A cut link is expected back within.",
+           kSecond),
       Time("takeover_grace", config.takeover_grace,
-           "After a start, before any task is called lost."),
+           "After a start, before any task is called lost.", kSecond),
       settings::Section(
           "certificates", "How long certificates of the cluster's CA live.",
           {Time("agent_life", config.agent_life, "Agents'.").Checked(CheckLife),
@@ -204,22 +229,21 @@ Result<HostPort> ParseListen(const std::string& text) {
 
 namespace {
 
-Result<> CheckWhole(const Config& config, const std::string& name) {
-  if (config.tls_cert.empty() != config.tls_key.empty())
-    return Fail(ErrorCode::kInvalid, "{}: tls needs both cert and key", name);
-  return {};
+// Adds what is wrong between settings to what is wrong in one of them.
+Result<> CheckWhole(Result<> read, const Config& config, const std::string& name) {
+  if (config.tls_cert.empty() == config.tls_key.empty()) return read;
+  const std::string before = read ? "" : read.error().message + "\n";
+  return Fail(ErrorCode::kInvalid, "{}{}: tls needs both cert and key", before, name);
 }
 
 }  // namespace
 
 Result<> ReadConfigFile(const std::filesystem::path& file, Config& config) {
-  if (const auto read = settings::ReadFile(file, Describe(config)); !read) return read;
-  return CheckWhole(config, file.string());
+  return CheckWhole(settings::ReadFile(file, Describe(config)), config, file.string());
 }
 
 Result<> ReadConfigText(const std::string& text, const std::string& name, Config& config) {
-  if (const auto read = settings::ReadText(text, name, Describe(config)); !read) return read;
-  return CheckWhole(config, name);
+  return CheckWhole(settings::ReadText(text, name, Describe(config)), config, name);
 }
 
 Result<> ReadConfigEnvironment(Config& config) {

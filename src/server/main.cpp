@@ -2,6 +2,7 @@
 // commits.
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <sys/resource.h>
@@ -12,6 +13,7 @@
 #include "base/version.hpp"
 #include "server/assembly/serve.hpp"
 #include "server/ca_command.hpp"
+#include "server/certificates.hpp"
 #include "server/cluster_keys.hpp"
 #include "server/command_line.hpp"
 #include "server/keeping/backup.hpp"
@@ -41,6 +43,25 @@ void RaiseDescriptorLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+struct Flags {
+  std::optional<std::string> listen;
+  std::optional<std::string> public_url;
+  std::optional<std::string> log_level;
+};
+
+// A flag is held to the same as its key in the file.
+Result<> TakeFlag(Config& config, const char* name, const std::optional<std::string>& value) {
+  return value ? settings::Set(Describe(config), name, {*value}) : Result<>();
+}
+
+// Only a start needs the files, so a backup or a restore goes without them.
+Result<> CheckTls(const Config& config) {
+  if (config.tls_cert.empty()) return {};
+  const auto pair = ReadOwnTls(config.tls_cert, config.tls_key);
+  if (!pair) return Fail(pair.error());
+  return {};
+}
+
 int ServeMain(int argc, char** argv) {
   const bool check = argc >= 2 && std::string_view(argv[1]) == "check-config";
   CLI::App app(
@@ -54,7 +75,7 @@ int ServeMain(int argc, char** argv) {
       "  musterd store copy --to postgres://…  (from the data folder into PostgreSQL)\n"
       "  musterd join --server URL --join T    (a place in a cluster)\n"
       "  musterd check-config                  (says what is wrong, or in force)");
-  Config flags;
+  Flags flags;
   std::string config_file;
   std::string data;
   app.add_option("--data", data,
@@ -75,14 +96,16 @@ int ServeMain(int argc, char** argv) {
   const Load load = [&]() -> Result<Config> {
     auto config = SettingsOf(data, config_file);
     if (!config) return config;
-    if (app.count("--listen") > 0) config->listen = flags.listen;
-    if (app.count("--public-url") > 0) config->public_url = flags.public_url;
-    if (app.count("--log-level") > 0) config->log_level = flags.log_level;
+    auto taken = TakeFlag(*config, "listen", flags.listen);
+    if (taken) taken = TakeFlag(*config, "public_url", flags.public_url);
+    if (taken) taken = TakeFlag(*config, "log_level", flags.log_level);
+    if (!taken) return Fail(taken.error());
     return config;
   };
   auto config = load();
   if (!config) return Complain(config.error());
   if (check) {
+    if (const auto there = CheckTls(*config); !there) return Complain(there.error());
     std::fputs(settings::Print(Describe(*config)).c_str(), stdout);
     return 0;
   }

@@ -351,7 +351,7 @@ class Addresses(ClusterTest):
             cluster.server.words += ["--public-url", url]
             cluster.server.start()
             self.assertEqual(cluster.server.process.wait(DEADLINE), 2, url)
-            self.assertIn("public URL", cluster.server.tail(1))
+            self.assertIn("public_url", cluster.server.tail(1))
             del cluster.server.words[-2:]
 
     def plain(self, cluster):

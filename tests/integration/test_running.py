@@ -46,10 +46,11 @@ class CheckConfig(ClusterTest):
         self.assertIn("data: /var/lib/muster-agent", printed)
 
     def test_it_names_the_place_of_every_mistake(self):
-        file = self.write("heartbeat: soon\nlissen: x\nlog_level: loud\nlisten: nowhere\n")
+        file = self.write("heartbeat: soon\nlissen: x\nlog_level: loud\nlisten: nowhere\ntls: {cert: x.pem}\n")
         code, printed, complaint = check_config("musterd", file)
         self.assertEqual((code, printed), (2, ""))
-        for place in (":1:12: heartbeat:", ":2:1: unknown key 'lissen'", ":3:12: log_level:", ":4:9: listen:"):
+        for place in (":1:12: heartbeat:", ":2:1: unknown key 'lissen'", ":3:12: log_level:", ":4:9: listen:",
+                      ": tls needs both"):
             self.assertIn(f"{file}{place}", complaint)
         file = self.write("run_as:\n  allow: root\n  defalt: web\nname: 'a b'\nlabels: {'x y': z}\n")
         code, _, complaint = check_config("muster-agent", file)
@@ -57,6 +58,22 @@ class CheckConfig(ClusterTest):
         for place in (":2:10: 'run_as.allow' takes a list", ":3:3: unknown key 'run_as.defalt'", ":4:7: name:",
                       ":5:9: labels:"):
             self.assertIn(f"{file}{place}", complaint)
+
+    def test_it_refuses_what_would_only_fail_later(self):
+        nothing = self.cluster.folder / "nothing.pem"
+        cert, key = self.cluster.data / "server.pem", self.cluster.data / "server.key"
+        for program, text in (("musterd", "order_life: 0s"), ("musterd", "heartbeat: 0s"), ("musterd", "data: ''"),
+                              ("musterd", "public_url: muster"), ("musterd", "retention: {logs: 0s}"),
+                              ("musterd", f"tls: {{cert: {nothing}, key: {key}}}"),
+                              ("musterd", f"tls: {{cert: {cert}, key: {self.cluster.data / 'ca.key'}}}"),
+                              ("muster-agent", "server: muster.example:8440"), ("muster-agent", "server: http://muster.example"),
+                              ("muster-agent", f"ca: {nothing}")):
+            with self.subTest(program=program, text=text):
+                code, printed, complaint = check_config(program, self.write(text + "\n"))
+                self.assertEqual((code, printed), (2, ""))
+                self.assertIn(text.partition(":")[0], complaint)
+        self.assertEqual(check_config("musterd", self.write(f"tls: {{cert: {cert}, key: {key}}}\n"))[0], 0)
+        self.assertEqual(check_config("musterd", self.write(""), "--public-url", "muster")[0], 2)
 
     def test_flags_win_over_the_file(self):
         code, printed, _ = check_config("musterd", self.write("listen: 127.0.0.1:9000\n"), "--listen", "127.0.0.1:9001")
@@ -85,7 +102,7 @@ class Deployed(unittest.TestCase):
 
     def test_cloud_init(self):
         files = {file["path"]: file for file in yaml.safe_load((DEPLOY / "cloud-init/agent.yaml").read_text())["write_files"]}
-        agent = self.check("muster-agent", files["/etc/muster/agent.yaml"]["content"])
+        agent = self.check("muster-agent", files["/etc/muster/agent.yaml"]["content"].replace("SERVER_URL", "https://muster.example"))
         self.assertIn(agent["join_file"], files)
         self.assertEqual(files[agent["join_file"]]["permissions"], "0600")
 

@@ -105,10 +105,15 @@ Setting Choice(std::string name, std::string& field, std::string help,
   return Text(std::move(name), field, std::move(help)).Checked(check);
 }
 
-Setting Time(std::string name, Duration& field, std::string help) {
-  return One(
-      std::move(name), field, std::move(help),
-      [](const std::string& text) { return ParseDuration(text); }, FormatDuration);
+Setting Time(std::string name, Duration& field, std::string help, Duration least) {
+  const auto parse = [least](const std::string& text) -> Result<Duration> {
+    auto time = ParseDuration(text);
+    if (time && *time < least)
+      return Fail(ErrorCode::kInvalid, "'{}' is too short, at least {} is needed", text,
+                  FormatDuration(least));
+    return time;
+  };
+  return One(std::move(name), field, std::move(help), parse, FormatDuration);
 }
 
 Setting Size(std::string name, std::uint64_t& field, std::string help) {

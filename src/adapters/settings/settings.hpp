@@ -61,7 +61,7 @@ Setting Text(std::string name, std::string& field, std::string help);
 Setting Path(std::string name, std::filesystem::path& field, std::string help);
 Setting Choice(std::string name, std::string& field, std::string help,
                std::vector<std::string> choices);
-Setting Time(std::string name, Duration& field, std::string help);
+Setting Time(std::string name, Duration& field, std::string help, Duration least = {});
 Setting Size(std::string name, std::uint64_t& field, std::string help);
 Setting Number(std::string name, std::uint64_t& field, std::string help, std::uint64_t least,
                std::uint64_t most);
@@ -72,8 +72,8 @@ Setting Pairs(std::string name, std::map<std::string, std::string, std::less<>>&
 Setting Section(std::string name, std::string help, Table inner);
 
 // Reads a YAML file into the fields. kNotFound: there is none. kInvalid: one line for each mistake
-// (unknown key, key given twice, wrong value), with file, line and column; then the fields are in
-// no particular state.
+// (unknown key, key given twice, wrong value), with file, line and column; then the fields of what
+// was right are set.
 Result<> ReadFile(const std::filesystem::path& file, const Table& table);
 // The same from its text; `name` is for messages.
 Result<> ReadText(const std::string& text, const std::string& name, const Table& table);

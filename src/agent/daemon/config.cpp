@@ -1,5 +1,8 @@
 #include "agent/daemon/config.hpp"
 
+#include "adapters/net/client.hpp"
+#include "agent/identity.hpp"
+
 namespace muster::agent {
 namespace {
 
@@ -13,13 +16,24 @@ Result<> CheckName(const std::string& name) {
   return name.empty() ? Result<>{} : CheckHostName(name);
 }
 
+Result<> CheckServers(const std::string& text) {
+  for (const auto& server : SplitServers(text)) {
+    const auto endpoint = net::ParseEndpoint(server);
+    if (!endpoint) return Fail(endpoint.error());
+    if (!endpoint->tls)
+      return Fail(ErrorCode::kInvalid, "'{}': agents speak TLS only; write https://…", server);
+  }
+  return {};
+}
+
 }  // namespace
 
 settings::Table Describe(Config& config) {
   using namespace settings;
   return {
       Text("server", config.server,
-           "URL of the server to join, https://…; of several, with commas."),
+           "URL of the server to join, https://…; of several, with commas.")
+          .Checked(CheckServers),
       Path("data", config.data, "The data folder: identity and running tasks."),
       Text("name", config.name, "Name of this host at the join; empty is the machine's own.")
           .Checked(CheckName),

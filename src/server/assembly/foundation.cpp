@@ -2,7 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include "adapters/net/client.hpp"
 #include "base/version.hpp"
 #include "server/keeping/backup.hpp"
 #include "server/keeping/moved.hpp"
@@ -13,16 +12,6 @@ namespace {
 constexpr Duration kUploadsKept = std::chrono::hours(7 * 24);  // that nobody goes on with
 
 // What agents will be told to use must be something they can use.
-Result<> CheckPublicUrl(const std::string& url) {
-  if (url.empty()) return {};
-  const auto endpoint = net::ParseEndpoint(url);
-  if (!endpoint) return Fail(ErrorCode::kInvalid, "public URL: {}", endpoint.error().message);
-  if (!endpoint->tls)
-    return Fail(ErrorCode::kInvalid, "public URL '{}': agents speak TLS only; write https://…",
-                url);
-  return {};
-}
-
 // Whether this data folder is one to serve from.
 Result<> CheckFolder(const Config& config) {
   if (const auto ended = CheckRestoreEnded(config.data); !ended) return ended;
@@ -59,7 +48,6 @@ Result<> Put(Place& place, Result<T> made) {
 Result<std::unique_ptr<Foundation>> Foundation::Lay(Config config) {
   const auto listen = ParseListen(config.listen);
   if (!listen) return Fail(listen.error());
-  if (const auto usable = CheckPublicUrl(config.public_url); !usable) return Fail(usable.error());
   if (const auto good = CheckFolder(config); !good) return Fail(good.error());
   const auto disk_floor = ParseDiskFloor(config.disk_floor);
   if (!disk_floor) return Fail(disk_floor.error());

@@ -119,6 +119,14 @@ TEST_F(SettingsTest, WhatItPrintsReadsBackAsTheSame) {
   EXPECT_EQ(back, example);
 }
 
+TEST_F(SettingsTest, TimesHaveALeast) {
+  Duration wait = std::chrono::seconds(5);
+  const Table table{Time("wait", wait, "How long.", std::chrono::seconds(2))};
+  EXPECT_EQ(Set(table, "wait", {"1999ms"}).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(wait, std::chrono::seconds(5));
+  EXPECT_TRUE(Set(table, "wait", {"2s"}));
+}
+
 TEST_F(SettingsTest, TellsWhatAReloadChangesAndTakesOnlyThat) {
   Example running;
   Example file;

@@ -110,6 +110,7 @@ TEST_F(CertificatesTest, OwnCertificateMustFitItsKeyAndIsReadAgain) {
   Load();
   settings_.tls_cert = temp_.Path() / "own.pem";
   settings_.tls_key = temp_.Path() / "own.key";
+  EXPECT_EQ(ReadOwnTls(settings_.tls_cert, settings_.tls_key).error().code, ErrorCode::kInvalid);
   const auto ca = *crypto::MakeCa("else", std::chrono::hours(240));
   const auto write = [&](const crypto::KeyAndCert& one) {
     ASSERT_TRUE(WriteSecret(settings_.tls_cert, one.cert_pem));

@@ -51,6 +51,32 @@ TEST_F(ConfigTest, RefusesHalfACertificateAndOddLives) {
   EXPECT_FALSE(Read("certificates: 3d\n"));
 }
 
+TEST_F(ConfigTest, NamesHalfACertificateAmongOtherMistakes) {
+  const auto read = Read("tls: {cert: /c.pem}\nlissen: x\n");
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("lissen"), std::string::npos) << read.error().message;
+  EXPECT_NE(read.error().message.find("\n"), std::string::npos) << read.error().message;
+  EXPECT_NE(read.error().message.find("tls needs both"), std::string::npos) << read.error().message;
+}
+
+TEST_F(ConfigTest, RefusesTimesThatStopWork) {
+  for (const char* text :
+       {"order_life: 0s", "order_life: 999ms", "heartbeat: 0s", "heartbeat: 99ms",
+        "reconnect_bound: 0s", "takeover_grace: 0s", "limits: {header_timeout: 0s}",
+        "limits: {crowded_timeout: 0s}", "limits: {body_timeout: 0s}", "limits: {idle_timeout: 0s}",
+        "limits: {write_timeout: 0s}", "retention: {logs: 0s}", "retention: {runs: 0s}"})
+    EXPECT_FALSE(Read(text)) << text;
+  EXPECT_TRUE(Read("order_life: 1s\nheartbeat: 100ms\nreconnect_bound: 1s\ntakeover_grace: 1s\n"));
+}
+
+TEST_F(ConfigTest, RefusesAFolderWithoutANameAndUrlsThatAgentsCannotUse) {
+  EXPECT_FALSE(Read("data: ''\n"));
+  for (const char* url : {"muster.example", "http://muster.example:8440", "https://", "ftp://a"})
+    EXPECT_FALSE(Read(std::string("public_url: ") + url + "\n")) << url;
+  EXPECT_TRUE(Read("public_url: ''\n"));
+  EXPECT_TRUE(Read("public_url: https://muster.example\n"));
+}
+
 TEST_F(ConfigTest, ReadsRetentionAndDisk) {
   ASSERT_TRUE(Read("retention: {logs: 14d, runs: forever}\ndisk:\n  stop_runs_below: 500MB\n"));
   EXPECT_EQ(config_.retention.logs, std::chrono::hours(14 * 24));
