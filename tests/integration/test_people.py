@@ -114,6 +114,8 @@ class Privileges(ClusterTest):
         self.assertIn("needs the role operator; token 'a-viewer' is a viewer", outcome.complaint)
         self.assertCode(self.cluster.muster("tokens", "list", environment=viewer), 3)
         self.assertCode(self.cluster.muster("hosts", environment=viewer), 0)
+        outcome = self.cluster.muster("tokens", "list", environment={"MUSTER_TOKEN": self.tokens["operator"]})
+        self.assertIn("needs the role admin; token 'a-operator' is an operator", self.assertCode(outcome, 3).complaint)
 
     def test_refusals_are_in_the_log_but_not_without_bound(self):
         for _ in range(100):

@@ -57,8 +57,9 @@ bool Router::Admit(const CallPtr& call, Privilege privilege, const Authenticator
     return false;
   }
   if (actor->role < *needed) {
-    const std::string why = fmt::format("this needs the role {}; token '{}' is a {}", Name(*needed),
-                                        actor->name, Name(actor->role));
+    const char* article = actor->role == Role::kViewer ? "a" : "an";
+    const std::string why = fmt::format("this needs the role {}; token '{}' is {} {}",
+                                        Name(*needed), actor->name, article, Name(actor->role));
     LogRefusal(*call, "denied", why);
     call->Fail(403, "denied", why);
     return false;
