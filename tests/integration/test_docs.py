@@ -140,6 +140,17 @@ class Lines(unittest.TestCase):
         self.assertEqual(counted, NOT_RUN)
 
 
+class Acts(unittest.TestCase):
+    def test_the_page_has_every_act_of_the_audit_trail(self):
+        code = "".join(file.read_text() for file in [*(SOURCE / "src/engine").rglob("*.cpp"), SOURCE / "src/domain/audit.hpp"])
+        acts = set(re.findall(r'"([a-z]+\.[a-z]+)"', code)) | set(re.findall(r'\bact = "([a-z]+)"', code))
+        acts |= {f"trigger.{act}" for act in re.findall(r'AuditAct\([^"]*"([a-z]+)"', code)}
+        self.assertLess({"run.start", "freeze", "trigger.fire", "task.unknown"}, acts)
+        page = (SOURCE / "docs/people.md").read_text()
+        trail = page[page.index("## The audit trail"):]
+        self.assertEqual({act for act in acts if f"`{act}`" not in trail}, set())
+
+
 class Yaml(ClusterTest):
     hosts = ("host1",)
 
