@@ -42,7 +42,7 @@ std::vector<OutcomeGroup> GroupsOf(const boost::json::value& answer) {
   for (const auto& item : ListOf(answer, "groups")) {
     groups.push_back({static_cast<std::uint64_t>(NumberOf(item, "count")), TextOf(item, "state"),
                       NumberOf(item, "exit_code"), NumberOf(item, "signal"), TextOf(item, "reason"),
-                      TextOf(item, "hosts"), TextOf(item, "sample_host"),
+                      TextOf(item, "log"), TextOf(item, "hosts"), TextOf(item, "sample_host"),
                       static_cast<std::uint64_t>(NumberOf(item, "bytes"))});
   }
   return groups;
@@ -75,8 +75,11 @@ std::string Outcome(std::string_view state, std::int64_t exit_code, std::int64_t
 
 std::string GroupHead(const OutcomeGroup& group) {
   const std::string reason = group.reason.empty() ? "" : fmt::format(", {}", group.reason);
-  return fmt::format("{} {}{}: {}", Hosts(group.count),
-                     Outcome(group.state, group.exit_code, group.signal), reason, group.hosts);
+  const std::string_view log = group.log == "cut"   ? ", output cut"
+                               : group.log == "gap" ? ", output with a gap"
+                                                    : "";
+  return fmt::format("{} {}{}{}: {}", Hosts(group.count),
+                     Outcome(group.state, group.exit_code, group.signal), reason, log, group.hosts);
 }
 
 std::string SummaryLine(const boost::json::value& run, const std::vector<OutcomeGroup>& groups) {
@@ -102,12 +105,14 @@ std::string SummaryLine(const boost::json::value& run, const std::vector<Outcome
   return fmt::format("{} {}: {}{}{}", TextOf(run, "id"), TextOf(run, "state"), parts, why, took);
 }
 
-std::vector<std::string> OutputRemarks(
-    const std::map<std::string, std::vector<std::string>>& hosts_by_log) {
+std::vector<std::string> OutputRemarks(const std::vector<OutcomeGroup>& groups) {
   std::vector<std::string> remarks;
-  const auto add = [&](const std::string& state, std::string_view what) {
-    if (const auto found = hosts_by_log.find(state); found != hosts_by_log.end())
-      remarks.push_back(fmt::format("{}: {}", what, FoldHostNames(found->second, kSummaryHosts)));
+  const auto add = [&](std::string_view log, std::string_view what) {
+    std::string hosts;
+    for (const auto& group : groups)
+      if (group.log == log) hosts = hosts.empty() ? group.hosts : JoinHosts(hosts, group.hosts);
+    if (!hosts.empty())
+      remarks.push_back(fmt::format("{}: {}", what, Shortened(hosts, kSummaryHosts)));
   };
   add("cut", "output cut at the quota (--max-output)");
   add("gap", "output with a gap");

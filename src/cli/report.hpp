@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +18,7 @@ struct OutcomeGroup {
   std::int64_t exit_code = 0;
   std::int64_t signal = 0;
   std::string reason;
+  std::string log;  // "complete", "cut", "gap"
   std::string hosts;
   std::string sample_host;
   std::uint64_t bytes = 0;
@@ -38,10 +38,9 @@ std::string GroupHead(const OutcomeGroup& group);
 // as in GroupHead.
 std::string SummaryLine(const boost::json::value& run, const std::vector<OutcomeGroup>& groups);
 
-// Lines about output that is not whole, given the hosts by the state of their logs: "output cut at
-// the quota (--max-output): web[1-3]", "output with a gap: web4".
-std::vector<std::string> OutputRemarks(
-    const std::map<std::string, std::vector<std::string>>& hosts_by_log);
+// Lines about output that is not whole: "output cut at the quota (--max-output): web[1-3]", "output
+// with a gap: web4".
+std::vector<std::string> OutputRemarks(const std::vector<OutcomeGroup>& groups);
 
 // "9 succeeded, 1 failed", worst first; "" without hosts.
 std::string CountsText(const TaskCounts& counts);

@@ -1,11 +1,8 @@
 #include "cli/run_result.hpp"
 
-#include <map>
-
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
-#include "cli/persist.hpp"
 #include "cli/report.hpp"
 #include "cli/terminal_text.hpp"
 
@@ -53,24 +50,6 @@ Result<json::value> ResultDocument(ApiClient& api, const json::value& run) {
   if (!pages) return Fail(pages.error());
   return json::object{
       {"id", FieldOf(run, "id")}, {"state", FieldOf(run, "state")}, {"hosts", std::move(hosts)}};
-}
-
-void SayOutputRemarks(const Context& context, ApiClient& api, const std::string& run) {
-  if (context.quiet) return;
-  std::map<std::string, std::vector<std::string>> hosts_by_log;
-  const auto pages = Persist(context, kPatience, [&] {
-    hosts_by_log.clear();
-    return api.Pages(TasksPath(run), {{"limit", "5000"}}, "tasks", [&](const json::value& task) {
-      hosts_by_log[TextOf(FieldOf(task, "log"), "state")].push_back(TextOf(task, "host"));
-      return true;
-    });
-  });
-  // The run's result is known and counts; this is only beside it.
-  if (!pages)
-    return context.Say(
-        fmt::format("whether output was cut is not known: {}", pages.error().message));
-  for (const auto& remark : OutputRemarks(hosts_by_log))
-    context.Say(context.terminal.stderr_tty ? ForTerminal(remark, true) : remark);
 }
 
 Result<> PrintGroups(const Context& context, ApiClient& api, const std::string& run,

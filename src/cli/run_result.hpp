@@ -14,9 +14,6 @@ std::string TasksPath(std::string_view run);
 // {"id","state","hosts":[{"host","state","exit_code","attempt","log":{…}}]}
 Result<boost::json::value> ResultDocument(ApiClient& api, const boost::json::value& run);
 
-// Says on stderr of which hosts the output is not whole; nothing with --quiet.
-void SayOutputRemarks(const Context& context, ApiClient& api, const std::string& run);
-
 // Equal outcomes on stdout, failing ones first, each with the output of one of its hosts.
 Result<> PrintGroups(const Context& context, ApiClient& api, const std::string& run,
                      const std::vector<OutcomeGroup>& groups);

@@ -66,7 +66,9 @@ Result<int> Follow(const Context& context, ApiClient& api, const StartOptions& o
     if (!document) return Fail(document.error());
     context.PrintDocument(*document);
   }
-  if (table) SayOutputRemarks(context, api, follow.run);
+  if (table)
+    for (const auto& remark : OutputRemarks(groups))
+      context.Say(context.terminal.stderr_tty ? ForTerminal(remark, true) : remark);
   const auto summary = SummaryLine(*run, groups);
   context.Say(context.terminal.stderr_tty
                   ? Paint(ForTerminal(summary, true), ColourOf(TextOf(*run, "state")),

@@ -20,6 +20,7 @@ json::object GroupView(const RunResults::Group& group) {
           {"exit_code", outcome.exit_code},
           {"signal", outcome.signal},
           {"reason", Clipped(outcome.reason, kMostGroupReason)},
+          {"log", Name(outcome.log)},
           {"stdout_sha256", ToHex(outcome.stdout_sha256.Bytes())},
           {"stderr_sha256", ToHex(outcome.stderr_sha256.Bytes())},
           {"masked_sha256", ToHex(outcome.masked_sha256.Bytes())},

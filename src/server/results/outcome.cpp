@@ -25,6 +25,8 @@ Outcome OutcomeOf(const TaskRecord& record) {
   outcome.exit_code = end ? end->exit_code : 0;
   outcome.signal = end ? end->signal : 0;
   outcome.reason = end && !end->reason.empty() ? end->reason : record.reason;
+  if (record.log.state == LogState::kCut || record.log.state == LogState::kGap)
+    outcome.log = record.log.state;
   outcome.stdout_sha256 = Digest::Of(record.log.stdout_sha256);
   outcome.stderr_sha256 = Digest::Of(record.log.stderr_sha256);
   return outcome;

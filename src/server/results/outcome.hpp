@@ -26,6 +26,7 @@ struct Outcome {
   int exit_code = 0;
   int signal = 0;
   std::string reason;
+  LogState log = LogState::kComplete;  // or kCut, kGap: some of the output is not there
   Digest stdout_sha256;
   Digest stderr_sha256;
   Digest masked_sha256;  // instead of the two, where what differs from host to host is masked

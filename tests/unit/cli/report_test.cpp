@@ -34,7 +34,10 @@ TEST(GroupHead, NamesOutcomeAndHosts) {
   EXPECT_EQ(GroupHead(refused), "1 host refused, user 'x' does not exist: web3");
   auto killed = Group(2, "killed", 0, "a,b");
   killed.signal = 9;
+  killed.log = "complete";
   EXPECT_EQ(GroupHead(killed), "2 hosts killed (signal 9): a,b");
+  killed.log = "cut";
+  EXPECT_EQ(GroupHead(killed), "2 hosts killed (signal 9), output cut: a,b");
 }
 
 TEST(SummaryLine, PutsWhatWentWellFirstAndNamesTheRest) {
@@ -64,9 +67,16 @@ TEST(SummaryLine, TellsWhyWhereOutputDoesNot) {
 }
 
 TEST(OutputRemarks, NameHostsWhoseOutputIsNotWhole) {
-  EXPECT_THAT(OutputRemarks({{"complete", {"web9"}}}), IsEmpty());
+  const auto with = [](OutcomeGroup group, std::string log) {
+    group.log = std::move(log);
+    return group;
+  };
+  const auto whole = with(Group(1, "succeeded", 0, "web9"), "complete");
+  EXPECT_THAT(OutputRemarks({whole}), IsEmpty());
   EXPECT_THAT(
-      OutputRemarks({{"cut", {"web1", "web2", "web3"}}, {"gap", {"web4"}}}),
+      OutputRemarks({with(Group(2, "succeeded", 0, "web[1-2]"), "cut"), whole,
+                     with(Group(1, "failed", 1, "web3"), "cut"),
+                     with(Group(1, "lost", 0, "web4"), "gap")}),
       ElementsAre("output cut at the quota (--max-output): web[1-3]", "output with a gap: web4"));
 }
 

@@ -40,6 +40,22 @@ TEST(RunResults, GroupsFollowTheCommits) {
   EXPECT_EQ(grouped->groups.back().sample.bytes, 7U);
 }
 
+TEST(RunResults, OutputThatIsNotWholeIsAGroupOfItsOwn) {
+  FollowedRun run(3);
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    auto row = Ended(KeyOf(1, i), TaskState::kSucceeded, 0, 'a');
+    if (i == 1) row.log.state = LogState::kCut;
+    run.Commit({PutTask{row}});
+  }
+  const auto grouped = run.results.GroupsOf({kRun}, false, 100);
+  ASSERT_TRUE(grouped);
+  ASSERT_EQ(grouped->groups.size(), 2U);
+  EXPECT_EQ(grouped->groups[0].outcome.log, LogState::kComplete);
+  EXPECT_EQ(grouped->groups[0].hosts, "h1,h3");
+  EXPECT_EQ(grouped->groups[1].outcome.log, LogState::kCut);
+  EXPECT_EQ(grouped->groups[1].hosts, "h2");
+}
+
 TEST(RunResults, FirstGroupsAreTheWorstAndBiggest) {
   FollowedRun run(6);
   for (std::uint32_t i = 0; i < 6; ++i)
