@@ -59,6 +59,14 @@ std::string ProblemLines(const json::value& error) {
   return lines;
 }
 
+// What is wrong, as the server says it; what it says to do, behind the semicolon, is for programs
+// that write the header themselves.
+std::string NoToken(const std::string& message) {
+  return message.substr(0, message.find(';')) +
+         "; give a valid token by --token, --token-file, MUSTER_TOKEN or MUSTER_TOKEN_FILE, or log "
+         "in with 'muster login' (an admin makes tokens with 'muster tokens create')";
+}
+
 }  // namespace
 
 std::string Segment(std::string_view text) {
@@ -91,12 +99,7 @@ Error ErrorOfAnswer(int status, std::string_view body) {
   std::string message = TextOf(error, "message");
   if (message.empty()) message = fmt::format("the server answered with status {}", status);
   if (code == "invalid_documents") message = ProblemLines(error);
-  // The server's own words are for programs that write the header themselves.
-  if (code == "unauthenticated" || status == 401)
-    return {ErrorCode::kDenied,
-            "the server asks for a valid token: give one by --token, --token-file, MUSTER_TOKEN or "
-            "MUSTER_TOKEN_FILE, or keep one with 'muster login' (an admin makes one with 'muster "
-            "tokens create')"};
+  if (code == "unauthenticated" || status == 401) return {ErrorCode::kDenied, NoToken(message)};
   if (code == "denied" || status == 403) return {ErrorCode::kDenied, message};
   if (code == "not_found" || code == "no_match" || status == 404)
     return {ErrorCode::kNotFound, message};

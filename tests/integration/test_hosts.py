@@ -130,9 +130,10 @@ class Hosts(ClusterTest):
         self.assertEqual(self.cluster.muster("get", "host", "asked1").code, 4)
         self.assertEqual(self.cluster.get("/hosts/web1")["name"], "web1")
 
-    def test_offline_host_was_last_seen_when_it_left(self):
+    def test_offline_host_was_last_seen_when_it_spoke_last(self):
         self.cluster.wait_online("gone1")
         before = self.cluster.get("/hosts/gone1")["last_hello"]
+        self.assertCode(self.cluster.muster("run", "-t", "gone1", "--", "true"), 0)
         self.cluster.agents["gone1"].end()
         self.cluster.wait_offline("gone1")
         gone = self.missing()["gone1"]

@@ -66,8 +66,8 @@ class CheckConfig(ClusterTest):
                               ("musterd", "public_url: muster"), ("musterd", "retention: {logs: 0s}"),
                               ("musterd", f"tls: {{cert: {nothing}, key: {key}}}"),
                               ("musterd", f"tls: {{cert: {cert}, key: {self.cluster.data / 'ca.key'}}}"),
-                              ("muster-agent", "server: muster.example:8440"), ("muster-agent", "server: http://muster.example"),
-                              ("muster-agent", f"ca: {nothing}")):
+                              ("muster-agent", "server: muster.example:8440"),
+                              ("muster-agent", "server: http://muster.example"), ("muster-agent", f"ca: {nothing}")):
             with self.subTest(program=program, text=text):
                 code, printed, complaint = check_config(program, self.write(text + "\n"))
                 self.assertEqual((code, printed), (2, ""))
@@ -102,7 +102,8 @@ class Deployed(unittest.TestCase):
 
     def test_cloud_init(self):
         files = {file["path"]: file for file in yaml.safe_load((DEPLOY / "cloud-init/agent.yaml").read_text())["write_files"]}
-        agent = self.check("muster-agent", files["/etc/muster/agent.yaml"]["content"].replace("SERVER_URL", "https://muster.example"))
+        settings = files["/etc/muster/agent.yaml"]["content"].replace("SERVER_URL", "https://muster.example:8440")
+        agent = self.check("muster-agent", settings)
         self.assertIn(agent["join_file"], files)
         self.assertEqual(files[agent["join_file"]]["permissions"], "0600")
 

@@ -126,7 +126,8 @@ TEST(ExitCode, OfErrors) {
 TEST(ErrorOfAnswer, SaysWhereAMusterTokenComesFrom) {
   const auto error = ErrorOfAnswer(
       401,
-      R"({"error":{"code":"unauthenticated","message":"send 'Authorization: Bearer TOKEN'"}})");
+      R"({"error":{"code":"unauthenticated","message":"no valid token; send 'Authorization: Bearer TOKEN'"}})");
+  EXPECT_THAT(error.message, HasSubstr("no valid token; give"));
   EXPECT_THAT(error.message, testing::Not(HasSubstr("Bearer")));
   for (const auto* way : {"--token", "MUSTER_TOKEN or", "MUSTER_TOKEN_FILE", "muster login"})
     EXPECT_THAT(error.message, HasSubstr(way));

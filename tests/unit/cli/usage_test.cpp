@@ -18,7 +18,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::string Complaint(std::vector<std::string> words) {
+std::string ComplaintAbout(std::vector<std::string> words) {
   CLI::App app("Muster", "muster");
   app.fallthrough();
   app.require_subcommand(1);
@@ -48,7 +48,7 @@ std::string Complaint(std::string_view line) {
   std::vector<std::string> words;
   for (const auto word : Split(line, ' '))
     if (!word.empty()) words.emplace_back(word);
-  return Complaint(std::move(words));
+  return ComplaintAbout(std::move(words));
 }
 
 TEST(Usage, NamesWhatMayHaveBeenMeant) {
@@ -91,12 +91,13 @@ TEST(Usage, NamesTheOptionOfACommandThatHasCommands) {
 }
 
 TEST(Usage, RefusesAnEmptyValueRatherThanTakingItForNone) {
-  EXPECT_THAT(Complaint({"run", "--targets", ""}), HasSubstr("the value of --targets is empty"));
-  EXPECT_THAT(Complaint({"run", "-t", ""}), HasSubstr("See: muster run --help\n"));
-  EXPECT_THAT(Complaint({"hosts", ""}), HasSubstr("the value of targets is empty"));
-  EXPECT_THAT(Complaint({"cp", "a", "", "b"}), HasSubstr("the value of paths is empty"));
-  EXPECT_EQ(Complaint({"run", "-t", "web1"}), "");
-  EXPECT_EQ(Complaint({"__complete", "--line", ""}), "");
+  EXPECT_THAT(ComplaintAbout({"run", "--targets", ""}),
+              HasSubstr("the value of --targets is empty"));
+  EXPECT_THAT(ComplaintAbout({"run", "-t", ""}), HasSubstr("See: muster run --help\n"));
+  EXPECT_THAT(ComplaintAbout({"hosts", ""}), HasSubstr("the value of targets is empty"));
+  EXPECT_THAT(ComplaintAbout({"cp", "a", "", "b"}), HasSubstr("the value of paths is empty"));
+  EXPECT_EQ(ComplaintAbout({"run", "-t", "web1"}), "");
+  EXPECT_EQ(ComplaintAbout({"__complete", "--line", ""}), "");
 }
 
 TEST(Similar, AllowsASlipOrTwo) {

@@ -51,7 +51,7 @@ TEST(RunResults, OutputThatIsNotWholeIsAGroupOfItsOwn) {
   ASSERT_TRUE(grouped);
   ASSERT_EQ(grouped->groups.size(), 2U);
   EXPECT_EQ(grouped->groups[0].outcome.log, LogState::kComplete);
-  EXPECT_EQ(grouped->groups[0].hosts, "h1,h3");
+  EXPECT_EQ(grouped->groups[0].hosts, "h[1,3]");
   EXPECT_EQ(grouped->groups[1].outcome.log, LogState::kCut);
   EXPECT_EQ(grouped->groups[1].hosts, "h2");
 }
