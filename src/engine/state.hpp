@@ -49,13 +49,13 @@ struct TaskPlace {
 // One host's place in an open visit.
 struct Slot {
   TaskState state = TaskState::kWaiting;
-  std::uint32_t attempt = 0;     // last one used
-  std::uint32_t retries = 0;     // how many of them followed a failure
-  // While queued: then it is unreachable. While sent: then it is not sent again to a host that never
-  // got the order.
+  std::uint32_t attempt = 0;  // last one used
+  std::uint32_t retries = 0;  // how many of them followed a failure
+  // While queued: then it is unreachable. While sent: then it is not sent again to a host that
+  // never got the order.
   MonoTime wait_until = kNever;
-  MonoTime retry_at{0};          // while queued: not before
-  MonoTime deadline = kNever;    // while sent or running: then it is lost
+  MonoTime retry_at{0};        // while queued: not before
+  MonoTime deadline = kNever;  // while sent or running: then it is lost
 };
 
 // Outputs of one task or stage, in the order they were written.
