@@ -45,7 +45,11 @@ Result<AuditFilter> ReadAuditFilter(Services& services, const Call& call) {
   filter.act = call.Query("act");
   if (const auto& host = call.Query("host"); !host.empty()) {
     filter.host = services.live.HostIdOf(host);
-    if (!filter.host) return Fail(ErrorCode::kNotFound, "there is no host '{}'", host);
+    if (!filter.host)
+      return Fail(ErrorCode::kNotFound,
+                  "there is no host '{}'; what concerned one that was removed is found by its time "
+                  "(since, until)",
+                  host);
   }
   for (const auto& [name, field] :
        {std::pair("since", &filter.since), std::pair("until", &filter.until)}) {

@@ -76,7 +76,11 @@ Result<RunFilter> ReadRunFilter(Services& services, const Call& call) {
   filter.by = call.Query("by") == "@me" ? call.actor().name : call.Query("by");
   if (const auto& host = call.Query("host"); !host.empty()) {
     filter.host = services.live.HostIdOf(host);
-    if (!filter.host) return Fail(ErrorCode::kNotFound, "there is no host '{}'", host);
+    if (!filter.host)
+      return Fail(ErrorCode::kNotFound,
+                  "there is no host '{}'; what concerned one that was removed is found by its time "
+                  "(since, until)",
+                  host);
   }
   for (const auto& [name, field] :
        {std::pair("since", &filter.since), std::pair("until", &filter.until)}) {
