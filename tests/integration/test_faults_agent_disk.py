@@ -107,6 +107,7 @@ class KeptTerm(ClusterTest):
         """Else an agent that crashes could obey an older leader again."""
         cluster = self.new_cluster("h1")
         agent = cluster.agents["h1"]
+        wait_until("the agent keeps its first term", (agent.data / "term").exists)
         before = (agent.data / "term").read_text()
         in_the_way = agent.data / "term.new"
         in_the_way.mkdir()
