@@ -85,9 +85,9 @@ int main(int argc, char** argv) {
     for (const auto& link : links) link->Send(message);
   };
   net::ServerOptions options;
-  options.key_pem = server_cert->key_pem;
-  options.chain_pem = server_cert->cert_pem + ca->cert_pem;
-  options.client_ca_pem = ca->cert_pem;
+  options.tls.key_pem = server_cert->key_pem;
+  options.tls.chain_pem = server_cert->cert_pem + ca->cert_pem;
+  options.tls.client_ca_pem = ca->cert_pem;
   options.limits.link_silence = std::chrono::hours(1);
   auto server = net::Server::Listen(
       loop, options,

@@ -97,6 +97,12 @@ Result<KnownServers> LoadServers(const std::string& path) {
   return known;
 }
 
+namespace {
+
+constexpr std::string_view kTermFile = "proven_term";
+
+}  // namespace
+
 Result<DataFolder> DataFolder::Open(const std::string& path, const std::string& machine_id_file) {
   std::error_code problem;
   DataFolder folder;
@@ -111,7 +117,7 @@ Result<DataFolder> DataFolder::Open(const std::string& path, const std::string& 
     return Fail(loaded.error());
   const auto session = folder.LoadNumber("session");
   if (!session) return Fail(session.error());
-  const auto term = folder.LoadNumber("term");
+  const auto term = folder.LoadNumber(kTermFile);
   if (!term) return Fail(term.error());
   folder.session_ = *session;
   folder.term_ = Term(*term);
@@ -209,7 +215,7 @@ Result<std::uint64_t> DataFolder::NextSession() {
 
 Result<> DataFolder::RaiseTerm(Term term) {
   if (term <= term_) return {};
-  auto saved = SaveNumber("term", term.value);
+  auto saved = SaveNumber(kTermFile, term.value);
   if (saved) term_ = term;
   return saved;
 }

@@ -15,7 +15,9 @@
 //   agent.conf  server(s), host, cluster, store, machine as `key = value` lines
 //   servers     the cluster's servers, as one of them named them last; a URL a line
 //   agent.key   the host's private key     agent.crt  its certificate     ca.pem  whom to trust
-//   session     grows with each connection   term     the highest ever obeyed
+//   session     grows with each connection
+//   proven_term the highest term ever obeyed, proven by a ticket. (`term` of earlier agents had
+//               any number that a server named; it is not read.)
 //   lock        held while an agent uses the folder
 //   tasks/      what it runs (task_folder.hpp)
 namespace muster::agent {
@@ -50,7 +52,7 @@ std::vector<std::string> SplitServers(std::string_view text);
 struct Credentials {
   std::string key_pem;
   std::string cert_pem;
-  std::string ca_pem;  // "" is the system's CAs
+  std::string ca_pem;  // the cluster's CAs
 };
 
 class DataFolder {

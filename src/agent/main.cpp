@@ -206,7 +206,8 @@ void AddOptions(CLI::App& app, Flags& flags) {
       "--join", flags.join,
       "Token of 'muster agents invite' (an argument shows in ps: see --join-file, MUSTER_JOIN)");
   app.add_option("--join-file", flags.join_file, "File that holds the token");
-  app.add_option("--ca", flags.ca_file, "Believe this CA instead of the token's fingerprint");
+  app.add_option("--ca", flags.ca_file,
+                 "File with the cluster's CA, instead of the token's fingerprint");
   app.add_option("--name", flags.name, "Name of this host (default: its host name)");
   app.add_option("--label", flags.labels, "KEY=VALUE, at the join; may be repeated");
   app.add_option("--run-as", flags.run_as,

@@ -9,16 +9,14 @@ namespace muster {
 
 // What `muster agents invite` and `muster servers invite` print: the CA's fingerprint, so that the
 // newcomer knows whom to believe, and a secret, so that the server knows the newcomer was invited.
-// "mj1.<fingerprint>.<secret>", hex; "mj1.system.<secret>" when the server's certificate is one
-// that the machine itself can judge.
+// "mj1.<fingerprint>.<secret>", hex.
 struct JoinToken {
-  std::string ca_fingerprint;  // "" is the system's CAs
+  std::string ca_fingerprint;
   std::string secret;
 };
 
 inline std::string FormatJoinToken(const JoinToken& token) {
-  return "mj1." + (token.ca_fingerprint.empty() ? "system" : token.ca_fingerprint) + "." +
-         token.secret;
+  return "mj1." + token.ca_fingerprint + "." + token.secret;
 }
 
 // `maker` is the command that prints tokens of the kind that is wanted. kInvalid names it.
@@ -30,14 +28,12 @@ inline Result<JoinToken> ParseJoinToken(std::string_view text,
   if (!text.starts_with("mj1.")) return bad();
   text.remove_prefix(4);
   const auto dot = text.find('.');
-  const bool system = text.starts_with("system.");
-  if ((dot != 64 && !system) || text.size() < dot + 33) return bad();
+  if (dot != 64 || text.size() < dot + 33) return bad();
   const auto hex = [](std::string_view part) {
     return part.find_first_not_of("0123456789abcdef") == std::string_view::npos;
   };
-  if ((!system && !hex(text.substr(0, dot))) || !hex(text.substr(dot + 1))) return bad();
-  return JoinToken{system ? "" : std::string(text.substr(0, dot)),
-                   std::string(text.substr(dot + 1))};
+  if (!hex(text.substr(0, dot)) || !hex(text.substr(dot + 1))) return bad();
+  return JoinToken{std::string(text.substr(0, dot)), std::string(text.substr(dot + 1))};
 }
 
 }  // namespace muster

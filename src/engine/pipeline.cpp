@@ -24,7 +24,7 @@ Result<> Pipeline::Lead(Now now) {
   Effects effects;
   engine_->Begin(now, GatheringNumber(), gathering_.changes, effects);
   Attach(std::move(effects));
-  links_.BeginAnew(term_);
+  links_.BeginAnew(term_, engine_->state().cluster);
   return {};
 }
 

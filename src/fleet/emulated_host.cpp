@@ -65,12 +65,13 @@ LogTotals PretendedTotals(std::uint64_t bytes) {
 
 EmulatedHost::EmulatedHost(net::EventLoop& loop, std::vector<std::string> servers,
                            Identity identity, const Pretence& pretence, std::string boot,
-                           Notice notice, agent::HistoryFile* history)
+                           Notice notice, agent::TicketCheck& tickets, agent::HistoryFile* history)
     : loop_(loop),
       identity_(std::move(identity)),
       servers_(identity_.store, std::move(servers)),
       pretence_(pretence),
       notice_(std::move(notice)),
+      tickets_(tickets),
       boot_(std::move(boot)),
       node_(MakeNode({})),
       // Grows with the wall clock, so that a fleet with kept keys goes on above its last session.
@@ -83,7 +84,7 @@ void EmulatedHost::KeepHistory() {
   if (history_ != nullptr) history_->Follow(node_, identity_.name, identity_.store);
 }
 
-link::Node EmulatedHost::MakeNode(Term highest_term) const {
+link::Node EmulatedHost::MakeNode(Term highest_term) {
   link::Node::Options options{
       .version = pretence_.version,
       // Nothing runs here, so every limit is kept.
@@ -91,7 +92,10 @@ link::Node EmulatedHost::MakeNode(Term highest_term) const {
                    Feature(Resource::kProcesses), kFeatureReboot, kFeatureFiles},
       .facts = {{"os", "emulated"}, {"agent", "fleet-" + pretence_.version}},
       .store = identity_.store,
-      .boot = restarts_ == 0 ? boot_ : fmt::format("{}-{}", boot_, restarts_)};
+      .boot = restarts_ == 0 ? boot_ : fmt::format("{}-{}", boot_, restarts_),
+      .proves = [this](const link::TermTicket& ticket) {
+        return tickets_.Check(ticket, identity_.ca_pem);
+      }};
   return link::Node(std::move(options), highest_term);
 }
 
@@ -102,7 +106,8 @@ void EmulatedHost::Connect() {
   const net::TlsIdentity identity{.ca_pem = identity_.ca_pem,
                                   .ca_fingerprint = {},
                                   .key_pem = identity_.key_pem,
-                                  .cert_pem = identity_.cert_pem};
+                                  .cert_pem = identity_.cert_pem,
+                                  .cluster = true};
   link_ =
       net::LinkClient::Connect(loop_, *server, identity, "/api/v1/link", std::chrono::seconds(60),
                                {.on_open =
@@ -135,6 +140,7 @@ void EmulatedHost::OnFrame(const std::string& bytes) {
   const auto frame = link::DecodeServerFrame(bytes);
   if (!frame) return;
   auto actions = node_.Receive(*frame, BootNow());
+  if (actions.refused) return OnClosed();
   if (actions.welcomed) {
     servers_.Welcomed(BootNow());
     servers_.Told(std::move(actions.welcomed->servers));

@@ -11,6 +11,7 @@
 #include "adapters/net/client.hpp"
 #include "adapters/net/event_loop.hpp"
 #include "agent/daemon/history_file.hpp"
+#include "agent/daemon/ticket_check.hpp"
 #include "base/version.hpp"
 #include "link/node.hpp"
 #include "link/server_choice.hpp"
@@ -50,7 +51,7 @@ class EmulatedHost {
 
   EmulatedHost(net::EventLoop& loop, std::vector<std::string> servers, Identity identity,
                const Pretence& pretence, std::string boot, Notice notice,
-               agent::HistoryFile* history = nullptr);
+               agent::TicketCheck& tickets, agent::HistoryFile* history = nullptr);
 
   void Connect();
   void Beat();  // called by the fleet for all hosts in turn
@@ -72,7 +73,7 @@ class EmulatedHost {
   std::uint64_t KeptOf(const Command& command) const;  // of the output, in bytes
   TaskEnd Ended(const TaskKey& task, const Command& command, bool killed) const;
   void Restart();
-  link::Node MakeNode(Term highest_term) const;
+  link::Node MakeNode(Term highest_term);
   void KeepHistory();
   Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from,
                                      std::size_t limit) const;
@@ -83,6 +84,7 @@ class EmulatedHost {
   link::ServerChoice servers_;
   const Pretence& pretence_;
   Notice notice_;
+  agent::TicketCheck& tickets_;
   std::string boot_;
   std::uint64_t restarts_ = 0;
   link::Node node_;

@@ -131,7 +131,7 @@ Result<> Fleet::JoinAll() {
                                    ConnectMore();
                                  },
                              .task_ended = [this] { ++tasks_ended_; }},
-        history_ ? &*history_ : nullptr));
+        tickets_, history_ ? &*history_ : nullptr));
   }
   return {};
 }

@@ -53,6 +53,7 @@ class Fleet {
   FleetOptions options_;
   std::string boot_;
   std::optional<agent::HistoryFile> history_;
+  agent::TicketCheck tickets_;
   std::vector<std::unique_ptr<EmulatedHost>> hosts_;
   std::size_t next_to_connect_ = 0;
   std::size_t next_to_beat_ = 0;

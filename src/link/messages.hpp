@@ -12,6 +12,7 @@
 #include "domain/ids.hpp"
 #include "domain/log.hpp"
 #include "domain/task.hpp"
+#include "link/term_ticket.hpp"
 
 // What travels on a link, in domain words. api/link.proto is the same on the wire; link/codec turns
 // one into the other.
@@ -111,6 +112,7 @@ struct Welcome {
   Duration heartbeat = std::chrono::seconds(10);
   std::vector<TaskAnswer> answers;
   std::vector<std::string> servers = {};  // URLs of the cluster's; none leaves what the node knows
+  TermTicket ticket = {};                 // of `term`
   friend bool operator==(const Welcome&, const Welcome&) = default;
 };
 

@@ -132,8 +132,27 @@ Node::Actions Node::Receive(const ServerFrame& frame, std::int64_t now) {
   return actions;
 }
 
+Result<> Node::Proven(const Welcome& welcome) const {
+  if (!options_.proves) return {};
+  const TermTicket& ticket = welcome.ticket;
+  if (ticket.signature.empty())
+    return Fail(
+        ErrorCode::kDenied,
+        "it has no ticket for its term {}; is it older than this agent? Upgrade servers first",
+        welcome.term.value);
+  if (ticket.term != welcome.term || ticket.cluster != welcome.cluster)
+    return Fail(ErrorCode::kDenied,
+                "its ticket is for term {} of cluster {}, not for term {} of {}", ticket.term.value,
+                ticket.cluster, welcome.term.value, welcome.cluster);
+  return options_.proves(ticket);
+}
+
 void Node::TakeWelcome(const Welcome& welcome, std::int64_t now, Actions& actions) {
   if (welcome.session != session_) return;
+  if (const auto proven = Proven(welcome); !proven) {
+    actions.refused = Refusal{"no_ticket", proven.error().message};
+    return;
+  }
   if (welcome.term < highest_term_) {
     actions.refused = Refusal{
         "old_term",

@@ -31,6 +31,9 @@ class Node {
     Labels facts;
     std::string store;
     std::string boot;
+    // Whether a ticket was signed for this node's cluster; kDenied says why not. Without it tickets
+    // are not asked for: for a node that has no CA to judge them by.
+    std::function<Result<>(const TermTicket&)> proves = {};
     std::size_t window = 1 << 20;         // bytes of output sent and not yet durable
     std::size_t frame_bytes = 192 << 10;  // of output in one frame; of outputs (TaskEnd) as well
   };
@@ -44,8 +47,9 @@ class Node {
     std::vector<Order> start;
     std::vector<Kill> kill;
     std::vector<TaskKey> forget;
-    bool hello_again = false;         // call SayHello with the next session number
-    std::optional<Refusal> refused;   // the server does not want this node; the driver closes
+    bool hello_again = false;  // call SayHello with the next session number
+    // The server does not want this node, or cannot prove that it leads; the driver closes.
+    std::optional<Refusal> refused;
     std::optional<Welcome> welcomed;  // name, heartbeat and so on, for the driver's information
   };
 
@@ -103,6 +107,7 @@ class Node {
     bool OutputSent() const { return end && end->log && sent >= end->log->bytes; }
   };
 
+  Result<> Proven(const Welcome& welcome) const;
   void TakeWelcome(const Welcome& welcome, std::int64_t now, Actions& actions);
   void TakeOrder(const Order& order, std::int64_t now, Actions& actions);
   void Drop(const TaskKey& task, Actions& actions);

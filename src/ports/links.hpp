@@ -24,8 +24,8 @@ class Links {
   // Ends a link after what was sent to it.
   virtual void Close(LinkId link) = 0;
 
-  // A new leadership began: every link that is open is asked to say Hello again.
-  virtual void BeginAnew(Term term) = 0;
+  // A new leadership of this cluster began: every link that is open is asked to say Hello again.
+  virtual void BeginAnew(Term term, const std::string& cluster) = 0;
 };
 
 }  // namespace muster

@@ -20,7 +20,7 @@ CertificateKeeper::CertificateKeeper(std::filesystem::path data, CertificateSett
       settings_(std::move(settings)),
       identity_(std::move(identity)),
       clock_(clock),
-      ends_ms_(identity_.server_validity.ends.ms) {}
+      ends_ms_(identity_.ApiEnds().ms) {}
 
 void CertificateKeeper::Start(net::EventLoop& loop, net::Server& server) {
   loop_ = &loop;
@@ -39,15 +39,14 @@ void CertificateKeeper::Look() {
   if (!renewed) {
     spdlog::error("cannot renew the server's certificate: {}", renewed.error().message);
   } else if (*renewed) {
-    const auto used =
-        server_->UseTls(identity_.server.key_pem, identity_.Chain(), identity_.trusted_pem);
+    const auto used = server_->UseTls(identity_.Tls());
     if (used)
       spdlog::info("the server's certificate was renewed; it ends at {}",
-                   FormatTime(identity_.server_validity.ends));
+                   FormatTime(identity_.ApiEnds()));
     else
       spdlog::error("cannot use the server's new certificate: {}", used.error().message);
   }
-  ends_ms_ = identity_.server_validity.ends.ms;
+  ends_ms_ = identity_.ApiEnds().ms;
   if (now.mono >= warn_again_) {
     for (const auto& warning : EndingSoon(identity_, now.wall)) spdlog::warn("{}", warning);
     warn_again_ = now.mono + kWarnEvery;

@@ -25,8 +25,13 @@ std::chrono::seconds Seconds(Duration life) {
   return std::max(std::chrono::seconds(1), std::chrono::duration_cast<std::chrono::seconds>(life));
 }
 
-std::vector<std::string> ServerNames(const CertificateSettings& settings) {
+// An own certificate's names too: nodes may have been told any of them.
+std::vector<std::string> ServerNames(const CertificateSettings& settings,
+                                     const Identity& identity) {
   std::set<std::string> names{"localhost", "127.0.0.1", "::1"};
+  if (identity.own_tls)
+    if (const auto own = crypto::NamesOf(identity.own_tls->cert_pem))
+      names.insert(own->begin(), own->end());
   char own[256] = {};
   if (gethostname(own, sizeof own - 1) == 0 && own[0] != '\0') names.insert(own);
   if (!settings.listen_host.empty() && settings.listen_host != "0.0.0.0" &&
@@ -36,9 +41,11 @@ std::vector<std::string> ServerNames(const CertificateSettings& settings) {
   return {names.begin(), names.end()};
 }
 
-std::string Joined(const std::vector<std::string>& names) {
+// What the kept certificate is for, as server.names has it.
+std::string Purpose(const CertificateSettings& settings, const Identity& identity) {
   std::string text;
-  for (const auto& name : names) text += name + "\n";
+  for (const auto& name : ServerNames(settings, identity)) text += name + "\n";
+  if (!settings.member.empty()) text += std::string(crypto::kMemberUri) + settings.member + "\n";
   return text;
 }
 
@@ -77,19 +84,25 @@ Result<> Take(crypto::KeyAndCert server, Identity& identity) {
 
 Result<> MakeServer(const std::filesystem::path& data, const CertificateSettings& settings,
                     Identity& identity) {
-  const auto names = ServerNames(settings);
-  auto made = crypto::MakeServerCert(identity.ca, names, Seconds(settings.server_life));
+  auto made = crypto::MakeServerCert(identity.ca, ServerNames(settings, identity),
+                                     Seconds(settings.server_life), settings.member);
   if (!made) return Fail(made.error());
   if (const auto key = WriteSecret(data / "server.key", made->key_pem); !key) return key;
   if (const auto cert = WriteSecret(data / "server.pem", made->cert_pem); !cert) return cert;
-  if (const auto kept = WriteSecret(data / "server.names", Joined(names)); !kept) return kept;
+  if (const auto kept = WriteSecret(data / "server.names", Purpose(settings, identity)); !kept)
+    return kept;
   return Take(std::move(*made), identity);
 }
 
 Result<> LoadOwnTls(const CertificateSettings& settings, Identity& identity) {
+  if (!settings.OwnTls()) return {};
   auto own = ReadOwnTls(settings.tls_cert, settings.tls_key);
   if (!own) return Fail(own.error());
-  return Take(std::move(*own), identity);
+  const auto validity = crypto::ValidityOf(own->cert_pem);
+  if (!validity) return Fail(validity.error());
+  identity.own_tls = std::move(*own);
+  identity.own_tls_validity = *validity;
+  return {};
 }
 
 // The kept certificate, if it is still the right one.
@@ -98,7 +111,7 @@ bool LoadServer(const std::filesystem::path& data, const CertificateSettings& se
   const auto known = ReadWhole(data / "server.names");
   auto key = ReadWhole(data / "server.key");
   auto cert = ReadWhole(data / "server.pem");
-  if (!known || !key || !cert || *known != Joined(ServerNames(settings))) return false;
+  if (!known || !key || !cert || *known != Purpose(settings, identity)) return false;
   const auto signed_by_ca = crypto::IsSignedBy(*cert, identity.ca.cert_pem);
   const auto fits = crypto::IsCertOfKey(*cert, *key);
   if (!signed_by_ca || !*signed_by_ca || !fits || !*fits) return false;
@@ -189,13 +202,10 @@ Result<Identity> LoadIdentity(const std::filesystem::path& data,
                 problem.message());
   ::chmod(data.c_str(), 0700);
   Identity identity;
-  identity.own_tls = settings.OwnTls();
   if (const auto ca = LoadCa(data, identity); !ca) return Fail(ca.error());
-  if (settings.OwnTls()) {
-    if (const auto loaded = LoadOwnTls(settings, identity); !loaded) return Fail(loaded.error());
-  } else if (!LoadServer(data, settings, now, identity)) {
+  if (const auto own = LoadOwnTls(settings, identity); !own) return Fail(own.error());
+  if (!LoadServer(data, settings, now, identity))
     if (const auto made = MakeServer(data, settings, identity); !made) return Fail(made.error());
-  }
   if (const auto token = LoadAdminToken(data, identity); !token) return Fail(token.error());
   if (const auto key = LoadTokenKey(data, identity); !key) return Fail(key.error());
   return identity;
@@ -203,13 +213,23 @@ Result<Identity> LoadIdentity(const std::filesystem::path& data,
 
 Result<bool> RenewServer(const std::filesystem::path& data, const CertificateSettings& settings,
                          WallTime now, Identity& identity) {
-  const std::string before = identity.server.cert_pem;
-  if (settings.OwnTls()) {
-    if (const auto loaded = LoadOwnTls(settings, identity); !loaded) return Fail(loaded.error());
-  } else if (now >= identity.server_validity.Renew()) {
+  const net::ServerTls before = identity.Tls();
+  if (const auto own = LoadOwnTls(settings, identity); !own) return Fail(own.error());
+  if (!LoadServer(data, settings, now, identity))
     if (const auto made = MakeServer(data, settings, identity); !made) return Fail(made.error());
-  }
-  return identity.server.cert_pem != before;
+  const net::ServerTls after = identity.Tls();
+  return after.chain_pem != before.chain_pem || after.cluster_chain_pem != before.cluster_chain_pem;
+}
+
+net::ServerTls Identity::Tls() const {
+  const std::string chain = server.cert_pem + ca.cert_pem;
+  if (!own_tls)
+    return {.key_pem = server.key_pem, .chain_pem = chain, .client_ca_pem = trusted_pem};
+  return {.key_pem = own_tls->key_pem,
+          .chain_pem = own_tls->cert_pem,
+          .client_ca_pem = trusted_pem,
+          .cluster_key_pem = server.key_pem,
+          .cluster_chain_pem = chain};
 }
 
 Result<std::string> SignForNode(const Identity& identity, const std::string& request_pem,
@@ -228,9 +248,9 @@ std::vector<std::string> EndingSoon(const Identity& identity, WallTime now) {
         "the CA ends at {}, and every agent with it; change it now: see 'musterd ca --help'",
         FormatTime(identity.ca_ends)));
   // One of our own making renews itself long before.
-  if (identity.own_tls && identity.server_validity.ends - now < kServerWarning)
+  if (identity.own_tls && identity.own_tls_validity.ends - now < kServerWarning)
     warnings.push_back(fmt::format("the server's certificate (tls) ends at {}; replace its files",
-                                   FormatTime(identity.server_validity.ends)));
+                                   FormatTime(identity.own_tls_validity.ends)));
   return warnings;
 }
 

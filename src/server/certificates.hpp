@@ -1,10 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "adapters/crypto/pki.hpp"
+#include "adapters/net/server.hpp"
 #include "base/instant.hpp"
 #include "base/result.hpp"
 
@@ -13,9 +15,10 @@ namespace muster::server {
 struct CertificateSettings {
   std::string listen_host;
   std::string public_url;
+  std::string member;  // this server's name, by which the others of its cluster know it
   Duration agent_life = std::chrono::hours(24 * 90);
   Duration server_life = std::chrono::hours(24 * 90);
-  // The server's own certificate (chain, leaf first) and key, instead of one signed by our CA.
+  // A certificate (chain, leaf first) and key for the API, instead of one signed by our CA.
   std::filesystem::path tls_cert;
   std::filesystem::path tls_key;
 
@@ -35,23 +38,25 @@ struct Identity {
   crypto::KeyAndCert ca;       // the CA that signs
   std::string ca_fingerprint;  // SHA-256 of its certificate, hex
   WallTime ca_ends;
-  std::string trusted_pem;  // every CA that is trusted
-  crypto::KeyAndCert server;
+  std::string trusted_pem;    // every CA that is trusted
+  crypto::KeyAndCert server;  // signed by our CA: what nodes and other servers see
   crypto::Validity server_validity;
+  std::optional<crypto::KeyAndCert> own_tls;  // what callers of the API see instead, if set
+  crypto::Validity own_tls_validity;
   std::string admin_token;
   std::string token_key;
-  bool fresh = false;    // this start made them
-  bool own_tls = false;  // `server` is not signed by our CA: nodes trust the system's CAs
+  bool fresh = false;  // this start made them
 
-  // What the port shows: the certificate, and after it the CA, by which a join token knows it.
-  std::string Chain() const { return own_tls ? server.cert_pem : server.cert_pem + ca.cert_pem; }
-  // What a node must trust to believe this server; "" is the system's CAs.
-  std::string NodesTrust() const { return own_tls ? std::string() : trusted_pem; }
+  // What the port shows, each certificate followed by its CA, by which a join token knows it.
+  net::ServerTls Tls() const;
+  // When the certificate that callers of the API see ends.
+  WallTime ApiEnds() const { return own_tls ? own_tls_validity.ends : server_validity.ends; }
 };
 
 // Loads what is there and makes what is missing. The server's certificate is for localhost, the
-// loopback addresses, this machine's name, and the hosts of listen_host and public_url. It is made
-// anew when one of these is new, when another CA signs, and when two thirds of its life are over.
+// loopback addresses, this machine's name, the hosts of listen_host and public_url, and those of an
+// own certificate for the API. Another one is made when one of these is new, when another CA signs,
+// and when two thirds of its life are over.
 // kConflict: the CA's key is missing or fits none of its certificates; nothing is made then.
 Result<Identity> LoadIdentity(const std::filesystem::path& data,
                               const CertificateSettings& settings, WallTime now);
@@ -61,8 +66,8 @@ Result<Identity> LoadIdentity(const std::filesystem::path& data,
 Result<crypto::KeyAndCert> ReadOwnTls(const std::filesystem::path& cert,
                                       const std::filesystem::path& key);
 
-// Looks whether the server's certificate must be replaced now (its time has come, or the files of
-// an own one changed) and does so. True when `identity.server` is another one.
+// Looks whether a certificate must be replaced now (its time has come, or the files of an own one
+// changed) and does so. True when one of them is another one.
 Result<bool> RenewServer(const std::filesystem::path& data, const CertificateSettings& settings,
                          WallTime now, Identity& identity);
 

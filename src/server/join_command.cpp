@@ -57,7 +57,7 @@ Result<> Join(const Asked& asked) {
     return Fail(ErrorCode::kInvalid, "--server {}: keys travel over TLS only; write https://…",
                 asked.server);
   const auto keys = crypto::MakeBoxKeys();
-  net::HttpClient client(*endpoint, {.ca_fingerprint = token->ca_fingerprint});
+  net::HttpClient client(*endpoint, {.ca_fingerprint = token->ca_fingerprint, .cluster = true});
   net::HttpRequest request;
   request.method = "POST";
   request.target = "/api/v1/servers/join";

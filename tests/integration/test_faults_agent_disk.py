@@ -107,8 +107,8 @@ class KeptTerm(ClusterTest):
         """Else an agent that crashes could obey an older leader again."""
         cluster = self.new_cluster("h1")
         agent = cluster.agents["h1"]
-        wait_until("the agent keeps its first term", (agent.data / "term").exists)
-        before = (agent.data / "term").read_text()
+        wait_until("the agent keeps its first term", (agent.data / "proven_term").exists)
+        before = (agent.data / "proven_term").read_text()
         in_the_way = agent.data / "term.new"
         in_the_way.mkdir()
         cluster.restart_server()
@@ -116,10 +116,10 @@ class KeptTerm(ClusterTest):
         outcome = cluster.muster("run", "-t", "h1", "--wait-offline", "5m", "-o", "json", "--", "echo hi")
         told = self.assertCode(outcome, 6).json()["hosts"][0]
         self.assertEqual((told["state"], told["log"]["bytes"]), ("refused", 0))
-        self.assertEqual((agent.data / "term").read_text(), before)
+        self.assertEqual((agent.data / "proven_term").read_text(), before)
         shutil.rmtree(in_the_way)
         self.assertCode(cluster.muster("run", "-t", "h1", "--", "echo hi"), 0)
-        self.assertNotEqual((agent.data / "term").read_text(), before)
+        self.assertNotEqual((agent.data / "proven_term").read_text(), before)
 
 
 if __name__ == "__main__":

@@ -310,7 +310,7 @@ class Addresses(ClusterTest):
         self.assertIn("10.1.2.3", self.names(cluster))
         self.assertNotIn("muster.example", self.names(cluster))
 
-    def test_own_certificate_is_judged_by_its_own_ca_and_read_again_when_replaced(self):
+    def test_own_certificate_is_for_the_api_and_read_again_when_replaced(self):
         other = self.new_cluster()  # stands for another CA: its certificate is for 127.0.0.1 too
         other.server.end()
         cluster = self.new_cluster(settings={"certificates": "{server_life: 15s}"})
@@ -325,13 +325,14 @@ class Addresses(ClusterTest):
         cluster.environment = lambda: {**mine(), "MUSTER_CA": str(other.data / "ca.pem")}
         cluster.start_server()
         self.assertEqual(shown_certificate(cluster), ssl.PEM_cert_to_DER_cert(cert.read_text()))
-        token = cluster.invite()
-        self.assertTrue(token.startswith("mj1.system."), token)
-        agent = [BIN / "muster-agent", "--data", cluster.folder / "h1", "--server", cluster.url, "--name", "h1"]
-        doubtful = cluster.add_daemon("doubtful", agent, {"MUSTER_JOIN": token})
-        self.assertEqual(doubtful.process.wait(DEADLINE), 3, "the system's CAs do not know it")
-        cluster.add_daemon("h1", [*agent, "--ca", other.data / "ca.pem"], {"MUSTER_JOIN": token})
+        token = cluster.invite(uses=2)
+        agent = [BIN / "muster-agent", "--server", cluster.url, "--data"]
+        misled = cluster.add_daemon("misled", [*agent, cluster.folder / "h0", "--name", "h0", "--ca", other.data / "ca.pem"],
+                                    {"MUSTER_JOIN": token})
+        self.assertEqual(misled.process.wait(DEADLINE), 3, "agents see the cluster's certificate, not the API's")
+        cluster.add_daemon("h1", [*agent, cluster.folder / "h1", "--name", "h1"], {"MUSTER_JOIN": token})
         cluster.wait_online("h1")
+        self.assertEqual((cluster.folder / "h1" / "ca.pem").read_text(), (cluster.data / "ca.pem").read_text())
         works(self, cluster, "h1")
         # Replaced files are shown to new connections.
         (other.data / "server.names").unlink()

@@ -1,6 +1,7 @@
 #include "sim/sim_host.hpp"
 
 #include "adapters/crypto/digest.hpp"
+#include "sim/sim_tickets.hpp"
 
 namespace muster::sim {
 namespace {
@@ -56,7 +57,7 @@ void SimHost::StartAgent() {
   refused_ = unknown_ = false;
   node_ = std::make_unique<link::Node>(
       link::Node::Options{
-          .version = "sim", .features = {}, .facts = {}, .store = disk_.store, .boot = boot_},
+          .version = "sim", .store = disk_.store, .boot = boot_, .proves = ProvesInSim},
       disk_.term);
   KeepJournal();
   for (auto& [task, kept] : disk_.tasks) {
@@ -180,9 +181,25 @@ void SimHost::DeliverToNode(const std::shared_ptr<Wire>& wire, link::ServerFrame
   wire->to_node_at = std::max(wire->to_node_at, world_.Now() + world_.Delay(net_.usual, net_.rare));
   world_.After(wire->to_node_at - world_.Now(), [this, wire, frame = std::move(frame)] {
     if (wire_ != wire || !node_) return;
+    if (frame.welcome && world_.Chance(0.01)) return Impersonate(*frame.welcome);
     if (frame.welcome) disk_.welcomed = std::max(disk_.welcomed, frame.welcome->term);
     CarryOut(node_->Receive(frame, BootNow()));
   });
+}
+
+// Something that is no leader of this cluster answers instead, with a term above all.
+void SimHost::Impersonate(link::Welcome welcome) {
+  welcome.term = Term(welcome.term.value + 1000);
+  if (world_.Chance(0.5)) welcome.ticket = {};
+  link::ServerFrame frame;
+  frame.welcome = std::move(welcome);
+  const Term before = node_->HighestTerm();
+  const auto actions = node_->Receive(frame, BootNow());
+  if (!actions.refused || actions.new_term || node_->HighestTerm() != before)
+    throw Violation(
+        fmt::format("{} believed term {} without proof", name_, frame.welcome->term.value));
+  world_.Trace("{} refuses term {}", name_, frame.welcome->term.value);
+  Disconnect(true);
 }
 
 void SimHost::SendToServer(const std::shared_ptr<Wire>& wire, link::NodeFrame frame) {

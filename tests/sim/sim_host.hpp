@@ -82,6 +82,7 @@ class SimHost {
   void Disconnect(bool reconnect);
   void Reconnect();
   void DeliverToNode(const std::shared_ptr<Wire>& wire, link::ServerFrame frame);
+  void Impersonate(link::Welcome welcome);
   void SendToServer(const std::shared_ptr<Wire>& wire, link::NodeFrame frame);
   void CarryOut(link::Node::Actions actions);
   void StartTask(const link::Order& order);

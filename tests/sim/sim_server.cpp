@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "sim/sim_tickets.hpp"
+
 namespace muster::sim {
 
 SimServer::SimServer(World& world, Truth& truth, DiskMood& mood)
@@ -209,7 +211,10 @@ void SimServer::SendFrame(LinkId id, link::ServerFrame frame) {
   if (found == links_.end()) return;
   if (!frame.orders.empty() && forbidden_.contains(found->second.key))
     throw Violation("an order went to a revoked host");
-  if (frame.welcome) found->second.host = frame.welcome->host;
+  if (frame.welcome) {
+    found->second.host = frame.welcome->host;
+    frame.welcome->ticket = SimTicket(frame.welcome->cluster, frame.welcome->term);
+  }
   found->second.bounds.Note(frame);
   found->second.port.to_node(std::move(frame));
 }
@@ -224,7 +229,7 @@ void SimServer::Close(LinkId id) {
   found->second.port.close();
 }
 
-void SimServer::BeginAnew(Term) {
+void SimServer::BeginAnew(Term, const std::string&) {
   link::ServerFrame frame;
   frame.say_hello = true;
   for (auto& [id, link] : links_) {

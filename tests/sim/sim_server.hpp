@@ -45,7 +45,7 @@ class SimServer final : public Links, public Servers {
 
   void Send(std::vector<Outgoing> frames) override;
   void Close(LinkId link) override;
-  void BeginAnew(Term term) override;
+  void BeginAnew(Term term, const std::string& cluster) override;
 
  private:
   struct Process {

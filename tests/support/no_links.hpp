@@ -9,7 +9,7 @@ class NoLinks final : public Links {
  public:
   void Send(std::vector<Outgoing> /*frames*/) override {}
   void Close(LinkId /*link*/) override {}
-  void BeginAnew(Term /*term*/) override {}
+  void BeginAnew(Term /*term*/, const std::string& /*cluster*/) override {}
 };
 
 }  // namespace muster

@@ -200,6 +200,35 @@ Result<std::string> AlternativeNames(const std::vector<std::string>& names) {
   return list;
 }
 
+Result<std::string> MemberName(const std::string& name) {
+  const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  if (name.empty() ||
+      !std::ranges::all_of(name, [&](char c) { return plain(c) || c == '.' || c == '-'; }))
+    return Fail(ErrorCode::kInvalid, "'{}' is not a name of a server: letters, digits, '.', '-'",
+                name);
+  return fmt::format("URI:{}{}", kMemberUri, name);
+}
+
+// A new key with a certificate for one use.
+Result<KeyAndCert> IssuePair(const KeyAndCert& ca, const std::string& common_name,
+                             std::chrono::seconds life, const std::string& use,
+                             const std::string& alternatives) {
+  auto authority = Open(ca);
+  if (!authority) return Fail(authority.error());
+  PkeyPtr key = NewKey();
+  Plan plan{common_name,
+            life,
+            {{NID_basic_constraints, "critical,CA:FALSE"},
+             {NID_key_usage, "critical,digitalSignature"},
+             {NID_ext_key_usage, use},
+             {NID_subject_alt_name, alternatives},
+             {NID_subject_key_identifier, "hash"},
+             {NID_authority_key_identifier, "keyid"}}};
+  auto cert = Issue(plan, key.get(), authority->cert.get(), authority->key.get());
+  if (!cert) return Fail(cert.error());
+  return KeyAndCert{KeyToPem(key.get()), CertToPem(cert->get())};
+}
+
 }  // namespace
 
 std::string GenerateKey() { return KeyToPem(NewKey().get()); }
@@ -218,46 +247,22 @@ Result<KeyAndCert> MakeCa(const std::string& common_name, std::chrono::seconds l
 }
 
 Result<KeyAndCert> MakeServerCert(const KeyAndCert& ca, const std::vector<std::string>& names,
-                                  std::chrono::seconds life) {
-  auto authority = Open(ca);
-  if (!authority) return Fail(authority.error());
+                                  std::chrono::seconds life, const std::string& member) {
   auto alternatives = AlternativeNames(names);
   if (!alternatives) return Fail(alternatives.error());
-  PkeyPtr key = NewKey();
-  Plan plan{names.front(),
-            life,
-            {{NID_basic_constraints, "critical,CA:FALSE"},
-             {NID_key_usage, "critical,digitalSignature"},
-             {NID_ext_key_usage, "serverAuth"},
-             {NID_subject_alt_name, *alternatives},
-             {NID_subject_key_identifier, "hash"},
-             {NID_authority_key_identifier, "keyid"}}};
-  auto cert = Issue(plan, key.get(), authority->cert.get(), authority->key.get());
-  if (!cert) return Fail(cert.error());
-  return KeyAndCert{KeyToPem(key.get()), CertToPem(cert->get())};
+  if (!member.empty()) {
+    auto uri = MemberName(member);
+    if (!uri) return Fail(uri.error());
+    *alternatives += "," + *uri;
+  }
+  return IssuePair(ca, names.front(), life, "serverAuth", *alternatives);
 }
 
 Result<KeyAndCert> MakeMemberCert(const KeyAndCert& ca, const std::string& name,
                                   std::chrono::seconds life) {
-  const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-  if (name.empty() ||
-      !std::ranges::all_of(name, [&](char c) { return plain(c) || c == '.' || c == '-'; }))
-    return Fail(ErrorCode::kInvalid, "'{}' is not a name of a server: letters, digits, '.', '-'",
-                name);
-  auto authority = Open(ca);
-  if (!authority) return Fail(authority.error());
-  PkeyPtr key = NewKey();
-  Plan plan{name,
-            life,
-            {{NID_basic_constraints, "critical,CA:FALSE"},
-             {NID_key_usage, "critical,digitalSignature"},
-             {NID_ext_key_usage, "clientAuth"},
-             {NID_subject_alt_name, fmt::format("URI:{}{}", kMemberUri, name)},
-             {NID_subject_key_identifier, "hash"},
-             {NID_authority_key_identifier, "keyid"}}};
-  auto cert = Issue(plan, key.get(), authority->cert.get(), authority->key.get());
-  if (!cert) return Fail(cert.error());
-  return KeyAndCert{KeyToPem(key.get()), CertToPem(cert->get())};
+  auto uri = MemberName(name);
+  if (!uri) return Fail(uri.error());
+  return IssuePair(ca, name, life, "clientAuth", *uri);
 }
 
 Result<std::string> MakeRequest(const std::string& key_pem, const std::string& common_name) {

@@ -22,17 +22,19 @@ std::string GenerateKey();  // PKCS#8 PEM
 // A self-signed CA certificate; CA:TRUE, keyCertSign.
 Result<KeyAndCert> MakeCa(const std::string& common_name, std::chrono::seconds life);
 
-// A server certificate for these names and addresses (subjectAltName), serverAuth.
-Result<KeyAndCert> MakeServerCert(const KeyAndCert& ca, const std::vector<std::string>& names,
-                                  std::chrono::seconds life);
+// How a certificate says that it is of a server of the cluster: a URI among the alternative names.
+// Certificates of nodes never have one, whatever their request says.
+inline constexpr std::string_view kMemberUri = "muster-server:";
 
-// What a server of the cluster shows to the others when it calls them: clientAuth, and a name of a
-// kind that no node's certificate has (kMemberUri).
+// What a server shows to those who call it: serverAuth, for these names and addresses
+// (subjectAltName). `member` is its name in the cluster, by which the other servers know it; ""
+// leaves that out.
+Result<KeyAndCert> MakeServerCert(const KeyAndCert& ca, const std::vector<std::string>& names,
+                                  std::chrono::seconds life, const std::string& member = "");
+
+// What a server of the cluster shows to the others when it calls them: clientAuth, and its name.
 Result<KeyAndCert> MakeMemberCert(const KeyAndCert& ca, const std::string& name,
                                   std::chrono::seconds life);
-
-// How such a certificate names its server, as a URI among the alternative names.
-inline constexpr std::string_view kMemberUri = "muster-server:";
 
 // A request to sign `key_pem`'s public half, self-signed as PKCS#10 wants it.
 Result<std::string> MakeRequest(const std::string& key_pem, const std::string& common_name);
@@ -68,6 +70,15 @@ Result<std::vector<std::string>> SplitCerts(const std::string& pem);
 // none.
 Result<std::string> CaKeyId(const std::string& ca_pem);
 Result<std::string> SignerKeyId(const std::string& cert_pem);
+
+// The host names and addresses a certificate is for (subjectAltName).
+Result<std::vector<std::string>> NamesOf(const std::string& cert_pem);
+
+// An ECDSA signature (SHA-256) of a text by a key; whether a signature is of the key of one of the
+// certificates in `certs_pem`. The text must begin with words that no other use of the key signs.
+Result<std::string> SignText(const std::string& key_pem, std::string_view text);
+bool IsTextSignedBy(std::string_view text, std::string_view signature,
+                    const std::string& certs_pem);
 
 // Whether the certificate is for this key; whether it was signed by that CA's key.
 Result<bool> IsCertOfKey(const std::string& cert_pem, const std::string& key_pem);

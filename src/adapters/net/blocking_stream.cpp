@@ -114,6 +114,7 @@ BlockingStream& BlockingStream::operator=(BlockingStream&& other) noexcept {
 Result<BlockingStream> BlockingStream::Open(const Endpoint& endpoint, const ClientContext* context,
                                             const TlsIdentity& identity, Duration timeout,
                                             const AbortSignal& abort) {
+  if (!endpoint.tls && identity.NeedsTls()) return Fail(PlainError(endpoint));
   auto addresses = Resolve(endpoint);
   if (!addresses) return Fail(addresses.error());
   auto deadline = Clock::now() + timeout;
@@ -134,6 +135,7 @@ Result<BlockingStream> BlockingStream::Open(const Endpoint& endpoint, const Clie
     if (!ssl) return Fail(ssl.error());
     stream.ssl_ = std::move(*ssl);
     if (auto shaken = stream.Shake(endpoint, timeout); !shaken) return Fail(shaken.error());
+    if (auto member = CheckMember(stream.ssl(), identity); !member) return Fail(member.error());
     return stream;
   }
   return Fail(ConnectError(endpoint, LowerFirst(std::strerror(failure))));

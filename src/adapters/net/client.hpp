@@ -27,6 +27,14 @@ struct TlsIdentity {
                                     // too, the system's CAs
   std::string key_pem = {};         // own key and certificate, for links
   std::string cert_pem = {};
+  // Asks for the certificate of the cluster's CA, also where the API shows another one. Never in
+  // plain text.
+  bool cluster = false;
+  // The server must prove by a certificate of ca_pem to be the member of this name; then the
+  // address it was found at need not be believed. Implies `cluster`.
+  std::string member = {};
+
+  bool NeedsTls() const { return cluster || !member.empty(); }
 };
 
 // A blocking HTTP client on one kept-alive connection; reconnects when the server closed it. For

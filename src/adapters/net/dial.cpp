@@ -40,6 +40,10 @@ void Dial::Cancel() {
 }
 
 void Dial::Resolve() {
+  if (!endpoint_.tls && identity_.NeedsTls())
+    return loop_.Post([self = shared_from_this()] {
+      if (!self->over()) self->Finish(Fail(PlainError(self->endpoint_)));
+    });
   error_code not_literal;
   auto address = asio::ip::make_address(endpoint_.host, not_literal);
   if (!not_literal) {
@@ -80,7 +84,11 @@ void Dial::OnConnected() {
 
 void Dial::Shake() {
   Attempt attempt = TryHandshake(socket_.ssl());
-  if (attempt.progress == Progress::kDone) return Finish(std::move(socket_));
+  if (attempt.progress == Progress::kDone) {
+    if (auto member = CheckMember(socket_.ssl(), identity_); !member)
+      return Finish(Fail(member.error()));
+    return Finish(std::move(socket_));
+  }
   if (attempt.progress == Progress::kEnded || attempt.progress == Progress::kFailed) {
     return Finish(Fail(HandshakeError(endpoint_, attempt, socket_.ssl())));
   }

@@ -74,6 +74,13 @@ Error ConnectError(const Endpoint& endpoint, std::string_view why) {
                                                UrlOf(endpoint), why, endpoint.program)};
 }
 
+Error PlainError(const Endpoint& endpoint) {
+  return {ErrorCode::kDenied,
+          fmt::format("{} is not used: servers and nodes of a cluster speak TLS only; it must be "
+                      "https://…",
+                      UrlOf(endpoint))};
+}
+
 Error HandshakeError(const Endpoint& endpoint, const Attempt& attempt, const SSL* ssl) {
   std::string why = FailureText(attempt, ssl);
   if (CertificateRefused(ssl)) {

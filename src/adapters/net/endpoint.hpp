@@ -14,6 +14,9 @@ std::string UrlOf(const Endpoint& endpoint);
 
 Error ConnectError(const Endpoint& endpoint, std::string_view why);  // kUnavailable
 
+// A connection that would show the caller's key, or a credential, to anybody in between. kDenied.
+Error PlainError(const Endpoint& endpoint);
+
 // kDenied when we did not believe the server's certificate, kUnavailable otherwise.
 Error HandshakeError(const Endpoint& endpoint, const Attempt& attempt, const SSL* ssl);
 

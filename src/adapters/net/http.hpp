@@ -25,6 +25,9 @@ struct HttpRequest {
   bool tls = false;
   std::string peer_key = {};     // crypto::KeyIdOfCert of the client's certificate, "" without one
   std::string peer_server = {};  // the client is this server of the cluster, by its certificate
+  // The caller holds the token of this name: another server of the cluster has seen it and passed
+  // the request on.
+  std::string vouched_token = {};
 };
 
 struct HttpResponse {

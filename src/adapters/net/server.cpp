@@ -30,10 +30,7 @@ class ServerImpl final : public Server {
 
   std::uint16_t Port() const override { return core_->port(); }
   std::size_t Connections() const override { return core_->connections(); }
-  Result<> UseTls(const std::string& key_pem, const std::string& chain_pem,
-                  const std::string& client_ca_pem) override {
-    return core_->UseTls(key_pem, chain_pem, client_ca_pem);
-  }
+  Result<> UseTls(const ServerTls& tls) override { return core_->UseTls(tls); }
   void StopAccepting() override { core_->StopAccepting(); }
 
  private:
@@ -64,11 +61,15 @@ ServerCore::ServerCore(EventLoop& loop, ServerOptions options, ServerHandlers ha
       handlers_(std::move(handlers)),
       acceptor_(loop.impl().context) {}
 
-Result<> ServerCore::UseTls(const std::string& key_pem, const std::string& chain_pem,
-                            const std::string& client_ca_pem) {
-  auto tls = MakeServerContext(key_pem, chain_pem, client_ca_pem);
-  if (!tls) return Fail(tls.error());
-  tls_ = std::move(*tls);  // open connections hold the old one
+Result<> ServerCore::UseTls(const ServerTls& tls) {
+  auto shown = MakeServerContext(tls.key_pem, tls.chain_pem, tls.client_ca_pem);
+  if (!shown) return Fail(shown.error());
+  if (!tls.cluster_chain_pem.empty()) {
+    auto cluster = MakeServerContext(tls.cluster_key_pem, tls.cluster_chain_pem, tls.client_ca_pem);
+    if (!cluster) return Fail(cluster.error());
+    ShowToCluster(shown->get(), std::move(*cluster));
+  }
+  tls_ = std::move(*shown);  // open connections hold the old one
   return {};
 }
 
@@ -80,9 +81,8 @@ Result<> ServerCore::Listen() {
                 options_.address);
   }
   plain_allowed_ = options_.plain_http && address.is_loopback();
-  if (!options_.chain_pem.empty()) {
-    if (auto used = UseTls(options_.key_pem, options_.chain_pem, options_.client_ca_pem); !used)
-      return used;
+  if (!options_.tls.chain_pem.empty()) {
+    if (auto used = UseTls(options_.tls); !used) return used;
   } else if (!plain_allowed_) {
     return Fail(ErrorCode::kInvalid,
                 "cannot listen on {} without a certificate: plain HTTP is "

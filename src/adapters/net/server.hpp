@@ -64,13 +64,22 @@ class LinkConnection {
   virtual void Close() = 0;  // after what was sent
 };
 
+// The keys and certificates of a server.
+struct ServerTls {
+  std::string key_pem;  // server key and certificate chain (leaf first, then the CA)
+  std::string chain_pem;
+  std::string client_ca_pem;  // client certificates are asked for, and accepted only from these
+  // Shown instead to clients that ask for the cluster's certificate (TlsIdentity::cluster): to
+  // nodes and to other servers. Empty: the same for all.
+  std::string cluster_key_pem = {};
+  std::string cluster_chain_pem = {};
+};
+
 struct ServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;  // 0: the system picks; see Port()
-  std::string key_pem;     // server key and certificate chain (leaf first, then the CA)
-  std::string chain_pem;
-  std::string client_ca_pem;  // client certificates are asked for, and accepted only from these
-  bool plain_http = true;     // answer plain HTTP too; only honoured on loopback addresses
+  ServerTls tls;
+  bool plain_http = true;  // answer plain HTTP too; only honoured on loopback addresses
   std::string link_path = "/api/v1/link";
   ServerLimits limits;
 };
@@ -109,8 +118,7 @@ class Server {
 
   // New connections see this key and chain, and are asked for client certificates of these CAs;
   // open ones stay as they are. kInvalid leaves all as it was. On the loop's thread.
-  virtual Result<> UseTls(const std::string& key_pem, const std::string& chain_pem,
-                          const std::string& client_ca_pem) = 0;
+  virtual Result<> UseTls(const ServerTls& tls) = 0;
 
   // Stops accepting; idle connections close, exchanges in hand may still be answered. Links close.
   virtual void StopAccepting() = 0;

@@ -45,8 +45,7 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   ServerCore(EventLoop& loop, ServerOptions options, ServerHandlers handlers);
 
   Result<> Listen();
-  Result<> UseTls(const std::string& key_pem, const std::string& chain_pem,
-                  const std::string& client_ca_pem);
+  Result<> UseTls(const ServerTls& tls);
   void StopAccepting();
   void Shutdown();
 

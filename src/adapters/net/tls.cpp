@@ -89,6 +89,56 @@ bool IsAddress(const std::string& host) {
          inet_pton(AF_INET6, host.c_str(), bytes) == 1;
 }
 
+Result<> ExpectHost(SSL* ssl, const std::string& host) {
+  if (IsAddress(host)) {
+    MUSTER_CHECK(X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host.c_str()) == 1);
+  } else if (SSL_set1_host(ssl, host.c_str()) != 1 ||
+             SSL_set_tlsext_host_name(ssl, host.c_str()) != 1) {
+    return Fail(ErrorCode::kInvalid, "\"{}\" is no usable host name", host);
+  }
+  return {};
+}
+
+// A protocol on the wire of ALPN: its length, then its name.
+std::string ClusterProtocolEntry() {
+  std::string entry(kClusterProtocol);
+  return static_cast<char>(entry.size()) + entry;
+}
+
+void AskForCluster(SSL* ssl) {
+  const std::string entry = ClusterProtocolEntry();
+  MUSTER_CHECK(SSL_set_alpn_protos(ssl, reinterpret_cast<const unsigned char*>(entry.data()),
+                                   static_cast<unsigned>(entry.size())) == 0);
+}
+
+// Whether a client's hello names the cluster's protocol among those it speaks. The list has two
+// bytes of length before its entries.
+bool AsksForCluster(SSL* ssl) {
+  const unsigned char* data = nullptr;
+  std::size_t size = 0;
+  if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_application_layer_protocol_negotiation, &data,
+                                &size) != 1)
+    return false;
+  std::string_view list(reinterpret_cast<const char*>(data), size);
+  list.remove_prefix(std::min<std::size_t>(2, list.size()));
+  while (!list.empty()) {
+    const auto length = static_cast<unsigned char>(list.front());
+    list.remove_prefix(1);
+    if (list.substr(0, length) == kClusterProtocol) return true;
+    list.remove_prefix(std::min<std::size_t>(length, list.size()));
+  }
+  return false;
+}
+
+// Where a context keeps the one that is shown to the cluster.
+int ClusterIndex() {
+  static const int index = SSL_CTX_get_ex_new_index(
+      0, nullptr, nullptr, nullptr, [](void*, void* cluster, CRYPTO_EX_DATA*, int, long, void*) {
+        SSL_CTX_free(static_cast<SSL_CTX*>(cluster));
+      });
+  return index;
+}
+
 Result<> ShowIdentity(SSL* ssl, const TlsIdentity& identity) {
   if (identity.cert_pem.empty()) return {};
   auto key = crypto::ParseKey(identity.key_pem);
@@ -183,6 +233,20 @@ int ClientContext::Verify(X509_STORE_CTX* store, void* self) {
   return X509_verify_cert(store);
 }
 
+void ShowToCluster(SSL_CTX* api, SslContextPtr cluster) {
+  // Lives as long as the context it belongs to, which open handshakes keep.
+  MUSTER_CHECK(SSL_CTX_set_ex_data(api, ClusterIndex(), cluster.release()) == 1);
+  SSL_CTX_set_client_hello_cb(
+      api,
+      [](SSL* ssl, int*, void*) {
+        auto* for_cluster =
+            static_cast<SSL_CTX*>(SSL_CTX_get_ex_data(SSL_get_SSL_CTX(ssl), ClusterIndex()));
+        if (for_cluster != nullptr && AsksForCluster(ssl)) SSL_set_SSL_CTX(ssl, for_cluster);
+        return SSL_CLIENT_HELLO_SUCCESS;
+      },
+      nullptr);
+}
+
 SslPtr NewServerSsl(SSL_CTX* context, int fd) {
   SslPtr ssl = NewSsl(context, fd);
   SSL_set_accept_state(ssl.get());
@@ -193,14 +257,27 @@ Result<SslPtr> NewClientSsl(const ClientContext& context, const TlsIdentity& ide
                             const std::string& host, int fd) {
   SslPtr ssl = NewSsl(context.get(), fd);
   SSL_set_connect_state(ssl.get());
-  if (IsAddress(host)) {
-    MUSTER_CHECK(X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl.get()), host.c_str()) == 1);
-  } else if (SSL_set1_host(ssl.get(), host.c_str()) != 1 ||
-             SSL_set_tlsext_host_name(ssl.get(), host.c_str()) != 1) {
-    return Fail(ErrorCode::kInvalid, "\"{}\" is no usable host name", host);
-  }
+  if (identity.NeedsTls()) AskForCluster(ssl.get());
+  // The system's CAs certify names for anybody, and know nothing of members.
+  if (!identity.member.empty() && identity.ca_pem.empty())
+    return Fail(ErrorCode::kInvalid, "no CA of the cluster to know the server {} by",
+                identity.member);
+  if (identity.member.empty())
+    if (auto expected = ExpectHost(ssl.get(), host); !expected) return Fail(expected.error());
   if (auto shown = ShowIdentity(ssl.get(), identity); !shown) return Fail(shown.error());
   return ssl;
+}
+
+Result<> CheckMember(const SSL* ssl, const TlsIdentity& identity) {
+  if (identity.member.empty()) return {};
+  const std::string shown = PeerServerOf(ssl);
+  if (shown == identity.member) return {};
+  if (shown.empty())
+    return Fail(ErrorCode::kDenied,
+                "its certificate is not one of a server of this cluster; this should be the server "
+                "{}",
+                identity.member);
+  return Fail(ErrorCode::kDenied, "it is the server {}, not {}", shown, identity.member);
 }
 
 Attempt TryHandshake(SSL* ssl) {

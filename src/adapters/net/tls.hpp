@@ -34,12 +34,23 @@ class ClientContext {
   std::string fingerprint_;
 };
 
+// How a client asks for the certificate of the cluster's CA (ALPN).
+inline constexpr std::string_view kClusterProtocol = "muster";
+
+// Clients that ask for kClusterProtocol are shown what `cluster` shows, all others what `api` does.
+void ShowToCluster(SSL_CTX* api, SslContextPtr cluster);
+
 SslPtr NewServerSsl(SSL_CTX* context, int fd);
 
-// Checks the server's certificate against `host`, a name or an address; shows the identity's own
-// certificate when it has one.
+// Checks the server's certificate against `host`, a name or an address, unless the identity names a
+// member; shows the identity's own certificate when it has one. kInvalid: the identity cannot be
+// used.
 Result<SslPtr> NewClientSsl(const ClientContext& context, const TlsIdentity& identity,
                             const std::string& host, int fd);
+
+// After the handshake, before anything is sent: whether the server is the member that the identity
+// names, if it does. kDenied says who it is instead.
+Result<> CheckMember(const SSL* ssl, const TlsIdentity& identity);
 
 enum class Progress {
   kDone,

@@ -42,6 +42,13 @@ std::vector<std::string> FeaturesOf(const Cgroups& cgroups) {
   return features;
 }
 
+net::TlsIdentity LinkIdentity(const Credentials& credentials) {
+  return {.ca_pem = credentials.ca_pem,
+          .key_pem = credentials.key_pem,
+          .cert_pem = credentials.cert_pem,
+          .cluster = true};
+}
+
 TaskEnd RefusedEnd(const Error& why) {
   TaskEnd end;
   end.state = TaskState::kRefused;
@@ -82,7 +89,11 @@ Result<> Daemon::Start() {
                                     .features = FeaturesOf(options_.cgroups),
                                     .facts = {},
                                     .store = folder_.Who().store,
-                                    .boot = runner_.Boot()},
+                                    .boot = runner_.Boot(),
+                                    .proves =
+                                        [this](const link::TermTicket& ticket) {
+                                          return tickets_.Check(ticket, papers_.Current().ca_pem);
+                                        }},
                 folder_.HighestTerm());
   if (options_.history != nullptr)
     options_.history->Follow(*node_, folder_.Who().host, folder_.Who().store);
@@ -105,10 +116,7 @@ void Daemon::Connect() {
   const auto endpoint = net::ParseEndpoint(servers_->Current());
   const auto session = folder_.NextSession();
   if (!endpoint || !session) return OnClosed(endpoint ? session.error() : endpoint.error());
-  const net::TlsIdentity identity{.ca_pem = papers_.Current().ca_pem,
-                                  .ca_fingerprint = {},
-                                  .key_pem = papers_.Current().key_pem,
-                                  .cert_pem = papers_.Current().cert_pem};
+  const net::TlsIdentity identity = LinkIdentity(papers_.Current());
   const Duration timeout = servers_->Count() > 1 ? kShortConnectTimeout : kConnectTimeout;
   link_ =
       net::LinkClient::Connect(loop_, *endpoint, identity, "/api/v1/link", timeout,
@@ -191,9 +199,11 @@ void Daemon::TakeServers(const std::vector<std::string>& servers) {
 }
 
 void Daemon::CarryOut(link::Node::Actions actions) {
-  if (actions.refused)
-    spdlog::error("the server refuses this agent code={} message=\"{}\"", actions.refused->code,
+  if (actions.refused) {
+    spdlog::error("no work with this server code={} message=\"{}\"", actions.refused->code,
                   actions.refused->message);
+    return OnClosed({ErrorCode::kDenied, actions.refused->message});
+  }
   if (actions.new_term)
     if (const auto kept = folder_.RaiseTerm(*actions.new_term); !kept) {
       spdlog::error("cannot keep the term, so nothing is started: {}", kept.error().message);

@@ -8,6 +8,7 @@
 #include "adapters/net/event_loop.hpp"
 #include "agent/daemon/history_file.hpp"
 #include "agent/daemon/papers.hpp"
+#include "agent/daemon/ticket_check.hpp"
 #include "agent/identity.hpp"
 #include "agent/shim_runner.hpp"
 #include "link/node.hpp"
@@ -54,6 +55,7 @@ class Daemon {
   net::EventLoop& loop_;
   DataFolder& folder_;
   Papers papers_;
+  TicketCheck tickets_;
   Options options_;
   ShimRunner runner_;
   std::optional<link::Node> node_;

@@ -120,6 +120,7 @@ Result<Joined> Join(const JoinOptions& options) {
   net::TlsIdentity identity;
   identity.ca_pem = options.ca_pem;
   if (options.ca_pem.empty()) identity.ca_fingerprint = token->ca_fingerprint;
+  identity.cluster = true;
   const net::HttpRequest call = MakeCall(options, *request);
   Result<Joined> joined = Fail(ErrorCode::kInvalid, "name a server to join");
   for (const auto& server : options.servers) {
@@ -128,8 +129,6 @@ Result<Joined> Join(const JoinOptions& options) {
   }
   if (!joined) return joined;
   joined->key_pem = key;
-  // A server that names no CA of its own is believed by what it was believed by just now.
-  if (!joined->waits && joined->ca_pem.empty()) joined->ca_pem = options.ca_pem;
   return joined;
 }
 

@@ -31,6 +31,7 @@ Result<net::HttpClient> Connect(const std::string& data, const std::string& serv
     if (!read) return Fail(read.error());
     *pem = std::move(*read);
   }
+  identity.cluster = true;
   return net::HttpClient(std::move(*endpoint), std::move(identity), kCallTimeout);
 }
 

@@ -148,6 +148,20 @@ void Put(const Command& command, wire::Command* out) {
   out->mutable_resources()->set_processes(command.resources.processes);
 }
 
+void Put(const TermTicket& ticket, wire::TermTicket* out) {
+  out->set_cluster(Clean(ticket.cluster));
+  out->set_term(ticket.term.value);
+  out->set_leader(Clean(ticket.leader));
+  out->set_signature(ticket.signature);
+}
+
+TermTicket Take(const wire::TermTicket& in) {
+  return {.cluster = in.cluster(),
+          .term = Term(in.term()),
+          .leader = in.leader(),
+          .signature = in.signature()};
+}
+
 TaskKey Take(const wire::TaskKey& in) {
   return {.run = RunId(in.run()),
           .visit = Visit(in.visit()),

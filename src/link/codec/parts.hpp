@@ -20,6 +20,7 @@ inline constexpr std::size_t kSha256Bytes = 32;
 std::string Clean(const std::string& text);
 
 void Put(const TaskKey& key, wire::TaskKey* out);
+void Put(const TermTicket& ticket, wire::TermTicket* out);
 void Put(const LogTotals& totals, wire::LogTotals* out);
 void Put(const TaskEnd& end, wire::TaskEnd* out);
 void Put(const Command& command, wire::Command* out);
@@ -29,6 +30,7 @@ void PutActions(const Command& command, wire::Command* out);
 Result<> TakeActions(const wire::Command& in, Command* out);
 
 TaskKey Take(const wire::TaskKey& in);
+TermTicket Take(const wire::TermTicket& in);
 Result<LogTotals> Take(const wire::LogTotals& in);
 Result<TaskEnd> Take(const wire::TaskEnd& in);
 Result<Command> Take(const wire::Command& in);

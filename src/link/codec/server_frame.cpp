@@ -24,6 +24,7 @@ void PutWelcome(const Welcome& welcome, wire::Welcome* out) {
     item->set_grace_ms(answer.grace.count());
   }
   for (const auto& server : welcome.servers) out->add_servers(Clean(server));
+  if (!welcome.ticket.signature.empty()) Put(welcome.ticket, out->mutable_ticket());
 }
 
 void PutOrder(const Order& order, const std::string& command, wire::Order* out) {
@@ -80,7 +81,8 @@ Result<Welcome> TakeWelcome(const wire::Welcome& in) {
                   .echo = in.echo(),
                   .heartbeat = *heartbeat,
                   .answers = {},
-                  .servers = std::move(*servers)};
+                  .servers = std::move(*servers),
+                  .ticket = Take(in.ticket())};
   for (const auto& item : in.answers()) {
     auto answer = TakeAnswer(item);
     if (!answer) return Fail(answer.error());

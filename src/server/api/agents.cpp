@@ -112,13 +112,12 @@ void MakeInvite(Services& services, const CallPtr& call, Invite invite) {
     if (!answer) return call->Fail(answer.error());
     const auto& made = std::get<engine::InviteCreated>(*answer).invite;
     const Identity& identity = services.identity;
-    call->Json(
-        201, {{"token", FormatJoinToken({identity.own_tls ? "" : identity.ca_fingerprint, secret})},
-              {"expires", FormatTime(made.expires)},
-              {"uses", made.uses_left},
-              {"replace", made.replace},
-              {"names", made.names},
-              {"server", services.public_url}});
+    call->Json(201, {{"token", FormatJoinToken({identity.ca_fingerprint, secret})},
+                     {"expires", FormatTime(made.expires)},
+                     {"uses", made.uses_left},
+                     {"replace", made.replace},
+                     {"names", made.names},
+                     {"server", services.public_url}});
   });
 }
 
@@ -183,7 +182,7 @@ void AnswerJoined(Services& services, Call& call, const std::string& request_pem
                                 services.agent_life);
   if (!cert) return call.Fail(cert.error());
   call.Json(201, {{"cert_pem", *cert},
-                  {"ca_pem", services.identity.NodesTrust()},
+                  {"ca_pem", services.identity.trusted_pem},
                   {"host", joined.host.name},
                   {"host_id", joined.host.id.value},
                   {"cluster", joined.cluster}});

@@ -23,6 +23,7 @@ class Call {
        std::string request_id);
 
   const net::HttpRequest& request() const { return request_; }
+  net::HttpRequest TakeRequest() { return std::move(request_); }  // for who answers it instead
   const std::shared_ptr<net::HttpExchange>& exchange() const { return exchange_; }
   const Actor& actor() const { return actor_; }
   std::string_view Path() const { return path_; }

@@ -27,6 +27,17 @@ std::optional<std::map<std::string, std::string>> Match(std::string_view pattern
   return parts;
 }
 
+Result<Actor> WhoCalls(const net::HttpRequest& request, const Authenticator& people, WallTime now) {
+  if (!request.vouched_token.empty()) return people.Vouched(request.vouched_token, now);
+  return people.Check(net::FindHeader(request.headers, "Authorization"), now);
+}
+
+// A host shows its certificate instead of a token; which files are its business the handler knows.
+bool ShowsCertificate(const net::HttpRequest& request, Privilege privilege) {
+  return privilege == Privilege::kTransfer && !request.peer_key.empty() &&
+         request.vouched_token.empty() && net::FindHeader(request.headers, "Authorization").empty();
+}
+
 }  // namespace
 
 Router::Router(const Authenticator& authenticator, Refusals& refusals, WorkerPool& workers,
@@ -40,13 +51,9 @@ void Router::Add(std::vector<Route> routes) {
 bool Router::Admit(const CallPtr& call, Privilege privilege, const Authenticator& people) {
   const auto needed = RoleFor(privilege);
   if (!needed) return true;
-  // A host shows its certificate instead; which files are its business the handler knows.
   const auto& request = call->request();
-  if (privilege == Privilege::kTransfer && !request.peer_key.empty() &&
-      net::FindHeader(request.headers, "Authorization").empty())
-    return true;
-  auto actor =
-      people.Check(net::FindHeader(call->request().headers, "Authorization"), clock_.Read().wall);
+  if (ShowsCertificate(request, privilege)) return true;
+  auto actor = WhoCalls(request, people, clock_.Read().wall);
   if (!actor && actor.error().code == ErrorCode::kUnavailable) {
     call->Fail(actor.error());
     return false;
@@ -102,8 +109,7 @@ void Router::HandleOnRecord(PeopleOnRecord& people, net::HttpRequest request,
                             std::shared_ptr<net::HttpExchange> exchange) {
   auto asked = std::make_shared<net::HttpRequest>(std::move(request));
   people.Look([this, &people, asked, exchange = std::move(exchange)](const Result<>& looked) {
-    const auto who = net::FindHeader(asked->headers, "Authorization");
-    if (looked || people.people().Check(who, clock_.Read().wall))
+    if (looked || WhoCalls(*asked, people.people(), clock_.Read().wall))
       return Handle(std::move(*asked), exchange, people.people());
     NewCall(std::move(*asked), exchange)->Fail(looked.error());
   });
@@ -116,29 +122,48 @@ void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange>
 void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange,
                     const Authenticator& people) {
   const auto call = NewCall(std::move(request), std::move(exchange));
+  auto found = Find(*call);
+  if (!found || !Admit(call, found->route->privilege, people)) return;
+  const Route& route = *found->route;
+  call->SetParts(std::move(found->parts));
+  spdlog::debug("call method={} path={}", route.method, ForLog(call->Path()));
+  if (!workers_.Post([handle = &route.handle, call] { (*handle)(call); },
+                     route.method + " " + route.pattern))
+    call->Fail(503, "unavailable", "the server is too busy; try again shortly");
+}
+
+std::optional<Router::Found> Router::Find(Call& call) const {
   std::string allowed;
   for (const auto& route : routes_) {
-    auto parts = Match(route.pattern, call->Path());
+    auto parts = Match(route.pattern, call.Path());
     if (!parts) continue;
-    if (route.method != call->request().method) {
-      allowed += (allowed.empty() ? "" : ", ") + route.method;
-      continue;
-    }
-    if (!Admit(call, route.privilege, people)) return;
-    call->SetParts(std::move(*parts));
-    spdlog::debug("call method={} path={}", route.method, ForLog(call->Path()));
-    if (!workers_.Post([handle = &route.handle, call] { (*handle)(call); },
-                       route.method + " " + route.pattern))
-      call->Fail(503, "unavailable", "the server is too busy; try again shortly");
-    return;
+    if (route.method == call.request().method) return Found{&route, std::move(*parts)};
+    allowed += (allowed.empty() ? "" : ", ") + route.method;
   }
   if (!allowed.empty())
-    return call->Fail(
-        405, "invalid",
-        fmt::format("{} is not allowed here; use {}", call->request().method, allowed),
-        {{"Allow", allowed}});
-  call->Fail(404, "not_found",
-             fmt::format("there is no '{}' here; see /api/v1/openapi.yaml", call->Path()));
+    call.Fail(405, "invalid",
+              fmt::format("{} is not allowed here; use {}", call.request().method, allowed),
+              {{"Allow", allowed}});
+  else
+    call.Fail(404, "not_found",
+              fmt::format("there is no '{}' here; see /api/v1/openapi.yaml", call.Path()));
+  return std::nullopt;
+}
+
+void Router::LetInOnRecord(PeopleOnRecord& people, net::HttpRequest request,
+                           std::shared_ptr<net::HttpExchange> exchange, LetIn then) {
+  const auto call = NewCall(std::move(request), std::move(exchange));
+  const auto found = Find(*call);
+  if (!found) return;
+  const Privilege privilege = found->route->privilege;
+  if (!RoleFor(privilege) || ShowsCertificate(call->request(), privilege))
+    return then(call->TakeRequest(), call->exchange(), "");
+  people.Look([this, call, privilege, &people, then = std::move(then)](const Result<>& looked) {
+    if (!looked && !WhoCalls(call->request(), people.people(), clock_.Read().wall))
+      return call->Fail(looked.error());
+    if (Admit(call, privilege, people.people()))
+      then(call->TakeRequest(), call->exchange(), call->actor().name);
+  });
 }
 
 }  // namespace muster::server::api

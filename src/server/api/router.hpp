@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,11 +46,24 @@ class Router {
   bool IsOnRecord(const net::HttpRequest& request) const;
   void HandleOnRecord(PeopleOnRecord& people, net::HttpRequest request,
                       std::shared_ptr<net::HttpExchange> exchange);
+  // Lets in a caller whose request the leader will answer: by what is on record, as the leader sees
+  // no credential. `then` gets the name of the caller's token, "" where none is needed; a caller
+  // who is refused is answered here.
+  using LetIn = std::function<void(net::HttpRequest, std::shared_ptr<net::HttpExchange>,
+                                   const std::string& token)>;
+  void LetInOnRecord(PeopleOnRecord& people, net::HttpRequest request,
+                     std::shared_ptr<net::HttpExchange> exchange, LetIn then);
   // Answers 503: whoever leads would know, but nobody does at the moment.
   void NobodyLeads(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange,
                    const std::string& why);
 
  private:
+  struct Found {
+    const Route* route;
+    std::map<std::string, std::string> parts;
+  };
+  // The route of a call; without one it is answered.
+  std::optional<Found> Find(Call& call) const;
   void Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange,
               const Authenticator& people);
   CallPtr NewCall(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange);

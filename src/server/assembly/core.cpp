@@ -64,7 +64,8 @@ Core::Core(Foundation& under)
                             live.Forget();
                             hub.Forget();
                           }}),
-      followers(loop, gateway, store, under.clock, workers, FindSecrets(),
+      tickets(under.identity->ca.key_pem, under.self.name),
+      followers(loop, gateway, store, under.clock, workers, FindSecrets(), tickets,
                 {.submit = [this](engine::Command command) { engine.Submit(std::move(command)); },
                  .stored = [this](const StoredOutput& output) { ShowStored(output); },
                  .why_not = [this] { return engine.GetStatus().reason; },
@@ -81,10 +82,11 @@ Core::Core(Foundation& under)
           [this](std::vector<engine::News> news) { TakeNews(std::move(news)); },
           EngineSettings(under.config), under.self.name),
       pulse(store, under.clock, judge, [this] { engine.Look(); }),
-      member(under.identity->ca, under.identity->NodesTrust(), under.self.name, under.clock),
+      member(under.identity->ca, under.identity->trusted_pem, under.self.name, under.clock),
       cluster(loop, *under.coordinator, gateway, under.clock, judge,
               {.self = under.self,
-               .identity = [this] { return member.Get(); },
+               .identity = [this](const std::string& name) { return member.For(name); },
+               .trusted_cas = under.identity->trusted_pem,
                .send_away_after = under.config.cluster.send_away_after},
               {.submit = [this](engine::Command command) { engine.Submit(std::move(command)); },
                .stand_by = [this](bool wanted) { engine.StandBy(wanted); },
@@ -136,7 +138,7 @@ Result<> Core::OpenOffice() {
   const Identity& identity = *foundation.identity;
   const auto signer = crypto::CaKeyId(identity.ca.cert_pem);
   if (!signer) return Fail(signer.error());
-  const std::string trust = identity.NodesTrust();
+  const std::string& trust = identity.trusted_pem;
   gateway.SetOffice(
       {.papers = {.ca_pem = trust, .signer = *signer, .cert_pem = {}},
        .trusts = link::ShortId(ToHex(crypto::Sha256(trust))),

@@ -56,6 +56,7 @@ class Core {
   RunResults results;
   WatchedStore watched;
   ClockJudge judge;
+  TermTickets tickets;
   Followers followers;
   TraceSender traces;
   EngineThread engine;

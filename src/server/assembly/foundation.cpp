@@ -21,6 +21,7 @@ Result<> CheckFolder(const Config& config) {
 CertificateSettings CertificatesOf(const Config& config, const HostPort& listen) {
   return {.listen_host = listen.host,
           .public_url = config.public_url,
+          .member = config.cluster.etcd.empty() ? "" : NameOf(config),
           .agent_life = config.agent_life,
           .server_life = config.server_life,
           .tls_cert = config.tls_cert,

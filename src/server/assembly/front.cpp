@@ -19,9 +19,7 @@ net::ServerOptions NetOptions(const Foundation& foundation) {
   net::ServerOptions options;
   options.address = foundation.listen.host;
   options.port = foundation.listen.port;
-  options.key_pem = foundation.identity->server.key_pem;
-  options.chain_pem = foundation.identity->Chain();
-  options.client_ca_pem = foundation.identity->trusted_pem;
+  options.tls = foundation.identity->Tls();
   options.limits = config.limits;
   options.limits.link_silence = config.heartbeat * 3 + std::chrono::seconds(5);
   return options;
@@ -53,9 +51,10 @@ Front::Front(Core& core, LogRing& log)
                   loop.Post([&loop, delay, work = std::move(work)] { loop.After(delay, work); });
                 }),
       certificates_(config_.data, core.foundation.certificates, *core.foundation.identity, clock_),
-      shared_files_(*core.foundation.artifacts,
-                    {.urls = [&core] { return core.cluster.OtherUrls(); },
-                     .identity = [&core] { return core.member.Get(); }}),
+      shared_files_(
+          *core.foundation.artifacts,
+          {.servers = [&core] { return core.cluster.Others(); },
+           .identity = [&core](const std::string& name) { return core.member.For(name); }}),
       services_(MakeServices(log)),
       planner_(services_, core.workers),
       files_{.own = *core.foundation.artifacts,
@@ -155,7 +154,7 @@ void Front::AddRoutes() {
 
 void Front::Answer(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
   const auto on_record = [&] { return router_.IsOnRecord(request); };
-  switch (core_.cluster.PassOn(request, exchange, on_record)) {
+  switch (core_.cluster.WhoAnswers(request, on_record)) {
     case Cluster::Answers::kHere:
       return router_.Handle(std::move(request), std::move(exchange));
     case Cluster::Answers::kRecord:
@@ -163,8 +162,18 @@ void Front::Answer(net::HttpRequest request, std::shared_ptr<net::HttpExchange> 
     case Cluster::Answers::kNobody:
       return router_.NobodyLeads(std::move(request), std::move(exchange), core_.cluster.NotReady());
     case Cluster::Answers::kLeader:
-      return;
+      return PassOn(std::move(request), std::move(exchange));
   }
+}
+
+void Front::PassOn(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
+  router_.LetInOnRecord(on_record_, std::move(request), std::move(exchange),
+                        [this](net::HttpRequest asked, std::shared_ptr<net::HttpExchange> to,
+                               const std::string& who) {
+                          if (!core_.cluster.PassOn(asked, to, who))
+                            router_.NobodyLeads(std::move(asked), std::move(to),
+                                                core_.cluster.NotReady());
+                        });
 }
 
 void Front::LinkRefused(std::string_view source) {

@@ -34,6 +34,7 @@ class Front {
  private:
   void AddRoutes();
   void GiveWorkToServer();
+  void PassOn(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange);
   void Answer(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange);
   void LinkRefused(std::string_view source);
   net::ServerHandlers Handlers();

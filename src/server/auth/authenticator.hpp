@@ -29,6 +29,10 @@ class Authenticator {
   // kUnavailable: the tokens were not loaded yet, and this one may be among them.
   Result<Actor> Check(std::string_view authorization, WallTime now) const;
 
+  // The holder of the token of this name, whom another server of the cluster has let in; the same
+  // codes.
+  Result<Actor> Vouched(const std::string& name, WallTime now) const;
+
   // Tokens made or changed, and names forgotten. `all`: there are no others.
   void Take(const std::vector<Token>& tokens, const std::vector<std::string>& dropped, bool all);
 
@@ -43,6 +47,7 @@ class Authenticator {
 
  private:
   void Forget(const std::string& name) REQUIRES(mutex_);
+  Result<Actor> Holder(const std::string& name, WallTime now) const REQUIRES(mutex_);
 
   const std::string admin_hash_;
   mutable base::Mutex mutex_;

@@ -231,7 +231,7 @@ void Gateway::Close(LinkId link) {
   loop_.Post([this, link] { CloseNow(link, ""); });
 }
 
-void Gateway::BeginAnew(Term term) {
+void Gateway::BeginAnew(Term term, const std::string& /*cluster*/) {
   if (renew_secrets_) renew_secrets_();
   loop_.Post([this, term] { AskForHello(Hearing::By::kThisServer, term); });
 }

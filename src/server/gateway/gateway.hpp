@@ -84,7 +84,7 @@ class Gateway final : public Links {
 
   void Send(std::vector<Outgoing> frames) override;
   void Close(LinkId link) override;
-  void BeginAnew(Term term) override;
+  void BeginAnew(Term term, const std::string& cluster) override;
 
   // For a leader elsewhere, on the loop's thread: asks every node for Hello, as BeginAnew does, and
   // sends a frame in which all secrets are filled in already.

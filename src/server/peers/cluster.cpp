@@ -18,9 +18,11 @@ constexpr Duration kRefusalCounts = std::chrono::seconds(3);
 // so.
 constexpr Duration kLastAnswers = std::chrono::seconds(1);
 
-// Said by one server to another about the caller it speaks for.
+// Said by one server to another about the caller it speaks for: address, key of its certificate,
+// and the name of the token that it showed.
 constexpr const char* kForAddress = "Muster-For";
 constexpr const char* kForKey = "Muster-For-Key";
+constexpr const char* kForToken = "Muster-For-Token";
 
 // About this very server: whoever asks wants to know of it and of no other.
 constexpr std::array<std::string_view, 4> kOwnPublic = {"/healthz", "/readyz", "/metrics",
@@ -37,6 +39,12 @@ bool AnsweredByAny(std::string_view target) {
   return path == "/api/v1/status" || path == "/api/v1/servers";
 }
 
+bool IsAboutCaller(std::string_view header) {
+  return std::ranges::any_of(std::array{kForAddress, kForKey, kForToken}, [&](const char* name) {
+    return !net::FindHeader({{std::string(header), "x"}}, name).empty();
+  });
+}
+
 // What a server says about a caller counts, and the request is then that caller's; what anybody
 // else says does not. True when a server passed it on.
 bool TakeWord(net::HttpRequest& request) {
@@ -45,12 +53,10 @@ bool TakeWord(net::HttpRequest& request) {
   if (passed_on) {
     request.remote = std::string(address);
     request.peer_key = std::string(net::FindHeader(request.headers, kForKey));
+    request.vouched_token = std::string(net::FindHeader(request.headers, kForToken));
     request.peer_server.clear();
   }
-  std::erase_if(request.headers, [](const auto& header) {
-    return !net::FindHeader({header}, kForAddress).empty() ||
-           !net::FindHeader({header}, kForKey).empty();
-  });
+  std::erase_if(request.headers, [](const auto& header) { return IsAboutCaller(header.first); });
   return passed_on;
 }
 
@@ -69,6 +75,7 @@ Cluster::Cluster(net::EventLoop& loop, Coordinator& coordinator, Gateway& gatewa
                    {.name = settings_.self.name,
                     .version = settings_.self.version,
                     .identity = settings_.identity,
+                    .trusted_cas = settings_.trusted_cas,
                     .drain = [this](bool wanted) { Drain(wanted); },
                     .lost = [this] { LoseLeader(); }}),
       told_(settings_.self),
@@ -114,6 +121,7 @@ void Cluster::AnnounceSoon() {
   loop_.After(kAnnounceEvery, [this, alive = alive_] {
     if (!*alive) return;
     Announce();
+    RenewForwarder();
     // Some may have come back before they heard of other servers.
     if (leaves_ && exits_.links() > 0)
       exits_.say_goodbye(kDrainWithin, [this] { return SendsAway(); });
@@ -170,8 +178,13 @@ void Cluster::Refresh() {
   const auto endpoint = url.empty() ? Result<net::Endpoint>() : net::ParseEndpoint(url);
   if (url.empty() || !endpoint) return;
   forwarder_ = net::Forwarder::Make(loop_, {.to = *endpoint,
-                                            .identity = settings_.identity(),
+                                            .identity = settings_.identity(leader),
                                             .name = fmt::format("the leader {}", leader)});
+}
+
+// A leader may lead for longer than the certificate lives that this server shows to it.
+void Cluster::RenewForwarder() {
+  if (forwarder_) forwarder_->UseIdentity(settings_.identity(coordinator_.Leader()));
 }
 
 // Calls on their way to a leader that fell silent would wait for it far longer than its link does.
@@ -222,9 +235,8 @@ bool Cluster::Stored(const std::vector<LogChunk>& chunks) {
   return false;
 }
 
-Cluster::Answers Cluster::PassOn(net::HttpRequest& request,
-                                 const std::shared_ptr<net::HttpExchange>& exchange,
-                                 const std::function<bool()>& on_record) {
+Cluster::Answers Cluster::WhoAnswers(net::HttpRequest& request,
+                                     const std::function<bool()>& on_record) {
   const bool passed_on = TakeWord(request);
   // What one server asks of another is about that server.
   if (exits_.engine_leads() || IsOwnPublic(request.target) || !request.peer_server.empty())
@@ -232,11 +244,21 @@ Cluster::Answers Cluster::PassOn(net::HttpRequest& request,
   // Who may ask is on record too: what this server heard when it led, if it did, may be outdated.
   if (on_record() || request.target.starts_with(kOwnOfAdmins)) return Answers::kRecord;
   // What was passed on is not passed on again: the two do not agree on who leads.
-  if (Leads() || passed_on || !forwarder_)
+  if (Leads() || passed_on || !MayPassOn())
     return AnsweredByAny(request.target) ? Answers::kRecord : Answers::kNobody;
-  net::Headers more{{kForAddress, request.remote}, {kForKey, request.peer_key}};
-  forwarder_->Pass(std::move(request), exchange, std::move(more));
   return Answers::kLeader;
+}
+
+bool Cluster::PassOn(net::HttpRequest& request, const std::shared_ptr<net::HttpExchange>& exchange,
+                     const std::string& token) {
+  if (!MayPassOn()) return false;
+  std::erase_if(request.headers, [](const auto& header) {
+    return !net::FindHeader({header}, "Authorization").empty() ||
+           !net::FindHeader({header}, "Cookie").empty();
+  });
+  net::Headers more{{kForAddress, request.remote}, {kForKey, request.peer_key}, {kForToken, token}};
+  forwarder_->Pass(std::move(request), exchange, std::move(more));
+  return true;
 }
 
 void Cluster::EndedHere() {
@@ -314,11 +336,10 @@ std::vector<std::string> Cluster::Urls() const {
   return urls;
 }
 
-std::vector<std::string> Cluster::OtherUrls() const {
-  std::vector<std::string> urls;
-  for (const auto& member : coordinator_.Members())
-    if (member.name != settings_.self.name) urls.push_back(member.url);
-  return urls;
+std::vector<Member> Cluster::Others() const {
+  auto members = coordinator_.Members();
+  std::erase_if(members, [this](const Member& one) { return one.name == settings_.self.name; });
+  return members;
 }
 
 }  // namespace muster::server

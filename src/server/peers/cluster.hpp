@@ -27,7 +27,9 @@ class Cluster {
  public:
   struct Settings {
     Member self;
-    std::function<net::TlsIdentity()> identity;  // what it shows to other servers
+    // For a call to the server of that name, which must prove to be it.
+    std::function<net::TlsIdentity(const std::string& member)> identity;
+    std::string trusted_cas;  // of the cluster, PEM
     // Without a way to a leader for so long it sends its nodes to other servers.
     Duration send_away_after = std::chrono::seconds(5);
   };
@@ -65,12 +67,16 @@ class Cluster {
   enum class Answers {
     kHere,    // this server, with what the request now says of its caller
     kRecord,  // this server, which asks the store who may
-    kLeader,  // it went there
+    kLeader,  // the leader, by PassOn, once this server has let the caller in
     kNobody,  // there is no leader, or no way to it: NotReady says why
   };
   // `on_record`: the store knows all of the answer. On the loop's thread.
-  Answers PassOn(net::HttpRequest& request, const std::shared_ptr<net::HttpExchange>& exchange,
-                 const std::function<bool()>& on_record);
+  Answers WhoAnswers(net::HttpRequest& request, const std::function<bool()>& on_record);
+  // To the leader, on behalf of the holder of the token of that name; "" for a caller without one.
+  // The caller's credential stays here. False: there is no way to a leader, and nothing was done.
+  // On the loop's thread.
+  bool PassOn(net::HttpRequest& request, const std::shared_ptr<net::HttpExchange>& exchange,
+              const std::string& token);
 
   // What this server led is over. From any thread.
   void EndedHere();
@@ -88,7 +94,7 @@ class Cluster {
 
   std::vector<View> Servers() const EXCLUDES(mutex_);  // by name, also those that went
   std::vector<std::string> Urls() const;               // of servers for nodes to know
-  std::vector<std::string> OtherUrls() const;          // of all but this one
+  std::vector<Member> Others() const;                  // all that are there but this one
 
  private:
   // The way from the coordinator's thread, which may outlive this, to the loop.
@@ -99,7 +105,10 @@ class Cluster {
 
   void Refresh() EXCLUDES(mutex_);
   void LoseLeader();
+  // There is a leader elsewhere that has proven its term.
+  bool MayPassOn() const { return forwarder_ != nullptr && leader_link_.Heard().has_value(); }
   void RetireForwarder();  // no new call goes this way; those under way have a moment
+  void RenewForwarder();   // with a certificate that is good
   void AnnounceSoon();
   Member Self() const EXCLUDES(mutex_);  // as it is now
   void TakePart() EXCLUDES(mutex_);      // or not: tells everybody

@@ -23,13 +23,14 @@ LinkId Here(std::uint64_t seat, LinkId link) {
 }  // namespace
 
 Followers::Followers(net::EventLoop& loop, Gateway& own, Store& store, const Clock& clock,
-                     WorkerPool& workers, FindSecret find_secret, Exits exits)
+                     WorkerPool& workers, FindSecret find_secret, TermTickets& tickets, Exits exits)
     : loop_(loop),
       own_(own),
       store_(store),
       clock_(clock),
       workers_(workers),
       find_secret_(std::move(find_secret)),
+      tickets_(tickets),
       exits_(std::move(exits)) {}
 
 void Followers::OnLink(std::shared_ptr<net::LinkConnection> connection) {
@@ -119,7 +120,7 @@ void Followers::TakeHello(Follower& from, engine::NodeHello hello) {
 void Followers::Welcome(Follower& follower) {
   spdlog::info("follower name={} version={} term={}", follower.name, follower.version, term_.value);
   follower.welcome = true;
-  Tell(follower, LeaderWelcome{term_});
+  Tell(follower, LeaderWelcome{term_, tickets_.For(cluster_, term_)});
   if (const auto wanted = drains_.extract(follower.name))
     Tell(follower, DrainOrder{wanted.mapped()});
   Note();
@@ -148,6 +149,9 @@ Followers::Follower* Followers::Find(std::uint64_t seat) {
 }
 
 void Followers::Send(std::vector<Outgoing> frames) {
+  for (auto& outgoing : frames)
+    if (auto& welcome = outgoing.frame.welcome)
+      welcome->ticket = tickets_.For(welcome->cluster, welcome->term);
   const auto abroad = std::ranges::stable_partition(
       frames, [](const Outgoing& outgoing) { return SeatOf(outgoing.link) == 0; });
   std::vector<Outgoing> remote(std::make_move_iterator(abroad.begin()),
@@ -176,10 +180,11 @@ void Followers::Close(LinkId link) {
   });
 }
 
-void Followers::BeginAnew(Term term) {
-  own_.BeginAnew(term);
-  loop_.Post([this, term] {
+void Followers::BeginAnew(Term term, const std::string& cluster) {
+  own_.BeginAnew(term, cluster);
+  loop_.Post([this, term, cluster] {
     term_ = term;
+    cluster_ = cluster;
     for (auto& [id, follower] : followers_) {
       follower.links.clear();
       if (!follower.name.empty()) Welcome(follower);

@@ -16,6 +16,7 @@
 #include "ports/store.hpp"
 #include "server/gateway/gateway.hpp"
 #include "server/peers/peer_frames.hpp"
+#include "server/peers/term_tickets.hpp"
 #include "server/worker_pool.hpp"
 
 namespace muster::server {
@@ -38,7 +39,7 @@ class Followers final : public Links {
 
   // `own` is this server's gateway.
   Followers(net::EventLoop& loop, Gateway& own, Store& store, const Clock& clock,
-            WorkerPool& workers, FindSecret find_secret, Exits exits);
+            WorkerPool& workers, FindSecret find_secret, TermTickets& tickets, Exits exits);
 
   // For links whose PeerServer() is set; on the loop's thread.
   void OnLink(std::shared_ptr<net::LinkConnection> connection);
@@ -47,7 +48,7 @@ class Followers final : public Links {
 
   void Send(std::vector<Outgoing> frames) override;
   void Close(LinkId link) override;
-  void BeginAnew(Term term) override;
+  void BeginAnew(Term term, const std::string& cluster) override;
   // The leadership is over: followers go and look for another leader.
   void Dismiss();
 
@@ -90,9 +91,11 @@ class Followers final : public Links {
   const Clock& clock_;
   WorkerPool& workers_;
   const FindSecret find_secret_;
+  TermTickets& tickets_;
   const Exits exits_;
   // The loop's thread only.
   Term term_;  // zero: this server does not lead
+  std::string cluster_;
   std::uint64_t next_seat_ = 1;
   std::map<std::uint64_t, Follower> followers_;  // by the id of their connection
   std::map<std::string, bool> drains_;           // wanted of followers that have no link yet

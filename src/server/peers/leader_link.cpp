@@ -4,6 +4,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include "adapters/crypto/pki.hpp"
+
 namespace muster::server {
 namespace {
 
@@ -42,24 +44,24 @@ void LeaderLink::Connect() {
   heard_ = clock_.Read().mono;
   const std::uint64_t round = round_;
   const auto current = [this, alive = alive_, round] { return *alive && round == round_; };
-  connection_ =
-      net::LinkClient::Connect(loop_, *endpoint, self_.identity(), "/api/v1/link", kConnectWithin,
-                               {.on_open =
-                                    [this, current] {
-                                      if (!current()) return;
-                                      open_ = true;
-                                      Say(FollowerBeat{clock_.Read().mono});
-                                      Say(FollowerHello{self_.name, self_.version});
-                                      Beat();
-                                    },
-                                .on_frame =
-                                    [this, current](std::string frame) {
-                                      if (current()) TakeFrame(frame);
-                                    },
-                                .on_closed =
-                                    [this, current](const Error& why) {
-                                      if (current()) Retry(why.message);
-                                    }});
+  connection_ = net::LinkClient::Connect(loop_, *endpoint, self_.identity(leader_), "/api/v1/link",
+                                         kConnectWithin,
+                                         {.on_open =
+                                              [this, current] {
+                                                if (!current()) return;
+                                                open_ = true;
+                                                Say(FollowerBeat{clock_.Read().mono});
+                                                Say(FollowerHello{self_.name, self_.version});
+                                                Beat();
+                                              },
+                                          .on_frame =
+                                              [this, current](std::string frame) {
+                                                if (current()) TakeFrame(frame);
+                                              },
+                                          .on_closed =
+                                              [this, current](const Error& why) {
+                                                if (current()) Retry(why.message);
+                                              }});
 }
 
 void LeaderLink::Retry(const std::string& why) {
@@ -159,16 +161,25 @@ void LeaderLink::Take(LeaderItem item) {
     connection_.reset();
     return Retry(refusal->why);
   }
-  if (const auto* welcome = std::get_if<LeaderWelcome>(&item)) {
-    spdlog::info("follows name={} term={}", leader_, welcome->term.value);
-    welcome_ = true;
-    SetTrouble("");
-    term_ = welcome->term;
-    return gateway_.BeginElsewhere(term_);
-  }
+  if (const auto* welcome = std::get_if<LeaderWelcome>(&item)) return TakeWelcome(*welcome);
+  if (!welcome_) return;  // nothing of a leader counts before its term is proven
   if (auto* told = std::get_if<Links::Outgoing>(&item)) return Deliver(std::move(*told));
   if (const auto* close = std::get_if<CloseLink>(&item)) gateway_.Close(close->link);
   if (const auto* drain = std::get_if<DrainOrder>(&item)) self_.drain(drain->wanted);
+}
+
+void LeaderLink::TakeWelcome(const LeaderWelcome& welcome) {
+  const link::TermTicket& ticket = welcome.ticket;
+  if (ticket.term != welcome.term || ticket.leader != leader_ ||
+      !crypto::IsTextSignedBy(TicketText(ticket), ticket.signature, self_.trusted_cas)) {
+    connection_.reset();
+    return Retry(fmt::format("it does not prove that it leads in term {}", welcome.term.value));
+  }
+  spdlog::info("follows name={} term={}", leader_, welcome.term.value);
+  welcome_ = true;
+  SetTrouble("");
+  term_ = welcome.term;
+  gateway_.BeginElsewhere(term_);
 }
 
 void LeaderLink::TakeBeat(const LeaderBeat& beat) {

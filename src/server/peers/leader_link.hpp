@@ -26,7 +26,9 @@ class LeaderLink {
   struct Self {
     std::string name;
     std::string version;
-    std::function<net::TlsIdentity()> identity;  // asked at each connection: certificates change
+    // For a call to the server of that name. Asked at each connection: certificates change.
+    std::function<net::TlsIdentity(const std::string& member)> identity;
+    std::string trusted_cas;  // whose tickets prove a term
     std::function<void(bool wanted)> drain;
     std::function<void()> lost;  // on the loop's thread: the leader is gone, or silent
   };
@@ -63,6 +65,7 @@ class LeaderLink {
   void FlushSoon();
   void TakeFrame(const std::string& bytes);
   void Take(LeaderItem item);
+  void TakeWelcome(const LeaderWelcome& welcome);
   void TakeBeat(const LeaderBeat& beat);
   void Deliver(Links::Outgoing outgoing);
   void SetTrouble(std::string why) EXCLUDES(mutex_);

@@ -15,9 +15,16 @@ MemberIdentity::MemberIdentity(crypto::KeyAndCert ca, std::string trust, std::st
                                const Clock& clock)
     : ca_(std::move(ca)), trust_(std::move(trust)), name_(std::move(name)), clock_(clock) {}
 
-net::TlsIdentity MemberIdentity::Get() {
-  const WallTime now = clock_.Read().wall;
+net::TlsIdentity MemberIdentity::For(const std::string& member) {
   base::Lock lock(mutex_);
+  net::TlsIdentity identity = Own();
+  identity.cluster = true;
+  identity.member = member;
+  return identity;
+}
+
+net::TlsIdentity MemberIdentity::Own() {
+  const WallTime now = clock_.Read().wall;
   if (now < renew_) return shown_;
   auto made = crypto::MakeMemberCert(ca_, name_, kLife);
   if (!made) {

@@ -9,14 +9,17 @@
 
 namespace muster::server {
 
-// What this server shows when it calls another one. It has the CA's key, so it makes its own
-// certificate, for a day, and another one in time. Safe from any thread.
+// How this server calls another one of its cluster: what it shows, and what it asks for. It has the
+// CA's key, so it makes its own certificate, for a day, and another one in time. Safe from any
+// thread.
 class MemberIdentity {
  public:
-  // `trust`: the CAs that the other servers' certificates are of; "" is the system's.
+  // `trust`: the cluster's CAs, of which the other servers' certificates are.
   MemberIdentity(crypto::KeyAndCert ca, std::string trust, std::string name, const Clock& clock);
 
-  net::TlsIdentity Get() EXCLUDES(mutex_);
+  // For a call to the server of this name, which must prove to be it: what the coordinator says of
+  // its address is not believed.
+  net::TlsIdentity For(const std::string& member) EXCLUDES(mutex_);
 
  private:
   const crypto::KeyAndCert ca_;
@@ -24,6 +27,8 @@ class MemberIdentity {
   const std::string name_;
   const Clock& clock_;
   base::Mutex mutex_;
+  net::TlsIdentity Own() REQUIRES(mutex_);
+
   net::TlsIdentity shown_ GUARDED_BY(mutex_);
   WallTime renew_ GUARDED_BY(mutex_);
 };

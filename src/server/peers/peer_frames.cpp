@@ -4,6 +4,8 @@
 
 #include "peers.pb.h"
 
+#include "link/codec/parts.hpp"
+
 namespace muster::server {
 namespace {
 
@@ -147,7 +149,7 @@ Result<FollowerItem> Take(const wire::FollowerItem& item) {
 Result<LeaderItem> Take(const wire::LeaderItem& item) {
   switch (item.what_case()) {
     case wire::LeaderItem::kWelcome:
-      return LeaderWelcome{Term(item.welcome())};
+      return LeaderWelcome{Term(item.welcome()), link::codec::Take(item.ticket())};
     case wire::LeaderItem::kRefusal:
       return LeaderRefusal{item.refusal()};
     case wire::LeaderItem::kBeat:
@@ -203,8 +205,10 @@ std::vector<std::string> FollowerFrames::Take() { return std::exchange(frames_, 
 void LeaderFrames::Add(const LeaderItem& item) {
   wire::LeaderFrame frame;
   auto* out = frame.add_items();
-  if (const auto* welcome = std::get_if<LeaderWelcome>(&item))
+  if (const auto* welcome = std::get_if<LeaderWelcome>(&item)) {
     out->set_welcome(welcome->term.value);
+    link::codec::Put(welcome->ticket, out->mutable_ticket());
+  }
   if (const auto* refusal = std::get_if<LeaderRefusal>(&item)) out->set_refusal(refusal->why);
   if (const auto* beat = std::get_if<LeaderBeat>(&item)) {
     out->mutable_beat()->set_echo(beat->echo.ms);

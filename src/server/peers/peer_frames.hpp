@@ -35,6 +35,7 @@ using FollowerItem = std::variant<FollowerHello, FollowerBeat, engine::NodeHello
 
 struct LeaderWelcome {
   Term term;
+  link::TermTicket ticket = {};
 };
 struct LeaderRefusal {
   std::string why;

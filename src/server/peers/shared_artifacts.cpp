@@ -70,27 +70,28 @@ Result<std::unique_ptr<ArtifactUpload>> SharedArtifacts::Begin(const std::string
   return std::make_unique<Upload>(*this, sha256, std::move(*upload));
 }
 
-Result<net::HttpClient> SharedArtifacts::Call(const std::string& url) const {
-  auto endpoint = net::ParseEndpoint(url);
+Result<net::HttpClient> SharedArtifacts::Call(const Member& server) const {
+  auto endpoint = net::ParseEndpoint(server.url);
   if (!endpoint) return Fail(endpoint.error());
-  return net::HttpClient(std::move(*endpoint), others_.identity(), kPatience);
+  return net::HttpClient(std::move(*endpoint), others_.identity(server.name), kPatience);
 }
 
 bool SharedArtifacts::Fetch(const std::string& sha256) {
-  for (const auto& url : others_.urls()) {
-    const auto fetched = FetchFrom(url, sha256);
+  for (const auto& server : others_.servers()) {
+    const auto fetched = FetchFrom(server, sha256);
     if (fetched) {
-      spdlog::info("file fetched sha256={} from={}", ToHex(sha256), url);
+      spdlog::info("file fetched sha256={} from={}", ToHex(sha256), server.name);
       return true;
     }
     if (fetched.error().code != ErrorCode::kNotFound)
-      spdlog::warn("file sha256={} from={}: {}", ToHex(sha256), url, fetched.error().message);
+      spdlog::warn("file sha256={} from={}: {}", ToHex(sha256), server.name,
+                   fetched.error().message);
   }
   return false;
 }
 
-Result<> SharedArtifacts::FetchFrom(const std::string& url, const std::string& sha256) {
-  auto client = Call(url);
+Result<> SharedArtifacts::FetchFrom(const Member& server, const std::string& sha256) {
+  auto client = Call(server);
   if (!client) return Fail(client.error());
   const auto head = client->Call(RequestFor("HEAD", sha256));
   if (!head) return Fail(head.error());
@@ -113,18 +114,18 @@ Result<> SharedArtifacts::FetchFrom(const std::string& url, const std::string& s
 }
 
 void SharedArtifacts::Give(const std::string& sha256) {
-  const auto urls = others_.urls();
-  for (const auto& url : urls) {
-    const auto given = GiveTo(url, sha256);
+  const auto servers = others_.servers();
+  for (const auto& server : servers) {
+    const auto given = GiveTo(server, sha256);
     if (given) return;
-    spdlog::warn("file sha256={} to={}: {}", ToHex(sha256), url, given.error().message);
+    spdlog::warn("file sha256={} to={}: {}", ToHex(sha256), server.name, given.error().message);
   }
-  if (!urls.empty())
+  if (!servers.empty())
     spdlog::warn("file sha256={} is kept by this server alone: no other takes it", ToHex(sha256));
 }
 
-Result<> SharedArtifacts::GiveTo(const std::string& url, const std::string& sha256) {
-  auto client = Call(url);
+Result<> SharedArtifacts::GiveTo(const Member& server, const std::string& sha256) {
+  auto client = Call(server);
   if (!client) return Fail(client.error());
   auto reader = own_.Open(sha256);
   if (!reader) return Fail(reader.error());

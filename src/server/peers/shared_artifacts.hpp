@@ -7,6 +7,7 @@
 
 #include "adapters/net/client.hpp"
 #include "ports/artifacts.hpp"
+#include "ports/coordinator.hpp"
 
 namespace muster::server {
 
@@ -17,8 +18,9 @@ namespace muster::server {
 class SharedArtifacts final : public ArtifactStore {
  public:
   struct Others {
-    std::function<std::vector<std::string>()> urls;  // of the other servers that are there
-    std::function<net::TlsIdentity()> identity;      // what this one shows them
+    std::function<std::vector<Member>()> servers;  // the others that are there
+    // For a call to the server of that name, which must prove to be it.
+    std::function<net::TlsIdentity(const std::string& member)> identity;
   };
 
   // `own` must outlive it.
@@ -41,10 +43,10 @@ class SharedArtifacts final : public ArtifactStore {
   class Upload;
 
   bool Fetch(const std::string& sha256);
-  Result<> FetchFrom(const std::string& url, const std::string& sha256);
+  Result<> FetchFrom(const Member& server, const std::string& sha256);
   void Give(const std::string& sha256);
-  Result<> GiveTo(const std::string& url, const std::string& sha256);
-  Result<net::HttpClient> Call(const std::string& url) const;
+  Result<> GiveTo(const Member& server, const std::string& sha256);
+  Result<net::HttpClient> Call(const Member& server) const;
 
   ArtifactStore& own_;
   const Others others_;

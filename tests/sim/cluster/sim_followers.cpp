@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "sim/cluster/sim_peers.hpp"
+#include "sim/sim_tickets.hpp"
 
 namespace muster::sim {
 namespace {
@@ -95,6 +96,9 @@ void SimFollowers::Tell(Follower& follower, server::LeaderItem item) {
 }
 
 void SimFollowers::Send(std::vector<Outgoing> frames) {
+  for (auto& outgoing : frames)
+    if (auto& welcome = outgoing.frame.welcome)
+      welcome->ticket = SimTicket(welcome->cluster, welcome->term);
   for (const auto& outgoing : frames)
     for (const auto& order : outgoing.frame.orders)
       self_.ledger.OrderLeaves(order, keys_.at(outgoing.link), self_.clock.steady(), self_.lease());
@@ -121,7 +125,7 @@ void SimFollowers::Close(LinkId link) {
   });
 }
 
-void SimFollowers::BeginAnew(Term term) {
+void SimFollowers::BeginAnew(Term term, const std::string& /*cluster*/) {
   self_.ledger.TermTaken(term);
   life_.Later(0, [this, term] {
     self_.gateway.AskForHello(server::Hearing::By::kThisServer, term);

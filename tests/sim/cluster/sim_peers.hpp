@@ -42,7 +42,7 @@ class SimFollowers final : public Links {
 
   void Send(std::vector<Outgoing> frames) override;
   void Close(LinkId link) override;
-  void BeginAnew(Term term) override;
+  void BeginAnew(Term term, const std::string& cluster) override;
   void Dismiss();
   void HangUp();  // the program ends
 

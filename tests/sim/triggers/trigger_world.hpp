@@ -55,7 +55,7 @@ class TriggerWorld final : public Links {
 
   void Send(std::vector<Outgoing>) override {}
   void Close(LinkId) override {}
-  void BeginAnew(Term) override {}
+  void BeginAnew(Term, const std::string&) override {}
 
   std::uint64_t Number(std::uint64_t below) { return random_() % below; }
   bool Chance(std::uint64_t in) { return Number(in) == 0; }

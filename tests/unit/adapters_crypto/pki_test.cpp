@@ -48,6 +48,35 @@ TEST_F(Pki, ServerCertificateIsGoodForItsNamesAndAddressesOnly) {
   EXPECT_EQ(Verify(ca_.cert_pem, cert, X509_PURPOSE_SSL_CLIENT), X509_V_ERR_INVALID_PURPOSE);
 }
 
+TEST_F(Pki, ServerCertificateNamesItsServer) {
+  const auto server = MakeServerCert(ca_, {"localhost"}, hours(24), "s1");
+  ASSERT_TRUE(server);
+  EXPECT_EQ(MemberOfX509(ParseCert(server->cert_pem)->get()), "s1");
+  EXPECT_EQ(*NamesOf(server->cert_pem), std::vector<std::string>{"localhost"});
+  const auto without = MakeServerCert(ca_, {"localhost"}, hours(24));
+  EXPECT_EQ(MemberOfX509(ParseCert(without->cert_pem)->get()), "");
+  EXPECT_EQ(MakeServerCert(ca_, {"localhost"}, hours(24), "s1,DNS:x").error().code,
+            ErrorCode::kInvalid);
+}
+
+TEST_F(Pki, NamesOfACertificateAreHostsAndAddresses) {
+  const auto server = MakeServerCert(ca_, {"a.example", "127.0.0.1", "::1"}, hours(24));
+  EXPECT_EQ(*NamesOf(server->cert_pem),
+            (std::vector<std::string>{"a.example", "127.0.0.1", "::1"}));
+}
+
+TEST_F(Pki, TextIsBelievedOnlyAsItWasSignedAndByWhom) {
+  const auto signature = SignText(ca_.key_pem, "term 7");
+  ASSERT_TRUE(signature) << signature.error().message;
+  const KeyAndCert other = *MakeCa("Muster CA", hours(24));
+  EXPECT_TRUE(IsTextSignedBy("term 7", *signature, ca_.cert_pem));
+  EXPECT_TRUE(IsTextSignedBy("term 7", *signature, other.cert_pem + ca_.cert_pem));
+  EXPECT_FALSE(IsTextSignedBy("term 8", *signature, ca_.cert_pem));
+  EXPECT_FALSE(IsTextSignedBy("term 7", *signature, other.cert_pem));
+  EXPECT_FALSE(IsTextSignedBy("term 7", "", ca_.cert_pem));
+  EXPECT_FALSE(IsTextSignedBy("term 7", *signature, ""));
+}
+
 TEST_F(Pki, AnotherAuthoritysCertificateIsNotBelieved) {
   KeyAndCert other = *MakeCa("Muster CA", hours(24));
   auto server = MakeServerCert(other, {"localhost"}, hours(24));

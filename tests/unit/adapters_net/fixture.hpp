@@ -90,9 +90,9 @@ class LoopThread {
 class NetTest : public ::testing::Test {
  protected:
   NetTest() {
-    options_.key_pem = certificates_.server.key_pem;
-    options_.chain_pem = certificates_.server.cert_pem + certificates_.ca.cert_pem;
-    options_.client_ca_pem = certificates_.ca.cert_pem;
+    options_.tls.key_pem = certificates_.server.key_pem;
+    options_.tls.chain_pem = certificates_.server.cert_pem + certificates_.ca.cert_pem;
+    options_.tls.client_ca_pem = certificates_.ca.cert_pem;
     handlers_.on_http = [](HttpRequest request, std::shared_ptr<HttpExchange> exchange) {
       exchange->Respond({200, {{"X-Peer", request.peer_key}}, request.method + request.body});
     };

@@ -266,7 +266,7 @@ TEST_F(HttpServer, ReportsAPortThatIsTakenAndAnAddressThatIsNone) {
   ASSERT_FALSE(third);
   EXPECT_EQ(third.error().code, ErrorCode::kInvalid);
   ServerOptions bad_key = options_;
-  bad_key.key_pem = crypto::GenerateKey();
+  bad_key.tls.key_pem = crypto::GenerateKey();
   auto fourth = server_loop_.Do([&] { return Server::Listen(server_loop_.loop(), bad_key, {}); });
   ASSERT_FALSE(fourth);
   EXPECT_EQ(fourth.error().code, ErrorCode::kInvalid);

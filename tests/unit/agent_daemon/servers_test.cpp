@@ -18,9 +18,9 @@ class FakeServer {
   explicit FakeServer(Signal& signal) : signal_(signal) {
     const auto& certificates = net::Certificates::Get();
     net::ServerOptions options;
-    options.key_pem = certificates.server.key_pem;
-    options.chain_pem = certificates.server.cert_pem + certificates.ca.cert_pem;
-    options.client_ca_pem = certificates.ca.cert_pem;
+    options.tls.key_pem = certificates.server.key_pem;
+    options.tls.chain_pem = certificates.server.cert_pem + certificates.ca.cert_pem;
+    options.tls.client_ca_pem = certificates.ca.cert_pem;
     net::ServerHandlers handlers;
     handlers.on_http = [](net::HttpRequest, std::shared_ptr<net::HttpExchange>) {};
     handlers.on_link = [this](std::shared_ptr<net::LinkConnection> link) {

@@ -191,7 +191,7 @@ class EngineFixture : public ::testing::Test, public Links {
     for (auto& frame : frames) frames_.push_back(std::move(frame));
   }
   void Close(LinkId link) override { closed_.push_back(link); }
-  void BeginAnew(Term) override {}
+  void BeginAnew(Term, const std::string&) override {}
 
   // Holds commits until Settle.
   struct Held {

@@ -108,6 +108,56 @@ TEST_F(NodeTest, RefusesALeaderOfAnOlderTerm) {
   EXPECT_FALSE(node_.Welcomed());
 }
 
+// A node that asks for tickets, and what it makes of one.
+class TicketTest : public ::testing::Test {
+ protected:
+  Node::Actions Welcomed(TermTicket ticket, Term term = Term(9)) {
+    node_.SayHello(1, 0);
+    ServerFrame frame;
+    frame.welcome =
+        Welcome{.cluster = "c", .term = term, .session = 1, .ticket = std::move(ticket)};
+    return node_.Receive(frame, 0);
+  }
+  void ExpectRefused(const Node::Actions& actions) {
+    ASSERT_TRUE(actions.refused);
+    EXPECT_EQ(actions.refused->code, "no_ticket");
+    EXPECT_FALSE(actions.new_term);
+    EXPECT_FALSE(node_.Welcomed());
+    EXPECT_EQ(node_.HighestTerm(), Term(3));
+  }
+
+  Node node_{{.store = "store",
+              .boot = "boot",
+              .proves = [](const TermTicket& ticket) -> Result<> {
+                if (ticket.signature == "good") return {};
+                return Fail(ErrorCode::kDenied, "not of this cluster");
+              }},
+             Term(3)};
+};
+
+TEST_F(TicketTest, ProvenTermIsBelieved) {
+  const auto actions = Welcomed({"c", Term(9), "s1", "good"});
+  EXPECT_FALSE(actions.refused);
+  EXPECT_EQ(actions.new_term, Term(9));
+  EXPECT_TRUE(node_.Welcomed());
+}
+
+TEST_F(TicketTest, TermWithoutAProofIsNeitherObeyedNorKept) {
+  ExpectRefused(Welcomed({}));
+  ExpectRefused(Welcomed({"c", Term(9), "s1", "forged"}));
+}
+
+TEST_F(TicketTest, TicketOfAnotherTermOrClusterProvesNothing) {
+  ExpectRefused(Welcomed({"c", Term(8), "s1", "good"}));
+  ExpectRefused(Welcomed({"d", Term(9), "s1", "good"}));
+}
+
+TEST(TicketTextTest, FieldsCannotRunIntoEachOther) {
+  EXPECT_NE(TicketText({"a\n1", Term(2), "s", ""}), TicketText({"a", Term(12), "s", ""}));
+  EXPECT_NE(TicketText({"a", Term(1), "s", ""}), TicketText({"a", Term(2), "s", ""}));
+  EXPECT_NE(TicketText({"a", Term(1), "s", ""}), TicketText({"a", Term(1), "t", ""}));
+}
+
 TEST_F(NodeTest, KeepsANewTermBeforeItObeys) {
   const auto actions = Connect(5, {}, Term(9));
   EXPECT_EQ(actions.new_term, Term(9));

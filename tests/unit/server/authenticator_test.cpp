@@ -36,6 +36,19 @@ TEST_F(Authentication, FirstAdminIsKnownFromTheStart) {
   EXPECT_EQ(actor->role, Role::kAdmin);
 }
 
+TEST_F(Authentication, VouchedCallerHasTheRoleThatIsOnRecord) {
+  EXPECT_EQ(people_.Vouched("alice", kNow).error().code, ErrorCode::kUnavailable);
+  Token revoked = TokenOf("bob", "bobs");
+  revoked.revoked = kNow;
+  people_.Take({TokenOf("alice", "alices"), revoked}, {}, true);
+  const auto alice = people_.Vouched("alice", kNow);
+  ASSERT_TRUE(alice);
+  EXPECT_EQ(alice->role, Role::kOperator);
+  EXPECT_EQ(people_.Vouched("bob", kNow).error().code, ErrorCode::kDenied);
+  EXPECT_EQ(people_.Vouched("carol", kNow).error().code, ErrorCode::kDenied);
+  EXPECT_EQ(people_.Vouched(std::string(kBootstrapAdmin), kNow)->role, Role::kAdmin);
+}
+
 TEST_F(Authentication, OthersMustWaitUntilTokensAreLoaded) {
   EXPECT_EQ(Refused("Bearer alices"), ErrorCode::kUnavailable);
   EXPECT_EQ(Refused("Basic alices"), ErrorCode::kDenied);

@@ -1,5 +1,6 @@
 #include "server/certificates.hpp"
 
+#include <algorithm>
 #include <ctime>
 
 #include <gtest/gtest.h>
@@ -123,16 +124,37 @@ TEST_F(CertificatesTest, OwnCertificateMustFitItsKeyAndIsReadAgain) {
   write(one);
   Identity identity = Load();
   EXPECT_TRUE(identity.own_tls);
-  EXPECT_EQ(identity.Chain(), one.cert_pem);
-  EXPECT_EQ(identity.NodesTrust(), "");
+  EXPECT_EQ(identity.Tls().chain_pem, one.cert_pem);
+  EXPECT_TRUE(*crypto::IsSignedBy(identity.server.cert_pem, identity.ca.cert_pem))
+      << "what nodes and other servers see";
+  EXPECT_EQ(identity.Tls().cluster_chain_pem, identity.server.cert_pem + identity.ca.cert_pem);
   EXPECT_EQ(EndingSoon(identity, now_).size(), 1U);
   EXPECT_FALSE(*RenewServer(Data(), settings_, now_, identity));
   write({one.key_pem, two.cert_pem});  // between the two files of a replacement
   EXPECT_FALSE(RenewServer(Data(), settings_, now_, identity));
-  EXPECT_EQ(identity.Chain(), one.cert_pem);
+  EXPECT_EQ(identity.Tls().chain_pem, one.cert_pem);
   write(two);
   EXPECT_TRUE(*RenewServer(Data(), settings_, now_, identity));
   EXPECT_TRUE(EndingSoon(identity, now_).empty());
+}
+
+TEST_F(CertificatesTest, NodesMayUseTheNamesOfAnOwnCertificate) {
+  settings_.tls_cert = temp_.Path() / "own.pem";
+  settings_.tls_key = temp_.Path() / "own.key";
+  const auto ca = *crypto::MakeCa("else", std::chrono::hours(240));
+  const auto own = *crypto::MakeServerCert(ca, {"front.example"}, std::chrono::hours(24 * 200));
+  ASSERT_TRUE(WriteSecret(settings_.tls_cert, own.cert_pem));
+  ASSERT_TRUE(WriteSecret(settings_.tls_key, own.key_pem));
+  const auto names = *crypto::NamesOf(Load().server.cert_pem);
+  EXPECT_NE(std::ranges::find(names, "front.example"), names.end());
+}
+
+TEST_F(CertificatesTest, ServerOfAClusterGetsACertificateThatNamesIt) {
+  const Identity alone = Load();
+  settings_.member = "s1";
+  const Identity member = Load();
+  EXPECT_NE(member.server.cert_pem, alone.server.cert_pem);
+  EXPECT_EQ(Load().server.cert_pem, member.server.cert_pem) << "and keeps it";
 }
 
 TEST_F(CertificatesTest, CaThatEndsIsWarnedOfInTime) {

@@ -111,7 +111,8 @@ TEST(PeerFramesTest, OrdersReachTheFollower) {
   outgoing.link = LinkId(3);
   outgoing.frame.forgets = {kPeerTask};
   LeaderFrames frames;
-  frames.Add(LeaderWelcome{Term(8)});
+  const link::TermTicket ticket{"cluster", Term(8), "s1", std::string("\0sig", 4)};
+  frames.Add(LeaderWelcome{Term(8), ticket});
   frames.Add(outgoing);
   frames.Add(CloseLink{LinkId(3)});
   frames.Add(DrainOrder{true});
@@ -119,6 +120,7 @@ TEST(PeerFramesTest, OrdersReachTheFollower) {
   ASSERT_TRUE(items);
   ASSERT_EQ(items->size(), 4U);
   EXPECT_EQ(std::get<LeaderWelcome>((*items)[0]).term, Term(8));
+  EXPECT_EQ(std::get<LeaderWelcome>((*items)[0]).ticket, ticket);
   EXPECT_EQ(std::get<Links::Outgoing>((*items)[1]).frame.forgets, std::vector{kPeerTask});
   EXPECT_EQ(std::get<CloseLink>((*items)[2]).link, LinkId(3));
   EXPECT_TRUE(std::get<DrainOrder>((*items)[3]).wanted);

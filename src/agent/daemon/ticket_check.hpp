@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "link/term_ticket.hpp"
+
+namespace muster::agent {
+
+// Judges tickets (link/term_ticket.hpp) by the cluster's CAs, and remembers the last good one:
+// every node of an emulated fleet gets the same. Not thread-safe.
+class TicketCheck {
+ public:
+  // kDenied: it is not signed by one of these CAs.
+  Result<> Check(const link::TermTicket& ticket, const std::string& ca_pem);
+
+ private:
+  link::TermTicket good_;
+  std::string good_by_;  // the CAs it was judged by
+};
+
+}  // namespace muster::agent

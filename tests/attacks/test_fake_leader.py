@@ -1,0 +1,99 @@
+"""Attacker: write access to etcd. It names itself the leader of the cluster.
+
+It must not get a credential, a link of a server, an order to a host, nor leave a term behind.
+"""
+
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from fake_leader import FakeLeader, leader_welcome, make_certificate, put, remove, sign_ticket  # noqa: E402
+from muster_cluster import wait_until  # noqa: E402
+from server_cluster import ServerCluster  # noqa: E402
+
+EVIL, LEADER = "/muster/members/evil", "/muster/leader"
+TERM = 1_000_000
+
+
+class FakeLeaderTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = ServerCluster(servers=1, etcds=1)
+        cls.addClassCleanup(cls.cluster.close)
+        cls.cluster.add_agents("h1")
+        cls.agent = cls.cluster.agents["h1"]
+
+    def usurp(self, fake):
+        """Puts the fake into etcd, as a member and as the leader."""
+        self.addCleanup(fake.close)
+        self.addCleanup(self.recover)
+        put(self.cluster.etcd, EVIL, {"name": "evil", "url": fake.url, "version": "0.1.0", "labels": {}, "links": 0})
+        put(self.cluster.etcd, LEADER, {"name": "evil", "claim": "1"})
+        wait_until("the server has looked for the new leader", lambda: fake.heard or fake.refused or self.no_way())
+
+    def call(self):
+        """The status of an admin's call to the real server; None when no answer comes."""
+        try:
+            return self.cluster.http("GET", "/api/v1/hosts", timeout=5).status
+        except OSError:
+            return None
+
+    def no_way(self):
+        return "evil" in (reason := self.cluster.server.ready() or "") and "cannot be reached" in reason
+
+    def recover(self):
+        remove(self.cluster.etcd, LEADER)
+        remove(self.cluster.etcd, EVIL)
+        wait_until("the real server leads again", lambda: self.cluster.server.ready() is None)
+        wait_until("the agent is back", lambda: self.cluster.get("/status")["online"] == 1)
+        outcome = self.cluster.muster("run", "-t", "h1", "--", "true")
+        self.assertEqual(outcome.code, 0, outcome)
+
+    def expect_nothing(self, fake):
+        self.usurp(fake)
+        status = self.call()
+        self.assertEqual(fake.said(), b"")
+        self.assertEqual(status, 503)
+
+    def member_certificate(self):
+        return make_certificate(self.cluster.folder / "member", self.cluster.data, "IP:127.0.0.1,URI:muster-server:evil",
+                                "serverAuth")
+
+    def test_plain_text_leader_hears_nothing(self):
+        self.expect_nothing(FakeLeader())
+
+    def test_host_certificate_makes_no_server(self):
+        """Root on one host has a certificate of the cluster's CA."""
+        self.expect_nothing(FakeLeader(self.agent.data / "agent.crt", self.agent.data / "agent.key"))
+
+    def test_certificate_for_a_name_makes_no_server(self):
+        """One for the right address, of the right CA, that does not name a server of the cluster."""
+        self.expect_nothing(FakeLeader(*make_certificate(self.cluster.folder / "named", self.cluster.data, "IP:127.0.0.1",
+                                                         "serverAuth")))
+
+    def test_term_without_proof_is_not_believed(self):
+        """A server of the cluster that does not lead is not followed, and gets no calls, whatever etcd says."""
+        fake = FakeLeader(*self.member_certificate(), frame=leader_welcome(TERM))
+        self.usurp(fake)
+        wait_until("it has welcomed the server", fake.said)
+        wait_until("the server says why it does not follow", self.no_way)
+        self.assertEqual(self.call(), 503)
+        self.assertNotIn(b"GET /api/v1/hosts", fake.said())
+        self.assertNotIn(str(TERM), self.agent.log.read_text())
+
+    def test_leader_sees_no_credential(self):
+        """Even a leader with every proof learns of a caller who it is, not the token."""
+        cluster = self.cluster.get("/status")["cluster"]
+        fake = FakeLeader(*self.member_certificate(),
+                          frame=leader_welcome(TERM, sign_ticket(self.cluster.data, cluster, TERM, "evil")))
+        self.usurp(fake)
+        wait_until("the server follows", lambda: self.cluster.server.ready() is None)
+        self.assertNotEqual(self.call(), 200)
+        self.assertIn(b"GET /api/v1/hosts", fake.said())
+        self.assertNotIn(self.cluster.token.encode(), fake.said())
+        self.assertNotIn(b"authorization", fake.said().lower())
+
+
+if __name__ == "__main__":
+    unittest.main()
