@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::string_view kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+// For what the agent does itself. Only folders that root alone writes to.
+constexpr std::string_view kOwnPath = "/usr/sbin:/usr/bin:/sbin:/bin";
+
 using Step = LaunchFailure::Step;
 
 bool HasNul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
@@ -51,6 +54,18 @@ std::vector<std::string> InterpreterOf(const Command& command) {
   if (words.empty()) words = ParseShebang(command.script);
   if (words.empty()) words.emplace_back("/bin/sh");
   return words;
+}
+
+// A process of the agent's own: it may have more rights than the user of the task, so it takes
+// neither environment nor folder from the order.
+Launch PlanOwn(Account account, std::vector<std::string> words) {
+  Launch launch;
+  launch.argv = std::move(words);
+  launch.env = {fmt::format("PATH={}", kOwnPath), "HOME=/", "LANG=C.UTF-8"};
+  launch.folder = "/";
+  launch.folder_given = true;
+  launch.account = std::move(account);
+  return launch;
 }
 
 }  // namespace
@@ -96,19 +111,15 @@ std::vector<std::string> ParseShebang(std::string_view script) {
   return {std::string(line.substr(0, space)), std::string(Trim(line.substr(space)))};
 }
 
-Launch PlanTransfer(const link::Order& order, Account account, const std::string& folder) {
-  Launch launch;
-  launch.env = MakeEnv(order, account, "");
-  launch.folder = "/";
-  launch.folder_given = true;
-  launch.account = std::move(account);
+Launch PlanTransfer(Account account, const std::string& folder) {
   // The program that the shim is, also when its file was replaced since.
-  launch.argv = {"/proc/self/exe", "transfer", folder};
-  return launch;
+  return PlanOwn(std::move(account), {"/proc/self/exe", "transfer", folder});
 }
 
 Launch PlanLaunch(const link::Order& order, Account account, const LaunchPaths& paths) {
   const Command& command = *order.command;
+  if (command.reboot && command.reboot->argv.empty())
+    return PlanOwn(std::move(account), RebootWords(*command.reboot, SystemdRuns()));
   Launch launch;
   launch.env = MakeEnv(order, account, paths.output);
   if (const auto variable =
@@ -119,7 +130,7 @@ Launch PlanLaunch(const link::Order& order, Account account, const LaunchPaths& 
   launch.folder = launch.folder_given ? command.folder : account.home;
   launch.account = std::move(account);
   if (!command.argv.empty()) launch.argv = command.argv;
-  if (command.reboot) launch.argv = RebootWords(*command.reboot, SystemdRuns());
+  if (command.reboot) launch.argv = command.reboot->argv;
   if (!launch.argv.empty()) return launch;
   launch.argv = InterpreterOf(command);
   launch.script = launch.argv.size();

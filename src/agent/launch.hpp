@@ -31,15 +31,19 @@ struct Launch {
 // An order no host could ever run: not one of argv, script and reboot, NUL bytes, names with '='.
 Result<> CheckCommand(const Command& command);
 
-// Of a command that moves files: this program as `muster-agent transfer FOLDER` (transfer/).
+// Of a command that moves files: this program as `muster-agent transfer FOLDER` (transfer/). Its
+// environment is fixed: it runs as the agent's user, so nothing of the order may steer it but the
+// order itself, which it reads.
 Result<> CheckTransfer(const Command& command);
-Launch PlanTransfer(const link::Order& order, Account account, const std::string& folder);
+Launch PlanTransfer(Account account, const std::string& folder);
 
 // Where a task's own files lie.
 struct LaunchPaths {
   std::string script;  // when it has one
   std::string output;  // what becomes MUSTER_OUTPUT; "" for none
 };
+// A restart by the system's own way is the agent's doing, too: fixed environment and folder, and a
+// program from the system's folders.
 Launch PlanLaunch(const link::Order& order, Account account, const LaunchPaths& paths);
 
 // The words of a script's #! line as the kernel reads them: the interpreter, and everything behind

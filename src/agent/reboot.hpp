@@ -12,7 +12,7 @@ namespace muster::agent {
 
 constexpr const char* kBackAfterRestart = "the host is back after a restart";
 
-// The words to execute: those given, else the system's own way.
+// The words to execute: those given, else the system's own way, a name without a folder.
 std::vector<std::string> RebootWords(const Reboot& reboot, bool systemd);
 bool SystemdRuns() noexcept;
 

@@ -170,7 +170,7 @@ Result<> Shim::Start() {
   if (!group) return Fail(group.error());
   const LaunchPaths paths{.script = folder_.Script(),
                           .output = files->output ? folder_.Output() : ""};
-  launch_ = Cmd().MovesFiles() ? PlanTransfer(order_, std::move(*account), folder_.path)
+  launch_ = Cmd().MovesFiles() ? PlanTransfer(std::move(*account), folder_.path)
                                : PlanLaunch(order_, std::move(*account), paths);
   launch_->group = std::move(*group);
   started_ = WallNow();

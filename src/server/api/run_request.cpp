@@ -244,6 +244,8 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
   if (what != nullptr)
     if (const auto read = ReadWhat(*what, command); !read) return Fail(read.error());
   if (const auto read = ReadFileAction(push, pull, command); !read) return Fail(read.error());
+  if (env != nullptr && !env->empty() && !command.IsProcess())
+    return Fail(ErrorCode::kInvalid, "env: only commands and scripts have an environment");
   if (const auto read = ReadEnv(env, command); !read) return Fail(read.error());
   if (const auto read = ReadSecrets(secrets, command); !read) return Fail(read.error());
   if (const auto read = ReadResources(resources, command); !read) return Fail(read.error());

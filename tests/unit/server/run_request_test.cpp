@@ -72,6 +72,17 @@ TEST(RunRequest, RefusesWhatItDoesNotUnderstand) {
   }
 }
 
+TEST(RunRequest, RefusesAnEnvironmentForWhatIsNoProcess) {
+  for (const char* what :
+       {R"("push":{"content":"x","to":"/tmp/x"})", R"("pull":{"paths":["/x"]})"}) {
+    const auto plain = Read(fmt::format(R"({{"targets":"a",{},"env":{{}}}})", what));
+    EXPECT_TRUE(plain) << plain.error().message;
+    const auto request = Read(fmt::format(R"({{"targets":"a",{},"env":{{"A":"b"}}}})", what));
+    ASSERT_FALSE(request) << what;
+    EXPECT_EQ(request.error().code, ErrorCode::kInvalid);
+  }
+}
+
 TEST(RunRequest, RefusesMoreThanAnOrderHolds) {
   bool too_large = false;
   const std::string script(kMaxCommandBytes + 1, 'x');
