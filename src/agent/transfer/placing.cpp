@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <memory>
+#include <random>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::size_t kCopyBytes = 256 << 10;
 
-std::string FolderOf(const std::string& path) {
+std::string ParentOf(const std::string& path) {
   const auto slash = path.rfind('/');
   return slash == 0 ? "/" : path.substr(0, slash);
 }
@@ -33,48 +34,86 @@ Result<> Dress(int fd, const std::string& path, const Looks& looks) {
   return {};
 }
 
-Result<> SyncFolder(const std::string& folder) {
-  const auto fd = OpenFile(folder, O_RDONLY | O_DIRECTORY);
+// Whether mode and owner of a file that is there may be changed. Not when it has a second name:
+// that may be a hard link which another user made to a file of root. And not when another user owns
+// it, who may have it open for writing, if that would give it to a third one or set a special bit.
+bool MayDress(const struct stat& status, const Looks& looks, const Account& account) {
+  const bool owned = status.st_uid == looks.owner.uid && status.st_gid == looks.owner.gid;
+  if (owned && (status.st_mode & 07777) == looks.mode) return true;
+  if (status.st_nlink != 1) return false;
+  return status.st_uid == account.uid || (owned && (looks.mode & (S_ISUID | S_ISGID)) == 0);
+}
+
+Result<> SyncFolder(int folder, const std::string& path) {
+  const Fd fd(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // A folder one may write to but not read cannot be synced.
   if (!fd) return {};
-  if (::fsync(fd->Get()) != 0) return Fail(WriteError("sync", folder, errno));
+  if (::fsync(fd.Get()) != 0) return Fail(WriteError("sync", path, errno));
   return {};
 }
 
-// Takes a temporary file away again unless it was renamed.
+// Whether the folder is the one just made, and not one that the owner of its parent put there
+// since: that one may hold what is not to be given away.
+bool IsJustMade(const Fd& folder) {
+  struct stat status{};
+  if (!folder || ::fstat(folder.Get(), &status) != 0 || status.st_uid != ::geteuid()) return false;
+  const auto names = NamesIn(folder.Get(), "");
+  return names && names->empty();
+}
+
+std::string RandomLetters() {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
+  std::random_device random;
+  std::string letters(10, 'a');
+  for (char& letter : letters) letter = kLetters[random() % kLetters.size()];
+  return letters;
+}
+
+// Takes a temporary file away again unless it was renamed. `folder` must outlive it.
 class Temporary {
  public:
-  static Result<Temporary> Make(const std::string& target) {
-    std::string path = fmt::format("{}/.{}.muster-XXXXXX", FolderOf(target), NameOf(target));
-    const int fd = ::mkostemp(path.data(), O_CLOEXEC);
-    if (fd < 0 && errno == ENAMETOOLONG) {
-      path = FolderOf(target) + "/.muster-XXXXXX";
-      return Taken(::mkostemp(path.data(), O_CLOEXEC), path, target);
+  static Result<Temporary> Make(const Fd& folder, const std::string& target,
+                                const std::string& path) {
+    constexpr int kAttempts = 100;
+    bool short_name = false;
+    int error = EEXIST;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      const std::string name = short_name ? ".muster-" + RandomLetters()
+                                          : fmt::format(".{}.muster-{}", target, RandomLetters());
+      Fd fd(::openat(folder.Get(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                     0600));
+      if (fd) return Temporary(std::move(fd), folder.Get(), name);
+      error = errno;
+      if (error == ENAMETOOLONG && !short_name)
+        short_name = true;
+      else if (error != EEXIST)
+        break;
     }
-    return Taken(fd, path, target);
+    return Fail(WriteError("write", path, error));
   }
   Temporary(Temporary&& other) noexcept
-      : file(std::move(other.file)), path(std::exchange(other.path, {})) {}
+      : file(std::move(other.file)),
+        folder_(other.folder_),
+        name_(std::exchange(other.name_, {})) {}
   Temporary& operator=(Temporary&&) = delete;
   ~Temporary() {
-    if (!path.empty()) ::unlink(path.c_str());
+    if (!name_.empty()) ::unlinkat(folder_, name_.c_str(), 0);
   }
-  Result<> Become(const std::string& target) {
-    if (::rename(path.c_str(), target.c_str()) != 0)
-      return Fail(WriteError("replace", target, errno));
-    path.clear();
+  Result<> Become(const std::string& target, const std::string& path) {
+    if (::renameat(folder_, name_.c_str(), folder_, target.c_str()) != 0)
+      return Fail(WriteError("replace", path, errno));
+    name_.clear();
     return {};
   }
 
   Fd file;
-  std::string path;
 
  private:
-  Temporary(Fd fd, std::string at) : file(std::move(fd)), path(std::move(at)) {}
-  static Result<Temporary> Taken(int fd, const std::string& path, const std::string& target) {
-    if (fd < 0) return Fail(WriteError("write", target, errno));
-    return Temporary(Fd(fd), path);
-  }
+  Temporary(Fd fd, int folder, std::string name)
+      : file(std::move(fd)), folder_(folder), name_(std::move(name)) {}
+
+  int folder_;
+  std::string name_;
 };
 
 Result<> Copy(int from, int to, const std::string& path) {
@@ -98,6 +137,21 @@ Result<> Copy(int from, int to, const std::string& path) {
   }
 }
 
+// Whether something is there that a file may take the place of.
+Result<bool> Look(int folder, const std::string& name, const std::string& path) {
+  struct stat status{};
+  if (::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return false;
+    return Fail(WriteError("look at", path, errno));
+  }
+  if (S_ISDIR(status.st_mode))
+    return Fail(ErrorCode::kInvalid,
+                "{0} is a folder on this host; write {0}/ to put the file into it",
+                EscapePath(path));
+  if (S_ISREG(status.st_mode) || S_ISLNK(status.st_mode)) return true;
+  return Fail(ErrorCode::kInvalid, "{} is neither a file nor a folder", EscapePath(path));
+}
+
 }  // namespace
 
 std::string_view Name(Placed placed) noexcept {
@@ -112,96 +166,141 @@ std::string_view Name(Placed placed) noexcept {
   return "";
 }
 
-// Whether something is there that a file may take the place of.
-Result<bool> Placing::Look(const std::string& path) const {
-  struct stat status{};
-  if (::lstat(path.c_str(), &status) == 0) {
-    if (S_ISDIR(status.st_mode))
-      return Fail(ErrorCode::kInvalid,
-                  "{0} is a folder on this host; write {0}/ to put the file into it",
-                  EscapePath(path));
-    if (S_ISREG(status.st_mode) || S_ISLNK(status.st_mode)) return true;
-    return Fail(ErrorCode::kInvalid, "{} is neither a file nor a folder", EscapePath(path));
-  }
-  if (errno == ENOENT) {
-    if (::access(FolderOf(path).c_str(), F_OK) == 0) return false;
-    return Fail(ErrorCode::kInvalid, "folder {} does not exist on this host",
-                EscapePath(FolderOf(path)));
-  }
-  return Fail(WriteError("look at", path, errno));
+std::string Placing::PathOf(const std::string& below) const {
+  if (below.empty()) return base_;
+  return base_ == "/" ? base_ + below : base_ + "/" + below;
 }
 
-Result<bool> Placing::IsThere(const std::string& path, const std::string& sha256,
-                              std::uint64_t size, const Looks& looks) const {
+// The folder that holds `below`.
+Result<Fd> Placing::FolderOf(const std::string& below) {
+  if (below.empty()) return walk_.Folder(ParentOf(base_));
+  if (!root_) {
+    auto root = walk_.Folder(base_);
+    if (!root) return root;
+    root_ = std::move(*root);
+  }
+  const auto slash = below.rfind('/');
+  return walk_.Below(root_.Get(), slash == std::string::npos ? "" : below.substr(0, slash));
+}
+
+Result<Placing::Spot> Placing::Find(const std::string& below) {
+  const std::string path = PathOf(below);
+  auto folder = FolderOf(below);
+  if (folder) return Spot{std::move(*folder), path == "/" ? "." : NameOf(path), path};
+  const Error& error = folder.error();
+  if (error.code == ErrorCode::kNotFound)
+    return Fail(ErrorCode::kInvalid, "folder {} does not exist on this host",
+                EscapePath(ParentOf(path)));
+  if (error.code == ErrorCode::kDenied && !below.empty() && root_)
+    return Fail(ErrorCode::kDenied,
+                "a symbolic link is on the way from {} to {}; links below the destination are not "
+                "followed",
+                EscapePath(base_), EscapePath(path));
+  return Fail(error.code, "write {}: {}", EscapePath(path), error.message);
+}
+
+Result<bool> Placing::IsThere(const std::string& below, const std::string& sha256,
+                              std::uint64_t size, const Looks& looks) {
   const ActAs rights(account_);
-  const auto there = Look(path);
+  const auto spot = Find(below);
+  if (!spot) return Fail(spot.error());
+  const auto there = Look(spot->folder.Get(), spot->name, spot->path);
   if (!there || !*there) return there;
-  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  const Fd file(::openat(spot->folder.Get(), spot->name.c_str(),
+                         O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status{};
   if (!file || ::fstat(file.Get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   if (static_cast<std::uint64_t>(status.st_size) != size) return false;
-  const auto hash = HashOf(file.Get(), size, path);
+  const auto hash = HashOf(file.Get(), size, spot->path);
   if (!hash || *hash != sha256) return false;
-  if (auto dressed = Dress(file.Get(), path, looks); !dressed) return Fail(dressed.error());
+  if (!MayDress(status, looks, account_)) return false;
+  if (auto dressed = Dress(file.Get(), spot->path, looks); !dressed) return Fail(dressed.error());
   return true;
 }
 
 template <typename Fill>
-Result<Placed> Placing::ByTemporary(const std::string& path, const Looks& looks, Fill fill) const {
-  const auto there = Look(path);
+Result<Placed> Placing::ByTemporary(const Spot& spot, const Looks& looks, Fill fill) const {
+  const std::string& path = spot.path;
+  const auto there = Look(spot.folder.Get(), spot.name, path);
   if (!there) return Fail(there.error());
-  auto temporary = Temporary::Make(path);
+  auto temporary = Temporary::Make(spot.folder, spot.name, path);
   if (!temporary) return Fail(temporary.error());
   const int fd = temporary->file.Get();
   if (auto filled = fill(fd); !filled) return Fail(filled.error());
   if (auto dressed = Dress(fd, path, looks); !dressed) return Fail(dressed.error());
   if (::fsync(fd) != 0) return Fail(WriteError("sync", path, errno));
-  if (auto became = temporary->Become(path); !became) return Fail(became.error());
-  if (auto synced = SyncFolder(FolderOf(path)); !synced) return Fail(synced.error());
+  if (auto became = temporary->Become(spot.name, path); !became) return Fail(became.error());
+  if (auto synced = SyncFolder(spot.folder.Get(), path); !synced) return Fail(synced.error());
   return *there ? Placed::kReplaced : Placed::kNew;
 }
 
-Result<Placed> Placing::Put(const std::string& path, const PartFile& part,
-                            const Looks& looks) const {
+Result<Placed> Placing::Put(const std::string& below, const PartFile& part, const Looks& looks) {
+  const ActAs rights(account_);
+  const auto spot = Find(below);
+  if (!spot) return Fail(spot.error());
+  const std::string& path = spot->path;
   if (!account_.switch_to) {
-    const auto there = Look(path);
+    const auto there = Look(spot->folder.Get(), spot->name, path);
     if (!there) return Fail(there.error());
     if (auto dressed = Dress(part.Get(), path, looks); !dressed) return Fail(dressed.error());
     if (::fsync(part.Get()) != 0) return Fail(WriteError("sync", part.Path(), errno));
-    if (::rename(part.Path().c_str(), path.c_str()) == 0) {
-      if (auto synced = SyncFolder(FolderOf(path)); !synced) return Fail(synced.error());
+    if (::renameat(AT_FDCWD, part.Path().c_str(), spot->folder.Get(), spot->name.c_str()) == 0) {
+      if (auto synced = SyncFolder(spot->folder.Get(), path); !synced) return Fail(synced.error());
       return *there ? Placed::kReplaced : Placed::kNew;
     }
     if (errno != EXDEV) return Fail(WriteError("write", path, errno));
   }
-  const ActAs rights(account_);
-  return ByTemporary(path, looks, [&](int fd) { return Copy(part.Get(), fd, path); });
+  return ByTemporary(*spot, looks, [&](int fd) { return Copy(part.Get(), fd, path); });
 }
 
-Result<Placed> Placing::Write(const std::string& path, std::string_view content,
-                              const Looks& looks) const {
+Result<Placed> Placing::Write(const std::string& below, std::string_view content,
+                              const Looks& looks) {
   const ActAs rights(account_);
-  return ByTemporary(path, looks, [&](int fd) -> Result<> {
-    if (const int error = WriteAll(fd, content)) return Fail(WriteError("write", path, error));
+  const auto spot = Find(below);
+  if (!spot) return Fail(spot.error());
+  return ByTemporary(*spot, looks, [&](int fd) -> Result<> {
+    if (const int error = WriteAll(fd, content))
+      return Fail(WriteError("write", spot->path, error));
     return {};
   });
 }
 
-Result<Placed> Placing::MakeFolder(const std::string& path, const Looks& looks) const {
-  const ActAs rights(account_);
-  const bool made = ::mkdir(path.c_str(), 0700) == 0;
-  if (!made && errno == ENOENT)
-    return Fail(ErrorCode::kInvalid, "folder {} does not exist on this host",
-                EscapePath(FolderOf(path)));
-  if (!made && errno != EEXIST) return Fail(WriteError("create folder", path, errno));
-  if (!made) {
+Result<Placed> Placing::KeepFolder(const std::string& below, const Spot& spot) {
+  if (below.empty()) {
+    auto root = walk_.Folder(base_);
+    if (root) {
+      root_ = std::move(*root);
+      return Placed::kUnchanged;
+    }
+    if (root.error().code == ErrorCode::kDenied) return Fail(root.error());
+  } else {
     struct stat status{};
-    if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return Placed::kUnchanged;
-    return Fail(ErrorCode::kInvalid, "{} is there and is not a folder", EscapePath(path));
+    const bool there =
+        ::fstatat(spot.folder.Get(), spot.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+    if (there && S_ISDIR(status.st_mode)) return Placed::kUnchanged;
+    if (there && S_ISLNK(status.st_mode))
+      return Fail(ErrorCode::kDenied,
+                  "{} is a symbolic link; links below the destination are not followed",
+                  EscapePath(spot.path));
   }
-  const auto folder = OpenFile(path, O_RDONLY | O_DIRECTORY);
-  if (!folder) return Fail(folder.error());
-  if (auto dressed = Dress(folder->Get(), path, looks); !dressed) return Fail(dressed.error());
+  return Fail(ErrorCode::kInvalid, "{} is there and is not a folder", EscapePath(spot.path));
+}
+
+Result<Placed> Placing::MakeFolder(const std::string& below, const Looks& looks) {
+  const ActAs rights(account_);
+  const auto spot = Find(below);
+  if (!spot) return Fail(spot.error());
+  const std::string& path = spot->path;
+  if (::mkdirat(spot->folder.Get(), spot->name.c_str(), 0700) != 0) {
+    if (errno == EEXIST) return KeepFolder(below, *spot);
+    return Fail(WriteError("create folder", path, errno));
+  }
+  Fd folder(::openat(spot->folder.Get(), spot->name.c_str(),
+                     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!IsJustMade(folder))
+    return Fail(ErrorCode::kDenied, "{} was replaced while it was made", EscapePath(path));
+  if (auto dressed = Dress(folder.Get(), path, looks); !dressed) return Fail(dressed.error());
+  if (below.empty()) root_ = std::move(folder);
   return Placed::kNew;
 }
 

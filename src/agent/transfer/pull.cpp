@@ -1,10 +1,7 @@
 #include "agent/transfer/pull.hpp"
 
-#include <algorithm>
 #include <cerrno>
-#include <dirent.h>
 #include <fcntl.h>
-#include <memory>
 #include <set>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +9,7 @@
 
 #include "agent/account.hpp"
 #include "agent/transfer/part_file.hpp"
+#include "agent/transfer/path_walk.hpp"
 #include "agent/transfer/rights.hpp"
 #include "agent/transfer/wildcards.hpp"
 #include "base/text.hpp"
@@ -22,33 +20,21 @@ namespace {
 
 constexpr int kTries = 3;  // of a file that changes while it is read
 
-struct CloseDir {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
-
-Result<std::vector<std::string>> NamesIn(int fd, const std::string& path) {
-  const std::unique_ptr<DIR, CloseDir> folder(::fdopendir(::dup(fd)));
-  if (!folder) return Fail(WriteError("read folder", path, errno));
-  std::vector<std::string> names;
-  while (const dirent* item = ::readdir(folder.get())) {
-    const std::string_view name = item->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
 class Puller {
  public:
   Puller(const FilePull& pull, Account account, Courier& courier, const TransferOutput& output)
-      : pull_(pull), account_(std::move(account)), courier_(courier), output_(output) {}
+      : pull_(pull),
+        account_(std::move(account)),
+        walk_(account_.uid),
+        courier_(courier),
+        output_(output) {}
 
   Result<> Run() {
     for (const auto& pattern : pull_.paths) {
       std::vector<std::string> paths;
       const auto expanded = [&] {
         const ActAs rights(account_);
-        return Expand(pattern, [&](const std::string& path) { paths.push_back(path); });
+        return Expand(pattern, walk_, [&](const std::string& path) { paths.push_back(path); });
       }();
       if (!expanded) Complain(expanded.error().message);
       for (const auto& path : paths) Take(path);
@@ -63,16 +49,21 @@ class Puller {
     output_.err(line);
   }
 
-  Fd Open(int folder, const std::string& name, int flags) const {
+  Fd OpenInside(int folder, const std::string& name) const {
     const ActAs rights(account_);
-    return Fd(::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags));
+    return Fd(::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   }
 
-  // What was named itself: a link to it counts as it.
+  Result<Fd> OpenNamed(const std::string& path) {
+    const ActAs rights(account_);
+    return walk_.Open(path, O_RDONLY | O_NONBLOCK);
+  }
+
+  // What was named itself: a link to it counts as it, if it is one that may be followed.
   void Take(const std::string& path) {
-    const Fd file = Open(AT_FDCWD, path, 0);
-    if (!file) return Complain(fmt::format("{}: {}", EscapePath(path), ErrnoText(errno)));
-    TakeOpen(file, path);
+    const auto file = OpenNamed(path);
+    if (!file) return Complain(file.error().message);
+    TakeOpen(*file, path);
   }
 
   void TakeOpen(const Fd& file, const std::string& path) {
@@ -91,7 +82,7 @@ class Puller {
     if (!names) return Complain(names.error().message);
     for (const auto& name : *names) {
       const std::string inner = path == "/" ? "/" + name : path + "/" + name;
-      const Fd file = Open(folder.Get(), name, O_NOFOLLOW);
+      const Fd file = OpenInside(folder.Get(), name);
       if (file) {
         TakeOpen(file, inner);
       } else if (errno == ELOOP) {
@@ -139,6 +130,7 @@ class Puller {
 
   const FilePull& pull_;
   const Account account_;
+  PathWalk walk_;
   Courier& courier_;
   const TransferOutput& output_;
   std::set<std::string> taken_;

@@ -26,13 +26,11 @@ class Pusher {
         courier_(courier),
         output_(output) {}
 
-  Result<> Run(const std::string& base) {
-    if (push_.files.empty()) return PutContent(base);
+  Result<> Run() {
+    if (push_.files.empty()) return PutContent();
     for (const auto& entry : push_.files) {
-      const auto path = PlaceOf(base, entry);
-      if (!path) return Fail(path.error());
-      if (auto put = entry.folder ? MakeFolder(*path, entry) : PutFile(*path, entry); !put)
-        return put;
+      if (auto checked = CheckBelow(entry); !checked) return checked;
+      if (auto put = entry.folder ? MakeFolder(entry) : PutFile(entry); !put) return put;
     }
     return {};
   }
@@ -44,47 +42,50 @@ class Pusher {
     output_.out(fmt::format("{}: {}, {}", EscapePath(path), FormatSize(size), Name(placed)));
   }
 
-  Result<> PutContent(const std::string& path) {
+  Result<> PutContent() {
     const std::string& content = push_.content;
     const Looks looks = LooksOf(kPlainMode);
-    const auto there = placing_.IsThere(path, crypto::Sha256(content), content.size(), looks);
+    const auto there = placing_.IsThere("", crypto::Sha256(content), content.size(), looks);
     if (!there) return Fail(there.error());
     const auto placed =
-        *there ? Result<Placed>(Placed::kUnchanged) : placing_.Write(path, content, looks);
+        *there ? Result<Placed>(Placed::kUnchanged) : placing_.Write("", content, looks);
     if (!placed) return Fail(placed.error());
-    Tell(path, content.size(), *placed);
+    Tell(placing_.PathOf(""), content.size(), *placed);
     return {};
   }
 
-  Result<> PutFile(const std::string& path, const FileEntry& entry) {
+  Result<> PutFile(const FileEntry& entry) {
     const Looks looks = LooksOf(entry.mode);
-    const auto there = placing_.IsThere(path, entry.sha256, entry.size, looks);
+    const auto there = placing_.IsThere(entry.path, entry.sha256, entry.size, looks);
     if (!there) return Fail(there.error());
     auto placed = Result<Placed>(Placed::kUnchanged);
-    if (!*there) placed = FetchAndPut(path, entry, looks);
+    if (!*there) placed = FetchAndPut(entry, looks);
     if (!placed) return Fail(placed.error());
-    Tell(path, entry.size, *placed);
+    Tell(placing_.PathOf(entry.path), entry.size, *placed);
     return {};
   }
 
-  Result<Placed> FetchAndPut(const std::string& path, const FileEntry& entry, const Looks& looks) {
-    if (entry.size == 0) return placing_.Write(path, "", looks);
+  Result<Placed> FetchAndPut(const FileEntry& entry, const Looks& looks) {
+    if (entry.size == 0) return placing_.Write(entry.path, "", looks);
     const auto part = PartFile::Fetch(data_, entry.sha256, entry.size, courier_);
-    if (!part) return Fail(part.error().code, "{}: {}", EscapePath(path), part.error().message);
-    auto placed = placing_.Put(path, *part, looks);
+    if (!part)
+      return Fail(part.error().code, "{}: {}", EscapePath(placing_.PathOf(entry.path)),
+                  part.error().message);
+    auto placed = placing_.Put(entry.path, *part, looks);
     part->Remove();  // when it was copied, or could not be put there
     return placed;
   }
 
-  Result<> MakeFolder(const std::string& path, const FileEntry& entry) {
-    const auto placed = placing_.MakeFolder(path, {entry.mode, owner_});
+  Result<> MakeFolder(const FileEntry& entry) {
+    const auto placed = placing_.MakeFolder(entry.path, {entry.mode, owner_});
     if (!placed) return Fail(placed.error());
-    if (*placed == Placed::kNew) output_.out(fmt::format("{}/: folder, new", EscapePath(path)));
+    if (*placed == Placed::kNew)
+      output_.out(fmt::format("{}/: folder, new", EscapePath(placing_.PathOf(entry.path))));
     return {};
   }
 
   const FilePush& push_;
-  const Placing placing_;
+  Placing placing_;
   const Owner owner_;
   const std::string& data_;
   Courier& courier_;
@@ -108,12 +109,12 @@ Result<std::string> PlaceOf(const FilePush& push) {
   return base;
 }
 
-Result<std::string> PlaceOf(const std::string& base, const FileEntry& entry) {
-  if (entry.path.empty()) return base;
+Result<> CheckBelow(const FileEntry& entry) {
+  if (entry.path.empty()) return {};
   for (const auto part : Split(entry.path, '/'))
     if (!IsName(part))
       return Fail(ErrorCode::kInvalid, "'{}' is no path below a folder", EscapePath(entry.path));
-  return base == "/" ? base + entry.path : base + "/" + entry.path;
+  return {};
 }
 
 Result<> Push(const FilePush& push, const std::string& user, const std::string& data,
@@ -124,7 +125,7 @@ Result<> Push(const FilePush& push, const std::string& user, const std::string& 
   if (!account) return Fail(account.error());
   const auto owner = FindOwner(push.owner, *account);
   if (!owner) return Fail(owner.error());
-  return Pusher(push, Placing(std::move(*account)), *owner, data, courier, output).Run(*base);
+  return Pusher(push, Placing(std::move(*account), *base), *owner, data, courier, output).Run();
 }
 
 }  // namespace muster::agent

@@ -18,8 +18,8 @@ struct TransferOutput {
 // name.
 Result<std::string> PlaceOf(const FilePush& push);
 
-// Below it, in the order of `push.files`. kInvalid: an entry would leave the folder.
-Result<std::string> PlaceOf(const std::string& base, const FileEntry& entry);
+// kInvalid: an entry of `push.files` would leave the folder that is pushed.
+Result<> CheckBelow(const FileEntry& entry);
 
 // Carries out a push for `user` ("" is the agent's own). `data` is the agent's data folder. The
 // first file that cannot be put in its place ends it; those before it stay.

@@ -1,7 +1,7 @@
 #include "agent/transfer/wildcards.hpp"
 
-#include <algorithm>
-#include <filesystem>
+#include <fcntl.h>
+#include <optional>
 #include <sys/stat.h>
 #include <vector>
 
@@ -15,30 +15,70 @@ bool HasWildcard(std::string_view text) {
   return text.find_first_of("*?") != std::string_view::npos;
 }
 
-std::vector<std::string> NamesIn(const std::string& folder) {
-  std::vector<std::string> names;
-  std::error_code problem;
-  for (auto at = std::filesystem::directory_iterator(folder, problem);
-       !problem && at != std::filesystem::directory_iterator(); at.increment(problem))
-    names.push_back(at->path().filename().string());
-  std::ranges::sort(names);
-  return names;
-}
-
-void Walk(const std::string& at, const std::vector<std::string_view>& parts, std::size_t next,
-          const std::function<void(const std::string&)>& found) {
-  while (next < parts.size() && parts[next].empty()) ++next;
-  if (next == parts.size()) {
-    struct stat status{};
-    const std::string path = at.empty() ? "/" : at;
-    if (::lstat(path.c_str(), &status) == 0) found(path);
-    return;
+class Expansion {
+ public:
+  Expansion(const std::string& pattern, PathWalk& walk,
+            const std::function<void(const std::string&)>& found)
+      : walk_(walk), found_(found) {
+    for (const auto part : Split(pattern, '/'))
+      if (!part.empty()) parts_.push_back(part);
   }
-  if (!HasWildcard(parts[next]))
-    return Walk(fmt::format("{}/{}", at, parts[next]), parts, next + 1, found);
-  for (const auto& name : NamesIn(at.empty() ? "/" : at))
-    if (MatchesName(parts[next], name)) Walk(at + "/" + name, parts, next + 1, found);
-}
+
+  bool Run() {
+    Descend("", 0);
+    return any_;
+  }
+
+  // Why a link on the way was not followed, if there was one.
+  const std::optional<Error>& Denied() const { return denied_; }
+
+ private:
+  void Descend(const std::string& at, std::size_t next) {
+    if (next == parts_.size()) {
+      if (IsThere(at)) Found(at.empty() ? "/" : at);
+      return;
+    }
+    if (!HasWildcard(parts_[next]))
+      return Descend(fmt::format("{}/{}", at, parts_[next]), next + 1);
+    for (const auto& name : NamesOf(at.empty() ? "/" : at)) {
+      if (!MatchesName(parts_[next], name)) continue;
+      if (next + 1 == parts_.size())
+        Found(at + "/" + name);
+      else
+        Descend(at + "/" + name, next + 1);
+    }
+  }
+
+  void Found(const std::string& path) {
+    any_ = true;
+    found_(path);
+  }
+
+  bool IsThere(const std::string& path) {
+    if (path.empty()) return true;
+    const auto slash = path.rfind('/');
+    const auto folder = walk_.Folder(slash == 0 ? "/" : path.substr(0, slash));
+    if (!folder) return Note(folder.error()), false;
+    struct stat status{};
+    return ::fstatat(folder->Get(), path.c_str() + slash + 1, &status, AT_SYMLINK_NOFOLLOW) == 0;
+  }
+
+  std::vector<std::string> NamesOf(const std::string& path) {
+    const auto folder = walk_.Open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+    if (!folder) return Note(folder.error()), std::vector<std::string>();
+    return NamesIn(folder->Get(), path).value_or(std::vector<std::string>());
+  }
+
+  void Note(const Error& error) {
+    if (error.code == ErrorCode::kDenied && !denied_) denied_ = error;
+  }
+
+  std::vector<std::string_view> parts_;
+  PathWalk& walk_;
+  const std::function<void(const std::string&)>& found_;
+  std::optional<Error> denied_;
+  bool any_ = false;
+};
 
 }  // namespace
 
@@ -66,16 +106,14 @@ bool MatchesName(std::string_view pattern, std::string_view name) {
   return p == pattern.size();
 }
 
-Result<> Expand(const std::string& pattern, const std::function<void(const std::string&)>& found) {
+Result<> Expand(const std::string& pattern, PathWalk& walk,
+                const std::function<void(const std::string&)>& found) {
   if (!pattern.starts_with('/') || pattern.find('\0') != std::string::npos)
     return Fail(ErrorCode::kInvalid, "'{}' is not a whole path; it must begin with /",
                 EscapePath(pattern));
-  bool any = false;
-  Walk("", Split(pattern, '/'), 0, [&](const std::string& path) {
-    any = true;
-    found(path);
-  });
-  if (any) return {};
+  Expansion expansion(pattern, walk, found);
+  if (expansion.Run()) return {};
+  if (expansion.Denied()) return Fail(*expansion.Denied());
   return Fail(ErrorCode::kNotFound, "{}: {}", EscapePath(pattern),
               HasWildcard(pattern) ? "nothing on this host matches"
                                    : "there is no such file or folder on this host");
