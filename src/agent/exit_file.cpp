@@ -21,6 +21,14 @@ bool HasRoom(const Fd& file) {
           ::ftruncate(file.Get(), off_t{kReservedBytes}) == 0);
 }
 
+// Empties the file for outputs, whose content is in the record. It is the task's user's: neither a
+// link in its place nor a lease on it may lead us elsewhere or hold us up.
+void GiveBack(const std::string& path) {
+  const auto file = OpenFile(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!file) return;
+  [[maybe_unused]] const int given_back = ::ftruncate(file->Get(), 0);
+}
+
 bool WriteAt(int fd, std::string_view data, off_t at) {
   while (!data.empty()) {
     const ssize_t wrote = ::pwrite(fd, data.data(), data.size(), at);
@@ -48,10 +56,7 @@ Result<ExitFile> ExitFile::Reserve(const TaskFolder& folder, const TaskKey& task
 
 bool ExitFile::Put(const TaskEnd& end) const {
   std::string record = EncodeExitRecord(task_, end);
-  if (record.size() > kReservedBytes) {
-    // What stands there is in the record.
-    [[maybe_unused]] const int given_back = ::truncate(folder_.Output().c_str(), 0);
-  }
+  if (record.size() > kReservedBytes) GiveBack(folder_.Output());
   record.resize(std::max(record.size(), kReservedBytes));
   if (WriteAt(file_.Get(), record, 0)) return true;
   [[maybe_unused]] const int cut = ::ftruncate(file_.Get(), off_t{kReservedBytes});

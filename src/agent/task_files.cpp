@@ -11,7 +11,7 @@ namespace {
 // An empty file may be there already: to empty it once more would cost as much as to make it.
 Result<Fd> MakeOwn(const std::string& path, mode_t mode, std::string_view content,
                    const Account& account) {
-  auto fd = OpenFile(path, O_RDWR | O_CREAT, mode);
+  auto fd = OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode);
   if (!fd) return fd;
   struct stat status{};
   if (::fstat(fd->Get(), &status) != 0 || (status.st_size > 0 && ::ftruncate(fd->Get(), 0) != 0))
