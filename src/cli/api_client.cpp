@@ -8,6 +8,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/loopback.hpp"
 #include "base/text.hpp"
 #include "cli/client_name.hpp"
 #include "domain/trace_parent.hpp"
@@ -26,10 +27,6 @@ Result<std::string> ReadFile(const std::string& path, std::string_view what) {
   if (!file || !(text << file.rdbuf()))
     return Fail(ErrorCode::kInvalid, "cannot read {} '{}'", what, path);
   return text.str();
-}
-
-bool IsLoopback(std::string_view host) {
-  return host == "localhost" || host == "::1" || host == "[::1]" || host.starts_with("127.");
 }
 
 Result<json::value> ParseBody(const net::HttpResponse& response) {

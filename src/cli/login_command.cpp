@@ -8,6 +8,7 @@
 #include "adapters/crypto/pki.hpp"
 #include "adapters/net/client.hpp"
 #include "adapters/net/peer_root.hpp"
+#include "base/loopback.hpp"
 #include "base/text.hpp"
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
@@ -161,16 +162,11 @@ Result<> CheckName(const Contexts& contexts, const std::string& name, const std:
               name, known->server, name);
 }
 
-bool IsLoopback(const net::Endpoint& endpoint) {
-  return endpoint.host == "localhost" || endpoint.host == "::1" ||
-         endpoint.host.starts_with("127.");
-}
-
 Result<int> Login(const Context& context, LoginFlags& flags) {
   while (flags.url.ends_with('/')) flags.url.pop_back();
   const auto endpoint = net::ParseEndpoint(flags.url);
   if (!endpoint) return Fail(endpoint.error());
-  if (!endpoint->tls && !IsLoopback(*endpoint))
+  if (!endpoint->tls && !IsLoopback(endpoint->host))
     return Fail(ErrorCode::kInvalid, "the token would travel unencrypted to {}; use https://",
                 flags.url);
   auto contexts = Contexts::Load(Contexts::DefaultFolder());
