@@ -43,7 +43,7 @@ def measure_tasks(seconds):
             rates = []
             for number in range(3):
                 postgres.sql(f"CREATE DATABASE bench{number}", database="postgres")
-                address = postgres.address.rsplit("/", 1)[0] + f"/bench{number}"
+                address = postgres.address_of(f"bench{number}")
                 rates.append(metrics([BUILD / "bench/tasks", seconds, 5000, address])["pg_tasks_per_second"])
         finally:
             postgres.end()

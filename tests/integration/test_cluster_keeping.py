@@ -178,7 +178,7 @@ class BackupAndRestore(ClusterTest):
         self.cluster.postgres.sql(f"CREATE DATABASE {name}", database="postgres")
         for member in self.cluster.members:
             text = self.config(member).read_text()
-            self.config(member).write_text(text.replace("/muster\"", f"/{name}\""))
+            self.config(member).write_text(text.replace("/muster?", f"/{name}?"))
 
     def test_a_cluster_comes_back_from_a_backup_taken_under_load(self):
         cluster = self.start(3)

@@ -10,6 +10,7 @@ from backends import Etcd, Postgres
 from muster_cluster import BIN, Agent, wait_until
 from net_lab import NetLab
 from server_cluster import Member, ServerCluster
+from test_certificates import Authority
 
 SERVERS, ETCDS = ("s1", "s2", "s3"), ("e1", "e2", "e3")
 
@@ -47,10 +48,11 @@ class NetCluster(ServerCluster):
 
     def _make_parts(self):
         pg, etcds = self.lab.host("pg"), [self.lab.host(name) for name in ETCDS]
-        self.postgres = Postgres(self.folder / "postgres", durable=False, port=5432, address=pg.address)
+        authority = Authority(self.folder / "certificates")
+        self.postgres = Postgres(self.folder / "postgres", durable=False, port=5432, address=pg.address, authority=authority)
         self.postgres.host = pg
         self.etcd = Etcd(self.folder / "etcd", len(etcds), [2379] * len(etcds) + [2380] * len(etcds),
-                         addresses=[host.address for host in etcds])
+                         addresses=[host.address for host in etcds], authority=authority)
         for member, host in zip(self.etcd.members, etcds):
             member.host = host
         self.members = [NetMember(self, name) for name in SERVERS]

@@ -9,6 +9,7 @@ import time
 from backends import Etcd, Postgres
 from muster_cluster import Cluster
 from muster_processes import BIN, Daemon, free_port, wait_until
+from test_certificates import Authority
 
 
 class Member(Daemon):
@@ -22,7 +23,7 @@ class Member(Daemon):
         config = cluster.folder / f"{name}.yaml"
         settings = {**cluster._settings, "data": self.data, "listen": f"{address}:{self.port}", "public_url": self.url,
                     "store": json.dumps({"postgres": cluster.postgres.address}),
-                    "cluster": json.dumps({"name": name, "etcd": cluster.etcd.clients, **cluster.leases})}
+                    "cluster": json.dumps({"name": name, **cluster.etcd.settings, **cluster.leases})}
         config.write_text("".join(f"{key}: {value}\n" for key, value in settings.items()))
         super().__init__([BIN / "musterd", "--config", config], cluster.folder / f"{name}.log", cluster.server_environment)
 
@@ -53,9 +54,10 @@ class ServerCluster(Cluster):
         super().__init__(settings)
 
     def _make_parts(self):
-        """Where everything is: all on loopback here."""
-        self.postgres = Postgres(self.folder / "postgres", self._durable)
-        self.etcd = Etcd(self.folder / "etcd", self._etcds)
+        """Where everything is: all on loopback here, and with TLS all the same."""
+        authority = Authority(self.folder / "certificates")
+        self.postgres = Postgres(self.folder / "postgres", self._durable, authority=authority)
+        self.etcd = Etcd(self.folder / "etcd", self._etcds, authority=authority)
         self.members = [Member(self, f"s{number}") for number in range(1, self._servers + 1)]
 
     def _first_start(self):
