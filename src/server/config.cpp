@@ -111,7 +111,8 @@ settings::Table ClusterTable(ClusterConfig& cluster) {
   return {
       Text("name", cluster.name, "This server's name; empty is the machine's."),
       Pairs("labels", cluster.labels, "Where it stands: region, zone."),
-      List("etcd", cluster.etcd, "Endpoints of etcd, http://… or https://…; none: alone."),
+      List("etcd", cluster.etcd,
+           "Endpoints of etcd, https://…; http:// on loopback only; none: alone."),
       Text("etcd_prefix", cluster.etcd_prefix, "Of the cluster's keys in etcd."),
       Text("etcd_user", cluster.etcd_user, "Who this server is to etcd."),
       Text("etcd_password", cluster.etcd_password, "File with the user's password."),
@@ -194,10 +195,15 @@ settings::Table Describe(Config& config) {
                          Kept("audit", config.retention.audit, "Entries of the audit trail."),
                          Kept("files", config.retention.files,
                               "Files that nothing names any more, after their last use.")}),
-      settings::Section("store", "Where records and output are kept, if not in the data folder.",
-                        {Text("postgres", config.store.postgres,
-                              "PostgreSQL: postgresql://user@host/muster, or key=value words.")
-                             .Shown(WithoutPassword)}),
+      settings::Section(
+          "store", "Where records and output are kept, if not in the data folder.",
+          {Text("postgres", config.store.postgres,
+                "PostgreSQL: postgresql://user@host/muster, or key=value words; off "
+                "this machine with sslmode=verify-full.")
+               .Shown(WithoutPassword),
+           Flag("let_the_network_read_and_change_records",
+                config.store.let_the_network_read_and_change_records,
+                "Take an address of another machine without a verified certificate.")}),
       settings::Section("cluster", "This server among others.", ClusterTable(config.cluster)),
       settings::Section(
           "disk", "The disk of the data folder.",

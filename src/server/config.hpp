@@ -19,6 +19,8 @@ namespace muster::server {
 // Where records and output are kept when not in the data folder.
 struct StoreConfig {
   std::string postgres;  // a URL, or key=value words; "": SQLite in the data folder
+  // Take an address that leads over a network without a verified certificate.
+  bool let_the_network_read_and_change_records = false;
 };
 
 // This server among others. Without etcd it is alone.

@@ -9,7 +9,9 @@
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
 
+#include "adapters/postgres/protection.hpp"
 #include "base/version.hpp"
 #include "server/assembly/serve.hpp"
 #include "server/ca_command.hpp"
@@ -18,6 +20,7 @@
 #include "server/command_line.hpp"
 #include "server/keeping/backup.hpp"
 #include "server/keeping/store_copy.hpp"
+#include "server/stores.hpp"
 
 namespace muster::server {
 namespace {
@@ -34,6 +37,18 @@ constexpr Subcommand kSubcommands[] = {{"ca", RunCaCommand},
                                        {"restore", RestoreMain},
                                        {"store", StoreMain},
                                        {"join", JoinMain}};
+
+// The settings alone say where records go and how: a variable that is forgotten in an environment
+// cannot send them elsewhere, or without TLS.
+void DropPostgresVariables() {
+  const auto dropped = postgres::DropEnvironment();
+  if (dropped.empty()) return;
+  std::fprintf(
+      stderr,
+      "musterd: warning: not read from the environment: %s; write what PostgreSQL needs into "
+      "store.postgres\n",
+      fmt::format("{}", fmt::join(dropped, ", ")).c_str());
+}
 
 // Ten thousand links need ten thousand descriptors; the soft limit is often 1024.
 void RaiseDescriptorLimit() {
@@ -105,7 +120,11 @@ int ServeMain(int argc, char** argv) {
   auto config = load();
   if (!config) return Complain(config.error());
   if (check) {
-    if (const auto there = CheckTls(*config); !there) return Complain(there.error());
+    auto good = CheckTls(*config);
+    if (good) good = CheckCluster(*config);
+    if (good) good = CheckBackends(*config);
+    if (!good) return Complain(good.error());
+    WarnOfBackends(*config);
     std::fputs(settings::Print(Describe(*config)).c_str(), stdout);
     return 0;
   }
@@ -122,6 +141,7 @@ int ServeMain(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace muster::server;
+  DropPostgresVariables();
   for (const auto& subcommand : kSubcommands)
     if (argc >= 2 && subcommand.name == argv[1]) return subcommand.run(argc - 1, argv + 1);
   return ServeMain(argc, argv);

@@ -38,7 +38,7 @@ std::unique_ptr<sqlite::Database> OpenFile(const std::filesystem::path& file) {
 // Copies a folder's records into the database, which it gives no other reason to refuse.
 Result<> CopyRecords(const std::filesystem::path& folder, const std::string& address,
                      Filling::Over over = Filling::Over::kNothing) {
-  auto filling = Filling::Begin(address, over);
+  auto filling = Filling::Begin({.address = address}, over);
   if (!filling) return Fail(filling.error());
   const auto copied = (*filling)->PutRecords(*OpenFile(folder / "muster.db"), nullptr);
   if (!copied) return Fail(copied.error());
@@ -73,7 +73,7 @@ TEST_F(StoreCopy, EveryReadOfTheFileIsAsOfTheDatabase) {
     const auto source = OpenDatabase(address);
     const FilledStore filled(*source, seed);
     {
-      const auto moment = Moment::Begin(address, false);
+      const auto moment = Moment::Begin({.address = address}, false);
       ASSERT_TRUE(moment) << moment.error().message;
       const auto taken = (*moment)->TakeRecords(folder.Path() / "muster.db", nullptr);
       ASSERT_TRUE(taken) << taken.error().message;
@@ -165,7 +165,7 @@ TEST_F(StoreCopy, DatabaseWithRecordsIsLeftAloneUnlessReplaced) {
 TEST_F(StoreCopy, CopyThatDoesNotEndLeavesNothing) {
   const FilledStore filled(*OpenFolder(folder_.Path()));
   for (int tries = 0; tries < 2; ++tries) {
-    auto filling = Filling::Begin(address_, Filling::Over::kNothing);
+    auto filling = Filling::Begin({.address = address_}, Filling::Over::kNothing);
     ASSERT_TRUE(filling) << filling.error().message;
     ASSERT_TRUE((*filling)->PutRecords(*OpenFile(folder_.Path() / "muster.db"), nullptr));
     filling->reset();
@@ -179,7 +179,7 @@ TEST_F(StoreCopy, ServerThatLeadsIsNoticed) {
   const auto leader = OpenDatabase(address_);
   ASSERT_TRUE(leader->TakeTerm());
   for (const auto over : {Filling::Over::kNothing, Filling::Over::kRecords}) {
-    const auto begun = Filling::Begin(address_, over);
+    const auto begun = Filling::Begin({.address = address_}, over);
     ASSERT_FALSE(begun);
     EXPECT_EQ(begun.error().code, ErrorCode::kConflict);
     EXPECT_NE(begun.error().message.find("leads"), std::string::npos) << begun.error().message;
@@ -189,7 +189,7 @@ TEST_F(StoreCopy, ServerThatLeadsIsNoticed) {
 
 TEST_F(StoreCopy, ServerThatStartsMeanwhileWaitsForTheRecords) {
   const FilledStore filled(*OpenFolder(folder_.Path()));
-  auto filling = Filling::Begin(address_, Filling::Over::kNothing);
+  auto filling = Filling::Begin({.address = address_}, Filling::Over::kNothing);
   ASSERT_TRUE(filling) << filling.error().message;
   ASSERT_TRUE((*filling)->PutRecords(*OpenFile(folder_.Path() / "muster.db"), nullptr));
   const auto early = OpenDatabase(address_);
@@ -208,7 +208,7 @@ TEST_F(StoreCopy, MomentDoesNotMoveWhileTheLeaderGoesOn) {
   const FilledStore filled(*leader);
   const auto before = StoreView::Of(*leader);
   {
-    const auto moment = Moment::Begin(address_, false);
+    const auto moment = Moment::Begin({.address = address_}, false);
     ASSERT_TRUE(moment) << moment.error().message;
     const FilledStore more(*leader, 2);
     ASSERT_TRUE((*moment)->TakeRecords(folder_.Path() / "muster.db", nullptr));
@@ -217,7 +217,7 @@ TEST_F(StoreCopy, MomentDoesNotMoveWhileTheLeaderGoesOn) {
 }
 
 TEST_F(StoreCopy, EmptyDatabaseHasNoMoment) {
-  const auto moment = Moment::Begin(address_, true);
+  const auto moment = Moment::Begin({.address = address_}, true);
   ASSERT_FALSE(moment);
   EXPECT_EQ(moment.error().code, ErrorCode::kNotFound);
 }
@@ -232,7 +232,7 @@ TEST_F(StoreCopy, OutputGoesBothWays) {
   }
   const FilledStore filled(*OpenFolder(folder_.Path()));
   {
-    auto filling = Filling::Begin(address_, Filling::Over::kNothing);
+    auto filling = Filling::Begin({.address = address_}, Filling::Over::kNothing);
     ASSERT_TRUE(filling) << filling.error().message;
     ASSERT_TRUE((*filling)->PutRecords(*OpenFile(folder_.Path() / "muster.db"), nullptr));
     const auto day = (*filling)->PutDay(
@@ -248,7 +248,7 @@ TEST_F(StoreCopy, OutputGoesBothWays) {
   const TempFolder back;
   std::filesystem::create_directory(back.Path() / "logs");
   {
-    const auto moment = Moment::Begin(address_, true);
+    const auto moment = Moment::Begin({.address = address_}, true);
     ASSERT_TRUE(moment) << moment.error().message;
     ASSERT_EQ((*moment)->Days(), std::vector<std::string>{kDay});
     const auto day =

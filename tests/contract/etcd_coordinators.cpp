@@ -4,6 +4,7 @@
 #include "adapters/etcd/etcd_coordinator.hpp"
 #include "adapters/system/system_clock.hpp"
 #include "contract/coordinator_fixture.hpp"
+#include "support/etcd_certificates.hpp"
 #include "support/private_etcd.hpp"
 #include "support/tcp_forwarder.hpp"
 
@@ -11,9 +12,27 @@ namespace muster {
 namespace {
 
 // One for all tests, each under a prefix of its own.
-PrivateEtcd& SharedEtcd() {
+PrivateEtcd& PlainEtcd() {
   static PrivateEtcd etcd;
   return etcd;
+}
+const EtcdCertificates& SharedCertificates() {
+  static const EtcdCertificates made;
+  return made;
+}
+PrivateEtcd& TlsEtcd() {
+  static PrivateEtcd etcd(
+      {.flags = SharedCertificates().Flags(), .tls = SharedCertificates().Identity()});
+  return etcd;
+}
+
+EtcdOptions OptionsOf(const TcpForwarder& cable, bool tls) {
+  if (!tls) return {.endpoints = {cable.Url()}};
+  const auto& made = SharedCertificates();
+  return {.endpoints = {"https" + cable.Url().substr(4)},
+          .ca_pem = made.ca.cert_pem,
+          .cert_pem = made.own_cert,
+          .key_pem = made.own_key};
 }
 
 // A coordinator with a cable of its own to etcd.
@@ -21,9 +40,10 @@ class CabledCoordinator final : public Coordinator {
  public:
   using Others = std::list<CabledCoordinator*>;
 
-  CabledCoordinator(const std::string& prefix, std::shared_ptr<Others> all)
-      : cable_(SharedEtcd().Port(0)), all_(std::move(all)) {
-    EtcdOptions options{.endpoints = {cable_.Url()}, .prefix = prefix};
+  CabledCoordinator(const std::string& prefix, bool tls, std::shared_ptr<Others> all)
+      : cable_((tls ? TlsEtcd() : PlainEtcd()).Port(0)), all_(std::move(all)) {
+    EtcdOptions options = OptionsOf(cable_, tls);
+    options.prefix = prefix;
     real_ = *EtcdCoordinator::Make(std::move(options), clock_);
     all_->push_back(this);
   }
@@ -73,17 +93,19 @@ class CabledCoordinator final : public Coordinator {
   std::atomic<bool> campaigns_ = false;
 };
 
-Cluster MakeEtcd() {
+Cluster MakeEtcd(bool tls) {
   static int made = 0;
   const std::string prefix = fmt::format("/test{}/", ++made);
   auto all = std::make_shared<CabledCoordinator::Others>();
-  return {.join = [=] { return std::make_unique<CabledCoordinator>(prefix, all); },
+  return {.join = [=] { return std::make_unique<CabledCoordinator>(prefix, tls, all); },
           .depose = [all] { CabledCoordinator::Depose(*all); },
           .leases = true};
 }
 
 INSTANTIATE_TEST_SUITE_P(Etcd, CoordinatorContract,
-                         testing::Values(CoordinatorAdapter{"etcd", MakeEtcd}),
+                         testing::Values(CoordinatorAdapter{"etcd", [] { return MakeEtcd(false); }},
+                                         CoordinatorAdapter{"etcd_tls",
+                                                            [] { return MakeEtcd(true); }}),
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace

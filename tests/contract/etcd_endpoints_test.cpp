@@ -1,8 +1,7 @@
-#include <fstream>
-
 #include "adapters/crypto/pki.hpp"
 #include "base/text.hpp"
 #include "contract/etcd_fixture.hpp"
+#include "support/etcd_certificates.hpp"
 #include "support/odd_server.hpp"
 
 // Endpoints that are away, silent, something else, or want to know who asks.
@@ -33,12 +32,22 @@ TEST_F(EtcdEndpoints, OptionsThatMakeNoSenseAreRefused) {
       {.endpoints = {"http://127.0.0.1:2379"}, .prefix = ""},
       {.endpoints = {"http://127.0.0.1:2379"}, .lease = 10ms},
       {.endpoints = {"http://127.0.0.1:2379"}, .timeout = 2s},
+      {.endpoints = {"http://10.0.0.1:2379"}},
+      {.endpoints = {"http://127.0.0.1:2379", "http://etcd.example"}},
+      {.endpoints = {"https://10.0.0.1:2379", "http://10.0.0.2:2379"}},
+      {.endpoints = {"http://127.evil.example:2379"}},
   };
   for (const EtcdOptions& options : wrong) {
     const auto made = EtcdCoordinator::Make(options, clock_);
     ASSERT_FALSE(made);
     EXPECT_EQ(made.error().code, ErrorCode::kInvalid);
   }
+  for (const char* url :
+       {"http://127.0.0.1:2379", "http://[::1]", "http://localhost:1", "https://etcd.example"})
+    EXPECT_TRUE(EtcdCoordinator::Check(To({url}))) << url;
+  EXPECT_FALSE(EtcdCoordinator::LeavesTheMachine({"http://127.0.0.1:1", "https://localhost"}));
+  EXPECT_TRUE(EtcdCoordinator::LeavesTheMachine({"http://127.0.0.1:1", "https://etcd.example"}));
+  EXPECT_FALSE(EtcdCoordinator::LeavesTheMachine({}));
 }
 
 TEST_F(EtcdEndpoints, NobodyThereIsSaid) {
@@ -143,42 +152,9 @@ TEST_F(EtcdEndpoints, UserAndPassword) {
   EXPECT_EQ(one->Trouble(), "");
 }
 
-// A CA, and a certificate of it for 127.0.0.1 that serves both ends: etcd's gateway uses it to call
-// etcd itself.
-struct Certificates {
-  TempFolder folder;
-  crypto::KeyAndCert ca = *crypto::MakeCa("etcd CA", 24h);
-  std::string own_key = crypto::GenerateKey();
-  std::string own_cert = *crypto::SignRequest(ca, *crypto::MakeRequest(own_key, "a"), "a", 24h);
-
-  std::string File(const std::string& name, const std::string& text = "") const {
-    const std::string path = (folder.Path() / name).string();
-    if (!text.empty()) std::ofstream(path) << text;
-    return path;
-  }
-
-  std::vector<std::string> Flags() const {
-    const std::string ca_file = File("ca.pem", ca.cert_pem);
-    const std::string key_file = File("key.pem", crypto::GenerateKey());
-    const std::string ext =
-        File("ext", "subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n");
-    const std::string make = fmt::format(
-        "openssl req -new -key {0} -subj /CN=etcd -out {1}/req 2>/dev/null && openssl x509 -req "
-        "-in "
-        "{1}/req -CA {2} -CAkey {3} -set_serial 7 -days 1 -extfile {4} -out {1}/cert.pem "
-        "2>/dev/null",
-        key_file, folder.Path().string(), ca_file, File("ca.key", ca.key_pem), ext);
-    if (std::system(make.c_str()) != 0) std::abort();
-    return {"--cert-file",       File("cert.pem"), "--key-file",        key_file,
-            "--trusted-ca-file", ca_file,          "--client-cert-auth"};
-  }
-};
-
 TEST_F(EtcdEndpoints, TlsWithACaOfItsOwn) {
-  const Certificates made;
-  PrivateEtcd etcd(
-      {.flags = made.Flags(),
-       .tls = {.ca_pem = made.ca.cert_pem, .key_pem = made.own_key, .cert_pem = made.own_cert}});
+  const EtcdCertificates made;
+  PrivateEtcd etcd({.flags = made.Flags(), .tls = made.Identity()});
   EtcdOptions options{.endpoints = etcd.Urls(),
                       .ca_pem = made.ca.cert_pem,
                       .cert_pem = made.own_cert,

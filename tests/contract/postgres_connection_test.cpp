@@ -66,6 +66,23 @@ TEST(PostgresConnection, EncryptionAndTheServersNameAreInsistedOnWhenTheAddressS
   }
 }
 
+TEST(PostgresConnection, VerifyCaTakesAnotherNameButNoOtherCa) {
+  std::string address = SharedPostgres().LoopbackAddress();
+  address.replace(address.find("127.0.0.1"), 9, "localhost");
+  const std::string mode = "?sslmode=verify-ca&sslrootcert=";
+  EXPECT_TRUE(OpenAt({.address = address + mode + SharedPostgres().RootFile()})->Alive());
+  const TempFolder folder;
+  const std::string other = (folder.Path() / "other.pem").string();
+  const std::string make = fmt::format(
+      "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "
+      "/CN=other -keyout {0}.key -out {0} 2>/dev/null",
+      other);
+  ASSERT_EQ(std::system(make.c_str()), 0);
+  const auto refused = Connection::Open({.address = address + mode + other}, Purpose::kRead);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnavailable);
+}
+
 TEST(PostgresConnection, PasswordsAreNotRepeated) {
   for (const char* address :
        {"postgres://muster:s3cret@127.0.0.1:1/x", "host=127.0.0.1 port=1 password=s3cret",

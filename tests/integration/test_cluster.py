@@ -148,7 +148,7 @@ class Together(ServersTest):
     def test_a_cluster_without_what_it_needs_says_so(self):
         for settings, complaint in (({"cluster": {"name": "s_1", "etcd": ["http://127.0.0.1:1"]}}, b"'s_1' is not a name"),
                                     ({"cluster": {"etcd": ["http://127.0.0.1:1"]}}, b"set store.postgres"),
-                                    ({"store": {"postgres": "host=x"}, "cluster": {"etcd": ["http://127.0.0.1:1"]}},
+                                    ({"store": {"postgres": "host=127.0.0.1"}, "cluster": {"etcd": ["http://127.0.0.1:1"]}},
                                      b"set public_url")):
             config = self.cluster.folder / "bad.yaml"
             config.write_text(json.dumps(settings))

@@ -66,6 +66,10 @@ class CheckConfig(ClusterTest):
                               ("musterd", "public_url: muster"), ("musterd", "retention: {logs: 0s}"),
                               ("musterd", f"tls: {{cert: {nothing}, key: {key}}}"),
                               ("musterd", f"tls: {{cert: {cert}, key: {self.cluster.data / 'ca.key'}}}"),
+                              ("musterd", "store: {postgres: 'host=db.example sslmode=require'}"),
+                              ("musterd", "store: {postgres: 'service=muster'}"),
+                              ("musterd", "cluster: {etcd: ['https://127.0.0.1:1']}"),
+                              ("musterd", f"cluster: {{etcd_cert: {cert}}}"),
                               ("muster-agent", "server: muster.example:8440"),
                               ("muster-agent", "server: http://muster.example"), ("muster-agent", f"ca: {nothing}")):
             with self.subTest(program=program, text=text):
@@ -74,6 +78,19 @@ class CheckConfig(ClusterTest):
                 self.assertIn(text.partition(":")[0], complaint)
         self.assertEqual(check_config("musterd", self.write(f"tls: {{cert: {cert}, key: {key}}}\n"))[0], 0)
         self.assertEqual(check_config("musterd", self.write(""), "--public-url", "muster")[0], 2)
+
+    def test_it_warns_of_risks_that_are_taken(self):
+        taken = "store: {postgres: 'host=db.example password=hush', let_the_network_read_and_change_records: true}\n"
+        code, printed, warning = check_config("musterd", self.write(taken))
+        self.assertEqual(code, 0)
+        self.assertIn("let_the_network_read_and_change_records: true", printed)
+        self.assertIn("db.example", warning)
+        self.assertNotIn("hush", printed + warning)
+        cluster = ("public_url: https://127.0.0.1:8440\nstore: {postgres: 'host=127.0.0.1'}\n"
+                   "cluster: {etcd: ['https://e1.example:2379']}\n")
+        code, _, warning = check_config("musterd", self.write(cluster))
+        self.assertEqual(code, 0)
+        self.assertIn("etcd_cert", warning)
 
     def test_flags_win_over_the_file(self):
         code, printed, _ = check_config("musterd", self.write("listen: 127.0.0.1:9000\n"), "--listen", "127.0.0.1:9001")

@@ -66,8 +66,8 @@ Result<> PutRows(sqlite::Database& from, const CopyTable& table, TupleWriter& to
 
 }  // namespace
 
-Result<std::unique_ptr<Filling>> Filling::Begin(const std::string& address, Over over) {
-  auto connection = postgres::Connection::Open(PatientOptions(address), postgres::Purpose::kAppend);
+Result<std::unique_ptr<Filling>> Filling::Begin(const PostgresOptions& to, Over over) {
+  auto connection = postgres::Connection::Open(PatientOptions(to), postgres::Purpose::kAppend);
   if (!connection) return Fail(connection.error());
   std::unique_ptr<Filling> filling(new Filling(std::move(*connection)));
   if (auto held = filling->Hold(over); !held) return Fail(held.error());

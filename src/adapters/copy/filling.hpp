@@ -33,7 +33,7 @@ class Filling {
   // Makes the tables where there are none, and holds them. kConflict: a server leads on the
   // database (always refused), or it holds records (kNothing). kInvalid, kUnavailable as
   // postgres::Connection and postgres::Expand say.
-  static Result<std::unique_ptr<Filling>> Begin(const std::string& address, Over over);
+  static Result<std::unique_ptr<Filling>> Begin(const PostgresOptions& to, Over over);
 
   // Where the records stand that are replaced; zeros when there are none.
   const sqlite::Marks& Before() const { return before_; }

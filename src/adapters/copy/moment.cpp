@@ -44,9 +44,9 @@ Result<std::unique_ptr<sqlite::Database>> NewFile(const std::filesystem::path& f
 
 }  // namespace
 
-Result<std::unique_ptr<Moment>> Moment::Begin(const std::string& address, bool output) {
+Result<std::unique_ptr<Moment>> Moment::Begin(const PostgresOptions& from, bool output) {
   for (int tries = 1;; ++tries) {
-    auto connection = postgres::Connection::Open(PatientOptions(address), postgres::Purpose::kRead);
+    auto connection = postgres::Connection::Open(PatientOptions(from), postgres::Purpose::kRead);
     if (!connection) return Fail(connection.error());
     std::unique_ptr<Moment> moment(new Moment(std::move(*connection)));
     const auto begun = moment->Start(output);

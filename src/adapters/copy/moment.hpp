@@ -17,7 +17,7 @@ class Moment {
  public:
   // With `output`, days that are there now are kept from retention until this is destroyed.
   // kNotFound: there are no records. kConflict: its tables are not of this release.
-  static Result<std::unique_ptr<Moment>> Begin(const std::string& address, bool output);
+  static Result<std::unique_ptr<Moment>> Begin(const PostgresOptions& from, bool output);
 
   // Makes a file of records, which must not be there. It is not synced.
   Result<std::vector<Copied>> TakeRecords(const std::filesystem::path& file,

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "adapters/postgres/options.hpp"
 
@@ -11,9 +10,7 @@ inline constexpr std::uint64_t kBetweenWords = 5000;  // rows from one word of p
 
 // For statements that read or write whole tables. A server that is gone is still noticed, by what
 // it does not acknowledge.
-inline PostgresOptions PatientOptions(const std::string& address) {
-  PostgresOptions options;
-  options.address = address;
+inline PostgresOptions PatientOptions(PostgresOptions options) {
   options.statement = std::chrono::hours(12);
   options.idle_transaction = std::chrono::hours(1);
   return options;

@@ -4,6 +4,7 @@
 
 #include "adapters/etcd/keeper.hpp"
 #include "adapters/etcd/watcher.hpp"
+#include "base/loopback.hpp"
 
 namespace muster {
 
@@ -46,23 +47,42 @@ EtcdCoordinator::Parts::Parts(const std::vector<net::Endpoint>& endpoints,
   });
 }
 
-Result<std::unique_ptr<EtcdCoordinator>> EtcdCoordinator::Make(EtcdOptions options,
-                                                               const Clock& clock) {
-  const auto endpoints = etcd::ParseEndpoints(options.endpoints);
-  if (!endpoints) return Fail(endpoints.error());
+namespace {
+
+Duration TimeoutOf(const EtcdOptions& options) {
+  return options.timeout > Duration(0) ? options.timeout
+                                       : std::min(options.lease / 6, Duration(500));
+}
+
+}  // namespace
+
+Result<> EtcdCoordinator::Check(const EtcdOptions& options) {
+  if (const auto endpoints = etcd::ParseEndpoints(options.endpoints); !endpoints)
+    return Fail(endpoints.error());
   if (options.prefix.empty())
     return Fail(ErrorCode::kInvalid, "etcd: the prefix is empty; expected one like /muster/");
-  if (!options.prefix.ends_with('/')) options.prefix += '/';
   if (options.lease < std::chrono::seconds(1) || options.lease > std::chrono::hours(1))
     return Fail(ErrorCode::kInvalid, "etcd: a lease lasts 1s to 1h, not {}",
                 FormatDuration(options.lease));
-  const Duration timeout =
-      options.timeout > Duration(0) ? options.timeout : std::min(options.lease / 6, Duration(500));
-  if (timeout > options.lease / 4)
+  if (TimeoutOf(options) > options.lease / 4)
     return Fail(ErrorCode::kInvalid,
                 "etcd: a request may take {} of a lease of {}; give it a quarter at most",
-                FormatDuration(timeout), FormatDuration(options.lease));
-  auto parts = std::make_unique<Parts>(*endpoints, options, timeout, clock);
+                FormatDuration(TimeoutOf(options)), FormatDuration(options.lease));
+  return {};
+}
+
+bool EtcdCoordinator::LeavesTheMachine(const std::vector<std::string>& endpoints) {
+  const auto parsed = etcd::ParseEndpoints(endpoints);
+  return parsed && std::ranges::any_of(
+                       *parsed, [](const auto& endpoint) { return !IsLoopback(endpoint.host); });
+}
+
+Result<std::unique_ptr<EtcdCoordinator>> EtcdCoordinator::Make(EtcdOptions options,
+                                                               const Clock& clock) {
+  if (auto good = Check(options); !good) return Fail(good.error());
+  if (!options.prefix.ends_with('/')) options.prefix += '/';
+  const auto endpoints = etcd::ParseEndpoints(options.endpoints);
+  auto parts = std::make_unique<Parts>(*endpoints, options, TimeoutOf(options), clock);
   return std::unique_ptr<EtcdCoordinator>(new EtcdCoordinator(std::move(parts)));
 }
 

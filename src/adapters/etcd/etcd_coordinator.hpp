@@ -21,8 +21,12 @@ namespace muster {
 // way, unless called from there. What became of them shows in the callbacks and in Trouble.
 class EtcdCoordinator final : public Coordinator {
  public:
-  // Starts, whether or not etcd can be reached. kInvalid: an option makes no sense. `clock`
-  // outlives it.
+  // kInvalid: an option makes no sense, or an endpoint would be reached over a network in plain
+  // text.
+  static Result<> Check(const EtcdOptions& options);
+  // Whether an endpoint is not on this machine.
+  static bool LeavesTheMachine(const std::vector<std::string>& endpoints);
+  // Starts, whether or not etcd can be reached. kInvalid as Check says. `clock` outlives it.
   static Result<std::unique_ptr<EtcdCoordinator>> Make(EtcdOptions options, const Clock& clock);
   // Resigns and ends the lease, so that others need not wait; takes no longer than two requests may
   // take. Not from a callback.

@@ -9,7 +9,7 @@
 namespace muster {
 
 struct EtcdOptions {
-  std::vector<std::string> endpoints;  // "https://etcd1:2379"; the port defaults to 2379
+  std::vector<std::string> endpoints;  // "https://etcd1:2379"; http:// for loopback only
 
   std::string ca_pem = {};    // whom to believe; the system's CAs when empty
   std::string cert_pem = {};  // shown to etcd, with its key; none when empty

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "adapters/etcd/messages.hpp"
+#include "base/loopback.hpp"
 
 namespace muster::etcd {
 namespace {
@@ -47,11 +48,16 @@ class Lines {
 
 Result<std::vector<net::Endpoint>> ParseEndpoints(const std::vector<std::string>& urls) {
   if (urls.empty())
-    return Fail(ErrorCode::kInvalid, "etcd: no endpoint is given; expected http://host:2379");
+    return Fail(ErrorCode::kInvalid, "etcd: no endpoint is given; expected https://host:2379");
   std::vector<net::Endpoint> endpoints;
   for (const std::string& url : urls) {
     auto parsed = net::ParseEndpoint(url, "2379");
     if (!parsed) return Fail(ErrorCode::kInvalid, "etcd: {}", parsed.error().message);
+    if (!parsed->tls && !IsLoopback(parsed->host))
+      return Fail(ErrorCode::kInvalid,
+                  "{}: plain http:// is for loopback alone: who is on the network between could "
+                  "decide who leads. Write https://{}:{}, with etcd_ca, etcd_cert and etcd_key",
+                  url, parsed->host, parsed->port);
     parsed->program = "etcd";
     endpoints.push_back(std::move(*parsed));
   }

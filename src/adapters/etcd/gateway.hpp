@@ -16,7 +16,7 @@
 
 namespace muster::etcd {
 
-// kInvalid says what is wrong with an address.
+// kInvalid says what is wrong with an address, or that it is plain http:// and not loopback.
 Result<std::vector<net::Endpoint>> ParseEndpoints(const std::vector<std::string>& urls);
 
 // One thread's way to etcd: stays with the endpoint that last answered, and goes on to the next

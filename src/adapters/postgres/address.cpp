@@ -1,27 +1,9 @@
 #include "adapters/postgres/address.hpp"
 
-#include <libpq-fe.h>
-#include <map>
-#include <memory>
+#include "adapters/postgres/protection.hpp"
 
 namespace muster::postgres {
 namespace {
-
-// What the address itself says.
-Result<std::map<std::string, std::string>> Said(const std::string& address) {
-  char* problem = nullptr;
-  std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> options(
-      PQconninfoParse(address.c_str(), &problem), PQconninfoFree);
-  if (problem != nullptr) PQfreemem(problem);  // it repeats what it could not read
-  if (!options)
-    return Fail(ErrorCode::kInvalid,
-                "postgres: cannot read the address of the database; write it as "
-                "postgres://USER@HOST:PORT/DATABASE, with special characters as %XX");
-  std::map<std::string, std::string> said;
-  for (const auto* option = options.get(); option->keyword != nullptr; ++option)
-    if (option->val != nullptr) said.emplace(option->keyword, option->val);
-  return said;
-}
 
 // Every read of Muster is a walk along an index, so plans that begin with a whole table, or that
 // sort or hash one, are never wanted: not on tables without statistics either.
@@ -42,28 +24,45 @@ std::string SessionSettings(const PostgresOptions& options, Purpose purpose) {
 
 }  // namespace
 
+Result<> CheckProtection(const PostgresOptions& options) {
+  const auto address = KeywordsOf(options.address);
+  if (!address) return Fail(address.error());
+  const std::string host = options.allow_unprotected ? "" : UnprotectedHost(*address);
+  if (host.empty()) return {};
+  return Fail(ErrorCode::kInvalid,
+              "postgres: '{}' is reached over a network, and the address does not have its "
+              "certificate verified: who is in between could read and change all records. Write "
+              "sslmode=verify-full and sslrootcert=FILE into the address. To take that risk "
+              "instead, set store.let_the_network_read_and_change_records: true",
+              host);
+}
+
 Result<ConnectionParameters> ParametersOf(const PostgresOptions& options, Purpose purpose) {
-  auto said = Said(options.address);
-  if (!said) return Fail(said.error());
-  const std::string settings = SessionSettings(options, purpose) + " " + (*said)["options"];
-  const std::pair<const char*, std::string> all[] = {
-      {"connect_timeout", std::to_string(options.connect.count())},
-      {"keepalives_idle", "5"},
-      {"keepalives_interval", "2"},
-      {"keepalives_count", "3"},
-      {"tcp_user_timeout", std::to_string(options.silence.count())},
-      {"target_session_attrs", "primary"},
-      {"application_name", "musterd"},
-      {"dbname", options.address},  // libpq reads it here and goes on; later names win
-      {"client_encoding", "UTF8"},
-      {"options", settings},
+  if (auto good = CheckProtection(options); !good) return Fail(good.error());
+  Keywords all = *KeywordsOf(options.address);
+  const std::string secret = all["password"];
+  const auto otherwise = [&](const char* name, std::string value) {
+    all.try_emplace(name, std::move(value));
   };
+  otherwise("connect_timeout", std::to_string(options.connect.count()));
+  otherwise("keepalives_idle", "5");
+  otherwise("keepalives_interval", "2");
+  otherwise("keepalives_count", "3");
+  otherwise("tcp_user_timeout", std::to_string(options.silence.count()));
+  otherwise("target_session_attrs", "primary");
+  otherwise("application_name", "musterd");
+  otherwise("sslmode", "prefer");
+  all["client_encoding"] = "UTF8";
+  all["options"] = SessionSettings(options, purpose) + " " + all["options"];
+  // Where there is a Kerberos ticket it would come before TLS, and no certificate would be
+  // verified.
+  all["gssencmode"] = "disable";
   ConnectionParameters parameters;
   for (const auto& [name, value] : all) {
-    parameters.names.emplace_back(name);
+    parameters.names.push_back(name);
     parameters.values.push_back(value);
   }
-  parameters.secret = (*said)["password"];
+  parameters.secret = secret;
   return parameters;
 }
 

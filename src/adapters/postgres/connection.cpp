@@ -86,7 +86,7 @@ Result<std::unique_ptr<Connection>> Connection::Open(const PostgresOptions& opti
   names.push_back(nullptr);
   values.push_back(nullptr);
   std::unique_ptr<Connection> connection(new Connection(
-      PQconnectdbParams(names.data(), values.data(), 1), options, std::move(parameters->secret)));
+      PQconnectdbParams(names.data(), values.data(), 0), options, std::move(parameters->secret)));
   if (connection->handle_ == nullptr) return Fail(ErrorCode::kUnavailable, "out of memory");
   if (PQstatus(connection->handle_) != CONNECTION_OK)
     return Fail(ErrorCode::kUnavailable, "cannot connect: {}",

@@ -10,6 +10,9 @@ struct PostgresOptions {
   // postgres://user@host:port/database?sslmode=verify-full&… or "host=… dbname=…", as libpq reads
   // it. What it says wins over the defaults below. Its password never shows in messages.
   std::string address;
+  // Off loopback the address must have the server's certificate verified (sslmode=verify-ca or
+  // verify-full), unless this says that people on the network may read and change all records.
+  bool allow_unprotected = false;
   std::size_t readers = 4;                           // connections for reads at the same time
   std::chrono::seconds connect{3};                   // for each host that the address names
   std::chrono::milliseconds statement{30'000};       // one statement

@@ -50,6 +50,8 @@ Result<std::unique_ptr<Foundation>> Foundation::Lay(Config config) {
   const auto listen = ParseListen(config.listen);
   if (!listen) return Fail(listen.error());
   if (const auto good = CheckFolder(config); !good) return Fail(good.error());
+  if (const auto good = CheckBackends(config); !good) return Fail(good.error());
+  for (const auto& warning : BackendWarnings(config)) spdlog::warn("{}", warning);
   const auto disk_floor = ParseDiskFloor(config.disk_floor);
   if (!disk_floor) return Fail(disk_floor.error());
   auto made = std::make_unique<Foundation>(

@@ -105,7 +105,7 @@ Result<> AddPostgres(archive::Writer& writer, const BackupOptions& options) {
 
 Result<> AddAll(archive::Writer& writer, const BackupOptions& options) {
   const auto kept =
-      options.postgres.empty() ? AddFolder(writer, options) : AddPostgres(writer, options);
+      options.postgres.address.empty() ? AddFolder(writer, options) : AddPostgres(writer, options);
   if (!kept) return kept;
   const auto plain = PlainFiles(options.data);
   if (!plain) return Fail(plain.error());
@@ -116,7 +116,7 @@ Result<> AddAll(archive::Writer& writer, const BackupOptions& options) {
 
 Result<> CheckFolder(const BackupOptions& options) {
   const auto& data = options.data;
-  if (options.postgres.empty()) {
+  if (options.postgres.address.empty()) {
     if (auto here = CheckNotMoved(data); !here) return here;
     if (fs::exists(data / sqlite::kRecordsFile)) return {};
     return Fail(ErrorCode::kNotFound, "{} is not the data folder of a musterd: it has no {}{}",

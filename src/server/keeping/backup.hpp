@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "adapters/archive/manifest.hpp"
+#include "adapters/postgres/options.hpp"
 #include "base/instant.hpp"
 #include "base/result.hpp"
 
@@ -17,9 +18,9 @@ using BackupProgress = std::function<void(std::string_view what, std::uint64_t r
 struct BackupOptions {
   std::filesystem::path data;
   std::filesystem::path file;
-  std::string postgres;  // address of the records; "": they are in the folder
-  bool logs = false;     // also the output of tasks
-  bool force = false;    // replace the file
+  PostgresOptions postgres;  // where the records are; without an address: in the folder
+  bool logs = false;         // also the output of tasks
+  bool force = false;        // replace the file
   BackupProgress progress = {};
 };
 
@@ -32,8 +33,8 @@ Result<archive::Manifest> MakeBackup(const BackupOptions& options, WallTime now)
 struct RestoreOptions {
   std::filesystem::path file;
   std::filesystem::path data;
-  std::string postgres;  // address of the database for the records; "": they go into the folder
-  bool force = false;    // replace what is in the folder, and in the database
+  PostgresOptions postgres;  // where the records go; without an address: into the folder
+  bool force = false;        // replace what is in the folder, and in the database
   BackupProgress progress = {};
 };
 

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "server/command_line.hpp"
 #include "server/keeping/backup.hpp"
+#include "server/stores.hpp"
 
 namespace muster::server {
 namespace {
@@ -50,7 +51,8 @@ int BackupMain(int argc, char** argv) {
   const auto settings = SettingsOf(data, config);
   if (!settings) return Complain(settings.error());
   options.data = settings->data;
-  options.postgres = settings->store.postgres;
+  options.postgres = PostgresOptionsOf(settings->store);
+  WarnOfBackends(*settings);
   options.progress = ProgressLine();
   ::umask(077);
   const auto manifest = MakeBackup(options, SystemClock().Read().wall);
@@ -86,7 +88,8 @@ int RestoreMain(int argc, char** argv) {
   const auto settings = SettingsOf(data, config);
   if (!settings) return Complain(settings.error());
   options.data = settings->data;
-  options.postgres = settings->store.postgres;
+  options.postgres = PostgresOptionsOf(settings->store);
+  WarnOfBackends(*settings);
   options.progress = ProgressLine();
   ::umask(077);
   const auto restored = RestoreBackup(options, SystemClock().Read().wall);
@@ -99,7 +102,7 @@ int RestoreMain(int argc, char** argv) {
               static_cast<unsigned long long>(restored->term + 1),
               static_cast<unsigned long long>(restored->id_space));
   PrintParts(restored->manifest);
-  if (!options.postgres.empty())
+  if (!options.postgres.address.empty())
     std::printf(
         "Records%s are in the database, keys in the folder. Start the other servers of the cluster "
         "again too: they have the same keys.\n",

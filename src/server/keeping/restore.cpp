@@ -107,7 +107,7 @@ Result<archive::Manifest> Unpack(const RestoreOptions& options, const fs::path& 
 
 // Nothing when the records go into the folder.
 Result<std::unique_ptr<copy::Filling>> HoldDatabase(const RestoreOptions& options) {
-  if (options.postgres.empty()) return nullptr;
+  if (options.postgres.address.empty()) return nullptr;
   auto filling =
       copy::Filling::Begin(options.postgres, options.force ? copy::Filling::Over::kRecords
                                                            : copy::Filling::Over::kNothing);

@@ -3,10 +3,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include "adapters/postgres/address.hpp"
+#include "adapters/postgres/protection.hpp"
 #include "adapters/system/system_clock.hpp"
 #include "server/command_line.hpp"
 #include "server/keeping/store_copy.hpp"
+#include "server/stores.hpp"
 
 namespace muster::server {
 namespace {
@@ -17,13 +18,14 @@ constexpr const char* kHelp =
     "Afterwards set\nstore.postgres in the server's settings and start it with the same folder: "
     "hosts, runs, triggers,\nsecrets, tokens and the audit trail go on where they were.\n\n"
     "Examples:\n"
-    "  musterd store copy --data /var/lib/muster --to postgres://muster@db.example/muster\n"
+    "  musterd store copy --data /var/lib/muster --to postgres:///muster     (on this machine)\n"
     "  musterd store copy --config /etc/muster/musterd.yaml     (data and store.postgres of it)";
 
 // An address with a password is not repeated.
 std::string Shown(const std::string& address) {
-  const auto read = postgres::ParametersOf({.address = address}, postgres::Purpose::kRead);
-  return read && read->secret.empty() ? address : "…    # the address of the copy";
+  const auto words = postgres::KeywordsOf(address);
+  const bool secret = !words || words->contains("password") || words->contains("sslpassword");
+  return secret ? "…    # the address of the copy" : address;
 }
 
 std::uint64_t Sum(const std::vector<copy::Copied>& parts) {
@@ -50,7 +52,7 @@ void Print(const StoreCopyOptions& options, const StoreCopyOutcome& outcome) {
       "and start it with %s, which keeps the keys. Its muster.db and logs/ are not used any more: "
       "remove them when all is well.\n",
       static_cast<Number>(outcome.term), static_cast<Number>(outcome.number),
-      Shown(options.to).c_str(), options.data.c_str());
+      Shown(options.to.address).c_str(), options.data.c_str());
 }
 
 }  // namespace
@@ -60,26 +62,29 @@ int StoreMain(int argc, char** argv) {
   app.require_subcommand(1);
   CLI::App& copying = *app.add_subcommand("copy", kHelp);
   StoreCopyOptions options;
+  std::string to;
   std::string data;
   std::string config_file;
   bool without_logs = false;
   copying.add_option("--data", data, "Data folder to copy (default /var/lib/muster, MUSTER_DATA)");
-  copying.add_option("--to", options.to,
+  copying.add_option("--to", to,
                      "The database: postgres://… without records (default: store.postgres of the "
                      "settings)");
   copying.add_option("--config", config_file, "The server's settings (MUSTER_CONFIG)")
       ->envname("MUSTER_CONFIG");
   copying.add_flag("--without-logs", without_logs, "Leave out the output of tasks");
   if (const auto wrong = ParseWords(app, argc, argv)) return *wrong;
-  const auto config = SettingsOf(data, config_file);
+  auto config = SettingsOf(data, config_file);
   if (!config) return Complain(config.error());
+  if (!to.empty()) config->store.postgres = to;
   options.data = config->data;
   options.logs = !without_logs;
-  if (options.to.empty()) options.to = config->store.postgres;
-  if (options.to.empty())
+  options.to = PostgresOptionsOf(config->store);
+  if (options.to.address.empty())
     return Complain({ErrorCode::kInvalid,
                      "say where to: --to postgres://USER@HOST/DATABASE, or --config FILE with "
                      "store.postgres"});
+  WarnOfBackends(*config);
   ::umask(077);
   options.progress = ProgressLine();
   const auto outcome = CopyStore(options, SystemClock().Read().wall);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "adapters/copy/filling.hpp"
+#include "adapters/postgres/options.hpp"
 #include "base/instant.hpp"
 #include "base/result.hpp"
 
@@ -12,8 +13,8 @@ namespace muster::server {
 
 struct StoreCopyOptions {
   std::filesystem::path data;
-  std::string to;    // address of a PostgreSQL database without records
-  bool logs = true;  // also the output of tasks
+  PostgresOptions to;  // a PostgreSQL database without records
+  bool logs = true;    // also the output of tasks
   copy::Progress progress;
 };
 
