@@ -14,7 +14,7 @@
 namespace muster::agent {
 namespace {
 
-constexpr uid_t kNobody = 65534;
+constexpr uid_t kOwner = 65534;  // of the destination
 constexpr std::string_view kContent = "known content";
 
 class Placings : public testing::TestWithParam<PathWalk::Way> {
@@ -28,13 +28,13 @@ class Placings : public testing::TestWithParam<PathWalk::Way> {
   }
 
   std::string Path(const std::string& name) const { return (folder_.Path() / name).string(); }
-  void Give(const std::string& name, uid_t owner = kNobody) const {
+  void Give(const std::string& name, uid_t owner = kOwner) const {
     ASSERT_EQ(::lchown(Path(name).c_str(), owner, owner), 0);
   }
   Placing Place(const std::string& name = "place") const {
     return Placing(FindAccount("").value(), Path(name), GetParam());
   }
-  static Looks Mode(std::uint32_t mode, uid_t owner = kNobody) { return {mode, {owner, owner}}; }
+  static Looks Mode(std::uint32_t mode, uid_t owner = kOwner) { return {mode, {owner, owner}}; }
   void WriteFile(const std::string& name, mode_t mode) const {
     std::ofstream(Path(name)) << kContent;
     ASSERT_EQ(::chmod(Path(name).c_str(), mode), 0);
@@ -99,7 +99,7 @@ TEST_P(Placings, AFileWithASecondNameIsNotGivenAway) {
   EXPECT_EQ(placing.Write("file", kContent, Mode(0644)).value(), Placed::kReplaced);
   EXPECT_EQ(StatusOf("private/file").st_uid, 0U);
   EXPECT_EQ(StatusOf("private/file").st_mode & 07777U, 0600U);
-  EXPECT_EQ(StatusOf("place/file").st_uid, kNobody);
+  EXPECT_EQ(StatusOf("place/file").st_uid, kOwner);
 }
 
 TEST_P(Placings, AFileOfAnotherUserIsReplacedInsteadOfTakenOver) {
@@ -116,7 +116,7 @@ TEST_P(Placings, AFileOfOnesOwnIsSetRight) {
   WriteFile("place/file", 0600);
   auto placing = Place();
   EXPECT_TRUE(IsThere(placing, Mode(0644)).value());
-  EXPECT_EQ(StatusOf("place/file").st_uid, kNobody);
+  EXPECT_EQ(StatusOf("place/file").st_uid, kOwner);
   EXPECT_EQ(StatusOf("place/file").st_mode & 07777U, 0644U);
 }
 
@@ -128,7 +128,7 @@ TEST_P(Placings, MakesFoldersAndFilesWithTheirLooks) {
             Placed::kNew)
       << "a name too long for a temporary one beside it";
   EXPECT_EQ(StatusOf("new").st_mode & 07777U, 0750U);
-  EXPECT_EQ(StatusOf("new/sub").st_uid, kNobody);
+  EXPECT_EQ(StatusOf("new/sub").st_uid, kOwner);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(Path("new/sub")), {}), 1);
 }
 
