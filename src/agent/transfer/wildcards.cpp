@@ -42,10 +42,11 @@ class Expansion {
       return Descend(fmt::format("{}/{}", at, parts_[next]), next + 1);
     for (const auto& name : NamesOf(at.empty() ? "/" : at)) {
       if (!MatchesName(parts_[next], name)) continue;
+      const std::string path = fmt::format("{}/{}", at, name);
       if (next + 1 == parts_.size())
-        Found(at + "/" + name);
+        Found(path);
       else
-        Descend(at + "/" + name, next + 1);
+        Descend(path, next + 1);
     }
   }
 

@@ -132,11 +132,13 @@ TEST_P(Placings, MakesFoldersAndFilesWithTheirLooks) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(Path("new/sub")), {}), 1);
 }
 
+std::string NameOfWay(const testing::TestParamInfo<PathWalk::Way>& way) {
+  return way.param == PathWalk::Way::kKernel ? "Kernel" : "Stepwise";
+}
+
 INSTANTIATE_TEST_SUITE_P(Placing, Placings,
                          testing::Values(PathWalk::Way::kKernel, PathWalk::Way::kStepwise),
-                         [](const testing::TestParamInfo<PathWalk::Way>& info) {
-                           return info.param == PathWalk::Way::kKernel ? "Kernel" : "Stepwise";
-                         });
+                         NameOfWay);
 
 }  // namespace
 }  // namespace muster::agent
