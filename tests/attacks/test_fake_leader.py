@@ -84,9 +84,9 @@ class FakeLeaderTest(unittest.TestCase):
 
     def test_leader_sees_no_credential(self):
         """Even a leader with every proof learns of a caller who it is, not the token."""
-        cluster = self.cluster.get("/status")["cluster"]
-        fake = FakeLeader(*self.member_certificate(),
-                          frame=leader_welcome(TERM, sign_ticket(self.cluster.data, cluster, TERM, "evil")))
+        status = self.cluster.get("/status")
+        ticket = sign_ticket(self.cluster.data, status["cluster"], status["term"], "evil")
+        fake = FakeLeader(*self.member_certificate(), frame=leader_welcome(status["term"], ticket))
         self.usurp(fake)
         wait_until("the server follows", lambda: self.cluster.server.ready() is None)
         self.assertNotEqual(self.call(), 200)

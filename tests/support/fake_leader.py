@@ -28,7 +28,11 @@ def _b64(text):
 
 def _ask(etcd, verb, body):
     request = urllib.request.Request(f"{etcd.clients[0]}/v3/kv/{verb}", json.dumps(body).encode(), method="POST")
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    context = None
+    if "etcd_ca" in etcd.settings:
+        context = ssl.create_default_context(cafile=etcd.settings["etcd_ca"])
+        context.load_cert_chain(etcd.settings["etcd_cert"], etcd.settings["etcd_key"])
+    with urllib.request.urlopen(request, timeout=10, context=context) as answer:
         answer.read()
 
 
@@ -58,7 +62,7 @@ class FakeLeader:
                 threading.Thread(target=self._listen, args=(connection,), daemon=True).start()
 
     def _listen(self, connection):
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError), connection:
             connection.settimeout(60)
             if self._tls:
                 try:
@@ -66,6 +70,10 @@ class FakeLeader:
                 except (OSError, ssl.SSLError):
                     self.refused += 1
                     return
+            self._hear(connection)
+
+    def _hear(self, connection):
+        with connection:
             place = len(self.heard)
             self.heard.append(b"")
             while piece := connection.recv(65536):
