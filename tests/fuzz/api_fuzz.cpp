@@ -29,6 +29,7 @@ class Listener final : public muster::net::HttpExchange {
   void OnGone(std::function<void()>) override {}
   void BeginSized(int, muster::net::Headers, std::uint64_t) override {}
   void OnRoom(std::size_t, std::function<void()>) override {}
+  void Keep(std::shared_ptr<void>) override {}
   void ReadBody(std::function<void(muster::net::BodyPiece)>) override {}
 };
 

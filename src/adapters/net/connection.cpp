@@ -78,10 +78,18 @@ void Connection::OnShaken() {
   Read();
 }
 
+// Large reads only for a body that is being taken: a request that is refused, or promises a byte
+// and never sends it, costs no more than its head.
+std::size_t Connection::ReadSize() const {
+  if (in_body_ && reader_)
+    return std::clamp<std::uint64_t>(reader_->BodyLength(), kReadSize, kBodyReadSize);
+  return exchange_ && exchange_->on_body ? kBodyReadSize : kReadSize;
+}
+
 void Connection::Read() {
   if (reading_) return;
   reading_ = true;
-  const std::size_t size = in_body_ || body_left_ > 0 ? kBodyReadSize : kReadSize;
+  const std::size_t size = ReadSize();
   if (landing_size_ != size) {
     landing_ = std::make_unique_for_overwrite<char[]>(size);
     landing_size_ = size;
@@ -116,12 +124,14 @@ void Connection::OnRead(error_code error, std::size_t bytes) {
 
 void Connection::Parse() {
   if (!reader_) {
-    reader_.emplace(limits(), core_->handlers().streams_body);
+    reader_.emplace(limits(), core_->handlers().streams_body, true);
     SetDeadline(limits().header_timeout);
   }
   switch (reader_->Feed(in_)) {
     case RequestReader::State::kHead:
       break;
+    case RequestReader::State::kJudge:
+      return JudgeBody();
     case RequestReader::State::kBody:
       OnBodyAwaited();
       break;
@@ -133,6 +143,48 @@ void Connection::Parse() {
       return Refuse(reader_->status(), "invalid", reader_->reason());
   }
   Read();
+}
+
+// Whoever is turned away whatever it asks for is not asked for its body.
+void Connection::JudgeBody() {
+  HttpRequest head = Described(reader_->Head());
+  if (over_limit_ || PathOf(head.target) == core_->options().link_path || !Admit())
+    return WithholdBody();
+  const auto& judge = core_->handlers().judge_body;
+  if (!judge) return OnVerdict({.known_caller = true});
+  const bool asked = core_->Guard([&] {
+    judge(head, [weak = weak_from_this()](BodyVerdict verdict) {
+      const auto self = weak.lock();
+      // Meanwhile its time may have run out.
+      if (self && self->phase_ == Phase::kReading && self->reader_)
+        self->OnVerdict(std::move(verdict));
+    });
+  });
+  if (!asked && phase_ == Phase::kReading && reader_)
+    Refuse(500, "internal", "the request could not be judged");
+}
+
+void Connection::OnVerdict(BodyVerdict verdict) {
+  if (verdict.refuse) {
+    refuse_ = std::move(verdict.refuse);
+    return WithholdBody();
+  }
+  const std::size_t most = verdict.known_caller
+                               ? limits().max_body
+                               : std::min(limits().max_body, limits().max_open_body);
+  if (!reader_->Permit(most)) return Refuse(reader_->status(), "invalid", reader_->reason());
+  // What a read lands in and what it is parsed from count too.
+  const auto length = static_cast<std::size_t>(reader_->BodyLength());
+  room_ = core_->bodies().Take(length + 2 * std::min(length, kBodyReadSize), verdict.known_caller);
+  if (!room_)
+    return Refuse(503, "unavailable", "too many requests are being read; try again shortly",
+                  {{"Retry-After", "1"}});
+  Parse();
+}
+
+void Connection::WithholdBody() {
+  body_left_ = std::max<std::uint64_t>(reader_->BodyLength(), 1);
+  OnRequest();
 }
 
 void Connection::OnBodyAwaited() {
@@ -204,20 +256,26 @@ bool Connection::Admit() {
 }
 
 void Connection::Serve(Request request, ExchangeState::RequestTraits traits) {
-  HttpRequest plain = PlainRequest(std::move(request));
-  plain.remote = remote_;
-  plain.tls = socket_.ssl() != nullptr;
-  plain.peer_key = peer_key_;
-  plain.peer_server = peer_server_;
-
+  HttpRequest plain = Described(PlainRequest(std::move(request)));
   phase_ = Phase::kAnswering;
   deadline_ = kNever;
   exchange_ = std::make_shared<ExchangeState>(traits);
   exchange_->body_left = body_left_ > 0;
+  if (room_) exchange_->Keep(std::exchange(room_, nullptr));
   auto exchange = std::make_shared<Exchange>(core_->loop(), weak_from_this(), exchange_);
   Read();
+  const auto refuse = std::exchange(refuse_, nullptr);
+  const auto& handle = refuse ? refuse : core_->handlers().on_http;
   // When the handler throws, the exchange goes unanswered, which answers 500.
-  core_->Guard([&] { core_->handlers().on_http(std::move(plain), std::move(exchange)); });
+  core_->Guard([&] { handle(std::move(plain), std::move(exchange)); });
+}
+
+HttpRequest Connection::Described(HttpRequest request) const {
+  request.remote = remote_;
+  request.tls = socket_.ssl() != nullptr;
+  request.peer_key = peer_key_;
+  request.peer_server = peer_server_;
+  return request;
 }
 
 void Connection::BecomeLink(const Request& request, ExchangeState::RequestTraits traits) {
@@ -227,7 +285,8 @@ void Connection::BecomeLink(const Request& request, ExchangeState::RequestTraits
     return Answer(ErrorResponse(403, "denied", "a link needs TLS and a client certificate"),
                   traits);
   }
-  if (!beast::websocket::is_upgrade(request) || in_.size() > 0 || sending_) {
+  // A body that is not read would be taken for the first frame.
+  if (!beast::websocket::is_upgrade(request) || in_.size() > 0 || body_left_ > 0 || sending_) {
     traits.keep_alive = false;
     return Answer(ErrorResponse(400, "invalid", "only WebSocket links are served here"), traits);
   }
@@ -247,9 +306,12 @@ void Connection::Answer(HttpResponse response, ExchangeState::RequestTraits trai
   Flush(*exchange_);
 }
 
-void Connection::Refuse(int status, std::string_view code, std::string_view message) {
+void Connection::Refuse(int status, std::string_view code, std::string_view message,
+                        Headers headers) {
   HttpResponse response = ErrorResponse(status, code, message);
+  for (auto& header : headers) response.headers.push_back(std::move(header));
   reader_.reset();
+  room_.reset();
   in_body_ = false;
   in_.clear();
   Answer(std::move(response), {.keep_alive = false});
@@ -265,7 +327,10 @@ void Connection::Flush(const ExchangeState& state) {
 }
 
 void Connection::Enqueue(Outgoing out) {
-  for (std::string& piece : out.pieces) queued_.push_back(std::move(piece));
+  for (std::string& piece : out.pieces) {
+    pending_ += piece.size();
+    queued_.push_back(std::move(piece));
+  }
   queued_streamed_ += out.streamed;
   if (!sending_) Send();
 }
@@ -299,6 +364,7 @@ void Connection::Send() {
 
 void Connection::OnSent(error_code error) {
   if (error) return OnGone();
+  for (const std::string& piece : in_flight_) pending_ -= piece.size();
   in_flight_.clear();
   if (exchange_) exchange_->unsent -= in_flight_streamed_;
   if (phase_ == Phase::kAnswering) deadline_ = kNever;
@@ -351,10 +417,16 @@ void Connection::Drop() {
     exchange->on_body = nullptr;
   }
   socket_.Close();
+  room_.reset();
+  refuse_ = nullptr;
   auto self = shared_from_this();
   if (std::exchange(newcomer_, false)) core_->NewcomerLeft();
   if (std::exchange(admitted_, false)) core_->Release(SourceOf(remote_));
   Forget();
+}
+
+std::size_t Connection::UnreadAnswer() const {
+  return std::max(pending_, exchange_ ? exchange_->unsent.load() : 0);
 }
 
 void Connection::Drain() {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/net/body_budget.hpp"
 #include "adapters/net/exchange.hpp"
 #include "adapters/net/request_reader.hpp"
 #include "adapters/net/server_core.hpp"
@@ -33,6 +34,8 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
   void Sweep(MonoTime now) override;
   void Drain() override;
   void Drop() override;
+  std::size_t UnreadAnswer() const override;
+  void CutAnswer() override { OnGone(); }
 
  private:
   enum class Phase { kGreeting, kHandshake, kReading, kAnswering, kLingering, kClosed };
@@ -42,9 +45,13 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
   void Shake();
   void OnShaken();
 
+  std::size_t ReadSize() const;
   void Read();
   void OnRead(error_code error, std::size_t bytes);
   void Parse();
+  void JudgeBody();
+  void OnVerdict(BodyVerdict verdict);
+  void WithholdBody();
   void OnBodyAwaited();
   void OnStreamedRequest();
   void FillBody();
@@ -53,7 +60,8 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
   bool Admit();
   void Serve(Request request, ExchangeState::RequestTraits traits);
   void BecomeLink(const Request& request, ExchangeState::RequestTraits traits);
-  void Refuse(int status, std::string_view code, std::string_view message);
+  HttpRequest Described(HttpRequest request) const;
+  void Refuse(int status, std::string_view code, std::string_view message, Headers headers = {});
   void Answer(HttpResponse response, ExchangeState::RequestTraits traits);
 
   void Enqueue(Outgoing out);
@@ -76,7 +84,9 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
   bool admitted_ = false;        // counted for its address
   bool in_body_ = false;         // the deadline is that of the body
   bool continue_ = false;        // say "100 Continue" once the streamed body is wanted
-  std::uint64_t body_left_ = 0;  // of a streamed body, what was not handed over
+  std::uint64_t body_left_ = 0;  // of a streamed or refused body, what was not handed over
+  BodyBudget::Room room_;        // of a body until its exchange has it; shared with the budget
+  std::function<void(HttpRequest, std::shared_ptr<HttpExchange>)> refuse_;  // in place of on_http
   MonoTime since_;
   MonoTime deadline_ = kNever;
   std::string remote_;
@@ -89,6 +99,7 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
   std::optional<RequestReader> reader_;
   std::vector<std::string> queued_;
   std::vector<std::string> in_flight_;
+  std::size_t pending_ = 0;  // bytes of both
   std::size_t queued_streamed_ = 0;
   std::size_t in_flight_streamed_ = 0;
   std::shared_ptr<ExchangeState> exchange_;  // shared with the Exchange the program holds

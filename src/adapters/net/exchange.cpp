@@ -76,6 +76,11 @@ bool ExchangeState::Abandon() {
   return Wake();
 }
 
+void ExchangeState::Keep(std::shared_ptr<void> held) {
+  base::Lock lock(mutex_);
+  kept_.push_back(std::move(held));
+}
+
 Outgoing ExchangeState::Take() {
   base::Lock lock(mutex_);
   woken_ = false;

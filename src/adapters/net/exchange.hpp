@@ -49,6 +49,8 @@ class ExchangeState {
   Outgoing Take() EXCLUDES(mutex_);
   bool keep_alive() const { return traits_.keep_alive; }
   void Forget() { on_gone = on_room = nullptr, on_body = nullptr; }
+  // From any thread; kept until this state goes.
+  void Keep(std::shared_ptr<void> held) EXCLUDES(mutex_);
 
   std::atomic<bool> gone{false};
   std::atomic<std::size_t> unsent{0};
@@ -74,6 +76,7 @@ class ExchangeState {
   std::uint64_t left_ GUARDED_BY(mutex_) = 0;  // of a sized answer
   std::string head_ GUARDED_BY(mutex_);
   std::string body_ GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<void>> kept_ GUARDED_BY(mutex_);  // shared with whom it is counted by
 };
 
 class Exchange final : public HttpExchange {
@@ -92,6 +95,7 @@ class Exchange final : public HttpExchange {
   void BeginSized(int status, Headers headers, std::uint64_t length) override;
   void OnRoom(std::size_t below, std::function<void()> room) override;
   void ReadBody(std::function<void(BodyPiece)> taken) override;
+  void Keep(std::shared_ptr<void> held) override { state_->Keep(std::move(held)); }
 
  private:
   void WakeIf(bool needed);

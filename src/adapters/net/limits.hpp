@@ -22,11 +22,18 @@ struct ServerLimits {
   std::size_t max_handshakes = 500;
 
   // Requests.
-  std::size_t max_url = 8 << 10;             // 414
-  std::size_t max_header = 16 << 10;         // all lines together, 431
-  std::size_t max_header_fields = 100;       // 431
-  std::size_t max_body = 4 << 20;            // 413
+  std::size_t max_url = 8 << 10;         // 414
+  std::size_t max_header = 16 << 10;     // all lines together, 431
+  std::size_t max_header_fields = 100;   // 431
+  std::size_t max_body = 4 << 20;        // 413
+  std::size_t max_open_body = 64 << 10;  // 413, of a request whose route needs no token
+  // Bodies in memory, all requests together, from the head until the answer is out: 503. Requests
+  // without a known caller get a quarter of it, so that they cannot take the room of the others.
+  std::size_t max_buffered = 128 << 20;
   std::size_t max_stream_unsent = 16 << 20;  // an answer that is further behind its reader is cut
+  // Answers that wait for their readers, all together: past it those that wait for most are cut.
+  // None of 2 MiB or less is, as a file on its way has up to 1 MiB.
+  std::size_t max_unsent = 256 << 20;
 
   // Links.
   std::size_t max_frame = 4 << 20;         // a longer one closes the link

@@ -8,8 +8,20 @@ namespace muster::net {
 
 namespace http = beast::http;
 
-RequestReader::RequestReader(const ServerLimits& limits, Streams streams)
-    : limits_(limits), streams_(std::move(streams)) {
+namespace {
+
+HttpRequest PlainHead(const RequestReader::Request& request) {
+  HttpRequest plain;
+  plain.method = request.method_string();
+  plain.target = request.target();
+  for (const auto& field : request) plain.headers.emplace_back(field.name_string(), field.value());
+  return plain;
+}
+
+}  // namespace
+
+RequestReader::RequestReader(const ServerLimits& limits, Streams streams, bool judged)
+    : limits_(limits), streams_(std::move(streams)), judged_(judged), most_body_(limits.max_body) {
   // First the head alone: whose body is whose business is seen from it.
   parser_.eager(false);
   parser_.header_limit(static_cast<std::uint32_t>(limits.max_header));
@@ -54,14 +66,24 @@ RequestReader::State RequestReader::CheckHead() {
   const auto length = parser_.content_length();
   if (!parser_.is_done() && streams_ && streams_(request.method_string(), request.target())) {
     if (!length) return Refuse(411, "say how long the body is: Content-Length");
-    body_length_ = *length;
     return State::kStreams;
   }
   if (length && *length > limits_.max_body) return Failed(http::error::body_limit);
-  if (parser_.chunked()) head_ = request.base();
-  parser_.body_limit(limits_.max_body);
+  if (judged_ && !parser_.is_done()) return State::kJudge;
+  return Permit(limits_.max_body) ? State::kBody : State::kRefused;
+}
+
+bool RequestReader::Permit(std::size_t most) {
+  most_body_ = most;
+  const auto length = parser_.content_length();
+  if (length && *length > most) {
+    Failed(http::error::body_limit);
+    return false;
+  }
+  if (parser_.chunked()) head_ = parser_.get().base();
+  parser_.body_limit(most);
   parser_.eager(true);
-  return State::kBody;
+  return true;
 }
 
 bool RequestReader::HeadFits() {
@@ -95,8 +117,10 @@ bool RequestReader::WantsContinue() {
 RequestReader::State RequestReader::Failed(error_code error) {
   if (error == http::error::body_limit) {
     return Refuse(413, fmt::format("the body is larger than {} bytes; send less at once, or raise "
-                                   "limits.max_body of the server",
-                                   limits_.max_body));
+                                   "{} of the server",
+                                   most_body_,
+                                   most_body_ < limits_.max_body ? "limits.max_open_body"
+                                                                 : "limits.max_body"));
   }
   if (error == http::error::header_limit) {
     return Refuse(431, fmt::format("the header is larger than {} bytes", limits_.max_header));
@@ -110,11 +134,10 @@ RequestReader::State RequestReader::Refuse(int status, std::string reason) {
   return State::kRefused;
 }
 
+HttpRequest RequestReader::Head() const { return PlainHead(parser_.get()); }
+
 HttpRequest PlainRequest(RequestReader::Request request) {
-  HttpRequest plain;
-  plain.method = request.method_string();
-  plain.target = request.target();
-  for (const auto& field : request) plain.headers.emplace_back(field.name_string(), field.value());
+  HttpRequest plain = PlainHead(request);
   plain.body = std::move(request.body());
   return plain;
 }

@@ -17,23 +17,29 @@ class RequestReader {
  public:
   using Parser = beast::http::request_parser<beast::http::string_body>;
   using Request = Parser::value_type;
-  enum class State { kHead, kBody, kDone, kStreams, kRefused };
+  enum class State { kHead, kJudge, kBody, kDone, kStreams, kRefused };
   using Streams = std::function<bool(std::string_view method, std::string_view target)>;
 
   // `streams` says of which requests the body is not read here: with kStreams it still lies in the
-  // buffer, or is to come.
-  explicit RequestReader(const ServerLimits& limits, Streams streams = {});
+  // buffer, or is to come. With `judged` every other body waits for Permit: kJudge.
+  explicit RequestReader(const ServerLimits& limits, Streams streams = {}, bool judged = false);
 
   // Takes what belongs to this request from the front of `in`.
   State Feed(beast::flat_buffer& in);
 
+  // With kJudge: what the request is, without its body.
+  HttpRequest Head() const;
+  // With kJudge: takes a body of up to `most` bytes with the next Feed. False: it is said to be
+  // longer; the answer is as with kRefused.
+  bool Permit(std::size_t most);
+
   // With kBody: the client waits for "100 Continue". True once.
   bool WantsContinue();
 
-  // With kStreams.
-  std::uint64_t BodyLength() const { return body_length_; }
+  // Of the body, as its head says it; in chunks, with kStreams never, the most it may have.
+  std::uint64_t BodyLength() const { return parser_.content_length().value_or(most_body_); }
 
-  // With kDone and kStreams.
+  // With kDone, kStreams and kJudge.
   bool KeepAlive() const { return parser_.keep_alive(); }
   Request Release() { return parser_.release(); }
 
@@ -50,12 +56,13 @@ class RequestReader {
 
   const ServerLimits& limits_;
   const Streams streams_;
+  const bool judged_;
   Parser parser_;
+  std::size_t most_body_;
   std::size_t head_bytes_ = 0;  // taken while the head is not complete
   bool head_checked_ = false;
   std::optional<Request::header_type> head_;  // of a request in chunks, as it was checked
   bool continued_ = false;
-  std::uint64_t body_length_ = 0;
   int status_ = 0;
   std::string reason_;
 };

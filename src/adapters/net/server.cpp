@@ -1,6 +1,7 @@
 #include "adapters/net/server.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "adapters/net/connection.hpp"
 #include "adapters/net/server_core.hpp"
@@ -13,6 +14,8 @@ using std::chrono::milliseconds;
 // Connections over the limit that are still told so; beyond them the door is simply shut.
 constexpr std::size_t kOverflow = 64;
 constexpr std::chrono::minutes kWarnOfCrowd(1);
+// An answer that waits with so much is not cut for others' sake.
+constexpr std::size_t kNeverCut = 2 << 20;
 // Out of descriptors: accepting again at once would spin.
 constexpr milliseconds kAcceptPause(100);
 
@@ -59,6 +62,7 @@ ServerCore::ServerCore(EventLoop& loop, ServerOptions options, ServerHandlers ha
     : loop_(loop),
       options_(std::move(options)),
       handlers_(std::move(handlers)),
+      bodies_(std::make_shared<BodyBudget>(options_.limits.max_buffered)),
       acceptor_(loop.impl().context) {}
 
 Result<> ServerCore::UseTls(const ServerTls& tls) {
@@ -174,7 +178,27 @@ void ServerCore::SweepAll() {
   MonoTime now = SteadyNow();
   crowded_ = paused_;
   ForEach([now](Tracked& connection) { connection.Sweep(now); });
+  CutSlowReaders();
   ScheduleSweep();
+}
+
+// Looks again after each that was cut: its end may be the end of others.
+void ServerCore::CutSlowReaders() {
+  std::size_t bound = options_.limits.max_unsent;
+  while (true) {
+    std::size_t unsent = 0;
+    std::pair<std::size_t, Tracked*> largest{kNeverCut, nullptr};
+    for (Tracked& connection : tracked_) {
+      const std::size_t unread = connection.UnreadAnswer();
+      unsent += unread;
+      if (unread > largest.first) largest = {unread, &connection};
+    }
+    if (unsent <= bound || largest.second == nullptr) return;
+    if (bound == options_.limits.max_unsent)
+      Warn(fmt::format("{} bytes of answers wait for their readers; cutting the largest", unsent));
+    bound = options_.limits.max_unsent / 4 * 3;
+    largest.second->CutAnswer();
+  }
 }
 
 void ServerCore::StopAccepting() {

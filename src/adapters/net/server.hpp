@@ -47,6 +47,20 @@ class HttpExchange {
   // chose: 256 KB, the last one less. No more is read from the client than was asked for. One at a
   // time. Once the client is gone, or too slow (body_timeout for each piece), it is dropped.
   virtual void ReadBody(std::function<void(BodyPiece)> taken) = 0;
+
+  // Holds on to `held` until this exchange is over for both sides: its answer went out, or its
+  // client left, and nobody can answer it any more.
+  virtual void Keep(std::shared_ptr<void> held) = 0;
+};
+
+// What becomes of a request's body, decided when its head is there and before a byte of the body is
+// read.
+struct BodyVerdict {
+  // Then the body may have max_body, else max_open_body; a longer one is answered 413.
+  bool known_caller = false;
+  // Set: the body is not read, the connection closes after the answer, and this answers in the
+  // place of on_http. Its request has no body.
+  std::function<void(HttpRequest, std::shared_ptr<HttpExchange>)> refuse = {};
 };
 
 // One node's link. Its methods are for the loop's thread only.
@@ -91,6 +105,10 @@ struct ServerHandlers {
   // comes as soon as the head is there, max_body does not hold, and the body must have a
   // Content-Length (411). Without it every body comes whole.
   std::function<bool(std::string_view method, std::string_view target)> streams_body;
+  // Judges each request whose body is to be read whole, by its head (`head.body` is empty). Calls
+  // `decide` once, on the loop's thread, at once or later; nothing is read from the client until
+  // then, and "100 Continue" waits for it too. Without it every body may have max_body.
+  std::function<void(const HttpRequest& head, std::function<void(BodyVerdict)> decide)> judge_body;
   // A WebSocket upgrade on link_path over TLS with an accepted client certificate.
   std::function<void(std::shared_ptr<LinkConnection>)> on_link;
   std::function<void(LinkConnection&, std::string frame)> on_frame;

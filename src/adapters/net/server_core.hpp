@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "adapters/net/asio.hpp"
+#include "adapters/net/body_budget.hpp"
 #include "adapters/net/event_loop_impl.hpp"
 #include "adapters/net/server.hpp"
 #include "adapters/net/tls.hpp"
@@ -25,6 +26,9 @@ class Tracked : public boost::intrusive::list_base_hook<> {
   virtual void Sweep(MonoTime now) = 0;  // may Drop
   virtual void Drain() = 0;              // the server stops accepting
   virtual void Drop() = 0;               // close at once, telling nobody but exchanges
+  // Bytes of an answer that wait for the client to read them; links have a limit of their own.
+  virtual std::size_t UnreadAnswer() const { return 0; }
+  virtual void CutAnswer() {}
 
  protected:
   // Keeps `self` alive until Forget.
@@ -71,6 +75,8 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   bool Admit(const std::string& source);
   void Release(const std::string& source);
 
+  BodyBudget& bodies() const { return *bodies_; }
+
   void Warn(std::string_view message) const;
   void Refused(const std::string& remote, std::string_view why) const;
 
@@ -92,12 +98,14 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   void OnAccepted(error_code error, TcpSocket socket);
   void ScheduleSweep();
   void SweepAll();
+  void CutSlowReaders();
   template <typename Visit>
   void ForEach(Visit visit);
 
   EventLoop& loop_;
   const ServerOptions options_;
   const ServerHandlers handlers_;
+  const std::shared_ptr<BodyBudget> bodies_;  // shared with the requests that have a part of it
   SslContextPtr tls_;
   Acceptor acceptor_;
   bool plain_allowed_ = false;

@@ -27,6 +27,20 @@ std::optional<std::map<std::string, std::string>> Match(std::string_view pattern
   return parts;
 }
 
+// The same without the parts.
+bool Fits(std::string_view pattern, std::string_view path) {
+  while (true) {
+    const auto wanted = pattern.substr(0, pattern.find('/'));
+    const auto given = path.substr(0, path.find('/'));
+    if (!wanted.starts_with('{') && wanted != given) return false;
+    const bool last = wanted.size() == pattern.size();
+    if (last != (given.size() == path.size())) return false;
+    if (last) return true;
+    pattern.remove_prefix(wanted.size() + 1);
+    path.remove_prefix(given.size() + 1);
+  }
+}
+
 Result<Actor> WhoCalls(const net::HttpRequest& request, const Authenticator& people, WallTime now) {
   if (!request.vouched_token.empty()) return people.Vouched(request.vouched_token, now);
   return people.Check(net::FindHeader(request.headers, "Authorization"), now);
@@ -97,11 +111,48 @@ void Router::NobodyLeads(net::HttpRequest request, std::shared_ptr<net::HttpExch
              {{"Retry-After", "1"}});
 }
 
-bool Router::IsOnRecord(const net::HttpRequest& request) const {
+const Route* Router::Find(const net::HttpRequest& request) const {
   const std::string_view target = request.target;
   const std::string_view path = target.substr(0, target.find('?'));
-  return std::ranges::any_of(routes_, [&](const Route& route) {
-    return route.on_record && route.method == request.method && Match(route.pattern, path);
+  const auto found = std::ranges::find_if(routes_, [&](const Route& route) {
+    return route.method == request.method && Fits(route.pattern, path);
+  });
+  return found == routes_.end() ? nullptr : &*found;
+}
+
+bool Router::IsOnRecord(const net::HttpRequest& request) const {
+  const Route* route = Find(request);
+  return route != nullptr && route->on_record;
+}
+
+net::BodyVerdict Router::Judge(const net::HttpRequest& head, const Authenticator& people) {
+  // Another server of the cluster judges its callers itself.
+  if (!head.peer_server.empty()) return {.known_caller = true};
+  const Route* route = Find(head);
+  if (route != nullptr && (!RoleFor(route->privilege) || ShowsCertificate(head, route->privilege)))
+    return {.known_caller = false};
+  const auto actor = WhoCalls(head, people, clock_.Read().wall);
+  // The leader may know a route that this server does not.
+  if (actor && (route == nullptr || actor->role >= *RoleFor(route->privilege)))
+    return {.known_caller = true};
+  return {.refuse = [this, &people](net::HttpRequest request,
+                                    std::shared_ptr<net::HttpExchange> exchange) {
+    Handle(std::move(request), std::move(exchange), people, Body::kUnread);
+  }};
+}
+
+void Router::JudgeOnRecord(PeopleOnRecord& people, const net::HttpRequest& head, Decide decide) {
+  const Route* route = Find(head);
+  if (!head.peer_server.empty() || (route != nullptr && !RoleFor(route->privilege)))
+    return decide(Judge(head, people.people()));
+  people.Look([this, &people, head, decide = std::move(decide)](const Result<>& looked) {
+    auto verdict = Judge(head, people.people());
+    if (!looked && verdict.refuse)
+      verdict.refuse = [this, why = looked.error()](net::HttpRequest request,
+                                                    std::shared_ptr<net::HttpExchange> exchange) {
+        NewCall(std::move(request), std::move(exchange))->Fail(why);
+      };
+    decide(std::move(verdict));
   });
 }
 
@@ -120,10 +171,13 @@ void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange>
 }
 
 void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange,
-                    const Authenticator& people) {
+                    const Authenticator& people, Body body) {
   const auto call = NewCall(std::move(request), std::move(exchange));
-  auto found = Find(*call);
+  auto found = FindFor(*call);
   if (!found || !Admit(call, found->route->privilege, people)) return;
+  // Its token came to be known in this moment.
+  if (body == Body::kUnread)
+    return call->Fail(503, "unavailable", "try again", {{"Retry-After", "1"}});
   const Route& route = *found->route;
   call->SetParts(std::move(found->parts));
   spdlog::debug("call method={} path={}", route.method, ForLog(call->Path()));
@@ -132,7 +186,7 @@ void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange>
     call->Fail(503, "unavailable", "the server is too busy; try again shortly");
 }
 
-std::optional<Router::Found> Router::Find(Call& call) const {
+std::optional<Router::Found> Router::FindFor(Call& call) const {
   std::string allowed;
   for (const auto& route : routes_) {
     auto parts = Match(route.pattern, call.Path());
@@ -153,15 +207,17 @@ std::optional<Router::Found> Router::Find(Call& call) const {
 void Router::LetInOnRecord(PeopleOnRecord& people, net::HttpRequest request,
                            std::shared_ptr<net::HttpExchange> exchange, LetIn then) {
   const auto call = NewCall(std::move(request), std::move(exchange));
-  const auto found = Find(*call);
-  if (!found) return;
-  const Privilege privilege = found->route->privilege;
-  if (!RoleFor(privilege) || ShowsCertificate(call->request(), privilege))
+  const Route* route = Find(call->request());
+  if (route != nullptr &&
+      (!RoleFor(route->privilege) || ShowsCertificate(call->request(), route->privilege)))
     return then(call->TakeRequest(), call->exchange(), "");
-  people.Look([this, call, privilege, &people, then = std::move(then)](const Result<>& looked) {
-    if (!looked && !WhoCalls(call->request(), people.people(), clock_.Read().wall))
-      return call->Fail(looked.error());
-    if (Admit(call, privilege, people.people()))
+  people.Look([this, call, route, &people, then = std::move(then)](const Result<>& looked) {
+    const auto actor = WhoCalls(call->request(), people.people(), clock_.Read().wall);
+    if (!looked && !actor) return call->Fail(looked.error());
+    // The leader may know a route that this server does not, and judges the role itself.
+    if (route == nullptr && actor) return then(call->TakeRequest(), call->exchange(), actor->name);
+    if (route == nullptr) return static_cast<void>(FindFor(*call));
+    if (Admit(call, route->privilege, people.people()))
       then(call->TakeRequest(), call->exchange(), call->actor().name);
   });
 }

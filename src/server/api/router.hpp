@@ -42,6 +42,12 @@ class Router {
 
   // On the network loop's thread.
   void Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange);
+  // Whether the body of a request is worth reading: its caller may make this call, or needs no
+  // token for it. The body of any other is not read, and the call is refused as Handle does it.
+  net::BodyVerdict Judge(const net::HttpRequest& head) { return Judge(head, authenticator_); }
+  // The same at a server that does not lead.
+  using Decide = std::function<void(net::BodyVerdict)>;
+  void JudgeOnRecord(PeopleOnRecord& people, const net::HttpRequest& head, Decide decide);
   // Whether a server that does not lead answers this, with HandleOnRecord.
   bool IsOnRecord(const net::HttpRequest& request) const;
   void HandleOnRecord(PeopleOnRecord& people, net::HttpRequest request,
@@ -58,14 +64,17 @@ class Router {
                    const std::string& why);
 
  private:
+  enum class Body : std::uint8_t { kRead, kUnread };
   struct Found {
     const Route* route;
     std::map<std::string, std::string> parts;
   };
   // The route of a call; without one it is answered.
-  std::optional<Found> Find(Call& call) const;
+  std::optional<Found> FindFor(Call& call) const;
   void Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange,
-              const Authenticator& people);
+              const Authenticator& people, Body body = Body::kRead);
+  net::BodyVerdict Judge(const net::HttpRequest& head, const Authenticator& people);
+  const Route* Find(const net::HttpRequest& request) const;
   CallPtr NewCall(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange);
   // True when the caller may go on; else the call was answered.
   bool Admit(const CallPtr& call, Privilege privilege, const Authenticator& people);

@@ -176,6 +176,11 @@ void Front::PassOn(net::HttpRequest request, std::shared_ptr<net::HttpExchange> 
                         });
 }
 
+void Front::JudgeBody(const net::HttpRequest& head, std::function<void(net::BodyVerdict)> decide) {
+  if (core_.engine.Decides()) return decide(router_.Judge(head));
+  router_.JudgeOnRecord(on_record_, head, std::move(decide));
+}
+
 void Front::LinkRefused(std::string_view source) {
   failures_.Failed(source, Failure::kLink, clock_.Read().mono);
 }
@@ -191,6 +196,10 @@ net::ServerHandlers Front::Handlers() {
             Answer(std::move(request), std::move(exchange));
           },
       .streams_body = api::StreamsBody,
+      .judge_body =
+          [this](const net::HttpRequest& head, std::function<void(net::BodyVerdict)> decide) {
+            JudgeBody(head, std::move(decide));
+          },
       .on_link =
           [&](const std::shared_ptr<net::LinkConnection>& link) {
             const base::Activity::Work mark(network, "new link");

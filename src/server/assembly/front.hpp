@@ -36,6 +36,7 @@ class Front {
   void GiveWorkToServer();
   void PassOn(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange);
   void Answer(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange);
+  void JudgeBody(const net::HttpRequest& head, std::function<void(net::BodyVerdict)> decide);
   void LinkRefused(std::string_view source);
   net::ServerHandlers Handlers();
   api::Services MakeServices(LogRing& log);

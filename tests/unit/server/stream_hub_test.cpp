@@ -25,6 +25,7 @@ class FakeExchange final : public net::HttpExchange {
   void OnGone(std::function<void()>) override {}
   void BeginSized(int, net::Headers, std::uint64_t) override {}
   void OnRoom(std::size_t, std::function<void()>) override {}
+  void Keep(std::shared_ptr<void>) override {}
   void ReadBody(std::function<void(net::BodyPiece)>) override {}
 
   std::string read;
