@@ -253,7 +253,8 @@ struct State {
   std::map<std::string, std::string> gates;  // closed ones, with their reasons
   std::map<std::uint64_t, Freeze> freezes;   // perhaps over by now
   TriggerMemory triggers;
-  std::set<TaskKey> strangers;  // tasks of runs that a restore lost, of which the audit tells
+  // Tasks of runs that a restore lost, of which the audit tells, by the host that has them.
+  std::unordered_map<HostId, std::set<TaskKey>> strangers;
 
   void RememberEnd(RunId run, CommitNumber commit) {
     constexpr std::size_t kMostEnds = 10'000;

@@ -150,6 +150,7 @@ void SimServer::Receive(LinkId id, link::NodeFrame frame) {
     for (const auto& held : command.hello.tasks) keys.push_back(held.task);
     auto records = view_->FindTasks(keys);
     command.looked_at = records->commit;
+    link.bounds.Expect(*server::RoomsOnRecord(*view_, keys, records->value));
     for (std::size_t i = 0; i < keys.size(); ++i)
       command.looked.push_back({std::move(records->value[i]), *log_disk_->DurableEnd(keys[i])});
     // The look-up is over before the engine sees the command: the world may move on in between.
@@ -164,8 +165,14 @@ void SimServer::Receive(LinkId id, link::NodeFrame frame) {
     SendFrame(id, std::move(answer));
   }
   if ((frame.chunks.empty() && frame.reports.empty()) || !link.host) return;
-  if (const auto sifted = link.bounds.Sift(link.host, frame.chunks); !sifted)
-    throw Violation(sifted.error().message);
+  auto unwanted = link.bounds.Sift(link.host, frame.chunks);
+  if (!unwanted) throw Violation(unwanted.error().message);
+  link.bounds.DropTotals(frame.reports);
+  if (!unwanted->empty()) {
+    link::ServerFrame answer;
+    answer.log_acks = std::move(*unwanted);
+    link.port.to_node(std::move(answer));
+  }
   process_->intake->Take(id, link.host, std::move(frame));
 }
 
@@ -215,7 +222,7 @@ void SimServer::SendFrame(LinkId id, link::ServerFrame frame) {
     found->second.host = frame.welcome->host;
     frame.welcome->ticket = SimTicket(frame.welcome->cluster, frame.welcome->term);
   }
-  found->second.bounds.Note(frame);
+  if (!found->second.bounds.Note(frame)) return Close(id);
   found->second.port.to_node(std::move(frame));
 }
 

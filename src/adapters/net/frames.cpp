@@ -74,6 +74,11 @@ void Frames::Read() {
 
 void Frames::OnRead(error_code error, std::size_t bytes) {
   if (error) return Break(error);
+  if (closing_) {  // only the peer's close is awaited: what else it sends takes no memory
+    long_size_ = 0;
+    long_frame_ = {};
+    return Read();
+  }
   if (long_size_ == 0 && websocket_.is_message_done()) {
     OnFrame(std::string(short_frame_.data(), bytes));
   } else {

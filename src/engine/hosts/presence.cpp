@@ -143,10 +143,15 @@ void Adopt(Turn& turn, HostEntry& entry, const link::Hello& hello, const TaskKey
   turn.TellRun(run);
 }
 
+// Far more than a host can have had under way when the backup's server was lost.
+constexpr std::size_t kMostStrangers = 1'000;
+
 // A task that the restored store knows nothing of is work that somebody started: it goes on under
-// its own timeout and is forgotten at its end. The trail names it, once in a term.
+// its own timeout and is forgotten at its end. The trail names it, once in a term. A host may list
+// what it likes, so there is a bound for each.
 void TellStranger(Turn& turn, const HostEntry& entry, const TaskKey& task) {
-  if (!turn.state.strangers.insert(task).second) return;
+  auto& strangers = turn.state.strangers[entry.host.id];
+  if (strangers.size() >= kMostStrangers || !strangers.insert(task).second) return;
   turn.Audit(
       {.request = {}, .name = "musterd", .address = entry.address}, "task.unknown",
       FormatTaskKey(task),

@@ -14,6 +14,10 @@ namespace {
 
 constexpr std::size_t kWorkers = 4;
 constexpr Duration kSchemaLook = std::chrono::seconds(2);
+// A node gets one certificate in so long. An agent asks again for one that does not come after a
+// fiftieth of its life at the earliest.
+constexpr Duration kRenewEvery = std::chrono::minutes(1);
+constexpr int kRenewsPerLife = 50;
 
 engine::Pipeline::Settings EngineSettings(const Config& config) {
   engine::Pipeline::Settings settings;
@@ -142,6 +146,7 @@ Result<> Core::OpenOffice() {
   gateway.SetOffice(
       {.papers = {.ca_pem = trust, .signer = *signer, .cert_pem = {}},
        .trusts = link::ShortId(ToHex(crypto::Sha256(trust))),
+       .every = std::min<Duration>(kRenewEvery, foundation.config.agent_life / kRenewsPerLife),
        .sign = [&identity, life = foundation.config.agent_life](
                    const std::string& request, const std::string& key, const std::string& host) {
          return SignForNode(identity, request, key, host, life);

@@ -20,6 +20,8 @@ constexpr double kMostPerSecond = 5'000;
 constexpr std::size_t kMostStoring = 8 << 20;
 // A node may say Hello unasked while it is being asked to.
 constexpr int kMostHellos = 3;
+// A node has one link; a few more may be left of a network that broke, until they fall silent.
+constexpr std::size_t kMostLinksOfKey = 8;
 
 // A Hello is a commit and a round through all the host's tasks.
 constexpr std::size_t kHelloCost = 500;
@@ -50,6 +52,11 @@ Gateway::Gateway(net::EventLoop& loop, Store& store, LogStore& logs, const Clock
 void Gateway::OnLink(std::shared_ptr<net::LinkConnection> connection) {
   const LinkId id(connection->Id());
   spdlog::debug("link opened link={} remote={}", id.value, connection->Remote());
+  if (links_by_key_[connection->PeerKey()]++ >= kMostLinksOfKey) {
+    spdlog::debug("link refused link={} remote={}: too many of its certificate", id.value,
+                  connection->Remote());
+    return connection->Close();
+  }
   const MonoTime now = clock_.Read().mono;
   links_.insert_or_assign(id, Link{.connection = std::move(connection),
                                    .allowance = {kMostAtOnce, kMostPerSecond, now},
@@ -59,6 +66,9 @@ void Gateway::OnLink(std::shared_ptr<net::LinkConnection> connection) {
 
 void Gateway::OnClosed(net::LinkConnection& connection) {
   const LinkId id(connection.Id());
+  if (const auto of_key = links_by_key_.find(connection.PeerKey());
+      of_key != links_by_key_.end() && --of_key->second == 0)
+    links_by_key_.erase(of_key);
   const auto found = links_.find(id);
   if (found == links_.end()) return;
   const Duration silent = clock_.Read().mono - found->second.heard;
@@ -98,16 +108,23 @@ void Gateway::OnFrame(net::LinkConnection& connection, const std::string& bytes)
   }
   if (!frame->renew.empty()) TakeRenewal(link, std::move(frame->renew));
   if (frame->chunks.empty() && frame->reports.empty()) return;
-  if (const auto taken = TakeOutput(link, frame->chunks); !taken)
+  if (const auto taken = TakeOutput(link, *frame); !taken)
     return CloseNow(id, taken.error().message);
   intake_.Take(id, link.host, std::move(*frame));
 }
 
-Result<> Gateway::TakeOutput(Link& link, std::vector<LogChunk>& chunks) {
-  if (const auto sifted = link.bounds.Sift(link.host, chunks); !sifted) return sifted;
-  if (chunks.empty()) return {};
+Result<> Gateway::TakeOutput(Link& link, link::NodeFrame& frame) {
+  auto unwanted = link.bounds.Sift(link.host, frame.chunks);
+  if (!unwanted) return Fail(unwanted.error());
+  link.bounds.DropTotals(frame.reports);
+  if (!unwanted->empty()) {
+    link::ServerFrame answer;
+    answer.log_acks = std::move(*unwanted);
+    link.connection->Send(encoder_.Encode(answer));
+  }
+  if (frame.chunks.empty()) return {};
   std::size_t bytes = 0;
-  for (const auto& chunk : chunks) bytes += sizeof(LogChunk) + chunk.data.size();
+  for (const auto& chunk : frame.chunks) bytes += sizeof(LogChunk) + chunk.data.size();
   link.storing.push_back(bytes);
   link.storing_bytes += bytes;
   if (link.storing_bytes > kMostStoring)
@@ -133,14 +150,19 @@ void Gateway::TakeHello(Link& link, link::Hello hello) {
         auto records = store_.FindTasks(keys);
         if (!records) return CloseSoon(command.link, records.error());
         command.looked_at = records->commit;
+        auto rooms = RoomsOnRecord(store_, keys, records->value);
+        if (!rooms) return CloseSoon(command.link, rooms.error());
         for (std::size_t i = 0; i < keys.size(); ++i) {
           const auto durable = logs_.DurableEnd(keys[i]);
           if (!durable) return CloseSoon(command.link, durable.error());
           command.looked.push_back({std::move(records->value[i]), *durable});
         }
         // The link may have gone meanwhile, and the engine been told so.
-        loop_.Post([this, command = std::move(command)]() mutable {
-          if (links_.contains(command.link)) submit_(std::move(command));
+        loop_.Post([this, command = std::move(command), rooms = std::move(*rooms)]() mutable {
+          const auto found = links_.find(command.link);
+          if (found == links_.end()) return;
+          found->second.bounds.Expect(rooms);
+          submit_(std::move(command));
         });
       },
       "look up a node's tasks");
@@ -156,26 +178,11 @@ bool Gateway::Outdated(const Labels& facts) const {
   return trusts == facts.end() || trusts->second != office_.trusts;
 }
 
-void Gateway::TakeRenewal(Link& link, std::string request_pem) {
-  if (!office_.sign) return;
-  const LinkId id(link.connection->Id());
-  workers_.Post([this, id, request_pem = std::move(request_pem), key = link.connection->PeerKey(),
-                 host = link.name] {
-    auto cert = office_.sign(request_pem, key, host);
-    if (!cert) return CloseSoon(id, cert.error());
-    spdlog::info("certificate renewed host={}", host);
-    link::ServerFrame frame;
-    frame.papers = office_.papers;
-    frame.papers->cert_pem = std::move(*cert);
-    loop_.Post([this, id, frame = std::move(frame)] { SendNow(id, frame); });
-  });
-}
-
 void Gateway::SendNow(LinkId link, const link::ServerFrame& frame) {
   const auto found = links_.find(link);
   if (found == links_.end()) return;
   Link& to = found->second;
-  Note(to, frame);
+  if (!Note(to, frame)) return CloseNow(link, "a task of the node ended while it said Hello");
   if (frame.welcome) {
     link::ServerFrame with_servers = frame;
     with_servers.welcome->servers = servers_.All(clock_.Read().mono, to.servers);
@@ -189,18 +196,19 @@ void Gateway::SendNow(LinkId link, const link::ServerFrame& frame) {
   to.connection->Send(encoder_.Encode(papers));
 }
 
-void Gateway::Note(Link& link, const link::ServerFrame& frame) {
+bool Gateway::Note(Link& link, const link::ServerFrame& frame) {
   if (frame.refusal && refused_) refused_(link.connection->Remote());
   if (frame.welcome || frame.say_hello) link.hellos = 0;
   if (frame.welcome) {
     link.host = frame.welcome->host;
     link.name = frame.welcome->host_name;
   }
-  link.bounds.Note(frame);
-  // Only the intake acknowledges, once for each frame it took, in their order.
-  if (frame.log_acks.empty() || link.storing.empty()) return;
-  link.storing_bytes -= link.storing.front();
-  link.storing.pop_front();
+  // Here only the intake acknowledges, once for each frame it took, in their order.
+  if (!frame.log_acks.empty() && !link.storing.empty()) {
+    link.storing_bytes -= link.storing.front();
+    link.storing.pop_front();
+  }
+  return link.bounds.Note(frame);
 }
 
 void Gateway::CloseSoon(LinkId link, const Error& why) {

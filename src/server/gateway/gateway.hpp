@@ -20,6 +20,7 @@
 #include "server/gateway/intake.hpp"
 #include "server/gateway/named_servers.hpp"
 #include "server/gateway/output_bounds.hpp"
+#include "server/gateway/renewals.hpp"
 #include "server/worker_pool.hpp"
 
 namespace muster::server {
@@ -30,15 +31,17 @@ namespace muster::server {
 //
 // A node that says more than a node can have to say (frame_check.hpp), says it faster than anyone
 // could act on it, or sends output ahead of its window or past its task's quota loses its link.
-// Output of a task that the node does not hold is left out.
+// Output of a task that the node does not hold is left out, and so are certificate requests that
+// come too often (renewals.hpp). A certificate has a few links at a time.
 class Gateway final : public Links {
  public:
   using Submit = std::function<void(engine::Command)>;
   // Where nodes get their certificates. `sign` gives a certificate for a request of the node that
-  // is known by `key`; it runs on a worker.
+  // is known by `key`; it runs on a worker, for one request at a time.
   struct Office {
-    link::Papers papers;  // what every node should have; no certificate
-    std::string trusts;   // the fact of a node that has papers.ca_pem
+    link::Papers papers;                       // what every node should have; no certificate
+    std::string trusts;                        // the fact of a node that has papers.ca_pem
+    Duration every = std::chrono::minutes(1);  // a node gets one at most
     std::function<Result<std::string>(const std::string& request_pem, const std::string& key,
                                       const std::string& host)>
         sign;
@@ -61,7 +64,7 @@ class Gateway final : public Links {
     renew_secrets_ = std::move(renew);
   }
 
-  void SetOffice(Office office) { office_ = std::move(office); }  // once, before the first link
+  void SetOffice(Office office);  // once, before the first link
 
   // URLs of the servers that nodes may connect to: told with each Welcome and goodbye, and with the
   // answer to a heartbeat when they changed; asked on the loop's thread. None leaves what a node
@@ -116,10 +119,13 @@ class Gateway final : public Links {
 
   void AskForHello(Hearing::By by, Term term);
   void TakeHello(Link& link, link::Hello hello);
-  void TakeRenewal(Link& link, std::string request_pem);
+  void TakeRenewal(const Link& link, std::string request_pem);
+  void SignNext();
+  void SendSigned(const Renewals::Request& request, const Result<std::string>& cert);
   bool Outdated(const Labels& facts) const;
-  Result<> TakeOutput(Link& link, std::vector<LogChunk>& chunks);
-  void Note(Link& link, const link::ServerFrame& frame);
+  Result<> TakeOutput(Link& link, link::NodeFrame& frame);
+  // False: the link is to be closed instead (OutputBounds::Note).
+  bool Note(Link& link, const link::ServerFrame& frame);
   void SendNow(LinkId link, const link::ServerFrame& frame);
   void CloseSoon(LinkId link, const Error& why);  // from any thread
   void CloseNow(LinkId link, const std::string& why);
@@ -132,6 +138,7 @@ class Gateway final : public Links {
   WorkerPool& workers_;
   Submit submit_;
   Office office_;
+  Renewals renewals_;  // the loop's thread only
   Refused refused_;
   NamedServers servers_;
   std::function<bool()> sends_away_ = [] { return false; };
@@ -142,7 +149,9 @@ class Gateway final : public Links {
   Intake intake_;
   Hearing hearing_;
   link::ServerFrameEncoder encoder_;
-  std::unordered_map<LinkId, Link> links_;  // the loop's thread only
+  // The loop's thread only.
+  std::unordered_map<LinkId, Link> links_;
+  std::unordered_map<std::string, std::size_t> links_by_key_;
   std::atomic<std::size_t> link_count_{0};
 };
 

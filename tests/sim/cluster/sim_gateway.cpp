@@ -44,8 +44,14 @@ void SimGateway::Receive(LinkId id, link::NodeFrame frame) {
     link.port.to_node(std::move(answer));
   }
   if ((frame.chunks.empty() && frame.reports.empty()) || !link.host) return;
-  if (const auto sifted = link.bounds.Sift(link.host, frame.chunks); !sifted)
-    throw Violation(sifted.error().message);
+  auto unwanted = link.bounds.Sift(link.host, frame.chunks);
+  if (!unwanted) throw Violation(unwanted.error().message);
+  link.bounds.DropTotals(frame.reports);
+  if (!unwanted->empty()) {
+    link::ServerFrame answer;
+    answer.log_acks = std::move(*unwanted);
+    link.port.to_node(std::move(answer));
+  }
   intake_.Take(id, link.host, std::move(frame));
 }
 
@@ -60,6 +66,9 @@ void SimGateway::TakeHello(Link& link, LinkId id, link::Hello hello) {
   auto records = store_.FindTasks(keys);
   if (!records) return Close(id);
   command.looked_at = records->commit;
+  const auto rooms = server::RoomsOnRecord(store_, keys, records->value);
+  if (!rooms) return Close(id);
+  link.bounds.Expect(*rooms);
   for (std::size_t i = 0; i < keys.size(); ++i)
     command.looked.push_back({std::move(records->value[i]), *logs_.DurableEnd(keys[i])});
   // Others may lead by the time it reaches an engine.
@@ -76,7 +85,7 @@ void SimGateway::Deliver(LinkId id, link::ServerFrame frame) {
   const auto found = links_.find(id);
   if (found == links_.end()) return;
   if (frame.welcome) found->second.host = frame.welcome->host;
-  found->second.bounds.Note(frame);
+  if (!found->second.bounds.Note(frame)) return Close(id);
   found->second.port.to_node(std::move(frame));
 }
 

@@ -24,7 +24,8 @@ class StillClock final : public Clock {
 
 class FakeLink final : public net::LinkConnection {
  public:
-  std::uint64_t Id() const override { return 1; }
+  explicit FakeLink(std::uint64_t id = 1) : id_(id) {}
+  std::uint64_t Id() const override { return id_; }
   const std::string& PeerKey() const override { return key_; }
   const std::string& PeerServer() const override { return server_; }
   const std::string& Remote() const override { return remote_; }
@@ -36,6 +37,7 @@ class FakeLink final : public net::LinkConnection {
   int closes = 0;
 
  private:
+  const std::uint64_t id_;
   std::string key_ = "key";
   std::string server_;
   std::string remote_ = "10.0.0.7:5";
@@ -198,6 +200,67 @@ TEST_F(GatewayTest, OutputOfATaskTheNodeDoesNotHoldIsDropped) {
   SayOutput(kTask, 10, 10);
   EXPECT_EQ(logs_.appended, 1U);
   EXPECT_EQ(link_->closes, 0);
+}
+
+TEST_F(GatewayTest, OutputOfAnInventedTaskIsAcknowledgedAndNotStored) {
+  link::NodeFrame hello;
+  hello.hello.emplace();
+  hello.hello->tasks.push_back(
+      {.task = kInvented, .state = link::HeldState::kRunning, .end = std::nullopt});
+  Say(hello);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  std::size_t heard = 0;
+  while (heard == 0 && std::chrono::steady_clock::now() < deadline)
+    Do([&] { heard = commands_.size(); });
+  ASSERT_EQ(heard, 1U);
+  link::ServerFrame welcome;
+  welcome.welcome.emplace();
+  welcome.welcome->host = kHost;
+  welcome.welcome->answers.push_back({.task = kInvented, .verb = link::Verb::kKill});
+  Tell(std::move(welcome));
+  SayOutput(kInvented, 0, 10);
+  EXPECT_EQ(logs_.appended, 0U);
+  EXPECT_EQ(link_->closes, 0);
+  const auto answer = link::DecodeServerFrame(link_->sent.back());
+  ASSERT_EQ(answer->log_acks.size(), 1U);
+  EXPECT_EQ(answer->log_acks[0].offset, 10U);
+  // Its end reaches the engine, which lets the node forget it.
+  link::NodeFrame ended;
+  ended.reports.push_back(
+      {.task = kInvented, .kind = link::ReportKind::kEnded, .end = TaskEnd{}, .log = {}});
+  ended.reports[0].end->log = LogTotals{.bytes = 10};
+  Say(ended);
+  EXPECT_EQ(link_->closes, 0);
+  ASSERT_NE(std::get_if<engine::NodeReports>(&commands_.back()), nullptr);
+}
+
+TEST_F(GatewayTest, LinkIsClosedWhenATaskEndedSinceItsHello) {
+  SayHello();
+  link::ServerFrame welcome;
+  welcome.welcome.emplace();
+  welcome.welcome->host = kHost;
+  welcome.welcome->answers.push_back({.task = kTask});
+  Tell(std::move(welcome));
+  EXPECT_EQ(link_->closes, 1);
+  EXPECT_TRUE(link_->sent.empty());
+}
+
+TEST_F(GatewayTest, OneCertificateHasAFewLinks) {
+  std::vector<std::shared_ptr<FakeLink>> links;
+  Do([&] {
+    for (std::uint64_t id = 2; id <= 20; ++id) {
+      links.push_back(std::make_shared<FakeLink>(id));
+      gateway_.OnLink(links.back());
+    }
+  });
+  EXPECT_EQ(links.front()->closes, 0);
+  EXPECT_EQ(links.back()->closes, 1);
+  EXPECT_EQ(gateway_.LinkCount(), 8U);
+  Do([&] {
+    for (const auto& link : links) gateway_.OnClosed(*link);
+    gateway_.OnLink(links.back());
+  });
+  EXPECT_EQ(gateway_.LinkCount(), 2U);
 }
 
 TEST_F(GatewayTest, OutputPastTheQuotaClosesTheLink) {

@@ -42,7 +42,7 @@ class OutputBoundsTest : public ::testing::Test {
 };
 
 TEST_F(OutputBoundsTest, TakesAnOrdersOutputUpToItsQuota) {
-  bounds_.Note(OrderWithQuota(100));
+  ASSERT_TRUE(bounds_.Note(OrderWithQuota(100)));
   EXPECT_EQ(Send(0, 60), OutputFate::kTaken);
   EXPECT_EQ(Send(60, 40), OutputFate::kTaken);
   EXPECT_EQ(Send(100, 1), OutputFate::kPastQuota);
@@ -50,14 +50,14 @@ TEST_F(OutputBoundsTest, TakesAnOrdersOutputUpToItsQuota) {
 }
 
 TEST_F(OutputBoundsTest, SecondOrderOfATaskGivesNoMoreRoom) {
-  bounds_.Note(OrderWithQuota(100));
+  ASSERT_TRUE(bounds_.Note(OrderWithQuota(100)));
   ASSERT_EQ(Send(0, 100), OutputFate::kTaken);
-  bounds_.Note(OrderWithQuota(200));
+  ASSERT_TRUE(bounds_.Note(OrderWithQuota(200)));
   EXPECT_EQ(Send(100, 1), OutputFate::kPastQuota);
 }
 
 TEST_F(OutputBoundsTest, TakesWhatIsSentAgain) {
-  bounds_.Note(OrderWithQuota(100));
+  ASSERT_TRUE(bounds_.Note(OrderWithQuota(100)));
   ASSERT_EQ(Send(0, 50), OutputFate::kTaken);
   EXPECT_EQ(Send(0, 50), OutputFate::kTaken);
   EXPECT_EQ(Send(40, 20), OutputFate::kTaken);
@@ -65,18 +65,18 @@ TEST_F(OutputBoundsTest, TakesWhatIsSentAgain) {
 }
 
 TEST_F(OutputBoundsTest, LeavesOutWhatFollowsAHole) {
-  bounds_.Note(OrderWithQuota(100));
+  ASSERT_TRUE(bounds_.Note(OrderWithQuota(100)));
   EXPECT_EQ(Send(1, 10), OutputFate::kLeftOut);
   EXPECT_EQ(Send(0, 10), OutputFate::kTaken);
   EXPECT_EQ(Send(11, 10), OutputFate::kLeftOut);
 }
 
 TEST_F(OutputBoundsTest, LeavesOutTasksThatAreNotHeld) {
-  bounds_.Note(OrderWithQuota(100));
+  ASSERT_TRUE(bounds_.Note(OrderWithQuota(100)));
   EXPECT_EQ(Send(0, 1, kUnheldTask), OutputFate::kLeftOut);
   link::ServerFrame forget;
   forget.forgets.push_back(kBoundedTask);
-  bounds_.Note(forget);
+  ASSERT_TRUE(bounds_.Note(forget));
   EXPECT_EQ(Send(0, 1), OutputFate::kLeftOut);
 }
 
@@ -85,21 +85,73 @@ TEST_F(OutputBoundsTest, LetsThroughWhatIsAnotherHosts) {
 }
 
 TEST_F(OutputBoundsTest, WelcomeBeginsAnewFromWhatIsDurable) {
-  bounds_.Note(OrderWithQuota(100));
+  ASSERT_TRUE(bounds_.Note(OrderWithQuota(100)));
   ASSERT_EQ(Send(0, 70), OutputFate::kTaken);
-  bounds_.Note(WelcomeAnswering({.task = kBoundedTask, .durable_offset = 50, .max_output = 100}));
+  ASSERT_TRUE(bounds_.Note(
+      WelcomeAnswering({.task = kBoundedTask, .durable_offset = 50, .max_output = 100})));
   EXPECT_EQ(Send(70, 10), OutputFate::kLeftOut);
   EXPECT_EQ(Send(50, 50), OutputFate::kTaken);
   EXPECT_EQ(Send(100, 1), OutputFate::kPastQuota);
-  bounds_.Note(
-      WelcomeAnswering({.task = kBoundedTask, .verb = link::Verb::kForget, .max_output = 100}));
+  ASSERT_TRUE(bounds_.Note(
+      WelcomeAnswering({.task = kBoundedTask, .verb = link::Verb::kForget, .max_output = 100})));
   EXPECT_EQ(Send(0, 1), OutputFate::kLeftOut);
 }
 
-TEST_F(OutputBoundsTest, UnknownQuotaBoundsNothingButHoles) {
-  bounds_.Note(WelcomeAnswering({.task = kBoundedTask, .durable_offset = 1ULL << 40}));
-  EXPECT_EQ(Send(1ULL << 40, 10), OutputFate::kTaken);
-  EXPECT_EQ(Send((1ULL << 40) + 11, 10), OutputFate::kLeftOut);
+TEST_F(OutputBoundsTest, NoByteIsTakenTwice) {
+  ASSERT_TRUE(bounds_.Note(OrderWithQuota(100)));
+  std::vector<LogChunk> chunks{{kBoundedTask, 0, Stream::kStdout, {}, "abcd"},
+                               {kBoundedTask, 2, Stream::kStdout, {}, "cdef"},
+                               {kBoundedTask, 1, Stream::kStdout, {}, "bc"}};
+  ASSERT_TRUE(bounds_.Sift(kBoundedTask.host, chunks));
+  ASSERT_EQ(chunks.size(), 3U);
+  EXPECT_EQ(chunks[0].data, "abcd");
+  EXPECT_EQ(chunks[1].data, "ef");
+  EXPECT_EQ(chunks[1].offset, 4U);
+  EXPECT_EQ(chunks[2].data, "");
+  EXPECT_EQ(chunks[2].offset, 3U) << "its end is acknowledged all the same";
+}
+
+TEST_F(OutputBoundsTest, TaskThatIsOverSendsWhatItsRecordAllows) {
+  bounds_.Expect({{kBoundedTask, 100}});
+  ASSERT_TRUE(bounds_.Note(WelcomeAnswering({.task = kBoundedTask, .durable_offset = 40})));
+  EXPECT_EQ(Send(40, 60), OutputFate::kTaken);
+  EXPECT_EQ(Send(100, 1), OutputFate::kPastQuota);
+}
+
+TEST_F(OutputBoundsTest, OutputThatIsNotWantedIsAcknowledgedAndNotTaken) {
+  bounds_.Expect({{kBoundedTask, std::nullopt}});
+  ASSERT_TRUE(bounds_.Note(
+      WelcomeAnswering({.task = kBoundedTask, .verb = link::Verb::kKill, .durable_offset = 0})));
+  std::vector<LogChunk> chunks{{kBoundedTask, 0, Stream::kStdout, {}, "abcd"},
+                               {kBoundedTask, 4, Stream::kStdout, {}, "ef"}};
+  const auto acks = bounds_.Sift(kBoundedTask.host, chunks);
+  ASSERT_TRUE(acks);
+  EXPECT_TRUE(chunks.empty());
+  EXPECT_EQ(*acks, (std::vector<link::LogAck>{{kBoundedTask, 6}}));
+}
+
+TEST_F(OutputBoundsTest, OnlyKeptOutputIsProven) {
+  const auto ended = [](const TaskKey& task) {
+    link::Report report{
+        .task = task, .kind = link::ReportKind::kEnded, .end = TaskEnd{}, .log = {}};
+    report.end->log = LogTotals{.bytes = 4};
+    return report;
+  };
+  bounds_.Expect({{kUnheldTask, std::nullopt}});
+  ASSERT_TRUE(bounds_.Note(WelcomeAnswering({.task = kUnheldTask})));
+  ASSERT_TRUE(bounds_.Note(OrderWithQuota(100)));
+  std::vector<link::Report> reports{ended(kBoundedTask), ended(kUnheldTask),
+                                    ended({RunId(3), Visit(1), 0, HostId(7), Attempt(1)})};
+  bounds_.DropTotals(reports);
+  EXPECT_TRUE(reports[0].end->log);
+  EXPECT_FALSE(reports[1].end->log) << "it is not wanted";
+  EXPECT_FALSE(reports[2].end->log) << "the node was never given it";
+}
+
+TEST_F(OutputBoundsTest, TaskThatEndedSinceItWasLookedUpIsToBeLookedUpAgain) {
+  bounds_.Expect({{kUnheldTask, 100}});
+  EXPECT_FALSE(bounds_.Note(WelcomeAnswering({.task = kBoundedTask})));
+  EXPECT_EQ(Send(0, 1), OutputFate::kLeftOut);
 }
 
 }  // namespace
