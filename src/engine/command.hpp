@@ -257,6 +257,10 @@ struct AskFile {
   std::string key;     // of the host's certificate
   std::string sha256;  // 32 bytes
   bool sends = false;
+  // With `sends`: it is about to be sent and has so many bytes, which count for the task that takes
+  // it. Without: could a file be sent at all?
+  std::optional<std::uint64_t> size = {};
+  bool discarded = false;  // with `sends`: what was sent is not kept, and counts no longer
 };
 
 // Steering. Each is durable, and on the audit trail.
@@ -450,6 +454,7 @@ struct OldDropped {
 };
 struct FileAnswer {
   bool may = false;
+  std::string why = {};  // it may not
 };
 // What became of each document, in the order of the command: puts, then drops.
 enum class DocumentFate : std::uint8_t { kCreated, kChanged, kUnchanged, kDeleted, kMissing };

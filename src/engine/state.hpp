@@ -138,6 +138,13 @@ struct OpenRun {
   }
 };
 
+// What a host has sent for a task that takes files from it: sizes by hash. Known from messages of
+// this term only.
+struct SentFiles {
+  std::unordered_map<std::string, std::uint64_t> sizes;
+  std::uint64_t bytes = 0;
+};
+
 struct HostEntry {
   Host host;
   LinkId link;           // none: offline
@@ -145,9 +152,14 @@ struct HostEntry {
   bool settled = false;  // said Hello in this term
   std::string address;
   std::vector<std::string> features;
-  std::set<TaskPlace> open;    // attempts sent to it
-  std::set<TaskPlace> queued;  // tasks that wait for it
+  std::set<TaskPlace> open;             // attempts sent to it
+  std::set<TaskPlace> queued;           // tasks that wait for it
+  std::map<TaskPlace, SentFiles> sent;  // of `open`
 
+  void Close(const TaskPlace& place) {
+    open.erase(place);
+    sent.erase(place);
+  }
   bool Online() const { return static_cast<bool>(link); }
 };
 

@@ -121,7 +121,7 @@ void EndAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordina
   record.log = MarkOf(record, std::move(mark));
   record.ended_commit = turn.commit;
   record.ended_term = turn.state.term;
-  turn.state.hosts.at(record.key.host).open.erase({run.run.id, visit.record.visit, ordinal});
+  turn.state.hosts.at(record.key.host).Close({run.run.id, visit.record.visit, ordinal});
   turn.Put(PutTask{record});
   if (record.state == TaskState::kLost)
     KeepLost(turn, record.key, LeftOf(turn, run, visit, record));
@@ -224,7 +224,7 @@ void ReturnToQueue(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ord
   MoveSlot(run, visit, ordinal, *next);
   HostEntry& host = turn.state.hosts.at(record.key.host);
   const TaskPlace place{run.run.id, visit.record.visit, ordinal};
-  host.open.erase(place);
+  host.Close(place);
   host.queued.insert(place);
   turn.Tell(TaskNews{.task = record.key, .state = *next, .reason = {}, .commit = turn.commit});
   turn.TellRun(run);

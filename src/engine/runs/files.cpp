@@ -1,6 +1,9 @@
 #include "engine/runs/files.hpp"
 
 #include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
 
 namespace muster::engine {
 namespace {
@@ -11,21 +14,95 @@ bool Brings(const muster::Command& command, const std::string& sha256) {
          });
 }
 
-// Only what was sent counts: a host has no business with files of tasks it has not heard of.
-bool HostMay(const State& state, const AskFile& ask) {
-  const auto id = state.host_by_key.find(ask.key);
-  if (id == state.host_by_key.end()) return false;
-  const HostEntry& host = state.hosts.at(id->second);
-  if (host.host.state == HostState::kRevoked) return false;
-  return std::ranges::any_of(host.open, [&](const TaskPlace& place) {
-    const auto run = state.runs.find(place.run);
-    if (run == state.runs.end()) return false;
-    const auto visit = run->second.visits.find(place.visit);
-    if (visit == run->second.visits.end()) return false;
-    const muster::Command* command = CommandOf(run->second.SpecOf(visit->second));
-    if (command == nullptr) return false;
-    return ask.sends ? command->pull != nullptr : Brings(*command, ask.sha256);
+// A folder of a host may hold many small files; each costs the server more than its bytes.
+constexpr std::size_t kMostFilesSent = 100'000;
+
+const muster::Command* OpenCommand(const State& state, const TaskPlace& place) {
+  const auto run = state.runs.find(place.run);
+  if (run == state.runs.end()) return nullptr;
+  const auto visit = run->second.visits.find(place.visit);
+  if (visit == run->second.visits.end()) return nullptr;
+  return CommandOf(run->second.SpecOf(visit->second));
+}
+
+// Only what was sent to it counts: a host has no business with files of tasks it has not heard of.
+HostEntry* HostOf(State& state, const std::string& key) {
+  const auto id = state.host_by_key.find(key);
+  if (id == state.host_by_key.end()) return nullptr;
+  HostEntry& host = state.hosts.at(id->second);
+  return host.host.state == HostState::kRevoked ? nullptr : &host;
+}
+
+FileAnswer NoTask() {
+  return {.may = false, .why = "this host has no open task that is about this file"};
+}
+
+FileAnswer HostReads(const State& state, const HostEntry& host, const std::string& sha256) {
+  const bool brings = std::ranges::any_of(host.open, [&](const TaskPlace& place) {
+    const muster::Command* command = OpenCommand(state, place);
+    return command != nullptr && Brings(*command, sha256);
   });
+  return brings ? FileAnswer{.may = true} : NoTask();
+}
+
+// An open task that takes files, and what is left of what it takes.
+struct Pulling {
+  SentFiles* sent = nullptr;
+  std::uint64_t left = 0;
+};
+
+std::vector<Pulling> PullsOf(const State& state, HostEntry& host) {
+  std::vector<Pulling> pulls;
+  for (const TaskPlace& place : host.open) {
+    const muster::Command* command = OpenCommand(state, place);
+    if (command == nullptr || !command->pull) continue;
+    SentFiles& sent = host.sent[place];
+    const std::uint64_t most = command->pull->max_bytes;
+    pulls.push_back({&sent, most - std::min(most, sent.bytes)});
+  }
+  return pulls;
+}
+
+// Counts a file once for a task, however often it is sent: a broken upload goes on.
+FileAnswer Count(std::vector<Pulling>& pulls, const std::string& sha256, std::uint64_t size) {
+  for (const auto& pull : pulls)
+    if (const auto found = pull.sent->sizes.find(sha256);
+        found != pull.sent->sizes.end() && size <= found->second)
+      return {.may = true};
+  const Pulling& roomiest = *std::ranges::max_element(pulls, {}, &Pulling::left);
+  SentFiles& sent = *roomiest.sent;
+  const auto known = sent.sizes.find(sha256);
+  const std::uint64_t more = size - (known == sent.sizes.end() ? 0 : known->second);
+  if (more > roomiest.left)
+    return {.may = false,
+            .why =
+                "the file is more than the task may still take of this host; see "
+                "max_bytes of the pull (--max-size)"};
+  if (known == sent.sizes.end() && sent.sizes.size() >= kMostFilesSent)
+    return {.may = false,
+            .why = fmt::format("a task takes at most {} files of a host", kMostFilesSent)};
+  sent.sizes[sha256] = size;
+  sent.bytes += more;
+  return {.may = true};
+}
+
+FileAnswer HostSends(const State& state, HostEntry& host, const AskFile& ask) {
+  auto pulls = PullsOf(state, host);
+  if (pulls.empty()) return NoTask();
+  if (ask.size) return Count(pulls, ask.sha256, *ask.size);
+  if (ask.discarded)
+    for (const auto& pull : pulls)
+      if (const auto found = pull.sent->sizes.find(ask.sha256); found != pull.sent->sizes.end()) {
+        pull.sent->bytes -= found->second;
+        pull.sent->sizes.erase(found);
+      }
+  return {.may = true};
+}
+
+FileAnswer HostMay(State& state, const AskFile& ask) {
+  HostEntry* host = HostOf(state, ask.key);
+  if (host == nullptr) return NoTask();
+  return ask.sends ? HostSends(state, *host, ask) : HostReads(state, *host, ask.sha256);
 }
 
 bool PlanNames(const RunSpec& plan, const std::string& sha256) {
@@ -51,10 +128,10 @@ bool AnyDocumentNames(const State& state, const std::string& sha256) {
 }  // namespace
 
 void Decide(Turn& turn, const AskFile& command) {
-  const bool may = command.key.empty() ? AnyRunNames(turn.state, command.sha256) ||
-                                             AnyDocumentNames(turn.state, command.sha256)
-                                       : HostMay(turn.state, command);
-  turn.Answer(command.caller, FileAnswer{may});
+  if (!command.key.empty()) return turn.Answer(command.caller, HostMay(turn.state, command));
+  const bool named =
+      AnyRunNames(turn.state, command.sha256) || AnyDocumentNames(turn.state, command.sha256);
+  turn.Answer(command.caller, FileAnswer{.may = named});
 }
 
 }  // namespace muster::engine

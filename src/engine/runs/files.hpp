@@ -4,7 +4,8 @@
 
 namespace muster::engine {
 
-// Answers with FileAnswer; changes nothing.
+// Answers with FileAnswer. Nothing is put on record: what a host sent is remembered while the task
+// that takes it is open.
 void Decide(Turn& turn, const AskFile& command);
 
 }  // namespace muster::engine

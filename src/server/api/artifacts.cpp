@@ -1,6 +1,7 @@
 #include "server/api/artifacts.hpp"
 
 #include <charconv>
+#include <chrono>
 #include <utility>
 
 #include "base/text.hpp"
@@ -12,6 +13,10 @@ namespace {
 constexpr std::string_view kPrefix = "/api/v1/artifacts/";
 constexpr std::size_t kPiece = 512 << 10;  // read at once, while as much is still unsent
 constexpr const char* kOffset = "Muster-Upload-Offset";
+// An upload has a minute, and a second more for each so many bytes. Clients that keep to a rate of
+// their own send at least four times as much.
+constexpr std::chrono::minutes kSlowStart(1);
+constexpr std::uint64_t kLeastUploadRate = 4 << 10;
 
 Result<std::string> HashOf(const Call& call) {
   auto sha256 = FromHex(call.Part("sha256"));
@@ -24,19 +29,22 @@ Result<std::string> HashOf(const Call& call) {
 // A host shows its certificate instead of a token.
 bool IsHost(const Call& call) { return call.actor().name.empty(); }
 
-// Goes on, on a worker's thread, with who may: operators, and hosts for whom one of `kinds` is
+FileQuestion About(const Call& call, FileQuestion::Kind kind, const std::string& sha256) {
+  return {.kind = kind, .key = call.request().peer_key, .sha256 = sha256};
+}
+
+// Goes on, on a worker's thread, with who may: operators, and hosts for whom one of `questions` is
 // granted.
-void WhenAllowed(ArtifactServices& services, const CallPtr& call, const std::string& sha256,
-                 std::vector<FileQuestion::Kind> kinds, std::function<void()> next) {
+void WhenAllowed(ArtifactServices& services, const CallPtr& call,
+                 std::vector<FileQuestion> questions, std::function<void()> next) {
   if (!IsHost(*call) || !call->request().peer_server.empty()) return next();
-  if (kinds.empty())
-    return call->Fail(403, "denied", "this host has no open task that is about this file");
-  const FileQuestion question{kinds.back(), call->request().peer_key, sha256};
-  kinds.pop_back();
-  services.ask(question, [&services, call, sha256, kinds = std::move(kinds),
-                          next = std::move(next)](Result<bool> may) {
+  const FileQuestion question = std::move(questions.back());
+  questions.pop_back();
+  services.ask(question, [&services, call, questions = std::move(questions),
+                          next = std::move(next)](const Result<>& may) {
+    const bool asks_on = !may && may.error().code == ErrorCode::kDenied && !questions.empty();
+    if (asks_on) return WhenAllowed(services, call, questions, next);
     if (!may) return call->Fail(may.error());
-    if (!*may) return WhenAllowed(services, call, sha256, kinds, next);
     if (!services.workers.Post(next, "artifact"))
       call->Fail(503, "unavailable", "the server is too busy; try again shortly");
   });
@@ -103,11 +111,13 @@ void Send(ArtifactServices& services, const CallPtr& call, const std::string& sh
                       {{"Content-Range", fmt::format("bytes */{}", size)}});
   net::Headers headers = HeadersOf(sha256);
   const auto [begin, end] = asked.range;
+  const bool empty = call->request().method == "HEAD" || begin == end;
+  if (!empty && !services.transfers.Take(call)) return;
   const bool part = asked.kind == RangeAnswer::Kind::kPart;
   if (part)
     headers.emplace_back("Content-Range", fmt::format("bytes {}-{}/{}", begin, end - 1, size));
   call->exchange()->BeginSized(part ? 206 : 200, std::move(headers), end - begin);
-  if (call->request().method == "HEAD" || begin == end) return call->exchange()->End();
+  if (empty) return call->exchange()->End();
   std::make_shared<Download>(services, call->exchange(), std::move(*reader), asked.range)->Go();
 }
 
@@ -116,9 +126,9 @@ void Get(ArtifactServices& services, const CallPtr& call) {
   const auto sha256 = HashOf(*call);
   if (!sha256) return call->Fail(sha256.error());
   // Whoever may send a file may ask whether it is needed.
-  std::vector<Kind> kinds = {Kind::kRead};
-  if (call->request().method == "HEAD") kinds.push_back(Kind::kWrite);
-  WhenAllowed(services, call, *sha256, std::move(kinds),
+  std::vector<FileQuestion> questions = {About(*call, Kind::kRead, *sha256)};
+  if (call->request().method == "HEAD") questions.push_back(About(*call, Kind::kWrite, *sha256));
+  WhenAllowed(services, call, std::move(questions),
               [&services, call, sha256 = *sha256] { Send(services, call, sha256); });
 }
 
@@ -138,9 +148,12 @@ class Upload : public std::enable_shared_from_this<Upload> {
         call_(std::move(call)),
         sha256_(std::move(sha256)),
         size_(size),
-        upload_(std::move(upload)) {}
+        upload_(std::move(upload)),
+        begun_at_(upload_->Offset()) {}
 
   void Go() {
+    if (TooSlow())
+      return Failed({ErrorCode::kTimeout, "the upload comes too slowly; go on with it later"});
     call_->exchange()->ReadBody([self = shared_from_this()](net::BodyPiece piece) {
       auto work = [self, piece = std::move(piece)] { self->Take(piece); };
       if (!self->services_.workers.Post(std::move(work), "PUT artifact"))
@@ -155,9 +168,21 @@ class Upload : public std::enable_shared_from_this<Upload> {
     const std::uint64_t offset = upload_->Offset();
     const bool whole = offset == size_;
     if (whole)
-      if (auto finished = upload_->Finish(); !finished) return Failed(finished.error());
+      if (auto finished = upload_->Finish(); !finished) {
+        // Thrown away, as it is another content than was said.
+        if (IsHost(*call_) && finished.error().code == ErrorCode::kInvalid)
+          services_.ask(About(*call_, FileQuestion::Kind::kDiscarded, sha256_), [](Result<>) {});
+        return Failed(finished.error());
+      }
     upload_.reset();
     Kept(*call_, whole ? 201 : 202, sha256_, offset, size_);
+  }
+
+  // While it lasts nobody else can upload the same content.
+  bool TooSlow() const {
+    const auto allowed =
+        kSlowStart + std::chrono::seconds((upload_->Offset() - begun_at_) / kLeastUploadRate);
+    return std::chrono::steady_clock::now() - begun_ > allowed;
   }
 
   // Let go of first: whoever hears the answer may try again at once.
@@ -171,6 +196,8 @@ class Upload : public std::enable_shared_from_this<Upload> {
   const std::string sha256_;
   const std::uint64_t size_;
   std::unique_ptr<ArtifactUpload> upload_;
+  const std::uint64_t begun_at_;  // where the upload went on
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
 };
 
 Result<UploadRange> RangeOf(const Call& call) {
@@ -186,27 +213,33 @@ Result<UploadRange> RangeOf(const Call& call) {
               "Content-Range: expected 'bytes FIRST-LAST/SIZE' that fits Content-Length");
 }
 
-void Receive(ArtifactServices& services, const CallPtr& call, const std::string& sha256) {
-  const auto range = RangeOf(*call);
-  if (!range) return call->Fail(range.error());
+void Receive(ArtifactServices& services, const CallPtr& call, const std::string& sha256,
+             const UploadRange& range) {
   const auto there = services.For(*call).Find(sha256);
   if (!there) return call->Fail(there.error());
   if (*there) return Kept(*call, 200, sha256, (*there)->size, (*there)->size);
-  auto upload = services.For(*call).Begin(sha256, range->size, range->range.begin);
+  if (!services.transfers.Take(call)) return;
+  auto upload = services.For(*call).Begin(sha256, range.size, range.range.begin);
   if (!upload && upload.error().code == ErrorCode::kConflict) {
     const auto uploaded = services.For(*call).Uploaded(sha256);
     return call->Fail(409, "conflict", upload.error().message,
                       {{kOffset, std::to_string(uploaded.value_or(0))}, {"Retry-After", "1"}});
   }
   if (!upload) return call->Fail(upload.error());
-  std::make_shared<Upload>(services, call, sha256, range->size, std::move(*upload))->Go();
+  std::make_shared<Upload>(services, call, sha256, range.size, std::move(*upload))->Go();
 }
 
 void Put(ArtifactServices& services, const CallPtr& call) {
   const auto sha256 = HashOf(*call);
   if (!sha256) return call->Fail(sha256.error());
-  WhenAllowed(services, call, *sha256, {FileQuestion::Kind::kWrite},
-              [&services, call, sha256 = *sha256] { Receive(services, call, sha256); });
+  const auto range = RangeOf(*call);
+  if (!range) return call->Fail(range.error());
+  FileQuestion question = About(*call, FileQuestion::Kind::kWrite, *sha256);
+  question.size = range->size;
+  WhenAllowed(services, call, {std::move(question)},
+              [&services, call, sha256 = *sha256, range = *range] {
+                Receive(services, call, sha256, range);
+              });
 }
 
 }  // namespace

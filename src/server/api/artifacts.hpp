@@ -1,27 +1,38 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "ports/artifacts.hpp"
+#include "server/api/caller_slots.hpp"
 #include "server/api/router.hpp"
 #include "server/worker_pool.hpp"
 
 namespace muster::server::api {
 
 // May this host have to do with a file? It may read one that an open task of its names (a push),
-// and write any while it has an open task that sends some (a pull).
+// and write any while it has an open task that sends some (a pull), up to what that task takes.
 struct FileQuestion {
-  enum class Kind { kRead, kWrite } kind = Kind::kRead;
+  enum class Kind {
+    kRead,
+    kWrite,
+    kDiscarded,  // what it wrote was not kept; only a notice
+  } kind = Kind::kRead;
   std::string key;     // of the host's certificate
   std::string sha256;  // 32 bytes
+  // With kWrite: of the file that is about to come. None: only asks whether any may.
+  std::optional<std::uint64_t> size = {};
 };
-// Answers on any thread. An error is the caller's answer: kUnavailable while nobody can say, which
-// a host takes as "try again".
+// Answers on any thread. An error is the caller's answer: kDenied says why it may not,
+// kUnavailable that nobody can say now, which a host takes as "try again".
 using AskAboutFile =
-    std::function<void(const FileQuestion& question, std::function<void(Result<bool>)> answer)>;
+    std::function<void(const FileQuestion& question, std::function<void(Result<>)> answer)>;
+
+// Transfers that one caller has under way; each takes about 1 MB.
+constexpr std::size_t kMostTransfers = 64;
 
 // What the artifact routes work with. Everything here outlives the router.
 struct ArtifactServices {
@@ -29,6 +40,7 @@ struct ArtifactServices {
   ArtifactStore& shared;  // the cluster's, for everybody else
   WorkerPool& workers;
   AskAboutFile ask;
+  CallerSlots transfers{kMostTransfers};
 
   ArtifactStore& For(const Call& call) { return call.request().peer_server.empty() ? shared : own; }
 };

@@ -5,14 +5,17 @@
 namespace muster::server::api {
 
 AskAboutFile AskEngine(EngineThread& engine) {
-  return [&engine](const FileQuestion& question, std::function<void(Result<bool>)> answer) {
+  return [&engine](const FileQuestion& question, std::function<void(Result<>)> answer) {
     engine::AskFile ask{.caller = {},
                         .key = question.key,
                         .sha256 = question.sha256,
-                        .sends = question.kind == FileQuestion::Kind::kWrite};
+                        .sends = question.kind != FileQuestion::Kind::kRead,
+                        .size = question.size,
+                        .discarded = question.kind == FileQuestion::Kind::kDiscarded};
     engine.Ask(std::move(ask), [answer = std::move(answer)](Result<engine::Answer> result) {
       if (!result) return answer(Fail(result.error()));
-      answer(std::get<engine::FileAnswer>(*result).may);
+      const auto& file = std::get<engine::FileAnswer>(*result);
+      answer(file.may ? Result<>() : Fail(ErrorCode::kDenied, "{}", file.why));
     });
   };
 }

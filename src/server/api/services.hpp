@@ -10,6 +10,7 @@
 #include "ports/clock.hpp"
 #include "ports/log_store.hpp"
 #include "ports/store.hpp"
+#include "server/api/caller_slots.hpp"
 #include "server/api/refusals.hpp"
 #include "server/auth/authenticator.hpp"
 #include "server/certificates.hpp"
@@ -22,6 +23,9 @@
 #include "server/traces/trace_sender.hpp"
 
 namespace muster::server::api {
+
+// Event streams that one caller has open; each may be megabytes behind its reader.
+constexpr std::size_t kMostStreams = 250;
 
 // What handlers work with. Everything here outlives the router.
 struct Services {
@@ -55,6 +59,7 @@ struct Services {
   std::function<Standing()> standing;
   const TraceSender& traces;
   std::string server;  // this one's name
+  CallerSlots streams{kMostStreams};
 };
 
 }  // namespace muster::server::api

@@ -119,14 +119,15 @@ void StreamEvents(Services& services, const CallPtr& call) {
   // A browser that reconnects repeats the address it began with; what it saw last is in the header.
   const auto header = net::FindHeader(call->request().headers, "Last-Event-ID");
   const std::string_view asked = header.empty() ? std::string_view(call->Query("from")) : header;
-  if (asked.empty())
-    return services.hub.Subscribe(*topics, std::nullopt, call->exchange(), call->actor().name);
-  CommitNumber from;
-  const auto end = asked.data() + asked.size();
-  if (const auto read = std::from_chars(asked.data(), end, from.value);
-      read.ec != std::errc() || read.ptr != end)
-    return call->Fail(
-        Error{ErrorCode::kInvalid, fmt::format("from: '{}' is not the number of a commit", asked)});
+  std::optional<CommitNumber> from;
+  if (!asked.empty()) {
+    const auto end = asked.data() + asked.size();
+    const auto read = std::from_chars(asked.data(), end, from.emplace().value);
+    if (read.ec != std::errc() || read.ptr != end)
+      return call->Fail(Error{ErrorCode::kInvalid,
+                              fmt::format("from: '{}' is not the number of a commit", asked)});
+  }
+  if (!services.streams.Take(call)) return;
   services.hub.Subscribe(*topics, from, call->exchange(), call->actor().name);
 }
 

@@ -9,8 +9,6 @@
 namespace muster::server {
 namespace {
 
-constexpr Duration kUploadsKept = std::chrono::hours(7 * 24);  // that nobody goes on with
-
 // What agents will be told to use must be something they can use.
 // Whether this data folder is one to serve from.
 Result<> CheckFolder(const Config& config) {
@@ -70,8 +68,6 @@ Result<std::unique_ptr<Foundation>> Foundation::Lay(Config config) {
   if (done) done = Put(laid.actions, outside::CurlActions::Make(laid.config.outside, laid.clock));
   if (done) done = Put(laid.artifacts, FileArtifacts::Open(data / "artifacts", laid.clock, {}));
   if (!done) return Fail(done.error());
-  if (const auto dropped = laid.artifacts->DropUploads(now + -kUploadsKept); !dropped)
-    spdlog::warn("artifacts: {}", dropped.error().message);
   return made;
 }
 

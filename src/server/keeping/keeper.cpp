@@ -16,6 +16,8 @@ constexpr const char* kGate = "disk_low";
 constexpr Duration kLookAtDisk = std::chrono::seconds(1);
 constexpr Duration kBetweenSlices = std::chrono::milliseconds(20);
 constexpr std::size_t kSlice = 1000;
+constexpr Duration kLookAtUploads = std::chrono::hours(1);
+constexpr Duration kUploadsKept = std::chrono::hours(24);  // that nobody goes on with
 
 struct Room {
   std::uint64_t free = 0;
@@ -81,9 +83,14 @@ Duration Keeper::Period() const {
 
 void Keeper::Loop() {
   MonoTime drop_at = clock_.Read().mono;
+  MonoTime uploads_at = drop_at;
   while (WaitFor(kLookAtDisk)) {
     WatchDisk();
     const MonoTime now = clock_.Read().mono;
+    if (now >= uploads_at) {
+      DropUploads();
+      uploads_at = now + kLookAtUploads;
+    }
     // What is old is the leader's business.
     if (now < drop_at || !engine_.GetStatus().leading) continue;
     DropOld();
@@ -129,6 +136,12 @@ void Keeper::DropOld() {
   while (DropSlice() && WaitFor(kBetweenSlices)) {
   }
   DropFiles();
+}
+
+// Each server has its own.
+void Keeper::DropUploads() {
+  const auto dropped = files_.DropUploads(clock_.Read().wall + -kUploadsKept);
+  if (!dropped) spdlog::warn("unfinished uploads: {}", dropped.error().message);
 }
 
 void Keeper::DropFiles() {

@@ -56,6 +56,7 @@ class Keeper {
   void DropOld() EXCLUDES(mutex_);
   void DropLogs();
   void DropFiles() EXCLUDES(mutex_);
+  void DropUploads();
   // The engine's answer; nothing when it is time to stop.
   template <typename Request>
   std::optional<Result<engine::Answer>> AskAndWait(Request request) EXCLUDES(mutex_);

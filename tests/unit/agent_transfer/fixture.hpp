@@ -40,9 +40,10 @@ class TransferTest : public net::NetTest {
 
   TransferTest() {
     services_.ask = [this](const server::api::FileQuestion& question,
-                           const std::function<void(Result<bool>)>& answer) {
+                           const std::function<void(Result<>)>& answer) {
       const bool reads = question.kind == server::api::FileQuestion::Kind::kRead;
-      answer(question.key == HostKey() && (reads ? may_get_ : may_put_));
+      const bool may = question.key == HostKey() && (reads ? may_get_ : may_put_);
+      answer(may ? Result<>() : Fail(ErrorCode::kDenied, "no task"));
     };
     router_.Add(server::api::ArtifactRoutes(services_));
     handlers_.streams_body = server::api::StreamsBody;

@@ -29,6 +29,18 @@ class Files : public EngineFixture {
     return answer && std::get<FileAnswer>(*answer).may;
   }
 
+  bool Sends(const std::string& sha256, std::uint64_t size) {
+    const auto id =
+        Ask(AskFile{.caller = {}, .key = "key-h1", .sha256 = sha256, .sends = true, .size = size});
+    Settle();
+    const auto& answer = replies_.at(id);
+    return answer && std::get<FileAnswer>(*answer).may;
+  }
+  static StageSpec Pulling(std::uint64_t max_bytes) {
+    return Moving(
+        {}, std::make_shared<const FilePull>(FilePull{.paths = {"/a"}, .max_bytes = max_bytes}));
+  }
+
   const std::string hash_ = std::string(32, 'h');
   const std::string other_ = std::string(32, 'o');
 };
@@ -50,6 +62,37 @@ TEST_F(Files, AHostSendsWhileItHasATaskThatPulls) {
   Start(1, Moving({}, std::make_shared<const FilePull>(FilePull{.paths = {"/a"}})));
   EXPECT_TRUE(May("key-h1", hash_, true));
   EXPECT_FALSE(May("key-h1", hash_));
+}
+
+TEST_F(Files, AHostSendsNoMoreThanItsTaskTakes) {
+  AddHosts(1);
+  Start(1, Pulling(100));
+  EXPECT_FALSE(Sends(hash_, 101));
+  EXPECT_TRUE(Sends(hash_, 60));
+  EXPECT_TRUE(Sends(hash_, 60)) << "a broken upload goes on";
+  EXPECT_TRUE(Sends(hash_, 70)) << "only what is more counts";
+  EXPECT_FALSE(Sends(other_, 31));
+  EXPECT_TRUE(Sends(other_, 30));
+  EXPECT_FALSE(Sends(std::string(32, 'x'), 1));
+  EXPECT_TRUE(May("key-h1", std::string(32, 'x'), true)) << "it may ask whether a file is needed";
+}
+
+TEST_F(Files, TwoTasksTakeTogether) {
+  AddHosts(1);
+  Start(1, Pulling(100));
+  Start(1, Pulling(50));
+  EXPECT_TRUE(Sends(hash_, 100));
+  EXPECT_TRUE(Sends(other_, 50));
+  EXPECT_FALSE(Sends(std::string(32, 'x'), 1));
+}
+
+TEST_F(Files, WhatWasNotKeptCountsNoLonger) {
+  AddHosts(1);
+  Start(1, Pulling(100));
+  ASSERT_TRUE(Sends(hash_, 100));
+  ASSERT_FALSE(Sends(other_, 100));
+  Ask(AskFile{.caller = {}, .key = "key-h1", .sha256 = hash_, .sends = true, .discarded = true});
+  EXPECT_TRUE(Sends(other_, 100));
 }
 
 TEST_F(Files, ANewLeadershipKnowsIt) {

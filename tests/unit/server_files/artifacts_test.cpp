@@ -24,9 +24,12 @@ class ArtifactCalls : public net::NetTest {
   ArtifactCalls() {
     people_.Take({Person("op", Role::kOperator), Person("view", Role::kViewer)}, {}, true);
     services_.ask = [this](const FileQuestion& question,
-                           const std::function<void(Result<bool>)>& answer) {
+                           const std::function<void(Result<>)>& answer) {
       if (!leads_) return answer(Fail(ErrorCode::kUnavailable, "nobody leads"));
-      answer(question.kind == FileQuestion::Kind::kRead ? may_get_ : may_put_);
+      if (question.kind == FileQuestion::Kind::kDiscarded) ++discarded_;
+      if (question.size) asked_size_ = *question.size;
+      const bool may = question.kind == FileQuestion::Kind::kRead ? may_get_ : may_put_;
+      answer(may ? Result<>() : Fail(ErrorCode::kDenied, "no task"));
     };
     router_.Add(ArtifactRoutes(services_));
     handlers_.streams_body = StreamsBody;
@@ -88,6 +91,8 @@ class ArtifactCalls : public net::NetTest {
   bool may_get_ = false;
   bool may_put_ = false;
   bool leads_ = true;
+  std::atomic<int> discarded_ = 0;
+  std::atomic<std::uint64_t> asked_size_ = 0;
   const std::string content_ = "some content of a file";
   const std::string hash_ = crypto::Sha256(content_);
 };
@@ -163,6 +168,16 @@ TEST_F(ArtifactCalls, AreForOperatorsAndHostsWithATask) {
   EXPECT_EQ(Get("", "").status, 503) << "a host tries again";
   EXPECT_EQ(Get("", "op").status, 200);
   EXPECT_EQ(Get("", "nobody").status, 401) << "a wrong token is not made up for by a certificate";
+}
+
+TEST_F(ArtifactCalls, AHostIsAskedForTheSizeOfTheWholeFile) {
+  client_.emplace(At(true), Node(), 20s);
+  may_put_ = true;
+  EXPECT_EQ(Put(content_.substr(0, 8), "bytes 0-7/22", "").status, 202);
+  EXPECT_EQ(asked_size_, 22U);
+  EXPECT_EQ(discarded_, 0);
+  EXPECT_EQ(Put("other content of a fil", "", "").status, 400);
+  EXPECT_EQ(discarded_, 1) << "what is thrown away does not count for the host's task";
 }
 
 TEST_F(ArtifactCalls, ManyAtOnceGetTheirOwn) {
