@@ -18,6 +18,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "adapters/system/log_lines.hpp"
 #include "agent/clocks.hpp"
 #include "agent/daemon/config.hpp"
 #include "agent/daemon/daemon.hpp"
@@ -26,6 +27,7 @@
 #include "agent/transfer/transfer.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "base/visible.hpp"
 
 namespace {
 
@@ -253,7 +255,7 @@ Result<> CheckCa(const Config& config) {
 }
 
 int Exit(const Error& error) {
-  std::fprintf(stderr, "muster-agent: %s\n", error.message.c_str());
+  std::fprintf(stderr, "muster-agent: %s\n", muster::VisibleLines(error.message).c_str());
   if (error.code == ErrorCode::kDenied) return 3;
   return error.code == ErrorCode::kInvalid || error.code == ErrorCode::kNotFound ? 2 : 1;
 }
@@ -305,7 +307,7 @@ int main(int argc, char** argv) {
   }
   auto logger =
       std::make_shared<spdlog::logger>("agent", std::make_shared<spdlog::sinks::stderr_sink_st>());
-  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
+  muster::FormatLines(*logger);
   spdlog::set_default_logger(std::move(logger));
   SetLogLevel(*config);
   // Before anything large is set up, and in the group where shims belong. Without a spawner each

@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "base/visible.hpp"
 #include "domain/outputs.hpp"
 #include "fleet/fleet.hpp"
 
@@ -116,7 +117,7 @@ int main(int argc, char** argv) {
     setrlimit(RLIMIT_NOFILE, &limit);
   }
   const auto fail = [](const muster::Error& error) {
-    std::fprintf(stderr, "muster-fleet: %s\n", error.message.c_str());
+    std::fprintf(stderr, "muster-fleet: %s\n", muster::VisibleLines(error.message).c_str());
     return error.code == muster::ErrorCode::kInvalid ? 2 : 1;
   };
   const auto time = muster::ParseDuration(duration);

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/visible.hpp"
 #include "server/ca_rotation.hpp"
 
 namespace muster::server {
@@ -61,8 +62,8 @@ int RunCaCommand(int argc, char** argv) {
   }
   ::umask(077);
   const auto done = step();
-  std::fprintf(done ? stdout : stderr, "%s%s\n",
-               done ? "" : "musterd: ", done ? done->c_str() : done.error().message.c_str());
+  const auto text = VisibleLines(done ? *done : "musterd: " + done.error().message);
+  std::fprintf(done ? stdout : stderr, "%s\n", text.c_str());
   return done ? 0 : 1;
 }
 

@@ -5,11 +5,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/visible.hpp"
+
 namespace muster::server {
 
 int Complain(const Error& error) {
   EndProgress();
-  std::fprintf(stderr, "musterd: %s\n", error.message.c_str());
+  std::fprintf(stderr, "musterd: %s\n", VisibleLines(error.message).c_str());
   const bool usage = error.code == ErrorCode::kInvalid || error.code == ErrorCode::kNotFound;
   return usage ? 2 : 1;
 }

@@ -8,6 +8,7 @@
 #include "adapters/crypto/box.hpp"
 #include "adapters/net/client.hpp"
 #include "base/text.hpp"
+#include "base/visible.hpp"
 #include "domain/join_token.hpp"
 #include "server/certificates.hpp"
 #include "server/cluster_keys.hpp"
@@ -106,7 +107,7 @@ int JoinMain(int argc, char** argv) {
   if (!file.empty()) {
     const auto content = ReadWhole(file);
     if (!content) {
-      std::fprintf(stderr, "musterd: %s\n", content.error().message.c_str());
+      std::fprintf(stderr, "musterd: %s\n", VisibleLines(content.error().message).c_str());
       return 2;
     }
     asked.token = std::string(Trim(*content));
@@ -118,7 +119,7 @@ int JoinMain(int argc, char** argv) {
     return 1;
   }
   if (const auto joined = Join(asked); !joined) {
-    std::fprintf(stderr, "musterd: %s\n", joined.error().message.c_str());
+    std::fprintf(stderr, "musterd: %s\n", VisibleLines(joined.error().message).c_str());
     return joined.error().code == ErrorCode::kInvalid ? 2 : 1;
   }
   std::printf("joined as %s; keys are in %s. Start it: musterd --data %s --config FILE\n",

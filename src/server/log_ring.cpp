@@ -7,6 +7,9 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "adapters/system/log_lines.hpp"
+#include "base/visible.hpp"
+
 namespace muster::server {
 namespace {
 
@@ -48,7 +51,7 @@ struct LogRing::Sink final : spdlog::sinks::base_sink<std::mutex> {
     ring->Keep({.number = 0,
                 .time = {time},
                 .level = NameOf(message.level),
-                .message = std::string(message.payload.begin(), message.payload.end())});
+                .message = VisibleLine({message.payload.data(), message.payload.size()})});
   }
   void flush_() override {}
   void Detach() {
@@ -65,7 +68,7 @@ std::unique_ptr<LogRing> LogRing::Install(const std::string& level, std::size_t 
   ring->sink_ = std::make_shared<Sink>(*ring);
   auto logger = std::make_shared<spdlog::logger>(
       "musterd", spdlog::sinks_init_list{ring->sink_->out, ring->sink_});
-  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
+  FormatLines(*logger);
   spdlog::set_default_logger(std::move(logger));
   ring->SetLevel(level);
   return ring;

@@ -1,5 +1,7 @@
 #include "server/log_ring.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
 
@@ -27,6 +29,19 @@ TEST(LogRing, KeepsTheNewestLines) {
   EXPECT_EQ(Messages(*ring, "info", 4), (Texts{"line 5"}));
   EXPECT_EQ(ring->Read("info", 1, 10)->lost, 1u);
   EXPECT_EQ(ring->Read("info", 5, 10)->next, 5u);
+}
+
+TEST(LogRing, KeepsAMessageOnOneVisibleLine) {
+  testing::internal::CaptureStderr();
+  const auto ring = LogRing::Install("info");
+  spdlog::info("remote said \"{}\"",
+               "\x1b]0;x\x07\u009b\u202e\n2026-01-01T00:00:00.000Z info all is well");
+  spdlog::default_logger()->flush();
+  const std::string visible = "remote said \"␛]0;x␇��␊2026-01-01T00:00:00.000Z info all is well\"";
+  EXPECT_EQ(Messages(*ring, "info"), Texts{visible});
+  const auto written = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(written.ends_with("Z info " + visible + "\n")) << written;
+  EXPECT_EQ(std::ranges::count(written, '\n'), 1) << written;
 }
 
 TEST(LogRing, GivesOnlyTheLevelAskedFor) {
