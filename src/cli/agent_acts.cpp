@@ -3,12 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
-#include "base/text.hpp"
 #include "cli/api_client.hpp"
+#include "cli/confirm.hpp"
 #include "cli/host_acts.hpp"
 #include "cli/persist.hpp"
-#include "cli/question.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -25,6 +23,7 @@ struct Flags {
   std::string name;
   std::string reason;
   std::string key;
+  bool yes = false;
 };
 
 Result<json::value> Pending(ApiClient& api) { return api.Get("/agents/pending"); }
@@ -45,7 +44,7 @@ Result<int> ListPending(const Context& context) {
     table.Add({TextOf(join, "name"), TextOf(join, "address"),
                Ago(ParseTime(TextOf(join, "since")), WallNow()),
                TextOf(join, "key").substr(0, 16)});
-  Write(stdout, table.Text(context.terminal.stdout_tty));
+  Write(stdout, table.Text());
   return 0;
 }
 
@@ -70,6 +69,11 @@ Result<int> Replace(const Context& context, const Flags& flags) {
   if (!api) return Fail(api.error());
   const auto key = KeyOf(*api, flags);
   if (!key) return Fail(key.error());
+  if (!Agreed(context, flags.yes,
+              {.act = fmt::format("Let the machine with key {} replace host {}, and refuse the old "
+                                  "key,",
+                                  key->substr(0, 16), flags.name)}))
+    return kExitInterrupted;
   const auto path = "/agents/pending/" + Segment(flags.name) + "/accept";
   const auto done = Act(context, [&] { return api->Post(path, json::object{{"key", *key}}); });
   if (!done) return Fail(done.error());
@@ -93,6 +97,9 @@ Result<int> Reject(const Context& context, const Flags& flags) {
 Result<int> Revoke(const Context& context, const Flags& flags) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  if (!Agreed(context, flags.yes,
+              {.act = fmt::format("Refuse the key of host {} and lose what it runs", flags.name)}))
+    return kExitInterrupted;
   const auto path = "/hosts/" + Segment(flags.name) + "/revoke";
   const auto done =
       Act(context, [&] { return api->Post(path, json::object{{"reason", flags.reason}}); });
@@ -104,13 +111,6 @@ Result<int> Revoke(const Context& context, const Flags& flags) {
 }
 
 }  // namespace
-
-bool Agreed(const Context& context, bool yes, const std::string& question) {
-  if (yes || !context.CanAsk()) return true;
-  const auto answer =
-      Ask(fmt::format("{} in {}? [y/N] ", ForTerminal(question, true), context.Where()));
-  return answer && (Trim(*answer) == "y" || Trim(*answer) == "yes");
-}
 
 void AddAgentActs(CLI::App& agents, Context& context) {
   const auto flags = std::make_shared<Flags>();
@@ -126,12 +126,13 @@ void AddAgentActs(CLI::App& agents, Context& context) {
   auto* pending = agents.add_subcommand("pending", "List who waits to take over a known name");
   pending->footer(kAgentActsExamples);
   pending->callback([&context] { context.action = [&context] { return ListPending(context); }; });
-  add("replace", "Let the machine that waits take the host over", Replace)
-      ->add_option("--key", flags->key, "Only if its key begins so")
-      ->type_name("PREFIX");
-  for (auto* command : {add("reject", "Turn the machine that waits away", Reject),
-                        add("revoke", "Refuse the host's key from now on", Revoke)})
+  auto* replace = add("replace", "Let the machine that waits take the host over", Replace);
+  replace->add_option("--key", flags->key, "Only if its key begins so")->type_name("PREFIX");
+  auto* reject = add("reject", "Turn the machine that waits away", Reject);
+  auto* revoke = add("revoke", "Refuse the host's key from now on", Revoke);
+  for (auto* command : {reject, revoke})
     command->add_option("--reason", flags->reason, "Why, for the record")->type_name("TEXT");
+  for (auto* command : {replace, revoke}) command->add_flag("-y,--yes", flags->yes, "Ask nothing");
 }
 
 }  // namespace muster::cli

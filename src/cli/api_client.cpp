@@ -10,6 +10,7 @@
 
 #include "base/loopback.hpp"
 #include "base/text.hpp"
+#include "base/visible.hpp"
 #include "cli/client_name.hpp"
 #include "domain/trace_parent.hpp"
 
@@ -50,9 +51,9 @@ std::uint64_t HeaderNumber(const net::HttpResponse& response, std::string_view n
 std::string ProblemLines(const json::value& error) {
   std::string lines;
   for (const auto& problem : ListOf(error, "details"))
-    lines += fmt::format("{}{}:{}:{}: {}", lines.empty() ? "" : "\n", TextOf(problem, "file"),
+    lines += fmt::format("{}{}:{}:{}: {}", lines.empty() ? "" : "\n", LineOf(problem, "file"),
                          NumberOf(problem, "line"), NumberOf(problem, "column"),
-                         TextOf(problem, "message"));
+                         LineOf(problem, "message"));
   return lines;
 }
 
@@ -95,6 +96,9 @@ Error ErrorOfAnswer(int status, std::string_view body) {
   const std::string code = TextOf(error, "code");
   std::string message = TextOf(error, "message");
   if (message.empty()) message = fmt::format("the server answered with status {}", status);
+  // What is wrong with a request may take several lines. Any other error is one: it may hold what
+  // somebody else wrote, a freeze's reason for example.
+  if (status != 400 && status != 422) message = VisibleLine(message);
   if (code == "invalid_documents") message = ProblemLines(error);
   if (code == "unauthenticated" || status == 401) return {ErrorCode::kDenied, NoToken(message)};
   if (code == "denied" || status == 403) return {ErrorCode::kDenied, message};

@@ -7,7 +7,6 @@
 #include "cli/document_files.hpp"
 #include "cli/local_files.hpp"
 #include "cli/persist.hpp"
-#include "cli/terminal_text.hpp"
 #include "cli/text_diff.hpp"
 #include "cli/upload.hpp"
 
@@ -115,18 +114,18 @@ Result<std::string> DiffOf(ApiClient& api, const DocumentFiles& all) {
 void PrintFates(const Context& context, const json::value& answer, bool dry_run) {
   std::size_t widest = 0;
   const auto title = [](const json::value& one) {
-    return TextOf(one, "kind") + " " + TextOf(one, "name");
+    return LineOf(one, "kind") + " " + LineOf(one, "name");
   };
   for (const auto& one : ListOf(answer, "documents")) widest = std::max(widest, title(one).size());
   std::string text;
   for (const auto& one : ListOf(answer, "documents")) {
-    const auto result = TextOf(one, "result");
+    const auto result = LineOf(one, "result");
     text += fmt::format("{:<{}}  {}{}", title(one), widest, dry_run ? "would be " : "", result);
     if (NumberOf(one, "version") > 0 && result != "deleted")
       text += fmt::format(" (version {})", NumberOf(one, "version"));
     text += "\n";
   }
-  Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
+  Write(stdout, text);
 }
 
 Result<int> Apply(const Context& context, const ApplyFlags& flags) {
@@ -144,7 +143,7 @@ Result<int> Apply(const Context& context, const ApplyFlags& flags) {
   if (flags.diff) {
     const auto diff = DiffOf(*api, *all);
     if (!diff) return Fail(diff.error());
-    Write(stdout, context.terminal.stdout_tty ? ForTerminal(*diff) : *diff);
+    WriteCopy(stdout, *diff);
   }
   const auto answer = Persist(context, kPatience, [&] { return api->Post("/documents", *body); });
   if (!answer && answer.error().code == ErrorCode::kInvalid)

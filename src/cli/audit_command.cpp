@@ -9,7 +9,6 @@
 #include "cli/context.hpp"
 #include "cli/moment.hpp"
 #include "cli/persist.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -38,9 +37,8 @@ struct AuditFlags {
 };
 
 void Print(const Context& context, const json::value& entry, bool whole) {
-  if (context.OutputFormat() == Format::kJsonl) return Write(stdout, json::serialize(entry) + "\n");
-  const auto text = AuditEntryText(entry, whole);
-  Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
+  if (context.OutputFormat() == Format::kJsonl) return WriteCopy(stdout, JsonLine(entry));
+  Write(stdout, AuditEntryText(entry, whole));
 }
 
 // The newest entries of a query, at most `most`, oldest of them first.
@@ -159,11 +157,11 @@ Result<int> Verify(const Context& context) {
     if (!ok) {
       const auto& bad = FieldOf(*answer, "bad");
       Write(stderr, fmt::format("muster: the audit trail is broken at entry {}: {}\n",
-                                NumberOf(bad, "number"), TextOf(bad, "why")));
+                                NumberOf(bad, "number"), LineOf(bad, "why")));
       return 1;
     }
     Write(stdout, fmt::format("{} entries, unbroken up to number {}\nhead {}\n", checked,
-                              NumberOf(*answer, "last"), TextOf(*answer, "head")));
+                              NumberOf(*answer, "last"), LineOf(*answer, "head")));
     return 0;
   }
 }

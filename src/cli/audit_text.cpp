@@ -39,20 +39,20 @@ std::string Part(std::string_view what, const std::string& text) {
 
 std::string AuditEntryText(const boost::json::value& entry, bool whole) {
   std::string text =
-      fmt::format("#{}  {}  {}  {}  {}\n", NumberOf(entry, "number"), TextOf(entry, "at"),
-                  TextOf(entry, "actor"), TextOf(entry, "act"), TextOf(entry, "object"));
+      fmt::format("#{}  {}  {}  {}  {}\n", NumberOf(entry, "number"), LineOf(entry, "at"),
+                  LineOf(entry, "actor"), LineOf(entry, "act"), LineOf(entry, "object"));
   if (const auto hosts = NumberOf(entry, "hosts"); hosts > 0)
     text += fmt::format("    on {}: {}\n", Hosts(static_cast<std::uint64_t>(hosts)),
-                        TextOf(entry, "names"));
+                        LineOf(entry, "names"));
   const auto script = Script(entry, whole);
-  text += script.empty() ? Part("", TextOf(entry, "detail")) : script;
-  text += Part("because ", TextOf(entry, "reason"));
-  text += fmt::format("    from {}", TextOf(entry, "address"));
-  const auto client = TextOf(entry, "client");
+  text += script.empty() ? Part("", LineOf(entry, "detail")) : script;
+  text += Part("because ", LineOf(entry, "reason"));
+  text += fmt::format("    from {}", LineOf(entry, "address"));
+  const auto client = LineOf(entry, "client");
   text += client.empty() ? "\n" : fmt::format(" with {}\n", client);
   if (whole && !TextOf(entry, "command_sha256").empty())
-    text += Part("command sha256 ", TextOf(entry, "command_sha256"));
-  if (whole) text += Part("hash ", TextOf(entry, "hash"));
+    text += Part("command sha256 ", LineOf(entry, "command_sha256"));
+  if (whole) text += Part("hash ", LineOf(entry, "hash"));
   return text;
 }
 

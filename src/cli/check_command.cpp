@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "base/visible.hpp"
 #include "cli/api_client.hpp"
 #include "cli/check_history.hpp"
 #include "cli/context.hpp"
@@ -70,12 +71,12 @@ void PrintCounts(Total& total) {
   std::string reasons;
   for (const auto& [why, count] : total.skipped) {
     skipped += count;
-    reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", Amount(count), why);
+    reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", Amount(count), VisibleLine(why));
   }
   auto& numbers = total.numbers;
   std::string text = fmt::format("{} trigger{}, {} to {}\n", Amount(numbers["triggers"]),
-                                 numbers["triggers"] == 1 ? "" : "s", TextOf(total.first, "since"),
-                                 TextOf(total.first, "until"));
+                                 numbers["triggers"] == 1 ? "" : "s", LineOf(total.first, "since"),
+                                 LineOf(total.first, "until"));
   const auto line = [&](std::string_view name, std::int64_t number, std::string_view note) {
     text +=
         fmt::format("  {:<9} {:>12}{}{}\n", name, Amount(number), note.empty() ? "" : "  ", note);
@@ -96,11 +97,11 @@ void PrintFindings(const Context& context, Total& total) {
       table.Add({TextOf(finding, "trigger"), TextOf(finding, "kind"), TextOf(finding, "first"),
                  std::to_string(NumberOf(finding, "count")), TextOf(finding, "text")});
     table.Fit(context.terminal.columns, {4});
-    Write(stdout, table.Text(context.terminal.stdout_tty));
+    Write(stdout, table.Text());
   }
   for (const auto& trigger : total.unchecked)
-    Write(stdout, fmt::format("{}: not checked: {}\n", TextOf(trigger, "trigger"),
-                              TextOf(trigger, "error")));
+    Write(stdout, fmt::format("{}: not checked: {}\n", LineOf(trigger, "trigger"),
+                              LineOf(trigger, "error")));
   if (total.numbers["newer"] > 0)
     context.Say(fmt::format("{} of them are newer than that, or on record for a part of it only",
                             Amount(total.numbers["newer"])));

@@ -168,7 +168,7 @@ class HistoryCheck {
 
   void Print() {
     std::string text = fmt::format("{}, {} to {}\n", Amount(Number("runs"), "run", "runs"),
-                                   TextOf(period_, "since"), TextOf(period_, "until"));
+                                   LineOf(period_, "since"), LineOf(period_, "until"));
     const auto line = [&](std::string_view name, std::uint64_t number, const std::string& note) {
       text +=
           fmt::format("  {:<9} {:>12}{}{}\n", name, Count(number), note.empty() ? "" : "  ", note);
@@ -191,7 +191,7 @@ class HistoryCheck {
   void PrintFindings() {
     for (std::size_t i = 0; i < findings_.size() && i < kMostPrinted; ++i)
       Write(stdout,
-            fmt::format("{}: {}\n", TextOf(findings_[i], "kind"), TextOf(findings_[i], "text")));
+            fmt::format("{}: {}\n", LineOf(findings_[i], "kind"), LineOf(findings_[i], "text")));
     if (!audited_) context_.Say("the audit trail was not looked at: that takes an admin's token");
     const std::uint64_t wrong = findings_.size() + Number("more_findings");
     if (wrong == 0) return context_.Say("nothing is lost, nothing doubled");

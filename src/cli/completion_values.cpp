@@ -18,10 +18,11 @@ constexpr const char* kMostHosts = "200";
 constexpr const char* kSample = "500";  // hosts whose labels are looked at
 
 // Needs no quotes, neither for the shell nor for the target language.
-bool IsPlain(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) {
+bool IsPlain(std::string_view text, std::string_view more = "") {
+  return std::ranges::all_of(text, [&](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
-           std::string_view("-_./:").find(c) != std::string_view::npos;
+           std::string_view("-_./:").find(c) != std::string_view::npos ||
+           more.find(c) != std::string_view::npos;
   });
 }
 
@@ -49,10 +50,8 @@ class Source {
   std::vector<Candidate> Runs() {
     std::vector<Candidate> runs;
     for (const auto& run : List("/runs", {{"limit", "30"}}, "runs")) {
-      auto title = TextOf(run, "title").substr(0, 60);
-      std::ranges::replace_if(
-          title, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
-      runs.push_back({TextOf(run, "id"), fmt::format("{}, {}", TextOf(run, "state"), title)});
+      const auto title = LineOf(run, "title").substr(0, 60);
+      runs.push_back({TextOf(run, "id"), fmt::format("{}, {}", LineOf(run, "state"), title)});
     }
     return runs;
   }
@@ -93,7 +92,8 @@ std::vector<Candidate> TermCandidates(Source& source, const std::string& term) {
     const auto key = labels.find(term.substr(0, equals));
     if (key == labels.end()) return found;
     for (const auto& value : key->second)
-      if (IsPlain(value)) found.push_back({fmt::format("{}={}", key->first, value), {}});
+      if (!value.empty() && IsPlain(value))
+        found.push_back({fmt::format("{}={}", key->first, value), {}});
     return found;
   }
   found = source.Hosts(term);
@@ -146,6 +146,12 @@ std::vector<Candidate> CandidatesFor(Context& context, const Wanted& wanted) {
       found = TargetCandidates(source, wanted.text);
       break;
   }
+  // The shell puts a value into the line as it is: of the server's only plain ones are offered, so
+  // that none of them is a command there.
+  if (wanted.kind != ValueKind::kWords)
+    std::erase_if(found, [&](const Candidate& c) {
+      return !IsPlain(c.value.substr(std::min(wanted.text.size(), c.value.size())), "=,");
+    });
   std::erase_if(found, [&](const Candidate& c) { return !c.value.starts_with(wanted.text); });
   return found;
 }

@@ -3,24 +3,61 @@
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
+#include "cli/persist.hpp"
 #include "cli/question.hpp"
-#include "cli/report.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
 
-constexpr std::uint64_t kMostUnasked = 50;  // hosts a person need not confirm
+namespace json = boost::json;
+
+constexpr std::uint64_t kMostUntyped = 50;  // things whose number need not be typed
+
+bool AnswersWith(const Context& context, const Question& question) {
+  std::vector<std::string> above;
+  if (!question.names.empty()) above.push_back(question.names);
+  const bool typed = question.all || question.count > kMostUntyped;
+  const auto number = std::to_string(question.count);
+  const auto answer = Ask(fmt::format("{} in {}? {} ", question.act, context.Where(),
+                                      typed ? fmt::format("Type {} to go on:", number) : "[y/N]"),
+                          above);
+  if (!answer) return false;
+  const auto word = Trim(*answer);
+  return typed ? word == number : word == "y" || word == "Y" || word == "yes";
+}
 
 }  // namespace
 
-bool Confirmed(const Context& context, std::string_view act, const boost::json::value& plan) {
+bool Agreed(const Context& context, bool yes, const Question& question) {
+  if (yes || !context.CanAsk() || AnswersWith(context, question)) return true;
+  context.Say("nothing was done");
+  return false;
+}
+
+Result<bool> AgreedOnHosts(const Context& context, ApiClient& api, bool yes,
+                           const std::string& targets, std::string_view before,
+                           std::string_view after) {
+  if (yes || !context.CanAsk()) return true;
+  const auto found = Persist(context, kPatience, [&] {
+    return api.Post("/hosts/resolve", json::object{{"targets", targets}});
+  });
+  if (!found) return Fail(found.error());
+  const auto hosts = static_cast<std::uint64_t>(NumberOf(*found, "count"));
+  return Agreed(context, yes,
+                {.act = fmt::format("{} {} {}", before, Hosts(hosts), after),
+                 .count = hosts,
+                 .all = FlagOf(*found, "says_all"),
+                 .names = TextOf(*found, "names")});
+}
+
+bool Confirmed(const Context& context, std::string_view act, const json::value& plan) {
   const auto hosts = static_cast<std::uint64_t>(NumberOf(plan, "hosts"));
-  if (!FlagOf(plan, "says_all") && hosts <= kMostUnasked) return true;
-  const auto answer = Ask(fmt::format(
-      "{}\n{} on {} in {}? Type {} to go on: ", ForTerminal(TextOf(plan, "names"), true), act,
-      Hosts(hosts), context.Where(), hosts));
-  return answer && Trim(*answer) == std::to_string(hosts);
+  const bool all = FlagOf(plan, "says_all");
+  if (!all && hosts <= kMostUntyped) return true;
+  return AnswersWith(context, {.act = fmt::format("{} on {}", act, Hosts(hosts)),
+                               .count = hosts,
+                               .all = all,
+                               .names = TextOf(plan, "names")});
 }
 
 }  // namespace muster::cli

@@ -1,13 +1,38 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
+#include "cli/api_client.hpp"
 #include "cli/context.hpp"
 
+// When a person is asked, by one rule for every command; docs/cli.md has it as a table. A question
+// needs a terminal as stdin: in a pipe, and with --yes, the answer is yes. It says where it would
+// happen. For `all`, and for more than 50 things, the number is typed, else y.
 namespace muster::cli {
 
-// True when the person means it. Only for `all` or many hosts is a question asked: "Start nightly
-// on 300 hosts in …?", where `act` is "Start nightly". `plan` is what a dry run answered.
+// What would be destroyed or cut off, or is asked for another reason.
+struct Question {
+  std::string act;          // "Revoke token alice": a question mark and the place are added
+  std::uint64_t count = 1;  // of the things it is about
+  bool all = false;         // it says `all`
+  std::string names = {};   // of the things, on a line above the question
+};
+
+// True when the person means it, or there is nobody to ask. Says that nothing was done otherwise;
+// the command then ends with kExitInterrupted.
+bool Agreed(const Context& context, bool yes, const Question& question);
+
+// The same for hosts that an expression means, as the server resolves it; asks it nothing when no
+// question comes. `act` is made of their number: "Put 3 hosts into maintenance".
+Result<bool> AgreedOnHosts(const Context& context, ApiClient& api, bool yes,
+                           const std::string& targets, std::string_view before,
+                           std::string_view after);
+
+// For what starts work and can be repeated: a question comes only for `all` or more than 50 hosts:
+// "Start nightly on 300 hosts in …?", where `act` is "Start nightly". `plan` is what a dry run
+// answered.
 bool Confirmed(const Context& context, std::string_view act, const boost::json::value& plan);
 
 }  // namespace muster::cli

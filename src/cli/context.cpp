@@ -1,7 +1,5 @@
 #include "cli/context.hpp"
 
-#include "cli/terminal_text.hpp"
-
 namespace muster::cli {
 
 void Context::Settle() {
@@ -33,14 +31,16 @@ Format Context::OutputFormat() const {
 }
 
 void Context::Say(std::string_view line) const {
-  if (!quiet) Write(stderr, fmt::format("{}\n", line));
+  if (!quiet) Write(stderr, OwnLine(line));
+}
+
+void Context::SayLines(std::string_view lines) const {
+  if (!quiet) Write(stderr, fmt::format("{}\n", lines));
 }
 
 bool Context::PrintDocument(const boost::json::value& value) const {
   if (OutputFormat() == Format::kTable) return false;
-  const std::string text = Document(value, OutputFormat());
-  // JSON escapes most controls itself; what it leaves are DEL and those beyond ASCII.
-  Write(stdout, terminal.stdout_tty ? ForTerminal(text) : text);
+  WriteCopy(stdout, Document(value, OutputFormat()));
   return true;
 }
 

@@ -47,8 +47,11 @@ struct Context {
   // stdin.
   bool CanAsk() const { return terminal.stdin_tty; }
   Format OutputFormat() const;
-  // A line for the person at the keyboard, on stderr; nothing with --quiet.
+  // A line for the person at the keyboard, on stderr; nothing with --quiet. A newline in it is
+  // shown as a symbol.
   void Say(std::string_view line) const;
+  // The same of several lines, whose parts were made visible one by one.
+  void SayLines(std::string_view lines) const;
   // Prints `value` when a document was asked for; false for tables.
   bool PrintDocument(const boost::json::value& value) const;
 };

@@ -36,7 +36,7 @@ Result<int> ListContexts(const Context& context) {
     return 0;
   }
   table.Fit(context.terminal.columns, {3});
-  Write(stdout, table.Text(context.terminal.stdout_tty, context.terminal.colour_out));
+  Write(stdout, table.Text(context.terminal.colour_out));
   if (context.problem)
     context.Say(context.problem->message);
   else if (context.context.empty())

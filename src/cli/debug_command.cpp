@@ -9,7 +9,6 @@
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -49,7 +48,7 @@ Result<int> Loops(const Context& context) {
                FieldOf(loop, "queued").is_null() ? "-" : Count(number("queued")),
                Count(number("done")), time("cpu_ms"), time("longest_ms"), CountersText(loop)});
   }
-  Write(stdout, table.Text(context.terminal.stdout_tty));
+  Write(stdout, table.Text());
   return 0;
 }
 
@@ -64,12 +63,11 @@ void PrintLines(const Context& context, const json::value& page) {
     context.Say(fmt::format("({} lines came too fast to be kept)", lost));
   for (const auto& line : ListOf(page, "lines")) {
     if (context.OutputFormat() != Format::kTable) {
-      Write(stdout, json::serialize(line) + "\n");
+      WriteCopy(stdout, JsonLine(line));
       continue;
     }
-    const auto message = TextOf(line, "message");
-    Write(stdout, fmt::format("{} {:<5} {}\n", TextOf(line, "time"), TextOf(line, "level"),
-                              context.terminal.stdout_tty ? ForTerminal(message, true) : message));
+    Write(stdout, OwnLine(fmt::format("{} {:<5} {}", TextOf(line, "time"), TextOf(line, "level"),
+                                      TextOf(line, "message"))));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/visible.hpp"
 #include "cli/output.hpp"
 
 namespace muster::cli {
@@ -78,6 +79,14 @@ void PutYaml(const json::value& value, std::size_t indent, std::string& out) {
   out += json::serialize(value) + "\n";
 }
 
+// Of a UTF-8 character of two or three bytes, as all that are replaced have.
+unsigned CodePoint(std::string_view character) {
+  unsigned code = static_cast<unsigned char>(character[0]) & (character.size() == 2 ? 0x1F : 0x0F);
+  for (const char c : character.substr(1))
+    code = code << 6 | (static_cast<unsigned char>(c) & 0x3F);
+  return code;
+}
+
 // The items of an answer that is one list, with at most numbers beside it; null for any other.
 const json::array* ItemsOf(const json::value& value) {
   if (value.is_array()) return &value.get_array();
@@ -94,9 +103,29 @@ const json::array* ItemsOf(const json::value& value) {
 
 std::string JsonLines(const json::value& value) {
   const auto* items = ItemsOf(value);
-  if (items == nullptr) return json::serialize(value) + "\n";
+  if (items == nullptr) return JsonLine(value);
   std::string out;
-  for (const auto& item : *items) out += json::serialize(item) + "\n";
+  for (const auto& item : *items) out += JsonLine(item);
+  return out;
+}
+
+// JSON escapes controls below U+0020 itself. The others can only stand in strings, so that an
+// escape may take their place anywhere in a document.
+std::string WithEscapes(std::string_view document) {
+  std::string out;
+  while (!document.empty()) {
+    const auto c = static_cast<unsigned char>(document.front());
+    const auto piece = c < 0x80 ? std::nullopt : FirstVisible(document);
+    const auto length = piece ? piece->length : 1;
+    const auto character = document.substr(0, length);
+    if (c == 0x7F)
+      out += "\\u007f";
+    else if (piece && piece->text != character && length > 1)
+      out += fmt::format("\\u{:04x}", CodePoint(character));
+    else
+      out += character;
+    document.remove_prefix(length);
+  }
   return out;
 }
 
@@ -107,10 +136,14 @@ std::string Document(const json::value& value, Format format) {
   std::string out;
   if (format == Format::kYaml) {
     PutYaml(value, 0, out);
-    return out;
+    return WithEscapes(out);
   }
   PutJson(value, 0, out);
-  return out + "\n";
+  return WithEscapes(out) + "\n";
+}
+
+std::string JsonLine(const json::value& value) {
+  return WithEscapes(json::serialize(value)) + "\n";
 }
 
 const json::value& FieldOf(const json::value& value, std::string_view field) {
@@ -123,6 +156,10 @@ const json::value& FieldOf(const json::value& value, std::string_view field) {
 std::string TextOf(const json::value& value, std::string_view field) {
   const auto* text = FieldOf(value, field).if_string();
   return text == nullptr ? "" : std::string(*text);
+}
+
+std::string LineOf(const json::value& value, std::string_view field) {
+  return VisibleLine(TextOf(value, field));
 }
 
 std::int64_t NumberOf(const json::value& value, std::string_view field) {

@@ -9,7 +9,6 @@
 #include "cli/persist.hpp"
 #include "cli/report.hpp"
 #include "cli/run_follow.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -71,9 +70,7 @@ void TellProblems(const Context& context, ApiClient& api, const std::string& run
   const auto log = api.GetRawLog(run, {{"host", host}, {"stream", "stderr"}});
   if (!log) return;
   for (const auto line : Split(log->bytes, '\n'))
-    if (!line.empty())
-      context.Say(fmt::format("{}: {}", host,
-                              context.terminal.stderr_tty ? ForTerminal(line) : std::string(line)));
+    if (!line.empty()) context.Say(fmt::format("{}: {}", host, line));
 }
 
 // True when all came.

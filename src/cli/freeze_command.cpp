@@ -57,7 +57,7 @@ void PrintFreezes(const Context& context, const json::value& answer) {
                TextOf(freeze, "reason")});
   }
   table.Fit(context.terminal.columns, {5, 1});
-  Write(stdout, table.Text(context.terminal.stdout_tty));
+  Write(stdout, table.Text());
 }
 
 Result<int> Freeze(const Context& context, const FreezeFlags& flags) {

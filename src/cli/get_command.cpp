@@ -4,9 +4,9 @@
 #include <boost/json.hpp>
 
 #include "cli/api_client.hpp"
+#include "cli/confirm.hpp"
 #include "cli/document_commands.hpp"
 #include "cli/persist.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -34,6 +34,7 @@ struct DocumentFlags {
   std::string name;
   std::string reason;
   std::uint32_t version = 0;
+  bool yes = false;
 };
 
 // Kinds may be written as one or as many.
@@ -53,10 +54,6 @@ std::string WithEnd(std::string text) {
   return text;
 }
 
-void Print(const Context& context, const std::string& text) {
-  Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
-}
-
 Result<int> GetOne(const Context& context, ApiClient& api, const std::string& kind,
                    const DocumentFlags& flags) {
   Query query;
@@ -71,19 +68,18 @@ Result<int> GetOne(const Context& context, ApiClient& api, const std::string& ki
     context.Say(fmt::format("{} {}, version {}, applied {} by {}", kind, flags.name,
                             NumberOf(*found, "version"), TextOf(*found, "at"),
                             TextOf(*found, "by")));
-  Print(context, WithEnd(TextOf(*found, "text")));
+  WriteCopy(stdout, WithEnd(TextOf(*found, "text")));
   return 0;
 }
 
-Result<int> PrintAll(const Context& context, ApiClient& api, const std::string& kind,
-                     const json::array& list) {
+Result<int> PrintAll(ApiClient& api, const std::string& kind, const json::array& list) {
   std::string text;
   for (const auto& one : list) {
     const auto whole = api.Get(DocumentsPath(kind, TextOf(one, "name")));
     if (!whole) return Fail(whole.error());
     text += (text.empty() ? "" : "---\n") + WithEnd(TextOf(*whole, "text"));
   }
-  Print(context, text);
+  WriteCopy(stdout, text);
   return 0;
 }
 
@@ -100,13 +96,13 @@ Result<int> Get(const Context& context, const DocumentFlags& flags) {
                                   return true;
                                 });
   if (!pages) return Fail(pages.error());
-  if (context.OutputFormat() == Format::kYaml) return PrintAll(context, *api, *kind, list);
+  if (context.OutputFormat() == Format::kYaml) return PrintAll(*api, *kind, list);
   if (context.PrintDocument(json::object{{"documents", list}})) return 0;
   Table table({"NAME", "VERSION", "APPLIED", "BY"});
   for (const auto& one : list)
     table.Add({TextOf(one, "name"), std::to_string(NumberOf(one, "version")),
                Ago(ParseTime(TextOf(one, "at")), WallNow()), TextOf(one, "by")});
-  Write(stdout, table.Text(context.terminal.stdout_tty));
+  Write(stdout, table.Text());
   return 0;
 }
 
@@ -115,12 +111,14 @@ Result<int> Delete(const Context& context, const DocumentFlags& flags) {
   if (!kind) return Fail(kind.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  if (!Agreed(context, flags.yes, {.act = fmt::format("Delete {} {}", *kind, flags.name)}))
+    return kExitInterrupted;
   std::string path = DocumentsPath(*kind, flags.name);
   if (!flags.reason.empty()) path += "?reason=" + Segment(flags.reason);
   const auto answer = Act(context, [&] { return api->Delete(path); });
   if (!answer) return Fail(answer.error());
   if (!context.PrintDocument(*answer))
-    Print(context, fmt::format("{} {}  deleted\n", *kind, flags.name));
+    Write(stdout, OwnLine(fmt::format("{} {}  deleted", *kind, flags.name)));
   return 0;
 }
 
@@ -155,6 +153,7 @@ void AddDelete(CLI::App& app, Context& context) {
       ->required();
   command->add_option("name", flags->name, "Which one")->type_name("NAME")->required();
   command->add_option("--reason", flags->reason, "Why, for the audit trail");
+  command->add_flag("-y,--yes", flags->yes, "Ask nothing");
   command->callback([&context, flags] {
     context.action = [&context, flags] { return Delete(context, *flags); };
   });

@@ -53,7 +53,7 @@ Result<json::object> ReadChanges(const LabelFlags& flags) {
       {"targets", flags.targets}, {"set", std::move(set)}, {"remove", std::move(remove)}};
 }
 
-// Whether the person means as many hosts; see Confirmed.
+// Whether the person means so many hosts; see Confirmed.
 Result<bool> ConfirmedHosts(const Context& context, ApiClient& api, const std::string& targets) {
   const auto found = Persist(context, kPatience, [&] {
     return api.Post("/hosts/resolve", json::object{{"targets", targets}});

@@ -11,8 +11,4 @@ void AddHostMaintenance(CLI::App& hosts, Context& context);
 void AddHostsRemove(CLI::App& hosts, Context& context);
 void AddHostsImport(CLI::App& hosts, Context& context);
 
-// Asks a yes-or-no question at a terminal; true without one, and with `yes`. Where it would happen
-// and the question mark are added to `question`.
-bool Agreed(const Context& context, bool yes, const std::string& question);
-
 }  // namespace muster::cli

@@ -12,19 +12,16 @@ HostPrinter::HostPrinter(const Terminal& terminal, bool single, bool all_to_stdo
 
 void HostPrinter::Add(std::string_view host, Stream stream, std::string_view bytes) {
   const bool err = ToStderr(stream);
-  const bool tty = err ? terminal_.stderr_tty : terminal_.stdout_tty;
-  if (!single_)
-    lines_.Add(host, stream, bytes);
-  else if (tty)
-    ready_[err] += filters_[err].Feed(bytes);
+  if (single_)
+    ready_[err] += streams_.try_emplace(err, IsTerminal(err)).first->second.Feed(bytes);
   else
-    ready_[err] += bytes;
+    lines_.Add(host, stream, bytes);
   Flush();
 }
 
 void HostPrinter::Finish(std::string_view host) {
   lines_.Finish(host);
-  for (auto& [err, filter] : filters_) ready_[err] += filter.Finish();
+  for (auto& [err, single] : streams_) ready_[err] += single.Finish();
   Flush();
 }
 
@@ -35,20 +32,19 @@ void HostPrinter::FinishAll() {
 
 void HostPrinter::PutLine(std::string_view host, Stream stream, std::string_view line) {
   const bool err = ToStderr(stream);
-  const bool tty = err ? terminal_.stderr_tty : terminal_.stdout_tty;
   const bool colour = err ? terminal_.colour_err : terminal_.colour_out;
-  std::string text = tty ? ForTerminal(line) : std::string(line);
-  // A colour a host left on must not run into the next host's line.
-  if (tty && text.find('\x1b') != std::string::npos) text += "\x1b[0m";
   const auto paint = stream == Stream::kStderr ? Colour::kRed : Colour::kGreen;
-  ready_[err] += fmt::format("{} | {}\n", Paint(host, paint, colour), text);
+  auto& ready = ready_[err];
+  ready += OwnText(Paint(host, paint, colour) + " | ");
+  ready += HostOutput(line, IsTerminal(err));
+  ready += OwnText("\n");
 }
 
 void HostPrinter::Flush() {
   for (auto& [err, text] : ready_) {
-    if (text.empty()) continue;
+    if (text.Empty()) continue;
     Write(err ? stderr : stdout, text);
-    text.clear();
+    text.Clear();
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include "cli/line_joiner.hpp"
 #include "cli/output.hpp"
-#include "cli/terminal_text.hpp"
+#include "cli/shown_text.hpp"
 #include "domain/log.hpp"
 
 namespace muster::cli {
@@ -27,6 +27,7 @@ class HostPrinter {
 
  private:
   bool ToStderr(Stream stream) const { return stream == Stream::kStderr && !all_to_stdout_; }
+  bool IsTerminal(bool err) const { return err ? terminal_.stderr_tty : terminal_.stdout_tty; }
   void PutLine(std::string_view host, Stream stream, std::string_view line);
   void Flush();
 
@@ -34,8 +35,8 @@ class HostPrinter {
   bool single_;
   bool all_to_stdout_;
   LineJoiner lines_;
-  std::map<bool, TerminalFilter> filters_;  // of the single host; by whether to stderr
-  std::map<bool, std::string> ready_;
+  std::map<bool, HostStream> streams_;  // of the single host; by whether to stderr
+  std::map<bool, ShownText> ready_;
 };
 
 }  // namespace muster::cli

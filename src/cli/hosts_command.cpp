@@ -72,7 +72,7 @@ Result<int> ListHosts(const Context& context, const std::string& targets) {
          FlagOf(host, "online") ? "now" : Ago(ParseTime(TextOf(host, "last_hello")), WallNow()),
          note(host)});
   table.Fit(context.terminal.columns, {3, 2, 5});
-  Write(stdout, table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1));
+  Write(stdout, table.Text(context.terminal.colour_out, 1));
   context.Say(fmt::format("{}, {} online",
                           Hosts(static_cast<std::uint64_t>(NumberOf(*first, "total"))),
                           Count(static_cast<std::uint64_t>(NumberOf(*first, "online")))));

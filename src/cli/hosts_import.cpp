@@ -4,11 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "base/visible.hpp"
 #include "cli/api_client.hpp"
+#include "cli/confirm.hpp"
 #include "cli/host_acts.hpp"
 #include "cli/import_file.hpp"
 #include "cli/persist.hpp"
-#include "cli/terminal_text.hpp"
 #include "domain/host_ranges.hpp"
 #include "imports/inventory.hpp"
 
@@ -81,11 +82,11 @@ Result<json::array> Send(const Context& context, ApiClient& api, const HostsImpo
 std::string Summary(const json::array& fates, bool dry_run) {
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> names;
   for (const auto& one : fates)
-    names[{TextOf(one, "kind"), TextOf(one, "result")}].push_back(TextOf(one, "name"));
+    names[{LineOf(one, "kind"), LineOf(one, "result")}].push_back(TextOf(one, "name"));
   std::string text;
   for (const auto& [what, which] : names)
     text += fmt::format("{:<5}  {}{:<9}  {}: {}\n", what.first, dry_run ? "would be " : "",
-                        what.second, Count(which.size()), FoldHostNames(which, 2000));
+                        what.second, Count(which.size()), VisibleLine(FoldHostNames(which, 2000)));
   return text;
 }
 
@@ -110,7 +111,7 @@ int Print(const Context& context, const imports::Inventory& inventory, json::arr
   if (!context.PrintDocument(json::object{{"documents", std::move(fates)},
                                           {"remarks", RemarksView(inventory)},
                                           {"dry_run", dry_run}}))
-    Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
+    Write(stdout, text);
   return 0;
 }
 
@@ -129,11 +130,8 @@ Result<int> Import(const Context& context, const HostsImportFlags& flags) {
   if (flags.dry_run) return Print(context, inventory, std::move(*plan), true);
   if (Changes(*plan)) {
     const auto summary = Summary(*plan, true);
-    context.Say(summary.substr(0, summary.size() - 1));
-    if (!Agreed(context, flags.yes, "Import this")) {
-      context.Say("nothing was done");
-      return 1;
-    }
+    context.SayLines(summary.substr(0, summary.size() - 1));
+    if (!Agreed(context, flags.yes, {.act = "Import this"})) return kExitInterrupted;
   }
   auto done = Send(context, *api, flags, texts, false);
   if (!done) return Fail(done.error());
@@ -154,7 +152,7 @@ void AddHostsImport(CLI::App& hosts, Context& context) {
       ->capture_default_str();
   command->add_flag("--dry-run", flags->dry_run, "Say what would change, and change nothing");
   command->add_option("--reason", flags->reason, "Why, for the audit trail");
-  command->add_flag("--yes", flags->yes, "Ask nothing");
+  command->add_flag("-y,--yes", flags->yes, "Ask nothing");
   command->callback([&context, flags] {
     context.action = [&context, flags] { return Import(context, *flags); };
   });

@@ -34,7 +34,7 @@ Result<int> ListMissing(const Context& context) {
                Ago(ParseTime(TextOf(host, "last_seen")), now),
                FlagOf(host, "declared") ? "yes" : "no", LabelsText(host)});
   table.Fit(context.terminal.columns, {5});
-  if (!hosts.empty()) Write(stdout, table.Text(context.terminal.stdout_tty));
+  if (!hosts.empty()) Write(stdout, table.Text());
   context.Say(
       fmt::format("{} missing", Hosts(static_cast<std::uint64_t>(NumberOf(*first, "total")))));
   return 0;

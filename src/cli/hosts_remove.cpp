@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "cli/api_client.hpp"
+#include "cli/confirm.hpp"
 #include "cli/host_acts.hpp"
 #include "cli/persist.hpp"
 #include "domain/host_ranges.hpp"
@@ -91,13 +92,14 @@ Result<int> Remove(const Context& context, const RemoveFlags& flags) {
   if (!api) return Fail(api.error());
   const auto names = Meant(*api, flags.targets);
   if (!names) return Fail(names.error());
-  const auto what = names->size() == 1
-                        ? "host " + names->front()
-                        : fmt::format("{}, {},", Hosts(names->size()), FoldHostNames(*names, 500));
-  if (!Agreed(context, flags.yes, fmt::format("Forget {} and what is known of it", what))) {
-    context.Say("nothing was done");
-    return 1;
-  }
+  const bool one = names->size() == 1;
+  if (!Agreed(context, flags.yes,
+              {.act = fmt::format("Forget {} and what is known of {}",
+                                  one ? "host " + names->front() : Hosts(names->size()),
+                                  one ? "it" : "them"),
+               .count = names->size(),
+               .names = one ? "" : FoldHostNames(*names, 500)}))
+    return kExitInterrupted;
   json::object body;
   if (!flags.reason.empty()) body["reason"] = flags.reason;
   json::array removed;
@@ -110,7 +112,7 @@ Result<int> Remove(const Context& context, const RemoveFlags& flags) {
       continue;
     }
     if (names->size() == 1) return Fail(done.error());
-    Write(stderr, fmt::format("muster: {}\n", done.error().message));
+    Write(stderr, OwnLine("muster: " + done.error().message));
     refused = done.error();
     // Each of the others would wait for the server anew.
     if (refused->code == ErrorCode::kUnavailable || refused->code == ErrorCode::kTimeout) break;
@@ -132,7 +134,7 @@ void AddHostsRemove(CLI::App& hosts, Context& context) {
       ->required()
       ->type_name("EXPR");
   command->add_option("--reason", flags->reason, "Why, for the audit trail");
-  command->add_flag("--yes", flags->yes, "Ask nothing");
+  command->add_flag("-y,--yes", flags->yes, "Ask nothing");
   command->callback([&context, flags] {
     context.action = [&context, flags] { return Remove(context, *flags); };
   });

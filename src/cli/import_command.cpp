@@ -7,7 +7,6 @@
 
 #include "cli/import_file.hpp"
 #include "cli/import_output.hpp"
-#include "cli/terminal_text.hpp"
 #include "imports/rundeck.hpp"
 
 namespace muster::cli {
@@ -64,10 +63,9 @@ void Print(const Context& context, const RundeckFlags& flags, const imports::Run
     report += imports::ReportOf(job);
   }
   if (context.PrintDocument(json::object{{"jobs", std::move(views)}})) return;
-  if (flags.import.folder.empty() && !flags.import.apply)
-    Write(stdout, context.terminal.stdout_tty ? ForTerminal(documents) : documents);
+  if (flags.import.folder.empty() && !flags.import.apply) WriteCopy(stdout, documents);
   if (!report.empty()) report.pop_back();
-  context.Say(context.terminal.stderr_tty ? ForTerminal(report) : report);
+  context.SayLines(report);
 }
 
 Result<int> ImportRundeck(const Context& context, const RundeckFlags& flags) {

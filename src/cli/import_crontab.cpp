@@ -7,7 +7,6 @@
 #include "cli/import_command.hpp"
 #include "cli/import_file.hpp"
 #include "cli/import_output.hpp"
-#include "cli/terminal_text.hpp"
 #include "cron/zone.hpp"
 #include "domain/host.hpp"
 #include "domain/targets.hpp"
@@ -188,11 +187,10 @@ void Print(const Context& context, const CrontabFlags& flags,
   std::string documents;
   for (const auto& trigger : import.triggers)
     documents += (documents.empty() ? "" : "---\n") + trigger.text;
-  if (flags.import.folder.empty() && !flags.import.apply)
-    Write(stdout, context.terminal.stdout_tty ? ForTerminal(documents) : documents);
+  if (flags.import.folder.empty() && !flags.import.apply) WriteCopy(stdout, documents);
   auto report = imports::ReportOf(import) + NextSteps(flags, import);
   report.pop_back();
-  context.Say(context.terminal.stderr_tty ? ForTerminal(report) : report);
+  context.SayLines(report);
 }
 
 Result<int> ImportCrontab(const Context& context, const CrontabFlags& flags) {

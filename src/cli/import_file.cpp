@@ -7,7 +7,6 @@
 #include <iostream>
 
 #include "base/text.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -22,10 +21,6 @@ Result<std::string> ReadBounded(std::istream& from, const std::string& path, std
                   FormatSize(most));
   }
   return text;
-}
-
-std::string ForStderr(const documents::Problem& problem) {
-  return ForTerminal(documents::Written(problem), true);
 }
 
 }  // namespace
@@ -48,12 +43,12 @@ Result<documents::Source> ReadImportFile(const std::string& path, std::size_t mo
 }
 
 int FailFindings(const std::vector<documents::Problem>& problems) {
-  for (const auto& problem : problems) Write(stderr, ForStderr(problem) + "\n");
+  for (const auto& problem : problems) Write(stderr, OwnLine(documents::Written(problem)));
   return 1;
 }
 
 void SayFindings(const Context& context, const std::vector<documents::Problem>& remarks) {
-  for (const auto& remark : remarks) context.Say(ForStderr(remark));
+  for (const auto& remark : remarks) context.Say(documents::Written(remark));
 }
 
 }  // namespace muster::cli

@@ -11,7 +11,6 @@
 
 #include "cli/api_client.hpp"
 #include "cli/persist.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -89,8 +88,8 @@ Result<int> ApplyImported(const Context& context, const ImportFlags& flags,
   if (!answer) return Fail(answer.error());
   if (context.OutputFormat() != Format::kTable) return 0;
   for (const auto& one : ListOf(*answer, "documents"))
-    Write(stdout, fmt::format("{} {}  {}{}\n", TextOf(one, "kind"), TextOf(one, "name"),
-                              flags.dry_run ? "would be " : "", TextOf(one, "result")));
+    Write(stdout, OwnLine(fmt::format("{} {}  {}{}", TextOf(one, "kind"), TextOf(one, "name"),
+                                      flags.dry_run ? "would be " : "", TextOf(one, "result"))));
   return 0;
 }
 

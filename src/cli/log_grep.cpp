@@ -4,7 +4,6 @@
 
 #include "base/text.hpp"
 #include "cli/output.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -20,15 +19,15 @@ std::string TextIn(const json::value& found) {
 }
 
 // As grep does: a colon behind what matches, a dash behind what stands around it.
-std::string Line(const Context& context, const json::value& found, bool with_stage) {
+ShownText Line(const Context& context, const json::value& found, bool with_stage) {
   const char mark =
       FieldOf(found, "match").is_bool() && FieldOf(found, "match").as_bool() ? ':' : '-';
-  std::string text = TextIn(found);
-  if (context.terminal.stdout_tty) text = ForTerminal(text, true);
-  const std::string stage = with_stage ? " " + TextOf(found, "stage") : "";
-  return fmt::format("{}{}{}{}{} {}{}\n", TextOf(found, "host"), stage, mark,
-                     NumberOf(found, "line"), mark, text,
-                     FieldOf(found, "cut").is_bool() ? "…" : "");
+  const std::string stage = with_stage ? " " + LineOf(found, "stage") : "";
+  auto line = OwnText(fmt::format("{}{}{}{}{} ", LineOf(found, "host"), stage, mark,
+                                  NumberOf(found, "line"), mark));
+  line += CopiedText(TextIn(found), context.terminal.stdout_tty);
+  line += OwnText(FieldOf(found, "cut").is_bool() ? "…\n" : "\n");
+  return line;
 }
 
 }  // namespace
@@ -46,14 +45,16 @@ Result<int> GrepLogs(const Context& context, ApiClient& api, const std::string& 
                     {"stage", stage},
                     {"host", host},
                     {"limit", std::to_string(flags.limit)}};
-  const auto searched = api.Objects(
-      fmt::format("/runs/{}/search", Segment(run)), query, [&](const json::value& found) {
-        if (!FieldOf(found, "done").is_null())
-          done = found;
-        else
-          Write(stdout, raw ? json::serialize(found) + "\n" : Line(context, found, with_stage));
-        return true;
-      });
+  const auto searched = api.Objects(fmt::format("/runs/{}/search", Segment(run)), query,
+                                    [&](const json::value& found) {
+                                      if (!FieldOf(found, "done").is_null())
+                                        done = found;
+                                      else if (raw)
+                                        WriteCopy(stdout, JsonLine(found));
+                                      else
+                                        Write(stdout, Line(context, found, with_stage));
+                                      return true;
+                                    });
   if (!searched) return Fail(searched.error());
   if (done.is_null())
     return Fail(ErrorCode::kUnavailable, "the search was cut off; what is shown is not all");

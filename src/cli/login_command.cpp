@@ -14,7 +14,6 @@
 #include "cli/context.hpp"
 #include "cli/fingerprint.hpp"
 #include "cli/question.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -87,11 +86,10 @@ Result<Trust> AskForTrust(const Context& context, const net::Endpoint& endpoint,
                 "the CA of {} is not known here; compare its fingerprint with the server's, then "
                 "give it: --fingerprint {}",
                 url, shown);
-  const auto answer =
-      Ask(fmt::format("The CA of {} is not known here. Its SHA-256 fingerprint is\n  {}\n"
-                      "On the server: openssl x509 -in /var/lib/muster/ca.pem -noout -sha256 "
-                      "-fingerprint\nTrust it? Type yes if both are the same: ",
-                      url, shown));
+  const auto answer = Ask(
+      "Trust it? Type yes if both are the same: ",
+      {fmt::format("The CA of {} is not known here. Its SHA-256 fingerprint is", url), "  " + shown,
+       "On the server: openssl x509 -in /var/lib/muster/ca.pem -noout -sha256 -fingerprint"});
   if (!answer || Trim(*answer) != "yes")
     return Fail(ErrorCode::kDenied, "not trusted; nothing was sent or kept");
   return Trust{{.ca_fingerprint = *fingerprint}, true};
@@ -150,7 +148,7 @@ Result<std::string> WhoCalls(Caller& caller, const std::string& url, const std::
   const auto me = boost::json::parse(*answer, problem);
   if (problem || TextOf(me, "name").empty())
     return Fail(ErrorCode::kInternal, "{} does not answer as a Muster server does", url);
-  return ForTerminal(fmt::format("{} ({})", TextOf(me, "name"), TextOf(me, "role")), true);
+  return fmt::format("{} ({})", TextOf(me, "name"), TextOf(me, "role"));
 }
 
 Result<> CheckName(const Contexts& contexts, const std::string& name, const std::string& url) {

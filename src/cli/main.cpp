@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <csignal>
 #include <exception>
+#include <sstream>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -8,7 +9,6 @@
 #include "cli/context.hpp"
 #include "cli/document_commands.hpp"
 #include "cli/import_command.hpp"
-#include "cli/terminal_text.hpp"
 #include "cli/usage.hpp"
 
 namespace muster::cli {
@@ -54,10 +54,23 @@ void AddCommands(CLI::App& app, Context& context) {
     add(app, context);
 }
 
-int Report(const Context& context, const Error& error) {
-  const auto message = context.terminal.stderr_tty ? ForTerminal(error.message) : error.message;
-  Write(stderr, fmt::format("muster: {}\n", message));
+// Further lines are indented: none of them, with a name of others in it, passes for one of ours.
+int Report(const Error& error) {
+  std::string text = "muster: ";
+  for (const char c : error.message) {
+    if (text.ends_with('\n') && c != ' ') text += "  ";
+    text += c;
+  }
+  Write(stderr, text + "\n");
   return ExitCodeOfError(error.code);
+}
+
+// Help and the version, which CLI11 would print itself.
+int PrintHelp(const CLI::App& app, const CLI::ParseError& asked) {
+  std::ostringstream out;
+  const int code = app.exit(asked, out, out);
+  Write(stdout, out.str());
+  return code;
 }
 
 // `muster help hosts label` is `muster hosts label --help`.
@@ -102,7 +115,7 @@ int Main(int argc, char** argv) {
   try {
     app.parse(TakeArguments(argc, argv, context));
   } catch (const CLI::ParseError& problem) {
-    if (problem.get_exit_code() == 0 && !IsAstray(app)) return app.exit(problem);  // help, version
+    if (problem.get_exit_code() == 0 && !IsAstray(app)) return PrintHelp(app, problem);
     Write(stderr, ExplainUsage(app, problem));
     return kExitUsage;
   }
@@ -112,10 +125,10 @@ int Main(int argc, char** argv) {
   }
   context.Settle();
   if (context.has_words && !context.takes_words)
-    return Report(context, {ErrorCode::kInvalid, "only muster run takes words after --"});
+    return Report({ErrorCode::kInvalid, "only muster run takes words after --"});
   if (parse_only) return 0;
   const auto code = context.action();
-  return code ? *code : Report(context, code.error());
+  return code ? *code : Report(code.error());
 }
 
 }  // namespace
@@ -126,7 +139,7 @@ int main(int argc, char** argv) {
   try {
     code = muster::cli::Main(argc, argv);
   } catch (const std::exception& problem) {
-    std::fprintf(stderr, "muster: %s\n", problem.what());
+    muster::cli::Write(stderr, fmt::format("muster: {}\n", problem.what()));
   }
   std::fflush(stdout);
   // A thread may still wait for the network (EventFeed); leaving at once is all it needs.

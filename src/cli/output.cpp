@@ -9,7 +9,7 @@
 
 #include <boost/json/array.hpp>
 
-#include "cli/terminal_text.hpp"
+#include "base/visible.hpp"
 
 namespace muster::cli {
 namespace {
@@ -30,24 +30,6 @@ std::string Cut(std::string_view text, std::size_t width) {
   return std::string(text.substr(0, end)) + "…";
 }
 
-constexpr std::string_view Code(Colour colour) {
-  switch (colour) {
-    case Colour::kNone:
-      return "";
-    case Colour::kRed:
-      return "31";
-    case Colour::kGreen:
-      return "32";
-    case Colour::kYellow:
-      return "33";
-    case Colour::kDim:
-      return "2";
-    case Colour::kBold:
-      return "1";
-  }
-  return "";
-}
-
 }  // namespace
 
 Terminal Terminal::Detect(std::string_view colour) {
@@ -66,16 +48,18 @@ Terminal Terminal::Detect(std::string_view colour) {
   return terminal;
 }
 
-void Write(std::FILE* file, std::string_view bytes) {
+void Write(std::FILE* file, const ShownText& text) {
   constexpr int kBrokenPipe = 128 + 13;
+  const auto& bytes = text.Bytes();
   if (std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() && std::fflush(file) == 0)
     return;
   _exit(errno == EPIPE ? kBrokenPipe : 1);
 }
 
-std::string Paint(std::string_view text, Colour colour, bool enabled) {
-  if (!enabled || colour == Colour::kNone) return std::string(text);
-  return fmt::format("\x1b[{}m{}\x1b[0m", Code(colour), text);
+void Write(std::FILE* file, std::string_view text) { Write(file, OwnText(text)); }
+
+void WriteCopy(std::FILE* file, std::string_view bytes) {
+  Write(file, CopiedText(bytes, isatty(fileno(file)) == 1));
 }
 
 Colour ColourOf(std::string_view state) {
@@ -148,12 +132,12 @@ void Table::Shorten(Rows& cells, std::vector<std::size_t>& widths) const {
       if (Width(row[i]) > widths[i]) row[i] = widths[i] == 0 ? "" : Cut(row[i], widths[i]);
 }
 
-std::string Table::Text(bool terminal, bool colour, int state_column) const {
+std::string Table::Text(bool colour, int state_column) const {
   Rows cells = rows_;
   std::vector<std::size_t> widths(rows_.front().size());
   for (auto& row : cells) {
     for (std::size_t i = 0; i < row.size() && i < widths.size(); ++i) {
-      if (terminal) row[i] = ForTerminal(row[i], true);
+      row[i] = VisibleLine(row[i]);
       widths[i] = std::max(widths[i], Width(row[i]));
     }
   }

@@ -8,13 +8,12 @@
 #include <boost/json/value.hpp>
 
 #include "base/instant.hpp"
+#include "cli/shown_text.hpp"
 #include "domain/task.hpp"
 
 namespace muster::cli {
 
 enum class Format { kTable, kJson, kJsonl, kYaml };
-
-enum class Colour { kNone, kRed, kGreen, kYellow, kDim, kBold };
 
 // Where a program's two streams lead.
 struct Terminal {
@@ -29,13 +28,14 @@ struct Terminal {
   static Terminal Detect(std::string_view colour);
 };
 
-// Writes all of `bytes`. A reader that went away ends the program quietly, as SIGPIPE would.
-void Write(std::FILE* file, std::string_view bytes);
+// Writes all of `text`. A reader that went away ends the program quietly, as SIGPIPE would. There
+// is no other way from this program to stdout, stderr and the terminal; scripts/check sees to it.
+void Write(std::FILE* file, const ShownText& text);
+// The same of Muster's own words: see OwnText.
+void Write(std::FILE* file, std::string_view text);
+// The same of bytes that are handed on: see CopiedText.
+void WriteCopy(std::FILE* file, std::string_view bytes);
 
-// Back to the beginning of the line, which is empty then.
-inline constexpr std::string_view kClearLine = "\r\x1b[K";
-
-std::string Paint(std::string_view text, Colour colour, bool enabled);
 Colour ColourOf(std::string_view state);
 
 // "9,871"
@@ -49,7 +49,7 @@ std::string Ago(WallTime then, WallTime now);
 WallTime WallNow();
 
 // Columns padded to their widest cell, two spaces apart, nothing behind the last. The first row is
-// the head. Cells are made harmless for a terminal when `terminal`.
+// the head. Each cell is made visible as one line, so a row stays a row.
 class Table {
  public:
   explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
@@ -59,7 +59,7 @@ class Table {
   // columns stay whole, even if the line then is longer: names are there to be copied.
   void Fit(std::size_t width, std::vector<std::size_t> flexible);
   // `state_column`: painted by its state when `colour`; -1 is none.
-  std::string Text(bool terminal, bool colour = false, int state_column = -1) const;
+  std::string Text(bool colour = false, int state_column = -1) const;
 
  private:
   using Rows = std::vector<std::vector<std::string>>;
@@ -71,11 +71,16 @@ class Table {
 };
 
 // `value` as one document: JSON indented by two, or YAML. JSON lines are a line for each item of an
-// answer that is one list with at most numbers beside it, else the document as one line.
+// answer that is one list with at most numbers beside it, else the document as one line. Characters
+// that base/visible.hpp would replace are written as \u escapes: the value stays the same.
 std::string Document(const boost::json::value& value, Format format);
+// `value` as a line of JSON, likewise.
+std::string JsonLine(const boost::json::value& value);
 
 // Fields of an API answer, forgiving: "" or 0 when absent or of another kind.
 std::string TextOf(const boost::json::value& value, std::string_view field);
+// TextOf made visible as one line: for what stands among other lines.
+std::string LineOf(const boost::json::value& value, std::string_view field);
 std::int64_t NumberOf(const boost::json::value& value, std::string_view field);
 bool FlagOf(const boost::json::value& value, std::string_view field);
 const boost::json::value& FieldOf(const boost::json::value& value, std::string_view field);

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 #include <fmt/format.h>
 
+#include "base/visible.hpp"
 #include "cli/output.hpp"
 
 namespace muster::cli {
@@ -30,15 +31,15 @@ std::string SharesText(const json::value& plan) {
   if (!shares.is_object()) return text;
   for (const auto& item : shares.get_object())
     if (item.value().is_object())
-      text += fmt::format("{}: {}\n", std::string_view(item.key()),
-                          ShareText(item.value().get_object()));
+      text +=
+          fmt::format("{}: {}\n", VisibleLine(item.key()), ShareText(item.value().get_object()));
   return text;
 }
 
 std::string HindrancesText(const json::value& plan) {
   std::string text;
   for (const auto& line : ListOf(plan, "hindrances"))
-    if (line.is_string()) text += fmt::format("but: {}\n", std::string_view(line.get_string()));
+    if (line.is_string()) text += fmt::format("but: {}\n", VisibleLine(line.get_string()));
   return text;
 }
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "cli/report.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -44,7 +43,9 @@ void Progress::Draw() {
   drawn_ = Clock::now();
   changed_ = false;
   if (context_.terminal.stderr_tty) {
-    Write(stderr, fmt::format("{}{}", kClearLine, ProgressBar(counts_, hosts_, Columns())));
+    auto bar = ClearedLine();
+    bar += OwnText(ProgressBar(counts_, hosts_, Columns()));
+    Write(stderr, bar);
     on_screen_ = true;
     return;
   }
@@ -56,7 +57,7 @@ void Progress::Draw() {
 
 void Progress::Clear() {
   if (!on_screen_) return;
-  Write(stderr, kClearLine);
+  Write(stderr, ClearedLine());
   on_screen_ = false;
   changed_ = true;
 }
@@ -64,7 +65,7 @@ void Progress::Clear() {
 void Progress::Say(std::string_view line) {
   if (context_.quiet) return;
   Clear();
-  context_.Say(context_.terminal.stderr_tty ? ForTerminal(line) : std::string(line));
+  context_.Say(line);
 }
 
 }  // namespace muster::cli

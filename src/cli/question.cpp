@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <unistd.h>
 
+#include "base/visible.hpp"
 #include "cli/output.hpp"
 
 namespace muster::cli {
@@ -19,7 +20,7 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  void Show(std::string_view text) { Write(terminal_ == nullptr ? stderr : terminal_, text); }
+  void Show(const ShownText& text) { Write(terminal_ == nullptr ? stderr : terminal_, text); }
 
  private:
   std::FILE* terminal_;
@@ -52,12 +53,13 @@ TerminalMode::~TerminalMode() {
   if (changed_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
 }
 
-std::optional<std::string> Ask(std::string_view question) {
+std::optional<std::string> Ask(std::string_view question, const std::vector<std::string>& above) {
   Signals signals;  // before the question is seen: whoever answers with Ctrl-C gets an answer too
   Screen screen;
-  screen.Show(question);
+  for (const auto& line : above) screen.Show(OwnLine(line));
+  screen.Show(OwnText(VisibleLine(question)));
   auto answer = ReadLine(signals);
-  if (!answer) screen.Show("\n");
+  if (!answer) screen.Show(OwnText("\n"));
   return answer;
 }
 
@@ -68,10 +70,10 @@ std::optional<std::string> AskSecret(std::string_view question) {
   {
     // Before the question is seen: whoever answers fast must not see the answer.
     const TerminalMode silent(ECHO);
-    screen.Show(question);
+    screen.Show(OwnText(VisibleLine(question)));
     answer = ReadLine(signals);
   }
-  screen.Show("\n");
+  screen.Show(OwnText("\n"));
   return answer;
 }
 

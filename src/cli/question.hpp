@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <termios.h>
+#include <vector>
 
 #include "cli/signals.hpp"
 
@@ -25,8 +26,10 @@ class TerminalMode {
 };
 
 // Asks on the terminal, also when stderr leads elsewhere, and reads a line from stdin, without its
-// end. Nothing when the person pressed Ctrl-C or Ctrl-D instead.
-std::optional<std::string> Ask(std::string_view question);
+// end. Nothing when the person pressed Ctrl-C or Ctrl-D instead. The question is one line, whatever
+// the names in it hold, and so is each of those above it.
+std::optional<std::string> Ask(std::string_view question,
+                               const std::vector<std::string>& above = {});
 // The same for what nobody should see.
 std::optional<std::string> AskSecret(std::string_view question);
 

@@ -76,7 +76,7 @@ Result<> ResultLines::PrintTask(const json::value& task) {
        {"host", "state", "exit_code", "signal", "reason", "attempt", "started", "ended", "log"})
     line[field] = FieldOf(task, field);
   if (auto ok = PutOutput(api_, run_, task, line); !ok) return ok;
-  Write(stdout, json::serialize(line) + "\n");
+  WriteCopy(stdout, JsonLine(line));
   seen_.insert(TextOf(task, "host"));
   printed_.insert(TextOf(task, "host"));
   return {};

@@ -5,8 +5,6 @@
 
 #include <boost/json.hpp>
 
-#include "cli/terminal_text.hpp"
-
 namespace muster::cli {
 
 std::string RunIdOf(std::string_view text) {
@@ -40,9 +38,7 @@ Result<std::string> ChooseRun(const Context& context, ApiClient& api, std::strin
   const auto run = LastRun(api);
   if (!run) return Fail(run.error());
   const auto id = TextOf(*run, "id");
-  const auto title = TextOf(*run, "title");
-  context.Say(fmt::format("{}, your last run: {}", id,
-                          context.terminal.stderr_tty ? ForTerminal(title, true) : title));
+  context.Say(fmt::format("{}, your last run: {}", id, TextOf(*run, "title")));
   return id;
 }
 

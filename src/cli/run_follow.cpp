@@ -6,6 +6,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/visible.hpp"
 #include "cli/question.hpp"
 #include "cli/report.hpp"
 #include "domain/host_ranges.hpp"
@@ -221,8 +222,8 @@ std::optional<int> Follower::OnSignal(int signal) {
     return Detach();
   progress_.Clear();
   // The terminal has echoed ^C; hosts' output pauses while the question stands.
-  Write(stderr,
-        fmt::format("\n{} in {}: [s]top, [d]etach, [c]ontinue? ", options_.run, context_.Where()));
+  Write(stderr, fmt::format("\n{} in {}: [s]top, [d]etach, [c]ontinue? ", VisibleLine(options_.run),
+                            context_.Where()));
   while (true) {
     const auto key = WaitForKey(signals_);
     const char letter =
@@ -248,7 +249,7 @@ std::optional<int> Follower::Detach() {
   printer_.FinishAll();
   Write(stderr, fmt::format("detached; {0} goes on\n  watch it: muster logs {0} -f\n  "
                             "end it:   muster stop {0}\n",
-                            options_.run));
+                            VisibleLine(options_.run)));
   return kExitInterrupted;
 }
 

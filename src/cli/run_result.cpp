@@ -4,7 +4,6 @@
 
 #include "base/text.hpp"
 #include "cli/report.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -23,10 +22,10 @@ Result<> PrintSample(const Context& context, ApiClient& api, const std::string& 
   if (!log) return Fail(log.error());
   std::size_t left = 0;
   const auto lines = FirstLines(log->bytes, kMostLines, left);
-  std::string text = context.terminal.stdout_tty ? ForTerminal(lines) : std::string(lines);
-  if (!text.ends_with('\n')) text += '\n';
+  auto text = HostOutput(lines, context.terminal.stdout_tty);
+  if (!lines.ends_with('\n')) text += OwnText("\n");
   if (left > 0 || log->next < group.bytes)
-    text += fmt::format("… more: muster logs {} --host {}\n", run, group.sample_host);
+    text += OwnLine(fmt::format("… more: muster logs {} --host {}", run, group.sample_host));
   Write(stdout, text);
   return {};
 }
@@ -55,10 +54,9 @@ Result<json::value> ResultDocument(ApiClient& api, const json::value& run) {
 Result<> PrintGroups(const Context& context, ApiClient& api, const std::string& run,
                      const std::vector<OutcomeGroup>& groups) {
   for (std::size_t i = 0; i < groups.size() && i < kMostGroups; ++i) {
-    const auto head = GroupHead(groups[i]);
-    Write(stdout, fmt::format("{}{}\n", i == 0 ? "" : "\n",
-                              Paint(context.terminal.stdout_tty ? ForTerminal(head, true) : head,
-                                    ColourOf(groups[i].state), context.terminal.colour_out)));
+    if (i > 0) Write(stdout, "\n");
+    Write(stdout, OwnLine(Paint(GroupHead(groups[i]), ColourOf(groups[i].state),
+                                context.terminal.colour_out)));
     if (auto ok = PrintSample(context, api, run, groups[i]); !ok) return ok;
   }
   if (groups.size() > kMostGroups)

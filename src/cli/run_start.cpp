@@ -3,13 +3,13 @@
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
+#include "base/visible.hpp"
 #include "cli/confirm.hpp"
 #include "cli/persist.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/report.hpp"
 #include "cli/run_follow.hpp"
 #include "cli/run_result.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -22,12 +22,12 @@ int PrintDryRun(const Context& context, const json::value& plan) {
   if (context.PrintDocument(plan)) return 0;
   std::string text =
       fmt::format("{}: {}\n", Hosts(static_cast<std::uint64_t>(NumberOf(plan, "hosts"))),
-                  TextOf(plan, "names"));
+                  LineOf(plan, "names"));
   if (const auto offline = NumberOf(plan, "offline_count"); offline > 0) {
     std::string names;
     for (const auto& name : ListOf(plan, "offline"))
       if (name.is_string())
-        names += fmt::format("{}{}", names.empty() ? "" : ",", std::string_view(name.get_string()));
+        names += fmt::format("{}{}", names.empty() ? "" : ",", VisibleLine(name.get_string()));
     text += fmt::format("offline: {}\n", names);
   }
   std::string sizes;
@@ -35,7 +35,7 @@ int PrintDryRun(const Context& context, const json::value& plan) {
     sizes += (sizes.empty() ? "" : ", ") + json::serialize(size);
   if (!sizes.empty()) text += fmt::format("batches: {}\n", sizes);
   text += SharesText(plan) + HindrancesText(plan);
-  Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
+  Write(stdout, text);
   return 0;
 }
 
@@ -67,13 +67,9 @@ Result<int> Follow(const Context& context, ApiClient& api, const StartOptions& o
     context.PrintDocument(*document);
   }
   if (table)
-    for (const auto& remark : OutputRemarks(groups))
-      context.Say(context.terminal.stderr_tty ? ForTerminal(remark, true) : remark);
-  const auto summary = SummaryLine(*run, groups);
-  context.Say(context.terminal.stderr_tty
-                  ? Paint(ForTerminal(summary, true), ColourOf(TextOf(*run, "state")),
-                          context.terminal.colour_err)
-                  : summary);
+    for (const auto& remark : OutputRemarks(groups)) context.Say(remark);
+  context.Say(Paint(SummaryLine(*run, groups), ColourOf(TextOf(*run, "state")),
+                    context.terminal.stderr_tty && context.terminal.colour_err));
   const int code = ExitCodeOfRun(*run);
   return options.largest_code ? LargestCode(groups, code) : code;
 }

@@ -58,7 +58,7 @@ Result<int> Runs(const Context& context, const RunsFlags& flags) {
                Lasted((ended ? ended : WallNow()) - created), TextOf(run, "title")});
   }
   table.Fit(context.terminal.columns, {2, 3, 6});
-  Write(stdout, table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1));
+  Write(stdout, table.Text(context.terminal.colour_out, 1));
   return 0;
 }
 

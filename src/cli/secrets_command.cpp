@@ -112,7 +112,7 @@ Result<int> ListSecrets(const Context& context) {
   for (const auto& secret : ListOf(*secrets, "secrets"))
     table.Add({TextOf(secret, "name"), std::to_string(NumberOf(secret, "version")),
                Ago(ParseTime(TextOf(secret, "at")), WallNow()), TextOf(secret, "by")});
-  Write(stdout, table.Text(context.terminal.stdout_tty));
+  Write(stdout, table.Text());
   return 0;
 }
 

@@ -65,7 +65,7 @@ Result<int> ListServers(const Context& context) {
                Ago(ParseTime(TextOf(server, "since")), WallNow()), TextOf(server, "version"),
                TextOf(server, "url"), LabelsText(server)});
   table.Fit(context.terminal.columns, {6, 5});
-  Write(stdout, table.Text(context.terminal.stdout_tty));
+  Write(stdout, table.Text());
   for (const auto& server : ListOf(*answer, "servers"))
     if (const auto trouble = TextOf(server, "trouble"); !trouble.empty())
       context.Say(fmt::format("{}: {}", TextOf(server, "name"), trouble));

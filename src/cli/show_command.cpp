@@ -7,7 +7,6 @@
 #include "cli/run_choice.hpp"
 #include "cli/run_result.hpp"
 #include "cli/show_groups.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -28,32 +27,29 @@ struct ShowFlags {
 };
 
 std::string Header(const Context& context, const json::value& run) {
-  const bool tty = context.terminal.stdout_tty;
-  const auto safe = [&](const std::string& text) { return tty ? ForTerminal(text, true) : text; };
-  const auto state = TextOf(run, "state");
-  std::string text = fmt::format("{}  {}  {}\n", TextOf(run, "id"),
-                                 Paint(state, ColourOf(state), context.terminal.colour_out),
-                                 safe(TextOf(run, "title")));
-  text += fmt::format("targets  {} ({})\n", safe(TextOf(run, "targets")),
+  const auto state = LineOf(run, "state");
+  std::string text =
+      fmt::format("{}  {}  {}\n", LineOf(run, "id"),
+                  Paint(state, ColourOf(state), context.terminal.colour_out), LineOf(run, "title"));
+  text += fmt::format("targets  {} ({})\n", LineOf(run, "targets"),
                       Hosts(static_cast<std::uint64_t>(NumberOf(run, "hosts"))));
-  if (const auto left_out = TextOf(run, "left_out"); !left_out.empty())
-    text += fmt::format("without  {}\n", safe(left_out));
+  if (const auto left_out = LineOf(run, "left_out"); !left_out.empty())
+    text += fmt::format("without  {}\n", left_out);
   const auto created = ParseTime(TextOf(run, "created"));
   const auto ended = ParseTime(TextOf(run, "ended"));
-  text += fmt::format("started  {} by {}\n", TextOf(run, "created"), safe(TextOf(run, "by")));
+  text += fmt::format("started  {} by {}\n", LineOf(run, "created"), LineOf(run, "by"));
   if (ended)
-    text += fmt::format("ended    {} after {}\n", TextOf(run, "ended"), Lasted(ended - created));
+    text += fmt::format("ended    {} after {}\n", LineOf(run, "ended"), Lasted(ended - created));
   text += fmt::format("hosts    {}\n", CountsText(CountsOf(FieldOf(run, "counts"))));
-  if (const auto reason = TextOf(run, "reason"); !reason.empty())
-    text += fmt::format("reason   {}\n", safe(reason));
+  if (const auto reason = LineOf(run, "reason"); !reason.empty())
+    text += fmt::format("reason   {}\n", reason);
   if (const auto& pause = FieldOf(run, "pause"); pause.is_object())
-    text +=
-        fmt::format("paused   {} by {}{}\n", TextOf(pause, "at"), safe(TextOf(pause, "by")),
-                    TextOf(pause, "reason").empty() ? "" : ": " + safe(TextOf(pause, "reason")));
+    text += fmt::format("paused   {} by {}{}\n", LineOf(pause, "at"), LineOf(pause, "by"),
+                        TextOf(pause, "reason").empty() ? "" : ": " + LineOf(pause, "reason"));
   if (const auto pass = NumberOf(run, "pass"); pass > 1) text += fmt::format("pass     {}\n", pass);
   if (const auto& stop = FieldOf(run, "stop"); stop.is_object())
-    text += fmt::format("stopped  {} by {}{}\n", TextOf(stop, "at"), safe(TextOf(stop, "by")),
-                        TextOf(stop, "reason").empty() ? "" : ": " + safe(TextOf(stop, "reason")));
+    text += fmt::format("stopped  {} by {}{}\n", LineOf(stop, "at"), LineOf(stop, "by"),
+                        TextOf(stop, "reason").empty() ? "" : ": " + LineOf(stop, "reason"));
   if (const auto open = NumberOf(run, "logs_open"); open > 0)
     text += fmt::format("output   of {} is still on its way\n",
                         Hosts(static_cast<std::uint64_t>(open)));
@@ -72,22 +68,20 @@ std::string Stages(const Context& context, const json::value& run) {
   Table table({"STAGE", "STATE", "TOOK", "HOSTS"});
   std::string reasons;
   for (const auto& stage : ListOf(run, "stages")) {
-    if (const auto reason = TextOf(stage, "reason"); !reason.empty())
-      reasons += fmt::format("{}: {}\n", TextOf(stage, "name"),
-                             context.terminal.stdout_tty ? ForTerminal(reason, true) : reason);
+    if (const auto reason = LineOf(stage, "reason"); !reason.empty())
+      reasons += fmt::format("{}: {}\n", LineOf(stage, "name"), reason);
     const auto started = ParseTime(TextOf(stage, "started"));
     const auto ended = ParseTime(TextOf(stage, "ended"));
     const auto took = !started ? "" : Lasted((ended ? ended : WallNow()) - started);
     table.Add({StageName(stage), TextOf(stage, "state"), took,
                CountsText(CountsOf(FieldOf(stage, "counts")))});
   }
-  return "\n" + table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1) +
+  return "\n" + table.Text(context.terminal.colour_out, 1) +
          (reasons.empty() ? "" : "\n" + reasons);
 }
 
 // What waits for a person, and until when.
-std::string Questions(const Context& context, ApiClient& api, const std::string& id,
-                      const json::value& run) {
+std::string Questions(ApiClient& api, const std::string& id, const json::value& run) {
   const auto asks = [](const json::value& stage) {
     return TextOf(stage, "state") == "awaiting_approval";
   };
@@ -96,10 +90,8 @@ std::string Questions(const Context& context, ApiClient& api, const std::string&
   std::string text;
   const auto add = [&](const json::value& visit) {
     if (!asks(visit)) return true;
-    const std::string message = TextOf(visit, "message");
-    text += fmt::format("asked    {} ({}, until {}): muster approve {}\n",
-                        context.terminal.stdout_tty ? ForTerminal(message, true) : message,
-                        TextOf(visit, "stage"), TextOf(visit, "until"), id);
+    text += fmt::format("asked    {} ({}, until {}): muster approve {}\n", LineOf(visit, "message"),
+                        LineOf(visit, "stage"), LineOf(visit, "until"), id);
     return true;
   };
   const auto pages = api.Pages(fmt::format("/runs/{}/visits", Segment(id)), {}, "visits", add);
@@ -124,9 +116,9 @@ Result<int> ShowGroupsOnly(const Context& context, ApiClient& api, const std::st
     context.PrintDocument(*answer);
     return 0;
   }
-  const auto text = ShowGroups(context, api, run, choice);
+  const auto text = ShowGroups(context, api, run, choice, "");
   if (!text) return Fail(text.error());
-  Write(stdout, text->empty() ? *text : text->substr(1));
+  Write(stdout, *text);
   return 0;
 }
 
@@ -145,10 +137,11 @@ Result<int> Show(const Context& context, const ShowFlags& flags) {
     context.PrintDocument(*document);
     return 0;
   }
-  const auto groups = ShowGroups(context, *api, *id, flags.groups);
+  const auto groups = ShowGroups(context, *api, *id, flags.groups, "\n");
   if (!groups) return Fail(groups.error());
-  Write(stdout, Header(context, *run) + Questions(context, *api, *id, *run) +
-                    Stages(context, *run) + *groups);
+  auto text = OwnText(Header(context, *run) + Questions(*api, *id, *run) + Stages(context, *run));
+  text += *groups;
+  Write(stdout, text);
   return 0;
 }
 

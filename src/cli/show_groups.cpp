@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "cli/report.hpp"
-#include "cli/terminal_text.hpp"
 #include "cli/text_diff.hpp"
 
 namespace muster::cli {
@@ -36,19 +35,20 @@ const OutcomeGroup* MajorityOf(const std::vector<OutcomeGroup>& groups) {
 class GroupText {
  public:
   GroupText(const Context& context, ApiClient& api, const std::string& run,
-            const GroupsChoice& choice)
-      : context_(context), api_(api), run_(run), choice_(choice) {}
+            const GroupsChoice& choice, std::string_view before)
+      : context_(context), api_(api), run_(run), choice_(choice), before_(before) {}
 
-  Result<std::string> Of(const std::vector<OutcomeGroup>& groups) {
+  Result<ShownText> Of(const std::vector<OutcomeGroup>& groups) {
     const OutcomeGroup* majority = choice_.diff ? MajorityOf(groups) : nullptr;
     if (majority != nullptr) {
       auto output = OutputOf(*majority, kDiffBytes);
-      if (!output) return output;
+      if (!output) return Fail(output.error());
       most_said_ = std::move(*output);
     }
-    std::string text;
+    ShownText text;
     for (std::size_t i = 0; i < groups.size() && i < kGroupsShown; ++i) {
-      text += "\n" + Head(groups[i]) + (&groups[i] == majority ? " (most)\n" : "\n");
+      text += OwnText(i == 0 ? before_ : "\n");
+      text += OwnLine(Head(groups[i]) + (&groups[i] == majority ? " (most)" : ""));
       if (i >= kMostSamples || !IsOver(groups[i]) || groups[i].sample_host.empty()) continue;
       auto below = majority == nullptr || majority == &groups[i] ? Sample(groups[i])
                                                                  : Difference(groups[i], *majority);
@@ -59,14 +59,8 @@ class GroupText {
   }
 
  private:
-  std::string Safe(std::string_view text) const {
-    return context_.terminal.stdout_tty ? ForTerminal(text) : std::string(text);
-  }
-
   std::string Head(const OutcomeGroup& group) const {
-    const auto head = GroupHead(group);
-    return Paint(context_.terminal.stdout_tty ? ForTerminal(head, true) : head,
-                 ColourOf(group.state), context_.terminal.colour_out);
+    return Paint(GroupHead(group), ColourOf(group.state), context_.terminal.colour_out);
   }
 
   Result<std::string> OutputOf(const OutcomeGroup& group, std::size_t most) {
@@ -78,39 +72,42 @@ class GroupText {
     return std::move(log->bytes);
   }
 
-  Result<std::string> Sample(const OutcomeGroup& group) {
+  Result<ShownText> Sample(const OutcomeGroup& group) {
     const auto output = OutputOf(group, kSampleBytes);
-    if (!output) return output;
+    if (!output) return Fail(output.error());
     return Indented(*output, kSampleLines,
                     fmt::format("… more: muster logs {} --host {}", run_, group.sample_host));
   }
 
-  Result<std::string> Difference(const OutcomeGroup& group, const OutcomeGroup& majority) {
+  Result<ShownText> Difference(const OutcomeGroup& group, const OutcomeGroup& majority) {
     const auto output = OutputOf(group, kDiffBytes);
-    if (!output) return output;
-    if (*output == most_said_) return std::string("  the same output as most\n");
+    if (!output) return Fail(output.error());
+    if (*output == most_said_) return OwnText("  the same output as most\n");
     const std::string head = fmt::format("--- {} (as {})\n+++ {}\n", majority.sample_host,
                                          Hosts(majority.count), group.sample_host);
     return Indented(head + TextDiff(most_said_, *output), kDiffLines, "… and more differs");
   }
 
-  std::string Indented(std::string_view output, std::size_t most, const std::string& more) const {
-    if (output.empty()) return {};
+  ShownText Indented(std::string_view output, std::size_t most, const std::string& more) const {
     std::size_t left = 0;
-    const std::string lines = Safe(FirstLines(output, most, left));
-    std::string text;
+    const auto lines = FirstLines(output, most, left);
+    ShownText text;
     for (std::size_t at = 0; at < lines.size();) {
       const auto end = std::min(lines.find('\n', at), lines.size());
-      text += "  " + lines.substr(at, end - at) + "\n";
+      text += OwnText("  ");
+      text += HostOutput(lines.substr(at, end - at), context_.terminal.stdout_tty);
+      text += OwnText("\n");
       at = end + 1;
     }
-    return left > 0 ? text + "  " + more + "\n" : text;
+    if (left > 0) text += OwnLine("  " + more);
+    return text;
   }
 
   const Context& context_;
   ApiClient& api_;
   const std::string run_;
   const GroupsChoice choice_;
+  const std::string before_;
   std::string most_said_;
 };
 
@@ -122,20 +119,21 @@ Result<json::value> FetchGroups(ApiClient& api, const std::string& run,
                  {{"stage", choice.stage}, {"masked", choice.masked ? "true" : ""}});
 }
 
-Result<std::string> ShowGroups(const Context& context, ApiClient& api, const std::string& run,
-                               const GroupsChoice& choice) {
+Result<ShownText> ShowGroups(const Context& context, ApiClient& api, const std::string& run,
+                             const GroupsChoice& choice, std::string_view before) {
   const auto answer = FetchGroups(api, run, choice);
   if (!answer) return Fail(answer.error());
   const auto groups = GroupsOf(*answer);
-  auto text = GroupText(context, api, run, choice).Of(groups);
+  auto text = GroupText(context, api, run, choice, before).Of(groups);
   if (!text) return text;
   const auto total = static_cast<std::size_t>(NumberOf(*answer, "groups_total"));
   const std::size_t shown = std::min(groups.size(), kGroupsShown);
   if (total > shown)
-    *text += fmt::format("\n… and {} more outcomes{}\n", Count(total - shown),
-                         choice.masked ? ""
-                                       : "; --masked takes those as equal that differ by host, "
-                                         "address, time or process only");
+    *text +=
+        OwnText(fmt::format("\n… and {} more outcomes{}\n", Count(total - shown),
+                            choice.masked ? ""
+                                          : "; --masked takes those as equal that differ by host, "
+                                            "address, time or process only"));
   return text;
 }
 

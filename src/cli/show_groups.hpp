@@ -20,8 +20,8 @@ Result<boost::json::value> FetchGroups(ApiClient& api, const std::string& run,
                                        const GroupsChoice& choice);
 
 // Equal outcomes, those that did not go well first, each with a line or two of one host's output,
-// or its difference from the majority's. "" when there are none.
-Result<std::string> ShowGroups(const Context& context, ApiClient& api, const std::string& run,
-                               const GroupsChoice& choice);
+// or its difference from the majority's, with `before` above the first. Empty when there are none.
+Result<ShownText> ShowGroups(const Context& context, ApiClient& api, const std::string& run,
+                             const GroupsChoice& choice, std::string_view before);
 
 }  // namespace muster::cli

@@ -81,7 +81,7 @@ Result<int> Slots(const Context& context, const SlotFlags& flags) {
     table.Add({TimesText(zone, slot), CountText(slot), FateText(slot), HowText(slot),
                LateText(slot), TextOf(slot, "detail")});
   table.Fit(context.terminal.columns, {5});
-  Write(stdout, table.Text(context.terminal.stdout_tty));
+  Write(stdout, table.Text());
   if (rows.empty()) context.Say("no slots there");
   if (more) context.Say(fmt::format("the latest {}; -n says how many", Count(flags.count)));
   return 0;

@@ -15,7 +15,6 @@
 #include "cli/report.hpp"
 #include "cli/run_follow.hpp"
 #include "cli/run_start.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -81,10 +80,10 @@ Result<json::object> BodyOf(const StartFlags& flags) {
   return body;
 }
 
-void PrintPlan(const Context& context, const json::value& plan) {
+void PrintPlan(const json::value& plan) {
   std::string text = fmt::format(
-      "{} version {} on {}: {}\n", TextOf(plan, "job"), NumberOf(plan, "version"),
-      Hosts(static_cast<std::uint64_t>(NumberOf(plan, "hosts"))), TextOf(plan, "names"));
+      "{} version {} on {}: {}\n", LineOf(plan, "job"), NumberOf(plan, "version"),
+      Hosts(static_cast<std::uint64_t>(NumberOf(plan, "hosts"))), LineOf(plan, "names"));
   if (const auto offline = NumberOf(plan, "offline_count"); offline > 0)
     text += fmt::format("offline: {}\n", Hosts(static_cast<std::uint64_t>(offline)));
   text += SharesText(plan) + HindrancesText(plan);
@@ -95,8 +94,8 @@ void PrintPlan(const Context& context, const json::value& plan) {
       sizes += (sizes.empty() ? "" : ", ") + json::serialize(size);
     table.Add({TextOf(stage, "name"), TextOf(stage, "parent"), TextOf(stage, "action"), sizes});
   }
-  text += "\n" + table.Text(context.terminal.stdout_tty);
-  Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
+  text += "\n" + table.Text();
+  Write(stdout, text);
 }
 
 void PrintStages(const Context& context, const json::value& run) {
@@ -104,7 +103,7 @@ void PrintStages(const Context& context, const json::value& run) {
   for (const auto& stage : ListOf(run, "stages"))
     table.Add({TextOf(stage, "name"), TextOf(stage, "state"),
                CountsText(CountsOf(FieldOf(stage, "counts")))});
-  Write(stdout, table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1));
+  Write(stdout, table.Text(context.terminal.colour_out, 1));
 }
 
 Result<int> WaitFor(const Context& context, ApiClient& api, const json::value& started) {
@@ -139,7 +138,7 @@ Result<int> Start(const Context& context, const StartFlags& flags) {
     const auto plan = Persist(context, kPatience, [&] { return api->Post(path, dry); });
     if (!plan) return Fail(plan.error());
     if (flags.dry_run) {
-      if (!context.PrintDocument(*plan)) PrintPlan(context, *plan);
+      if (!context.PrintDocument(*plan)) PrintPlan(*plan);
       return 0;
     }
     if (!Confirmed(context, "Start " + flags.job, *plan)) {

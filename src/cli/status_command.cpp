@@ -20,7 +20,7 @@ std::string Kept(const boost::json::object& retention, std::string_view what) {
 }
 
 std::string DayOf(const boost::json::object& part, std::string_view name) {
-  return TextOf(part, name).substr(0, 10);
+  return LineOf(part, name).substr(0, 10);
 }
 
 // A server of an older version says less.
@@ -38,16 +38,16 @@ std::string KeepingText(const boost::json::object& status) {
   if (const auto* freezes = status.if_contains("freezes");
       freezes != nullptr && freezes->is_array())
     for (const auto& freeze : freezes->get_array())
-      text += fmt::format("frozen   {} by {}: {}\n", TextOf(freeze, "id"), TextOf(freeze, "by"),
-                          TextOf(freeze, "reason"));
+      text += fmt::format("frozen   {} by {}: {}\n", LineOf(freeze, "id"), LineOf(freeze, "by"),
+                          LineOf(freeze, "reason"));
   if (const auto* backup = PartOf(status, "last_backup"))
     text += fmt::format("backup   {}, {}, {}\n", Ago(ParseTime(TextOf(*backup, "at")), WallNow()),
-                        size(*backup, "bytes"), TextOf(*backup, "file"));
+                        size(*backup, "bytes"), LineOf(*backup, "file"));
   else if (status.contains("last_backup"))
     text += "backup   never: musterd backup FILE\n";
   if (const auto* restored = PartOf(status, "restored"))
-    text += fmt::format("restored {}, from the backup of {}\n", TextOf(*restored, "at"),
-                        TextOf(*restored, "backup"));
+    text += fmt::format("restored {}, from the backup of {}\n", LineOf(*restored, "at"),
+                        LineOf(*restored, "backup"));
   if (const auto* certificates = PartOf(status, "certificates"))
     text += fmt::format("certs    server until {}, CA until {}\n", DayOf(*certificates, "server"),
                         DayOf(*certificates, "ca"));
@@ -84,9 +84,9 @@ Result<int> Status(const Context& context) {
   };
   Write(stdout, fmt::format("server   {} ({}), up {}\ncluster  {}, term {}, commit {}{}\nhosts    "
                             "{}, {} online\nruns     {} open\n",
-                            context.server, TextOf(*status, "version"),
+                            context.server, LineOf(*status, "version"),
                             Lasted(Duration(NumberOf(*status, "uptime_ms"))),
-                            TextOf(*status, "cluster"), number("term"), number("commit"),
+                            LineOf(*status, "cluster"), number("term"), number("commit"),
                             FlagOf(*status, "leader") ? "" : " (follower)", Count(number("hosts")),
                             Count(number("online")), Count(number("open_runs"))));
   if (status->is_object())

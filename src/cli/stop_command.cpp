@@ -2,13 +2,11 @@
 #include <boost/json.hpp>
 
 #include "cli/api_client.hpp"
-#include "cli/context.hpp"
+#include "cli/confirm.hpp"
 #include "cli/moment.hpp"
 #include "cli/persist.hpp"
-#include "cli/question.hpp"
 #include "cli/run_choice.hpp"
 #include "cli/stop_many.hpp"
-#include "cli/terminal_text.hpp"
 #include "domain/run.hpp"
 
 namespace muster::cli {
@@ -43,11 +41,10 @@ Result<std::optional<std::string>> RunToStop(const Context& context, ApiClient& 
     return Fail(ErrorCode::kConflict, "your last run, {}, has ended already ({})", id, state);
   if (!context.CanAsk())
     return Fail(ErrorCode::kInvalid, "name the run to stop; your last is {}", id);
-  const auto answer = Ask(fmt::format(
-      "Stop {} ({}, {}, {}) in {}? [y/N] ", id, ForTerminal(TextOf(*run, "title"), true),
-      Hosts(static_cast<std::uint64_t>(NumberOf(*run, "hosts"))), state, context.Where()));
-  const bool yes = answer && (*answer == "y" || *answer == "Y" || *answer == "yes");
-  return yes ? std::optional(id) : std::nullopt;
+  const Question question{
+      .act = fmt::format("Stop {} ({}, {}, {})", id, TextOf(*run, "title"),
+                         Hosts(static_cast<std::uint64_t>(NumberOf(*run, "hosts"))), state)};
+  return Agreed(context, false, question) ? std::optional(id) : std::nullopt;
 }
 
 Result<int> Stop(const Context& context, const StopFlags& flags) {
@@ -65,10 +62,7 @@ Result<int> Stop(const Context& context, const StopFlags& flags) {
   }
   const auto run = RunToStop(context, *api, flags.run);
   if (!run) return Fail(run.error());
-  if (!*run) {
-    context.Say("nothing was stopped");
-    return kExitInterrupted;
-  }
+  if (!*run) return kExitInterrupted;
   // A stop may be repeated without harm, so it is, until the server has taken it.
   const auto answer = Persist(context, kPatience, [&] {
     return api->Post(fmt::format("/runs/{}/stop", Segment(**run)), body);

@@ -5,8 +5,8 @@
 
 #include <boost/json.hpp>
 
+#include "cli/confirm.hpp"
 #include "cli/persist.hpp"
-#include "cli/question.hpp"
 
 namespace muster::cli {
 namespace {
@@ -32,14 +32,6 @@ Result<std::vector<std::string>> OpenRuns(const Context& context, ApiClient& api
   return ids;
 }
 
-bool Agreed(const Context& context, const ManyRuns& which, std::size_t runs) {
-  if (which.yes || !context.CanAsk()) return true;
-  const auto answer =
-      Ask(fmt::format("Stop {} open run{} {}in {}? [y/N] ", runs, runs == 1 ? "" : "s",
-                      which.job.empty() ? "" : fmt::format("of {} ", which.job), context.Where()));
-  return answer && (*answer == "y" || *answer == "Y" || *answer == "yes");
-}
-
 }  // namespace
 
 Result<int> StopMany(const Context& context, ApiClient& api, const ManyRuns& which,
@@ -53,10 +45,11 @@ Result<int> StopMany(const Context& context, ApiClient& api, const ManyRuns& whi
     for (const auto& id : *runs)
       if (!told.contains(id)) fresh.push_back(id);
     if (fresh.empty()) break;
-    if (!asked && !Agreed(context, which, fresh.size())) {
-      context.Say("nothing was stopped");
-      return kExitInterrupted;
-    }
+    const Question question{.act = fmt::format("Stop {} open run{}{}", Count(fresh.size()),
+                                               fresh.size() == 1 ? "" : "s",
+                                               which.job.empty() ? "" : " of " + which.job),
+                            .count = fresh.size()};
+    if (!asked && !Agreed(context, which.yes, question)) return kExitInterrupted;
     for (const auto& id : fresh) {
       const auto answer = Persist(context, kPatience, [&] {
         return api.Post(fmt::format("/runs/{}/stop", Segment(id)), body);

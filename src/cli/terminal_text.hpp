@@ -5,9 +5,9 @@
 
 namespace muster::cli {
 
-// Makes bytes of a host harmless for a terminal: control characters other than tab and newline
-// become symbols (␛), bytes that are not UTF-8 become �, colours (SGR sequences) pass. Keeps a
-// sequence that is cut at the end of a piece for the next one.
+// Makes a host's output harmless for a terminal: as base/visible.hpp does, except that newlines and
+// colours (SGR sequences) pass. Keeps a sequence that is cut at the end of a piece for the next
+// one.
 class TerminalFilter {
  public:
   std::string Feed(std::string_view bytes);
@@ -18,9 +18,7 @@ class TerminalFilter {
   std::string kept_;
 };
 
-// The same for a whole text at once. With `one_line`, which is for names, facts and the like in a
-// line of ours, newlines and colours become symbols too: nothing there may hide or repaint what
-// stands beside it. Otherwise colours are left on at the end only if the text does so.
-std::string ForTerminal(std::string_view bytes, bool one_line = false);
+// The same for a whole text at once. Colours are left on at the end only if the text does so.
+std::string ForTerminal(std::string_view bytes);
 
 }  // namespace muster::cli

@@ -66,7 +66,7 @@ Result<int> ListTokens(const Context& context) {
                expires.empty() ? "never" : expires,
                Ago(ParseTime(TextOf(token, "created")), WallNow()), TextOf(token, "created_by")});
   }
-  Write(stdout, table.Text(context.terminal.stdout_tty));
+  Write(stdout, table.Text());
   return 0;
 }
 

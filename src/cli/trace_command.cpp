@@ -57,7 +57,7 @@ Result<int> Trace(const Context& context, const TraceFlags& flags) {
     table.Add({row.what, row.state, row.counts ? "+" + Lasted(row.began) : "",
                row.counts ? Lasted(row.took) : "", TraceBar(row, trace.whole, width)});
   table.Fit(context.terminal.columns, {4, 0});
-  Write(stdout, table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1));
+  Write(stdout, table.Text(context.terminal.colour_out, 1));
   if (trace.without > 0)
     context.Say(
         fmt::format("{} more tasks, which matter less, are not in this trace; muster show {}",

@@ -1,10 +1,10 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "base/visible.hpp"
 #include "cli/api_client.hpp"
 #include "cli/moment.hpp"
 #include "cli/persist.hpp"
-#include "cli/terminal_text.hpp"
 #include "cli/trigger_text.hpp"
 #include "cli/triggers_command.hpp"
 
@@ -28,7 +28,7 @@ struct ActFlags {
 class Sheet {
  public:
   void Add(std::string_view name, std::string_view value) {
-    if (!value.empty()) text_ += fmt::format("  {:<10} {}\n", name, value);
+    if (!value.empty()) text_ += fmt::format("  {:<10} {}\n", name, VisibleLine(value));
   }
   const std::string& Text() const { return text_; }
 
@@ -87,7 +87,7 @@ std::string Described(const json::value& trigger) {
     sheet.Add("tried again", Distance(retry, WallNow()));
   sheet.Add("status", TextOf(trigger, "status"));
   AddWork(sheet, trigger, zone);
-  return fmt::format("{}  {}\n{}", TextOf(trigger, "name"), TextOf(trigger, "state"), sheet.Text());
+  return fmt::format("{}  {}\n{}", LineOf(trigger, "name"), LineOf(trigger, "state"), sheet.Text());
 }
 
 Result<int> Show(const Context& context, const ActFlags& flags) {
@@ -106,10 +106,10 @@ Result<int> Show(const Context& context, const ActFlags& flags) {
     const auto count = NumberOf(*row, "count");
     text += fmt::format(
         "  {:<10} {}  {}{}\n", row == rows.rbegin() ? "slots" : "",
-        LocalText(zone, TextOf(*row, "first")), FateText(*row),
+        LocalText(zone, TextOf(*row, "first")), VisibleLine(FateText(*row)),
         count > 1 ? fmt::format(" ({} slots)", Count(static_cast<std::uint64_t>(count))) : "");
   }
-  Write(stdout, context.terminal.stdout_tty ? ForTerminal(text) : text);
+  Write(stdout, text);
   return 0;
 }
 

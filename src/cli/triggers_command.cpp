@@ -85,7 +85,7 @@ Result<int> ListTriggers(const Context& context, const ListFlags& flags) {
                TextOf(trigger, "job"), NoteOf(trigger)});
   }
   table.Fit(context.terminal.columns, {6, 2});
-  Write(stdout, table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1));
+  Write(stdout, table.Text(context.terminal.colour_out, 1));
   context.Say(SumText(states));
   return 0;
 }

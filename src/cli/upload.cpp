@@ -10,7 +10,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
-#include "cli/terminal_text.hpp"
+#include "base/visible.hpp"
 
 namespace muster::cli {
 namespace {
@@ -41,12 +41,14 @@ class Meter {
     const std::uint64_t percent = size_ == 0 ? 100 : at_ * 100 / size_;
     constexpr std::size_t kBar = 20;
     const std::string full(percent * kBar / 100, '#');
-    Write(stderr, fmt::format("{}[{:-<{}}] {:3} % of {}, {}/s  {}", kClearLine, full, kBar, percent,
-                              FormatSize(size_), FormatSize(rate), ForTerminal(what_, true)));
+    auto line = ClearedLine();
+    line += OwnText(fmt::format("[{:-<{}}] {:3} % of {}, {}/s  {}", full, kBar, percent,
+                                FormatSize(size_), FormatSize(rate), VisibleLine(what_)));
+    Write(stderr, line);
     on_screen_ = true;
   }
   void Clear() {
-    if (std::exchange(on_screen_, false)) Write(stderr, kClearLine);
+    if (std::exchange(on_screen_, false)) Write(stderr, ClearedLine());
   }
 
  private:

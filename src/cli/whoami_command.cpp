@@ -3,7 +3,6 @@
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -16,10 +15,9 @@ Result<int> WhoAmI(const Context& context) {
   if (me->is_object()) me->get_object()["server"] = context.server;
   if (context.PrintDocument(*me)) return 0;
   const auto expires = TextOf(*me, "expires");
-  const auto line =
-      fmt::format("{}: {} at {}, {}\n", TextOf(*me, "name"), TextOf(*me, "role"), context.server,
-                  expires.empty() ? "never expires" : "expires " + expires);
-  Write(stdout, context.terminal.stdout_tty ? ForTerminal(line) : line);
+  Write(stdout, OwnLine(fmt::format("{}: {} at {}, {}", TextOf(*me, "name"), TextOf(*me, "role"),
+                                    context.server,
+                                    expires.empty() ? "never expires" : "expires " + expires)));
   return 0;
 }
 

@@ -4,7 +4,6 @@
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
 #include "cli/run_choice.hpp"
-#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -17,17 +16,14 @@ Result<int> Why(const Context& context, const std::string& given, const std::str
   const auto why = api->Get(fmt::format("/runs/{}/why", Segment(*run)), {{"host", host}});
   if (!why) return Fail(why.error());
   if (context.PrintDocument(*why)) return 0;
-  for (const auto& line : ListOf(*why, "lines")) {
-    if (!line.is_string()) continue;
-    const std::string text(line.get_string());
-    Write(stdout, (context.terminal.stdout_tty ? ForTerminal(text, true) : text) + "\n");
-  }
+  for (const auto& line : ListOf(*why, "lines"))
+    if (line.is_string()) Write(stdout, OwnLine(line.get_string()));
   if (ListOf(*why, "waiting").empty()) return 0;
   Table table({"HOST", "STATE", "BECAUSE"});
   for (const auto& task : ListOf(*why, "waiting"))
     table.Add({TextOf(task, "host"), TextOf(task, "state"), TextOf(task, "because")});
   table.Fit(context.terminal.columns, {2});
-  Write(stdout, table.Text(context.terminal.stdout_tty, context.terminal.colour_out, 1));
+  Write(stdout, table.Text(context.terminal.colour_out, 1));
   return 0;
 }
 

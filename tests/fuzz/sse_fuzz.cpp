@@ -6,6 +6,8 @@
 
 #include "base/result.hpp"
 #include "base/text.hpp"
+#include "base/visible.hpp"
+#include "cli/shown_text.hpp"
 #include "cli/sse.hpp"
 #include "cli/terminal_text.hpp"
 
@@ -35,7 +37,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t i = 0; i < whole.size(); ++i)
     MUSTER_CHECK(whole[i].id == split[i].id && whole[i].name == split[i].name &&
                  whole[i].data == split[i].data);
-  for (const unsigned char c : ForTerminal(bytes, true)) MUSTER_CHECK(c >= 0x20 || c == '\t');
+  for (const unsigned char c : muster::VisibleLine(bytes)) MUSTER_CHECK(c >= 0x20 || c == '\t');
+  MUSTER_CHECK(OwnText(bytes).Bytes().find('\x1b') == std::string::npos ||
+               bytes.find('\xff') != std::string_view::npos);
   MUSTER_CHECK(muster::IsUtf8(ForTerminal(bytes)));
   return 0;
 }

@@ -165,20 +165,20 @@ TEST(Table, AlignsColumnsAndDisarmsCells) {
   Table table({"NAME", "STATE"});
   table.Add({"web1", "online"});
   table.Add({"grün-10", "a\x1b[2Jb\nc"});
-  EXPECT_EQ(table.Text(true), "NAME     STATE\nweb1     online\ngrün-10  a␛[2Jb␊c\n");
+  EXPECT_EQ(table.Text(), "NAME     STATE\nweb1     online\ngrün-10  a␛[2Jb␊c\n");
 }
 
 TEST(Table, FitsATerminal) {
   Table table({"NAME", "STATE", "NOTE", "COMMAND"});
   table.Add({"a-rather-long-name", "online", "", "echo größe; echo many more words than fit"});
   table.Fit(45, {0, 3});
-  EXPECT_EQ(table.Text(true),
+  EXPECT_EQ(table.Text(),
             "NAME                STATE   COMMAND\na-rather-long-name  online  echo größe; echo…\n");
   table.Fit(30, {3});
-  EXPECT_EQ(table.Text(true),
+  EXPECT_EQ(table.Text(),
             "NAME                STATE   COMMAND\na-rather-long-name  online  echo gr…\n");
   table.Fit(0, {3});
-  EXPECT_EQ(table.Text(true),
+  EXPECT_EQ(table.Text(),
             "NAME                STATE   NOTE  COMMAND\n"
             "a-rather-long-name  online        echo größe; echo many more words than fit\n");
 }

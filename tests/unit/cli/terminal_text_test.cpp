@@ -13,7 +13,6 @@ TEST(ForTerminal, ShowsControlsAsSymbols) {
   EXPECT_EQ(ForTerminal("\x1b]0;title\x07"), "␛]0;title␇");
   EXPECT_EQ(ForTerminal("\x1b[2J"), "␛[2J");
   EXPECT_EQ(ForTerminal("a\rb\x7f\b"), "a␍b␡␈");
-  EXPECT_EQ(ForTerminal("a\nb", true), "a␊b");
   EXPECT_EQ(ForTerminal(std::string_view("\0", 1)), "␀");
 }
 
@@ -21,10 +20,6 @@ TEST(ForTerminal, LetsColoursPass) {
   EXPECT_EQ(ForTerminal("\x1b[1;31mred\x1b[0m"), "\x1b[1;31mred\x1b[0m");
   EXPECT_EQ(ForTerminal("\x1b[31"), "␛[31");
   EXPECT_EQ(ForTerminal("\x1b[31;5K"), "␛[31;5K");
-}
-
-TEST(ForTerminal, KeepsColoursOutOfOurOwnLines) {
-  EXPECT_EQ(ForTerminal("web\x1b[8m", true), "web␛[8m");
 }
 
 TEST(ForTerminal, ReplacesWhatIsNotText) {
