@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "cli/api_client.hpp"
+#include "cli/confirm.hpp"
 #include "cli/context.hpp"
 #include "cli/moment.hpp"
 #include "cli/persist.hpp"
@@ -35,12 +36,14 @@ struct FreezeFlags {
   std::string lasts;
   std::string reason;
   bool list = false;
+  bool yes = false;
 };
 
 struct ThawFlags {
   std::string id;
   std::string reason;
   bool all = false;
+  bool yes = false;
 };
 
 void PrintFreezes(const Context& context, const json::value& answer) {
@@ -58,6 +61,15 @@ void PrintFreezes(const Context& context, const json::value& answer) {
   }
   table.Fit(context.terminal.columns, {5, 1});
   Write(stdout, table.Text());
+}
+
+// "every new run", "new runs that triggers start, of job deploy, on zone=sh1"
+std::string HeldBack(const FreezeFlags& flags) {
+  std::string what =
+      flags.scope == "all" ? "every new run" : "new runs that " + flags.scope + " start";
+  if (!flags.job.empty()) what += " of job " + flags.job;
+  if (!flags.targets.empty()) what += " on " + flags.targets;
+  return what;
 }
 
 Result<int> Freeze(const Context& context, const FreezeFlags& flags) {
@@ -81,6 +93,7 @@ Result<int> Freeze(const Context& context, const FreezeFlags& flags) {
     if (!lasts) return Fail(lasts.error());
     body["for_seconds"] = std::chrono::ceil<std::chrono::seconds>(*lasts).count();
   }
+  if (!Agreed(context, flags.yes, {.act = "Refuse " + HeldBack(flags)})) return kExitInterrupted;
   const auto answer = Act(context, [&] { return api->Post("/freezes", body); });
   if (!answer) return Fail(answer.error());
   if (context.PrintDocument(*answer)) return 0;
@@ -104,6 +117,18 @@ Result<std::string> OnlyFreeze(ApiClient& api) {
   return Fail(ErrorCode::kInvalid, "there are several: say which of {}, or --all", ids);
 }
 
+// A person who thaws everything ends freezes of others too.
+Result<bool> AgreedToThawAll(const Context& context, ApiClient& api, bool yes) {
+  if (yes || !context.CanAsk()) return true;
+  const auto answer = api.Get("/freezes");
+  if (!answer) return Fail(answer.error());
+  const auto count = ListOf(*answer, "freezes").size();
+  return count == 0 ||
+         Agreed(context, yes,
+                {.act = fmt::format("End {} freeze{}", Count(count), count == 1 ? "" : "s"),
+                 .count = count});
+}
+
 Result<int> Thaw(const Context& context, const ThawFlags& flags) {
   if (flags.all && !flags.id.empty())
     return Fail(ErrorCode::kInvalid, "name a freeze or say --all, not both");
@@ -116,6 +141,10 @@ Result<int> Thaw(const Context& context, const ThawFlags& flags) {
     auto id = flags.id.empty() ? OnlyFreeze(*api) : Result<std::string>(flags.id);
     if (!id) return Fail(id.error());
     path = fmt::format("/freezes/{}/thaw", Segment(*id));
+  } else {
+    const auto agreed = AgreedToThawAll(context, *api, flags.yes);
+    if (!agreed) return Fail(agreed.error());
+    if (!*agreed) return kExitInterrupted;
   }
   const auto answer = Act(context, [&] { return api->Post(path, body); });
   if (!answer) return Fail(answer.error());
@@ -143,6 +172,7 @@ void AddFreeze(CLI::App& app, Context& context) {
       ->type_name("DURATION");
   freeze->add_option("--reason", flags->reason, "Why; everyone who is refused reads it");
   freeze->add_flag("-l,--list", flags->list, "Say what is frozen now");
+  freeze->add_flag("-y,--yes", flags->yes, "Ask nothing");
   freeze->callback([&context, flags] {
     context.action = [&context, flags] { return Freeze(context, *flags); };
   });
@@ -151,6 +181,7 @@ void AddFreeze(CLI::App& app, Context& context) {
   thaw->footer(kThawExamples);
   thaw->add_option("freeze", thaw_flags->id, "Which (default: the only one)")->type_name("FREEZE");
   thaw->add_flag("--all", thaw_flags->all, "Every one");
+  thaw->add_flag("-y,--yes", thaw_flags->yes, "With --all: ask nothing");
   thaw->add_option("--reason", thaw_flags->reason, "Why, for the audit trail");
   thaw->callback([&context, thaw_flags] {
     context.action = [&context, thaw_flags] { return Thaw(context, *thaw_flags); };

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "cli/api_client.hpp"
+#include "cli/confirm.hpp"
 #include "cli/host_acts.hpp"
 #include "cli/moment.hpp"
 #include "cli/persist.hpp"
@@ -24,6 +25,7 @@ struct MaintenanceFlags {
   std::string lasts;
   std::string reason;
   bool end = false;
+  bool yes = false;
 };
 
 Result<json::object> BodyOf(const MaintenanceFlags& flags) {
@@ -49,6 +51,10 @@ Result<int> Maintain(const Context& context, const MaintenanceFlags& flags) {
   if (!body) return Fail(body.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  const auto agreed = AgreedOnHosts(context, *api, flags.yes || flags.end, flags.targets, "Put",
+                                    "into maintenance");
+  if (!agreed) return Fail(agreed.error());
+  if (!*agreed) return kExitInterrupted;
   const auto done = Act(context, [&] { return api->Post("/hosts/maintenance", *body); });
   if (!done) return Fail(done.error());
   if (context.PrintDocument(*done)) return 0;
@@ -74,6 +80,7 @@ void AddHostMaintenance(CLI::App& hosts, Context& context) {
       ->type_name("DURATION");
   command->add_option("--reason", flags->reason, "Why; whoever's run leaves them out reads it");
   command->add_flag("--end", flags->end, "They are back");
+  command->add_flag("-y,--yes", flags->yes, "Ask nothing");
   command->callback([&context, flags] {
     context.action = [&context, flags] { return Maintain(context, *flags); };
   });

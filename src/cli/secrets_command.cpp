@@ -7,6 +7,7 @@
 #include "base/secret_text.hpp"
 #include "base/text.hpp"
 #include "cli/api_client.hpp"
+#include "cli/confirm.hpp"
 #include "cli/context.hpp"
 #include "cli/persist.hpp"
 #include "cli/question.hpp"
@@ -116,9 +117,11 @@ Result<int> ListSecrets(const Context& context) {
   return 0;
 }
 
-Result<int> Remove(const Context& context, const std::string& name) {
+Result<int> Remove(const Context& context, const std::string& name, bool yes) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  if (!Agreed(context, yes, {.act = fmt::format("Forget secret {}", name)}))
+    return kExitInterrupted;
   const auto path = fmt::format("/secrets/{}", Segment(name));
   const auto removed = Act(context, [&] { return api->Delete(path); });
   if (!removed) return Fail(removed.error());
@@ -154,8 +157,11 @@ void AddSecrets(CLI::App& app, Context& context) {
   const auto name = std::make_shared<std::string>();
   remove->footer(kSecretsExamples);
   remove->add_option("name", *name, "Which")->type_name("NAME")->required();
-  remove->callback(
-      [&context, name] { context.action = [&context, name] { return Remove(context, *name); }; });
+  const auto yes = std::make_shared<bool>(false);
+  remove->add_flag("-y,--yes", *yes, "Ask nothing");
+  remove->callback([&context, name, yes] {
+    context.action = [&context, name, yes] { return Remove(context, *name, *yes); };
+  });
 }
 
 }  // namespace muster::cli

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/api_client.hpp"
+#include "cli/confirm.hpp"
 #include "cli/context.hpp"
 #include "cli/moment.hpp"
 #include "cli/persist.hpp"
@@ -29,6 +30,7 @@ struct ServerInviteFlags {
 struct DrainFlags {
   std::string server;
   std::string reason;
+  bool yes = false;
 };
 
 std::string LabelsText(const json::value& server) {
@@ -99,6 +101,9 @@ Result<int> Drain(const Context& context, const DrainFlags& flags, bool wanted) 
   if (!api) return Fail(api.error());
   json::object body;
   if (!flags.reason.empty()) body["reason"] = flags.reason;
+  if (wanted && !Agreed(context, flags.yes,
+                        {.act = fmt::format("Send every node of server {} away", flags.server)}))
+    return kExitInterrupted;
   const auto path =
       fmt::format("/servers/{}/{}", Segment(flags.server), wanted ? "drain" : "undrain");
   const auto answer = Persist(context, kPatience, [&] { return api->Post(path, body); });
@@ -112,9 +117,11 @@ Result<int> Drain(const Context& context, const DrainFlags& flags, bool wanted) 
   return 0;
 }
 
-Result<int> Finalize(const Context& context, const std::string& reason) {
+Result<int> Finalize(const Context& context, const std::string& reason, bool yes) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  if (!Agreed(context, yes, {.act = "End the upgrade and lock out servers of an older version"}))
+    return kExitInterrupted;
   json::object body;
   if (!reason.empty()) body["reason"] = reason;
   const auto answer = Act(context, [&] { return api->Post("/servers/finalize", body); });
@@ -138,8 +145,10 @@ void AddFinalize(CLI::App& servers, Context& context) {
       "finalize", "Take from the store what only servers of the version before needed");
   finalize->footer(kServersExamples);
   finalize->add_option("--reason", *reason, "Why, for the audit trail");
-  finalize->callback([&context, reason] {
-    context.action = [&context, reason] { return Finalize(context, *reason); };
+  const auto yes = std::make_shared<bool>(false);
+  finalize->add_flag("-y,--yes", *yes, "Ask nothing");
+  finalize->callback([&context, reason, yes] {
+    context.action = [&context, reason, yes] { return Finalize(context, *reason, *yes); };
   });
 }
 
@@ -151,6 +160,7 @@ void AddDrain(CLI::App& servers, Context& context, bool wanted) {
   drain->footer(kServersExamples);
   drain->add_option("server", flags->server, "Name of the server")->required();
   drain->add_option("--reason", flags->reason, "Why, for the audit trail");
+  if (wanted) drain->add_flag("-y,--yes", flags->yes, "Ask nothing");
   drain->callback([&context, flags, wanted] {
     context.action = [&context, flags, wanted] { return Drain(context, *flags, wanted); };
   });

@@ -2,6 +2,7 @@
 #include <boost/json.hpp>
 
 #include "cli/api_client.hpp"
+#include "cli/confirm.hpp"
 #include "cli/context.hpp"
 #include "cli/moment.hpp"
 #include "cli/persist.hpp"
@@ -29,6 +30,7 @@ struct CreateFlags {
 struct RevokeFlags {
   std::string name;
   std::string reason;
+  bool yes = false;
 };
 
 Result<int> Create(const Context& context, const CreateFlags& flags) {
@@ -75,6 +77,8 @@ Result<int> Revoke(const Context& context, const RevokeFlags& flags) {
   if (!api) return Fail(api.error());
   json::object body;
   if (!flags.reason.empty()) body["reason"] = flags.reason;
+  if (!Agreed(context, flags.yes, {.act = fmt::format("Revoke token {}", flags.name)}))
+    return kExitInterrupted;
   const auto path = fmt::format("/tokens/{}/revoke", Segment(flags.name));
   const auto revoked = Act(context, [&] { return api->Post(path, body); });
   if (!revoked) return Fail(revoked.error());
@@ -112,6 +116,7 @@ void AddTokens(CLI::App& app, Context& context) {
   revoke->footer(kTokensExamples);
   revoke->add_option("name", revoked->name, "Which")->type_name("NAME")->required();
   revoke->add_option("--reason", revoked->reason, "Why, for the audit trail");
+  revoke->add_flag("-y,--yes", revoked->yes, "Ask nothing");
   revoke->callback([&context, revoked] {
     context.action = [&context, revoked] { return Revoke(context, *revoked); };
   });

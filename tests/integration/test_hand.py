@@ -119,7 +119,7 @@ class Questions(HandTest):
         terminal.wait_for(f"Forget host web3 and what is known of it in {self.cluster.url}\\? \\[y/N\\] ")
         terminal.type("n\n")
         code, shown = terminal.finish()
-        self.assertEqual(code, 1, shown)
+        self.assertEqual(code, 130, shown)
         self.assertIn("nothing was done", shown)
         self.assertIn("web3", self.cluster.online())
 

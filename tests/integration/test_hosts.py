@@ -125,7 +125,7 @@ class Hosts(ClusterTest):
             asked.wait_for(r"\[y/N\] ")
             asked.type(answer)
             code, text = asked.finish()
-            self.assertEqual(code, 1)
+            self.assertEqual(code, 130)
             self.assertIn("nothing was done", text)
         self.assertEqual(self.cluster.muster("get", "host", "asked1").code, 4)
         self.assertEqual(self.cluster.get("/hosts/web1")["name"], "web1")

@@ -1,0 +1,137 @@
+"""When the command line asks before it destroys something or cuts somebody off: one rule for all commands."""
+
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from muster_cluster import ClusterTest, wait_until  # noqa: E402
+from terminal import CONTROL_C, CONTROL_D, AtTerminal  # noqa: E402
+
+
+def job(name):
+    return f"apiVersion: muster/v1\nkind: job\nname: {name}\nstages:\n  - name: one\n    script: echo\n"
+
+
+class Asks(ClusterTest):
+    hosts = ("web1", "web2", "web3")
+
+    def at_terminal(self, *words, **elsewhere):
+        terminal = AtTerminal(words, self.cluster.environment(), **elsewhere)
+        self.addCleanup(terminal.close)
+        return terminal
+
+    def refuses(self, *words, question, answer="n\n"):
+        """Asks with the number and where, and does nothing."""
+        terminal = self.at_terminal(*words)
+        terminal.wait_for(f"{question} in {self.cluster.url}\\? \\[y/N\\] ")
+        terminal.type(answer)
+        code, shown = terminal.finish()
+        self.assertEqual(code, 130, shown)
+
+    def agrees(self, *words):
+        terminal = self.at_terminal(*words)
+        terminal.wait_for(r"\[y/N\] ")
+        terminal.type("y\n")
+        code, shown = terminal.finish()
+        self.assertEqual(code, 0, shown)
+
+    def quietly(self, *words, **elsewhere):
+        """Goes on without a question."""
+        code, shown = self.at_terminal(*words, **elsewhere).finish()
+        self.assertEqual(code, 0, shown)
+        self.assertNotIn("?", shown)
+
+    def apply(self, *names):
+        folder = self.cluster.folder / "jobs"
+        folder.mkdir(exist_ok=True)
+        for file in folder.iterdir():
+            file.unlink()
+        for name in names:
+            (folder / f"{name}.yaml").write_text(job(name))
+        return folder
+
+    def state_of(self, token):
+        return next(one["state"] for one in self.cluster.get("/tokens")["tokens"] if one["name"] == token)
+
+    def test_tokens(self):
+        for name in ("t1", "t2", "t3"):
+            self.assertCode(self.cluster.muster("tokens", "create", name, "--role", "viewer"), 0)
+        self.refuses("tokens", "revoke", "t1", question="Revoke token t1")
+        self.assertEqual(self.state_of("t1"), "active")
+        self.agrees("tokens", "revoke", "t1")
+        self.quietly("tokens", "revoke", "t2", "--yes")
+        self.quietly("tokens", "revoke", "t3", stdin=subprocess.DEVNULL)
+        self.assertEqual({self.state_of(name) for name in ("t1", "t2", "t3")}, {"revoked"})
+
+    def test_every_other_answer_is_no(self):
+        self.assertCode(self.cluster.muster("tokens", "create", "kept", "--role", "viewer"), 0)
+        for answer in ("\n", "no\n", "yess\n", CONTROL_C, CONTROL_D):
+            with self.subTest(answer=answer):
+                self.refuses("tokens", "revoke", "kept", question="Revoke token kept", answer=answer)
+        self.assertEqual(self.state_of("kept"), "active")
+
+    def test_secrets_and_documents(self):
+        self.assertCode(self.cluster.muster("secrets", "set", "s", stdin=b"value"), 0)
+        self.refuses("secrets", "rm", "s", question="Forget secret s")
+        self.agrees("secrets", "rm", "s")
+        self.assertCode(self.cluster.muster("apply", "-f", self.apply("j1")), 0)
+        self.refuses("delete", "job", "j1", question="Delete job j1")
+        self.agrees("delete", "job", "j1")
+        self.assertCode(self.cluster.muster("get", "job", "j1"), 4)
+
+    def test_prune_tells_what_would_go(self):
+        self.assertCode(self.cluster.muster("apply", "-f", self.apply("a", "b", "c")), 0)
+        folder = self.apply("a")
+        self.refuses("apply", "-f", folder, "--prune", question="job b, job c\nDelete 2 documents")
+        self.assertCode(self.cluster.muster("get", "job", "b"), 0)
+        self.quietly("apply", "-f", folder, "--prune", "--dry-run")
+        self.agrees("apply", "-f", folder, "--prune")
+        self.assertCode(self.cluster.muster("get", "job", "b"), 4)
+        self.quietly("apply", "-f", folder, "--prune")  # nothing would be deleted
+
+    def test_maintenance_by_the_number_of_hosts(self):
+        words = ("hosts", "maintenance", "web[1-2]", "--reason", "disks")
+        self.refuses(*words, question=r"web\[1-2\]\nPut 2 hosts into maintenance")
+        self.assertIsNone(self.cluster.get("/hosts/web1").get("maintenance"))
+        self.agrees(*words)
+        self.quietly("hosts", "maintenance", "web[1-2]", "--end")
+        terminal = self.at_terminal("hosts", "maintenance", "all", "--reason", "disks")
+        terminal.wait_for("Type 3 to go on: ")
+        terminal.type("y\n")
+        self.assertEqual(terminal.finish()[0], 130)
+
+    def test_freezes(self):
+        self.refuses("freeze", "--reason", "r", question="Refuse every new run")
+        self.refuses("freeze", "triggers", "--reason", "r", question="Refuse new runs that triggers start")
+        self.assertEqual(self.cluster.get("/freezes")["freezes"], [])
+        self.agrees("freeze", "triggers", "--reason", "r")
+        self.quietly("freeze", "events", "--reason", "r", "-y")
+        self.refuses("thaw", "--all", question="End 2 freezes")
+        self.quietly("thaw", self.cluster.get("/freezes")["freezes"][0]["id"])
+        self.agrees("thaw", "--all")
+        self.assertEqual(self.cluster.get("/freezes")["freezes"], [])
+
+    def test_many_runs(self):
+        runs = [self.cluster.start_run("-t", "web1", "--", "sleep 100") for _ in range(2)]
+        self.refuses("stop", "--all", question="Stop 2 open runs")
+        self.agrees("stop", "--all", "--grace", "0")
+        for run in runs:
+            self.assertEqual(self.cluster.wait_end(run)["state"], "cancelled")
+
+    def test_hosts_that_are_cut_off(self):
+        self.cluster.add_agents("gone")
+        self.refuses("agents", "revoke", "gone", question="Refuse the key of host gone and lose what it runs")
+        self.assertIn("gone", self.cluster.online())
+        self.agrees("agents", "revoke", "gone")
+        wait_until("gone is offline", lambda: "gone" not in self.cluster.online())
+        self.refuses("hosts", "rm", "gone", question="Forget host gone and what is known of it")
+        self.agrees("hosts", "rm", "gone")
+
+    def test_servers(self):
+        self.refuses("servers", "finalize", question="End the upgrade and lock out servers of an older version")
+
+
+if __name__ == "__main__":
+    unittest.main()
