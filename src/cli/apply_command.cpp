@@ -2,7 +2,9 @@
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
+#include "base/visible.hpp"
 #include "cli/api_client.hpp"
+#include "cli/confirm.hpp"
 #include "cli/document_commands.hpp"
 #include "cli/document_files.hpp"
 #include "cli/local_files.hpp"
@@ -20,14 +22,19 @@ constexpr const char* kApplyExamples = R"(Examples:
   muster apply -f jobs/                          everything in a folder, all of it or nothing
   muster apply -f jobs/ --dry-run --diff         what would change
   muster apply -f jobs/ --prune                  also delete what the folder no longer has
+  muster apply -f jobs/web/ --root jobs          documents may use files of all of jobs/
   muster get job kernel-upgrade -o yaml | muster apply -f -
 
 Applying the same again changes nothing. What is wrong is said as FILE:LINE:COLUMN, and then
-nothing was applied. --prune deletes documents of the kinds that the files have, and of no other.)";
+nothing was applied. --prune deletes documents of the kinds that the files have, and of no other.
+Documents may use scripts and files inside the folder that -f names, or that the named file is in;
+paths and links that lead out of it are refused. --root names a wider folder.)";
 
 struct ApplyFlags {
   std::vector<std::string> files;
+  std::string root;
   std::string reason;
+  bool yes = false;
   bool dry_run = false;
   bool diff = false;
   bool prune = false;
@@ -50,25 +57,21 @@ json::object ScriptsOf(const DocumentFiles::File& file) {
 Result<json::object> PushesOf(const Context& context, ApiClient& api, bool dry_run,
                               const DocumentFiles::File& file) {
   json::object pushes;
-  for (const auto& [path, local] : file.pushes) {
-    std::vector<std::string> left_out;
-    auto plan = PlanCopy({local}, "/-", left_out);
-    if (!plan) return Fail(plan.error());
-    for (const auto& link : left_out)
-      context.Say(fmt::format("left out: {} is a link to a folder", link));
-    if (auto hashed = HashAll(*plan); !hashed) return Fail(hashed.error());
+  for (const auto& [path, found] : file.pushes) {
+    CopyPlan plan = found;
+    if (auto hashed = HashAll(plan); !hashed) return Fail(hashed.error());
     if (!dry_run)
-      if (auto sent = UploadAll(context, api, *plan); !sent) return Fail(sent.error());
-    pushes[path] = FilesView(*plan);
+      if (auto sent = UploadAll(context, api, plan); !sent) return Fail(sent.error());
+    pushes[path] = FilesView(plan);
   }
   return pushes;
 }
 
 Result<json::object> BodyOf(const Context& context, ApiClient& api, const ApplyFlags& flags,
-                            const DocumentFiles& all) {
+                            const DocumentFiles& all, bool dry_run) {
   json::array list;
   for (const auto& file : all.files) {
-    auto pushes = PushesOf(context, api, flags.dry_run, file);
+    auto pushes = PushesOf(context, api, dry_run, file);
     if (!pushes) return Fail(pushes.error());
     list.push_back({{"file", file.source.file},
                     {"text", file.source.text},
@@ -76,7 +79,7 @@ Result<json::object> BodyOf(const Context& context, ApiClient& api, const ApplyF
                     {"pushes", std::move(*pushes)}});
   }
   json::object body{{"documents", std::move(list)}};
-  if (flags.dry_run) body["dry_run"] = true;
+  if (dry_run) body["dry_run"] = true;
   if (flags.prune) body["prune"] = true;
   if (!flags.reason.empty()) body["reason"] = flags.reason;
   return body;
@@ -111,7 +114,7 @@ Result<std::string> DiffOf(ApiClient& api, const DocumentFiles& all) {
   return text;
 }
 
-void PrintFates(const Context& context, const json::value& answer, bool dry_run) {
+void PrintFates(const json::value& answer, bool dry_run) {
   std::size_t widest = 0;
   const auto title = [](const json::value& one) {
     return LineOf(one, "kind") + " " + LineOf(one, "name");
@@ -128,28 +131,57 @@ void PrintFates(const Context& context, const json::value& answer, bool dry_run)
   Write(stdout, text);
 }
 
+Result<json::value> SendDocuments(const Context& context, ApiClient& api, const ApplyFlags& flags,
+                                  const DocumentFiles& all, bool dry_run) {
+  const auto body = BodyOf(context, api, flags, all, dry_run);
+  if (!body) return Fail(body.error());
+  return Persist(context, kPatience, [&] { return api.Post("/documents", *body); });
+}
+
+// Asks about what --prune would delete.
+Result<bool> AgreedToPrune(const Context& context, ApiClient& api, const ApplyFlags& flags,
+                           const DocumentFiles& all) {
+  if (!flags.prune || flags.dry_run || flags.yes || !context.CanAsk()) return true;
+  const auto plan = SendDocuments(context, api, flags, all, true);
+  if (!plan) return Fail(plan.error());
+  std::vector<std::string> names;
+  for (const auto& one : ListOf(*plan, "documents"))
+    if (TextOf(one, "result") == "deleted")
+      names.push_back(TextOf(one, "kind") + " " + TextOf(one, "name"));
+  if (names.empty()) return true;
+  return Agreed(context, flags.yes,
+                {.act = fmt::format("Delete {} document{}", Count(names.size()),
+                                    names.size() == 1 ? "" : "s"),
+                 .count = names.size(),
+                 .names = fmt::format("{}", fmt::join(names, ", "))});
+}
+
 Result<int> Apply(const Context& context, const ApplyFlags& flags) {
-  const auto all = ReadDocumentFiles(flags.files);
+  const auto all = ReadDocumentFiles(flags.files, flags.root);
   if (!all) return Fail(all.error());
+  for (const auto& link : all->left_out)
+    context.Say(fmt::format("left out: {} is a link to a folder", link));
   if (!all->reading.problems.empty()) {
     std::vector<std::string> lines;
-    for (const auto& problem : all->reading.problems) lines.push_back(documents::Written(problem));
+    for (const auto& problem : all->reading.problems)
+      lines.push_back(VisibleLine(documents::Written(problem)));
     return FailProblems(fmt::format("{}", fmt::join(lines, "\n")));
   }
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  const auto body = BodyOf(context, *api, flags, *all);
-  if (!body) return Fail(body.error());
   if (flags.diff) {
     const auto diff = DiffOf(*api, *all);
     if (!diff) return Fail(diff.error());
     WriteCopy(stdout, *diff);
   }
-  const auto answer = Persist(context, kPatience, [&] { return api->Post("/documents", *body); });
+  const auto agreed = AgreedToPrune(context, *api, flags, *all);
+  if (agreed && !*agreed) return kExitInterrupted;
+  const auto answer = agreed ? SendDocuments(context, *api, flags, *all, flags.dry_run)
+                             : Result<json::value>(Fail(agreed.error()));
   if (!answer && answer.error().code == ErrorCode::kInvalid)
     return FailProblems(answer.error().message);
   if (!answer) return Fail(answer.error());
-  if (!context.PrintDocument(*answer)) PrintFates(context, *answer, flags.dry_run);
+  if (!context.PrintDocument(*answer)) PrintFates(*answer, flags.dry_run);
   return 0;
 }
 
@@ -162,9 +194,14 @@ void AddApply(CLI::App& app, Context& context) {
   command->add_option("-f,--file", flags->files, "A YAML file, a folder of them, or - for stdin")
       ->type_name("FILE")
       ->required();
+  command
+      ->add_option("--root", flags->root,
+                   "Let documents use files inside this folder (default: the one that -f names)")
+      ->type_name("DIR");
   command->add_flag("--dry-run", flags->dry_run, "Check, and say what would become of each");
   command->add_flag("--diff", flags->diff, "Show how they differ from what the server has");
   command->add_flag("--prune", flags->prune, "Delete what the files no longer have");
+  command->add_flag("-y,--yes", flags->yes, "With --prune: ask nothing");
   command->add_option("--reason", flags->reason, "Why, for the audit trail");
   command->callback(
       [&context, flags] { context.action = [&context, flags] { return Apply(context, *flags); }; });

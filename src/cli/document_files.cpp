@@ -1,92 +1,166 @@
 #include "cli/document_files.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
-#include <iterator>
+
+#include "cli/import_file.hpp"
 
 namespace muster::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-Result<std::string> ReadText(const fs::path& path) {
-  std::error_code problem;
-  if (fs::is_directory(path, problem))
-    return Fail(ErrorCode::kInvalid, "'{}' is a folder", path.string());
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return Fail(ErrorCode::kNotFound, "cannot read '{}': {}", path.string(), std::strerror(errno));
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
+// A request may have 4 MB.
+constexpr std::size_t kMostDocumentFile = 4 << 20;
 
 bool IsYaml(const fs::path& path) {
   return path.extension() == ".yaml" || path.extension() == ".yml";
 }
 
-Result<std::vector<std::string>> FilesOf(const std::string& path) {
+std::string Joined(const std::string& folder, const std::string& path) {
+  return folder.empty() ? path : folder + "/" + path;
+}
+
+// What documents may read, and where in it a folder that was given stands.
+struct Bound {
+  FileRoot root;
+  std::string folder;
+};
+
+// `given` is the folder; `root` is a wider one, or "".
+Result<Bound> DocumentBound(const std::string& given, const std::string& root) {
+  if (root.empty()) {
+    auto within = FileRoot::Within(given);
+    if (!within) return Fail(within.error());
+    return Bound{std::move(*within), ""};
+  }
+  auto within = FileRoot::Within(root);
+  if (!within) return Fail(within.error());
   std::error_code problem;
-  if (path == "-" || !fs::is_directory(path, problem)) return std::vector{path};
-  std::vector<std::string> files;
-  for (auto at = fs::recursive_directory_iterator(path, problem);
-       !problem && at != fs::recursive_directory_iterator(); at.increment(problem))
-    if (at->is_regular_file(problem) && IsYaml(at->path())) files.push_back(at->path().string());
-  if (problem) return Fail(ErrorCode::kNotFound, "cannot read '{}': {}", path, problem.message());
-  if (files.empty()) return Fail(ErrorCode::kNotFound, "there is no *.yaml or *.yml in '{}'", path);
-  std::ranges::sort(files);
-  return files;
+  const auto inner = fs::canonical(given, problem);
+  if (problem) return Fail(ErrorCode::kNotFound, "cannot open '{}': {}", given, problem.message());
+  const auto relative = inner.lexically_relative(fs::canonical(root, problem)).generic_string();
+  if (relative.empty() || relative == ".." || relative.starts_with("../"))
+    return Fail(ErrorCode::kInvalid, "'{}' is not inside --root '{}'", given, root);
+  return Bound{std::move(*within), relative == "." ? "" : relative};
 }
 
-// Paths in a document are relative to it.
-fs::path Beside(const std::string& document, const std::string& path) {
-  return document == "-" ? fs::path(path) : fs::path(document).parent_path() / path;
-}
-
-Result<> AddFile(const std::string& path, DocumentFiles& all) {
-  if (std::ranges::any_of(all.files, [&](const auto& file) { return file.source.file == path; }))
-    return {};
-  Result<std::string> text = std::string();
-  if (path == "-")
-    text = std::string(std::istreambuf_iterator<char>(std::cin), {});
-  else
-    text = ReadText(path);
-  if (!text) return Fail(text.error());
-  all.files.push_back({.source = {path, std::move(*text)}, .scripts = {}, .pushes = {}});
+// The YAML files below a folder of the root. Links to folders are not followed.
+Result<> FindYaml(const FileRoot& root, const std::string& folder,
+                  std::vector<std::string>& found) {
+  const auto names = root.List(folder.empty() ? "." : folder);
+  if (!names) return Fail(names.error());
+  for (const auto& name : *names) {
+    const auto path = Joined(folder, name);
+    const auto status = root.Look(path, false);
+    if (!status) return Fail(status.error());
+    if (S_ISDIR(status->st_mode)) {
+      if (auto inside = FindYaml(root, path, found); !inside) return inside;
+    } else if (IsYaml(name) && (S_ISREG(status->st_mode) || S_ISLNK(status->st_mode))) {
+      found.push_back(path);
+    }
+  }
   return {};
+}
+
+class FileReader {
+ public:
+  explicit FileReader(std::string root) : root_(std::move(root)) {}
+
+  Result<> Add(const std::string& path) {
+    std::error_code problem;
+    const bool folder = path != "-" && fs::is_directory(path, problem);
+    return folder ? AddFolder(path) : AddFile(path);
+  }
+  DocumentFiles Take() { return std::move(all_); }
+
+ private:
+  bool Has(const std::string& path) const {
+    return std::ranges::any_of(all_.files,
+                               [&](const auto& file) { return file.source.file == path; });
+  }
+
+  // What a person names may be of any kind, a pipe of the shell for example.
+  Result<> AddFile(const std::string& path) {
+    if (Has(path)) return {};
+    auto source = ReadImportFile(path, kMostDocumentFile);
+    if (!source) return Fail(source.error());
+    const auto parent = path == "-" ? fs::path() : fs::path(path).parent_path();
+    auto bound = DocumentBound(parent.empty() ? "." : parent.string(), root_);
+    if (!bound) return Fail(bound.error());
+    Put(std::move(*source), bound->root, bound->folder);
+    return {};
+  }
+
+  Result<> AddFolder(const std::string& path) {
+    const auto bound = DocumentBound(path, root_);
+    if (!bound) return Fail(bound.error());
+    std::vector<std::string> found;
+    if (auto ok = FindYaml(bound->root, bound->folder, found); !ok) return ok;
+    if (found.empty())
+      return Fail(ErrorCode::kNotFound, "there is no *.yaml or *.yml in '{}'", path);
+    std::ranges::sort(found);
+    for (const auto& inner : found) {
+      const auto begin = bound->folder.empty() ? 0 : bound->folder.size() + 1;
+      const auto name = (fs::path(path) / inner.substr(begin)).string();
+      if (Has(name)) continue;
+      auto text = bound->root.Read(inner, kMostDocumentFile);
+      if (!text) return Fail(text.error());
+      Put({name, std::move(*text)}, bound->root, fs::path(inner).parent_path().string());
+    }
+    return {};
+  }
+
+  void Put(documents::Source source, const FileRoot& root, std::string folder) {
+    all_.files.push_back({.source = std::move(source),
+                          .root = root,
+                          .folder = std::move(folder),
+                          .scripts = {},
+                          .pushes = {}});
+  }
+
+  const std::string root_;
+  DocumentFiles all_;
+};
+
+DocumentFiles::File& FileNamed(DocumentFiles& all, const std::string& name) {
+  return *std::ranges::find_if(all.files,
+                               [&](const auto& file) { return file.source.file == name; });
+}
+
+// Looks up what a job pushes; nothing is hashed yet.
+void PlanPush(DocumentFiles& all, const documents::Document& document,
+              const documents::FileReference& reference) {
+  auto& file = FileNamed(all, document.file);
+  auto plan = PlanCopy({Joined(file.folder, reference.path)}, "/-", all.left_out, file.root);
+  if (plan)
+    file.pushes.insert_or_assign(reference.path, std::move(*plan));
+  else
+    all.reading.problems.push_back({document.file, reference.position, plan.error().message});
 }
 
 }  // namespace
 
-Result<DocumentFiles> ReadDocumentFiles(const std::vector<std::string>& paths) {
-  DocumentFiles all;
-  for (const auto& path : paths) {
-    const auto files = FilesOf(path);
-    if (!files) return Fail(files.error());
-    for (const auto& file : *files)
-      if (auto added = AddFile(file, all); !added) return Fail(added.error());
-  }
-  const auto named = [&](const std::string& name) -> DocumentFiles::File& {
-    return *std::ranges::find_if(all.files,
-                                 [&](const auto& file) { return file.source.file == name; });
-  };
+Result<DocumentFiles> ReadDocumentFiles(const std::vector<std::string>& paths,
+                                        const std::string& root) {
+  FileReader reader(root);
+  for (const auto& path : paths)
+    if (auto added = reader.Add(path); !added) return Fail(added.error());
+  auto all = reader.Take();
   std::vector<documents::Source> sources;
   for (const auto& file : all.files) sources.push_back(file.source);
   all.reading = documents::ReadDocuments(
       sources, [&](const std::string& document, const std::string& path) -> Result<std::string> {
-        auto text = ReadText(Beside(document, path));
-        if (text) named(document).scripts[path] = *text;
+        auto& file = FileNamed(all, document);
+        auto text = file.root.Read(Joined(file.folder, path), kMostDocumentFile);
+        if (text) file.scripts[path] = *text;
         return text;
       });
   for (const auto& document : all.reading.documents) {
     const auto* job = std::get_if<documents::JobDocument>(&document.body);
     if (job == nullptr) continue;
     for (const auto& reference : job->files)
-      if (reference.use == documents::FileReference::Use::kPush)
-        named(document.file).pushes[reference.path] =
-            Beside(document.file, reference.path).string();
+      if (reference.use == documents::FileReference::Use::kPush) PlanPush(all, document, reference);
   }
   return all;
 }

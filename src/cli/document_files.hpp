@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/file_root.hpp"
+#include "cli/local_files.hpp"
 #include "documents/documents.hpp"
 
 namespace muster::cli {
@@ -13,16 +15,22 @@ namespace muster::cli {
 struct DocumentFiles {
   struct File {
     documents::Source source;
+    FileRoot root;                               // what its documents may read
+    std::string folder;                          // its own, relative to the root; "" is the root
     std::map<std::string, std::string> scripts;  // by the paths the documents write
-    std::map<std::string, std::string> pushes;   // the same, to paths on this machine
+    std::map<std::string, CopyPlan> pushes;      // the same; not hashed yet
   };
   std::vector<File> files;
+  std::vector<std::string> left_out;  // of what is pushed: links to folders
   documents::Reading reading;
 };
 
 // Reads files, and folders with all *.yaml and *.yml below them, in the order of their names; "-"
-// is stdin. kInvalid, kNotFound: one cannot be read. What is wrong with the documents is in
-// `reading`.
-Result<DocumentFiles> ReadDocumentFiles(const std::vector<std::string>& paths);
+// is stdin. Documents may refer to files inside the folder that was given, or that the given file
+// is in (of stdin: the working folder); or inside `root`, a wider folder, unless it is "".
+// kInvalid, kNotFound, kDenied: one cannot be read. What is wrong with the documents, and with what
+// they refer to, is in `reading`.
+Result<DocumentFiles> ReadDocumentFiles(const std::vector<std::string>& paths,
+                                        const std::string& root);
 
 }  // namespace muster::cli

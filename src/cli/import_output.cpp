@@ -2,9 +2,11 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
@@ -35,6 +37,19 @@ Result<> CheckFiles(const ImportFlags& flags, std::span<const ImportedText> text
   return {};
 }
 
+// A link in the folder is not followed: it could lead to any file. False with errno.
+bool WriteFile(const std::string& path, std::string_view text) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+  if (fd < 0) return false;
+  while (!text.empty()) {
+    const auto wrote = ::write(fd, text.data(), text.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) break;
+    text.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return ::close(fd) == 0 && text.empty();
+}
+
 }  // namespace
 
 void AddImportFlags(CLI::App& command, ImportFlags& flags, std::string_view each) {
@@ -60,13 +75,9 @@ Result<> WriteImported(const ImportFlags& flags, std::span<const ImportedText> t
   std::error_code problem;
   fs::create_directories(flags.folder, problem);
   for (const auto& text : texts) {
-    const auto path = ImportedPath(flags, text);
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << text.text;
-    file.close();
-    if (!file)
-      return Fail(ErrorCode::kInvalid, "cannot write '{}': {}", path.string(),
-                  std::strerror(errno));
+    const auto path = ImportedPath(flags, text).string();
+    if (!WriteFile(path, text.text))
+      return Fail(ErrorCode::kInvalid, "cannot write '{}': {}", path, std::strerror(errno));
   }
   return {};
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <memory>
 #include <sys/stat.h>
@@ -23,6 +22,11 @@ std::unexpected<Error> Cannot(const std::string& path, std::string_view why) {
   return Fail(ErrorCode::kInvalid, "cannot send '{}': {}", path, why);
 }
 
+// A file that is not there is a mistake in the command.
+std::unexpected<Error> Refused(const Error& error) {
+  return Fail(error.code == ErrorCode::kDenied ? error : Error{ErrorCode::kInvalid, error.message});
+}
+
 // Its own name, also of "." and "dir/".
 std::string NameOf(const std::string& path) {
   std::error_code problem;
@@ -32,35 +36,32 @@ std::string NameOf(const std::string& path) {
 
 class Collector {
  public:
-  Collector(std::vector<LocalFile>& files, std::vector<std::string>& left_out)
-      : files_(files), left_out_(left_out) {}
+  Collector(const FileRoot& root, std::vector<LocalFile>& files, std::vector<std::string>& left_out)
+      : root_(root), files_(files), left_out_(left_out) {}
 
   Result<> Add(const std::string& path, const std::string& name) {
-    struct stat status{};
-    if (::stat(path.c_str(), &status) != 0) return Cannot(path, std::strerror(errno));
+    const auto status = root_.Look(path, true);
+    if (!status) return Refused(status.error());
     if (!IsUtf8(name)) return Cannot(path, "its name is not UTF-8 text; pack it into an archive");
-    const std::uint32_t mode = status.st_mode & 0777;
-    if (S_ISREG(status.st_mode)) {
-      files_.push_back({path, {.path = name, .size = 0, .mode = mode}});
+    const std::uint32_t mode = status->st_mode & 0777;
+    if (S_ISREG(status->st_mode)) {
+      files_.push_back({path, {.path = name, .size = 0, .mode = mode}, root_});
       return {};
     }
-    if (!S_ISDIR(status.st_mode)) return Cannot(path, "it is neither a file nor a folder");
-    files_.push_back({path, {.path = name, .mode = mode, .folder = true}});
+    if (!S_ISDIR(status->st_mode)) return Cannot(path, "it is neither a file nor a folder");
+    files_.push_back({path, {.path = name, .mode = mode, .folder = true}, root_});
     return AddInside(path, name);
   }
 
  private:
   Result<> AddInside(const std::string& folder, const std::string& name) {
-    std::vector<std::string> names;
-    std::error_code problem;
-    for (auto at = fs::directory_iterator(folder, problem);
-         !problem && at != fs::directory_iterator(); at.increment(problem))
-      names.push_back(at->path().filename().string());
-    if (problem) return Cannot(folder, problem.message());
-    std::ranges::sort(names);
-    for (const auto& inner : names) {
+    const auto names = root_.List(folder);
+    if (!names) return Refused(names.error());
+    for (const auto& inner : *names) {
       const std::string path = (fs::path(folder) / inner).string();
-      if (fs::is_symlink(path, problem) && !fs::is_regular_file(path, problem)) {
+      const auto left_out = IsLinkToOther(path);
+      if (!left_out) return Fail(left_out.error());
+      if (*left_out) {
         left_out_.push_back(path);
         continue;
       }
@@ -69,6 +70,18 @@ class Collector {
     return {};
   }
 
+  // A link to a folder, or to nothing. One that leads out is refused, not left out: who wrote the
+  // document expects something of it.
+  Result<bool> IsLinkToOther(const std::string& path) const {
+    const auto itself = root_.Look(path, false);
+    if (!itself) return Fail(itself.error());
+    if (!S_ISLNK(itself->st_mode)) return false;
+    const auto target = root_.Look(path, true);
+    if (!target && target.error().code == ErrorCode::kDenied) return Fail(target.error());
+    return !target || !S_ISREG(target->st_mode);
+  }
+
+  const FileRoot& root_;
   std::vector<LocalFile>& files_;
   std::vector<std::string>& left_out_;
 };
@@ -76,13 +89,13 @@ class Collector {
 }  // namespace
 
 Result<CopyPlan> PlanCopy(const std::vector<std::string>& sources, const std::string& destination,
-                          std::vector<std::string>& left_out) {
+                          std::vector<std::string>& left_out, const FileRoot& root) {
   CopyPlan plan;
   plan.to = destination;
   if (!destination.starts_with('/'))
     return Fail(ErrorCode::kInvalid,
                 "'{}': expected a whole path on the hosts, which begins with /", destination);
-  Collector collector(plan.files, left_out);
+  Collector collector(root, plan.files, left_out);
   if (sources.size() == 1) {
     plan.name = NameOf(sources[0]);
     if (auto added = collector.Add(sources[0], ""); !added) return Fail(added.error());
@@ -101,22 +114,20 @@ Result<CopyPlan> PlanCopy(const std::vector<std::string>& sources, const std::st
   return plan;
 }
 
-Result<FileHash> HashFile(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return Cannot(path, std::strerror(errno));
+Result<FileHash> HashFile(const std::string& path, const FileRoot& root) {
+  const auto file = root.OpenFile(path);
+  if (!file) return Fail(file.error());
   crypto::Sha256Stream hash;
   FileHash found;
   const auto buffer = std::make_unique_for_overwrite<char[]>(kReadBytes);
   ssize_t got = 0;
-  while ((got = ::read(fd, buffer.get(), kReadBytes)) != 0) {
+  while ((got = ::read(file->Fd(), buffer.get(), kReadBytes)) != 0) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) break;
     hash.Add({buffer.get(), static_cast<std::size_t>(got)});
     found.size += static_cast<std::uint64_t>(got);
   }
-  const int error = errno;
-  ::close(fd);
-  if (got < 0) return Cannot(path, std::strerror(error));
+  if (got < 0) return Cannot(path, std::strerror(errno));
   found.sha256 = hash.Digest();
   return found;
 }

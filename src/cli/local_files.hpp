@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/file_root.hpp"
 #include "domain/command.hpp"
 
 namespace muster::cli {
@@ -12,6 +13,7 @@ namespace muster::cli {
 struct LocalFile {
   std::string path;  // here
   FileEntry entry;   // there; its hash is not known yet
+  FileRoot root;     // what `path` is opened with, each time
 };
 
 // What `muster cp SRC… DEST` means, before anything is hashed or sent.
@@ -24,15 +26,17 @@ struct CopyPlan {
 
 // One file goes to DEST, or into it when DEST ends in '/'. One folder becomes DEST, or a folder in
 // it likewise. Several go into DEST. Links to files count as the files; links to folders inside a
-// folder are left out and named in `left_out`. kInvalid says what cannot be sent.
+// folder are left out and named in `left_out`. Sources are read inside `root` only. kInvalid and
+// kDenied say what cannot be sent.
 Result<CopyPlan> PlanCopy(const std::vector<std::string>& sources, const std::string& destination,
-                          std::vector<std::string>& left_out);
+                          std::vector<std::string>& left_out,
+                          const FileRoot& root = FileRoot::Anywhere());
 
 // The SHA-256 of a file, 32 bytes, and its size.
 struct FileHash {
   std::string sha256;
   std::uint64_t size = 0;
 };
-Result<FileHash> HashFile(const std::string& path);
+Result<FileHash> HashFile(const std::string& path, const FileRoot& root = FileRoot::Anywhere());
 
 }  // namespace muster::cli

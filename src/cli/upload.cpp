@@ -1,8 +1,5 @@
 #include "cli/upload.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <map>
 #include <thread>
 #include <unistd.h>
@@ -97,14 +94,13 @@ class Uploader {
   Result<> Put(const LocalFile& file, const std::string& hex, std::uint64_t offset) {
     const std::uint64_t size = file.entry.size;
     if (offset >= size) offset = 0;
-    const int fd = ::open(file.path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-      return Fail(ErrorCode::kInvalid, "cannot read '{}': {}", file.path, std::strerror(errno));
+    const auto opened = file.root.OpenFile(file.path);
+    if (!opened) return Fail(opened.error());
     meter_.Begin(file.path, size, offset);
     std::uint64_t at = offset;
     auto put = api_.PutArtifact(
         hex, size, offset, [&](char* into, std::size_t room) -> Result<std::size_t> {
-          const ssize_t got = ::pread(fd, into, room, static_cast<off_t>(at));
+          const ssize_t got = ::pread(opened->Fd(), into, room, static_cast<off_t>(at));
           if (got <= 0)
             return Fail(ErrorCode::kInvalid, "'{}' changed while it was sent", file.path);
           at += static_cast<std::uint64_t>(got);
@@ -113,7 +109,6 @@ class Uploader {
           meter_.Add(static_cast<std::uint64_t>(got));
           return static_cast<std::size_t>(got);
         });
-    ::close(fd);
     meter_.Clear();
     return put;
   }
@@ -129,7 +124,7 @@ class Uploader {
 Result<> HashAll(CopyPlan& plan) {
   for (auto& file : plan.files) {
     if (file.entry.folder) continue;
-    auto hash = HashFile(file.path);
+    auto hash = HashFile(file.path, file.root);
     if (!hash) return Fail(hash.error());
     file.entry.sha256 = std::move(hash->sha256);
     file.entry.size = hash->size;

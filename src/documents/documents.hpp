@@ -147,7 +147,7 @@ struct Source {
 };
 
 // Gives the content of a script file. `document` is Source::file, `path` is relative to it; it may
-// hold "..", which is for the reader to allow or not.
+// hold "..", and links may stand in it: the reader keeps to its folder.
 using ScriptReader =
     std::function<Result<std::string>(const std::string& document, const std::string& path)>;
 

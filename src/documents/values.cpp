@@ -122,8 +122,13 @@ Result<> CheckAddress(const Value& value, std::string_view text) {
 
 Result<> CheckFile(std::string_view text) {
   if (text.empty() || text.starts_with('/'))
-    return Fail(ErrorCode::kInvalid, "'{}' is not a path relative to the document", text);
-  return {};
+    return Fail(ErrorCode::kInvalid,
+                "'{}' is not a path relative to the document; a document may use only files inside "
+                "the folder that is applied",
+                text);
+  // A zero byte would end the path for the system, and not for a reader.
+  return Unless(std::ranges::none_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7F; }),
+                "…", "a path: it has control characters");
 }
 
 Result<> CheckMode(std::string_view text) {

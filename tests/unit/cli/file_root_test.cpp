@@ -1,0 +1,147 @@
+#include "cli/file_root.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "cli/beneath.hpp"
+#include "cli/document_files.hpp"
+#include "support/temp_folder.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A repository `in` with links, beside files that it must not reach.
+class Repository : public testing::Test {
+ protected:
+  Repository() {
+    Put("secret", "outside");
+    Put("in/a.sh", "inside");
+    Put("in/sub/b.sh", "below");
+    fs::create_symlink("../a.sh", At("in/sub/up"));
+    fs::create_symlink("sub", At("in/folder"));
+    fs::create_symlink("../secret", At("in/out"));
+    fs::create_symlink(At("secret"), At("in/absolute"));
+    fs::create_directory_symlink("..", At("in/parent"));
+    fs::create_symlink("round", At("in/round"));
+  }
+  std::string At(const std::string& name) { return (folder_.Path() / name).string(); }
+  void Put(const std::string& name, const std::string& text) {
+    fs::create_directories(fs::path(At(name)).parent_path());
+    std::ofstream(At(name), std::ios::binary) << text;
+  }
+
+  TempFolder folder_;
+};
+
+using FileRootTest = Repository;
+
+ErrorCode CodeOf(const Result<std::string>& result) {
+  return result ? ErrorCode::kInternal : result.error().code;
+}
+
+TEST_F(FileRootTest, ReadsWhatIsInside) {
+  const auto root = FileRoot::Within(At("in"));
+  ASSERT_TRUE(root);
+  EXPECT_EQ(root->Read("a.sh", 100), "inside");
+  EXPECT_EQ(root->Read("sub/../a.sh", 100), "inside");
+  EXPECT_EQ(root->Read("sub/up", 100), "inside");
+  EXPECT_EQ(root->Read("folder/b.sh", 100), "below");
+  EXPECT_EQ(root->Read("./sub//b.sh", 100), "below");
+}
+
+TEST_F(FileRootTest, RefusesWhatLeadsOut) {
+  const auto root = FileRoot::Within(At("in"));
+  ASSERT_TRUE(root);
+  for (const std::string path : {"../secret", "sub/../../secret", "out", "absolute",
+                                 "parent/secret", "/etc/passwd", "folder/../../secret"})
+    EXPECT_EQ(CodeOf(root->Read(path, 100)), ErrorCode::kDenied) << path;
+}
+
+TEST_F(FileRootTest, RefusesWhatIsNoFile) {
+  const auto root = FileRoot::Within(At("in"));
+  ASSERT_TRUE(root);
+  ASSERT_EQ(::mkfifo(At("in/pipe").c_str(), 0600), 0);
+  EXPECT_EQ(CodeOf(root->Read("pipe", 100)), ErrorCode::kInvalid);
+  EXPECT_EQ(CodeOf(root->Read("sub", 100)), ErrorCode::kInvalid);
+  EXPECT_EQ(CodeOf(root->Read("none", 100)), ErrorCode::kNotFound);
+  EXPECT_EQ(CodeOf(root->Read("round", 100)), ErrorCode::kInvalid);
+  EXPECT_EQ(CodeOf(root->Read("a.sh", 5)), ErrorCode::kInvalid);
+}
+
+// The walk answers as the kernel does.
+TEST_F(FileRootTest, WalkAgreesWithTheKernel) {
+  const int root = ::open(At("in").c_str(), O_PATH | O_DIRECTORY);
+  ASSERT_GE(root, 0);
+  for (const std::string path :
+       {"a.sh", "sub/../a.sh", "sub/up", "folder/b.sh", "./sub//b.sh", "../secret", "out",
+        "absolute", "parent/secret", "/etc/passwd", "folder/../../secret", "none", "a.sh/x",
+        "round", "sub/..", "folder", ".", "sub/up/x"}) {
+    for (const int flags : {O_RDONLY, O_PATH, O_PATH | O_NOFOLLOW, O_RDONLY | O_DIRECTORY}) {
+      errno = 0;
+      const int walked = WalkBeneath(root, path, flags);
+      const int walk_error = walked < 0 ? errno : 0;
+      errno = 0;
+      const int opened = OpenBeneath(root, path, flags);
+      const int open_error = opened < 0 ? errno : 0;
+      EXPECT_EQ(walk_error, open_error) << path << " " << flags;
+      struct stat a{};
+      struct stat b{};
+      if (walked >= 0 && opened >= 0) {
+        ::fstat(walked, &a);
+        ::fstat(opened, &b);
+        EXPECT_EQ(a.st_ino, b.st_ino) << path << " " << flags;
+      }
+      if (walked >= 0) ::close(walked);
+      if (opened >= 0) ::close(opened);
+    }
+  }
+  ::close(root);
+}
+
+class DocumentFilesTest : public Repository {
+ protected:
+  static std::string Job(const std::string& script) {
+    return "apiVersion: muster/v1\nkind: job\nname: j\ntargets: all\nstages:\n  - name: one\n"
+           "    script: {file: " +
+           script + "}\n";
+  }
+};
+
+TEST_F(DocumentFilesTest, KeepsToTheFolderThatWasGiven) {
+  Put("in/sub/job.yaml", Job("../a.sh"));
+  EXPECT_TRUE(ReadDocumentFiles({At("in")}, "")->reading.problems.empty());
+  // Of a file that was named, the bound is its own folder.
+  const auto alone = ReadDocumentFiles({At("in/sub/job.yaml")}, "");
+  ASSERT_TRUE(alone);
+  ASSERT_EQ(alone->reading.problems.size(), 1U);
+  EXPECT_EQ(alone->reading.problems[0].position.line, 7U);
+  EXPECT_TRUE(ReadDocumentFiles({At("in/sub/job.yaml")}, At("in"))->reading.problems.empty());
+}
+
+TEST_F(DocumentFilesTest, RefusesDocumentsThatLinkOut) {
+  Put("other.yaml", Job("a.sh"));
+  fs::create_symlink("../other.yaml", At("in/link.yaml"));
+  const auto files = ReadDocumentFiles({At("in")}, "");
+  ASSERT_FALSE(files);
+  EXPECT_EQ(files.error().code, ErrorCode::kDenied);
+  EXPECT_TRUE(ReadDocumentFiles({At("in")}, folder_.Path().string()));
+}
+
+TEST_F(DocumentFilesTest, RefusesAFolderOutsideTheRoot) {
+  Put("in/job.yaml", Job("a.sh"));
+  Put("elsewhere/x", "");
+  const auto files = ReadDocumentFiles({At("in")}, At("elsewhere"));
+  ASSERT_FALSE(files);
+  EXPECT_EQ(files.error().code, ErrorCode::kInvalid);
+}
+
+}  // namespace
+}  // namespace muster::cli
