@@ -7,9 +7,11 @@
 #include <string_view>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 
 #include "adapters/postgres/protection.hpp"
 #include "base/version.hpp"
@@ -56,6 +58,15 @@ void RaiseDescriptorLimit() {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// The server needs its data folder and its port; as root, a hole in it is a hole in the machine.
+void WarnOfRoot(const Config& config) {
+  if (::geteuid() != 0) return;
+  spdlog::warn(
+      "musterd runs as root and does not need to: give {0} to a user of its own (chown -R "
+      "muster: {0}) and start it as that user, as the unit of the package does",
+      config.data.string());
 }
 
 struct Flags {
@@ -132,6 +143,7 @@ int ServeMain(int argc, char** argv) {
   ::umask(077);  // records hold scripts and environments
   const auto log = LogRing::Install(config->log_level);
   RaiseDescriptorLimit();
+  WarnOfRoot(*config);
   if (const auto served = Serve(*config, load, *log); !served) return Complain(served.error());
   return 0;
 }

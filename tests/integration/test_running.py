@@ -218,6 +218,10 @@ class Introspection(ClusterTest):
         self.assertNotIn("path=/api/v1/hosts", self.cluster.server.log.read_text())
         self.assertNotIn("debug ", self.assertCode(self.cluster.muster("debug", "log", "--level", "warn"), 0).text)
 
+    def test_a_server_that_runs_as_root_warns_once(self):
+        warnings = [line for line in self.cluster.server.log.read_text().splitlines() if "runs as root" in line]
+        self.assertEqual(len(warnings), 1 if os.geteuid() == 0 else 0, warnings)
+
     def test_following_the_log_goes_on_where_it_stood(self):
         following = self.cluster.begin("debug", "log", "-f", "--level", "debug", "-n", "1")
         wait_until("it began", lambda: following.said()[0])
