@@ -53,7 +53,7 @@ class MergeRequest(ClusterTest):
         (self.place / "key").write_text(f"#!/bin/sh\n# {SECRET}\n")
         (self.place / "keys").mkdir()
         (self.place / "keys/id").write_text(SECRET)
-        (self.place / "stolen.yaml").write_text(f"{SECRET}: {SECRET}\n")
+        (self.place / "stolen.yaml").write_text(f"apiVersion: muster/v1\nkind: {SECRET}\n")
         self.repository = self.place / "repository"
         (self.repository / "jobs").mkdir(parents=True)
         (self.repository / "jobs/fine.sh").write_text("#!/bin/sh\necho fine\n")
