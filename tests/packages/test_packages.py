@@ -82,6 +82,8 @@ class Packages(unittest.TestCase):
         return [host["name"] for host in self.hosts() if host["online"]]
 
     def wait_online(self):
+        # A server that has just begun listens before it leads.
+        wait_until("the server answers", lambda: self.muster("hosts").code != 5)
         wait_until("the host is online", lambda: self.online() == ["testhost"])
 
     def agent_pid(self):
