@@ -43,7 +43,7 @@ class TransferTest : public net::NetTest {
                            const std::function<void(Result<>)>& answer) {
       const bool reads = question.kind == server::api::FileQuestion::Kind::kRead;
       const bool may = question.key == HostKey() && (reads ? may_get_ : may_put_);
-      answer(may ? Result<>() : Fail(ErrorCode::kDenied, "no task"));
+      answer(may ? Result<>() : Fail(ErrorCode::kDenied, "this host has no open task about it"));
     };
     router_.Add(server::api::ArtifactRoutes(services_));
     handlers_.streams_body = server::api::StreamsBody;

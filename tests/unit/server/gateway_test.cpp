@@ -287,8 +287,8 @@ TEST_F(GatewayTest, OutputOfAnotherHostClosesTheLink) {
 TEST_F(GatewayTest, OutputAheadOfTheWindowClosesTheLink) {
   SayHello();
   Welcome();
-  Order(kTask);
-  for (int i = 0; i < 20; ++i) SayOutput(kTask, 0, 1 << 20);
+  Order(kTask, 100 << 20);
+  for (std::uint64_t i = 0; i < 20; ++i) SayOutput(kTask, i << 20, 1 << 20);
   EXPECT_EQ(link_->closes, 1);
   EXPECT_LT(logs_.appended, 10U);
 }
@@ -296,9 +296,9 @@ TEST_F(GatewayTest, OutputAheadOfTheWindowClosesTheLink) {
 TEST_F(GatewayTest, StoredOutputMakesRoomForMore) {
   SayHello();
   Welcome();
-  Order(kTask);
-  for (int i = 0; i < 40; ++i) {
-    SayOutput(kTask, 0, 1 << 20);
+  Order(kTask, 100 << 20);
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    SayOutput(kTask, i << 20, 1 << 20);
     Do([this] { logs_.Answer(); });
   }
   EXPECT_EQ(link_->closes, 0);

@@ -13,7 +13,7 @@ constexpr TaskKey kHeldTask{RunId(1), Visit(1), 0, HostId(7), Attempt(1)};
 class HeldOutputs : public ::testing::Test {
  protected:
   void KeepRun(std::uint32_t pass) {
-    Run run;
+    muster::Run run;
     run.id = kHeldTask.run;
     run.hosts = 1;
     run.pass = pass;
