@@ -9,15 +9,10 @@
 namespace muster::net {
 namespace {
 
-constexpr std::size_t kReadSize = 4 * 1024;
-constexpr std::size_t kBodyReadSize = 64 * 1024;
-constexpr std::size_t kBodyPiece = 256 * 1024;
 // What a client may send ahead while it waits for an answer.
 constexpr std::size_t kMaxAhead = 16 * 1024;
 constexpr std::chrono::seconds kLinger(2);
 constexpr char kTlsHandshakeByte = 0x16;
-
-std::string_view PathOf(std::string_view target) { return target.substr(0, target.find('?')); }
 
 }  // namespace
 
@@ -78,14 +73,6 @@ void Connection::OnShaken() {
   Read();
 }
 
-// Large reads only for a body that is being taken: a request that is refused, or promises a byte
-// and never sends it, costs no more than its head.
-std::size_t Connection::ReadSize() const {
-  if (in_body_ && reader_)
-    return std::clamp<std::uint64_t>(reader_->BodyLength(), kReadSize, kBodyReadSize);
-  return exchange_ && exchange_->on_body ? kBodyReadSize : kReadSize;
-}
-
 void Connection::Read() {
   if (reading_) return;
   reading_ = true;
@@ -123,6 +110,8 @@ void Connection::OnRead(error_code error, std::size_t bytes) {
 }
 
 void Connection::Parse() {
+  // A read that was in flight brings more of a body that is not permitted yet.
+  if (judging_) return;
   if (!reader_) {
     reader_.emplace(limits(), core_->handlers().streams_body, true);
     SetDeadline(limits().header_timeout);
@@ -145,86 +134,6 @@ void Connection::Parse() {
   Read();
 }
 
-// Whoever is turned away whatever it asks for is not asked for its body.
-void Connection::JudgeBody() {
-  HttpRequest head = Described(reader_->Head());
-  if (over_limit_ || PathOf(head.target) == core_->options().link_path || !Admit())
-    return WithholdBody();
-  const auto& judge = core_->handlers().judge_body;
-  if (!judge) return OnVerdict({.known_caller = true});
-  const bool asked = core_->Guard([&] {
-    judge(head, [weak = weak_from_this()](BodyVerdict verdict) {
-      const auto self = weak.lock();
-      // Meanwhile its time may have run out.
-      if (self && self->phase_ == Phase::kReading && self->reader_)
-        self->OnVerdict(std::move(verdict));
-    });
-  });
-  if (!asked && phase_ == Phase::kReading && reader_)
-    Refuse(500, "internal", "the request could not be judged");
-}
-
-void Connection::OnVerdict(BodyVerdict verdict) {
-  if (verdict.refuse) {
-    refuse_ = std::move(verdict.refuse);
-    return WithholdBody();
-  }
-  const std::size_t most = verdict.known_caller
-                               ? limits().max_body
-                               : std::min(limits().max_body, limits().max_open_body);
-  if (!reader_->Permit(most)) return Refuse(reader_->status(), "invalid", reader_->reason());
-  // What a read lands in and what it is parsed from count too.
-  const auto length = static_cast<std::size_t>(reader_->BodyLength());
-  room_ = core_->bodies().Take(length + 2 * std::min(length, kBodyReadSize), verdict.known_caller);
-  if (!room_)
-    return Refuse(503, "unavailable", "too many requests are being read; try again shortly",
-                  {{"Retry-After", "1"}});
-  Parse();
-}
-
-void Connection::WithholdBody() {
-  body_left_ = std::max<std::uint64_t>(reader_->BodyLength(), 1);
-  OnRequest();
-}
-
-void Connection::OnBodyAwaited() {
-  if (!std::exchange(in_body_, true)) SetDeadline(limits().body_timeout);
-  if (reader_->WantsContinue()) SayContinue();
-}
-
-void Connection::SayContinue() {
-  Outgoing out;
-  out.pieces.emplace_back("HTTP/1.1 100 Continue\r\n\r\n");
-  Enqueue(std::move(out));
-}
-
-void Connection::OnStreamedRequest() {
-  body_left_ = reader_->BodyLength();
-  continue_ = reader_->WantsContinue();
-  OnRequest();
-}
-
-void Connection::WantBody() {
-  if (body_left_ > 0) SetDeadline(limits().body_timeout);
-  if (std::exchange(continue_, false)) SayContinue();
-  FillBody();
-}
-
-// Reads only for a piece that somebody waits for.
-void Connection::FillBody() {
-  if (!exchange_ || !exchange_->on_body) return;
-  const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(body_left_, kBodyPiece));
-  if (in_.size() < size) return Read();
-  body_left_ -= size;
-  BodyPiece piece{std::string(static_cast<const char*>(in_.data().data()), size), body_left_ == 0};
-  in_.consume(size);
-  exchange_->body_left = body_left_ > 0;
-  deadline_ = kNever;
-  const auto taken = std::exchange(exchange_->on_body, nullptr);
-  if (piece.last) Read();  // from now on only to notice that the client leaves
-  core_->Guard([&] { taken(std::move(piece)); });
-}
-
 void Connection::OnRequest() {
   bool keep_alive = reader_->KeepAlive() && !core_->stopping() && !over_limit_;
   Request request = reader_->Release();
@@ -239,7 +148,7 @@ void Connection::OnRequest() {
     return Answer(ErrorResponse(503, "unavailable", "too many connections; try again later"),
                   traits);
   }
-  if (PathOf(request.target()) == core_->options().link_path) return BecomeLink(request, traits);
+  if (IsLinkPath(request.target())) return BecomeLink(request, traits);
   if (!Admit()) {
     HttpResponse response = ErrorResponse(
         429, "unavailable", "too many connections from this address; close some and try again");
@@ -311,6 +220,7 @@ void Connection::Refuse(int status, std::string_view code, std::string_view mess
   HttpResponse response = ErrorResponse(status, code, message);
   for (auto& header : headers) response.headers.push_back(std::move(header));
   reader_.reset();
+  judging_ = false;
   room_.reset();
   in_body_ = false;
   in_.clear();
@@ -319,14 +229,14 @@ void Connection::Refuse(int status, std::string_view code, std::string_view mess
 
 void Connection::Flush(const ExchangeState& state) {
   if (!Answers(state) || phase_ != Phase::kAnswering) return;
-  Outgoing out = exchange_->Take();
+  AnswerPart out = exchange_->Take();
   if (out.broken) return Drop();
   if (out.behind) return OnGone();
   finished_ = finished_ || out.finished;
   Enqueue(std::move(out));
 }
 
-void Connection::Enqueue(Outgoing out) {
+void Connection::Enqueue(AnswerPart out) {
   for (std::string& piece : out.pieces) {
     pending_ += piece.size();
     queued_.push_back(std::move(piece));
@@ -417,6 +327,7 @@ void Connection::Drop() {
     exchange->on_body = nullptr;
   }
   socket_.Close();
+  judging_ = false;
   room_.reset();
   refuse_ = nullptr;
   auto self = shared_from_this();

@@ -45,6 +45,7 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
   void Shake();
   void OnShaken();
 
+  bool IsLinkPath(std::string_view target) const;
   std::size_t ReadSize() const;
   void Read();
   void OnRead(error_code error, std::size_t bytes);
@@ -64,7 +65,7 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
   void Refuse(int status, std::string_view code, std::string_view message, Headers headers = {});
   void Answer(HttpResponse response, ExchangeState::RequestTraits traits);
 
-  void Enqueue(Outgoing out);
+  void Enqueue(AnswerPart out);
   void Send();
   void OnSent(error_code error);
   void OnAnswered();
@@ -82,6 +83,7 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
   bool finished_ = false;        // the answer is complete once what is queued went out
   bool newcomer_ = false;        // its first request is still to come
   bool admitted_ = false;        // counted for its address
+  bool judging_ = false;         // whether the body is read is being decided
   bool in_body_ = false;         // the deadline is that of the body
   bool continue_ = false;        // say "100 Continue" once the streamed body is wanted
   std::uint64_t body_left_ = 0;  // of a streamed or refused body, what was not handed over

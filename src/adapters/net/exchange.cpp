@@ -81,10 +81,10 @@ void ExchangeState::Keep(std::shared_ptr<void> held) {
   kept_.push_back(std::move(held));
 }
 
-Outgoing ExchangeState::Take() {
+AnswerPart ExchangeState::Take() {
   base::Lock lock(mutex_);
   woken_ = false;
-  Outgoing out;
+  AnswerPart out;
   out.finished = phase_ == Phase::kFinished;
   out.broken = phase_ == Phase::kBroken;
   out.behind = phase_ == Phase::kBehind;

@@ -16,7 +16,7 @@ namespace muster::net {
 class Connection;
 
 // What the answering side wrote and the connection has not yet taken.
-struct Outgoing {
+struct AnswerPart {
   std::vector<std::string> pieces;
   std::size_t streamed = 0;  // of these, bytes that count as unsent
   bool finished = false;     // nothing follows
@@ -46,7 +46,7 @@ class ExchangeState {
   bool Abandon() EXCLUDES(mutex_);  // nobody is left who could answer
 
   // The connection's side.
-  Outgoing Take() EXCLUDES(mutex_);
+  AnswerPart Take() EXCLUDES(mutex_);
   bool keep_alive() const { return traits_.keep_alive; }
   void Forget() { on_gone = on_room = nullptr, on_body = nullptr; }
   // From any thread; kept until this state goes.

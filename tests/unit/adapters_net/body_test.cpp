@@ -95,6 +95,19 @@ TEST_F(BodyVerdicts, ARefusedBodyIsNotReadAndTheConnectionCloses) {
   EXPECT_TRUE(smuggled.ends_with("refused POST")) << smuggled;
 }
 
+TEST_F(BodyVerdicts, ABodyThatComesWithTheRequestBeforeItWaitsForItsVerdict) {
+  Start();
+  for (const std::string verdict : {"Refused: yes\r\n", "Known: yes\r\nConnection: close\r\n"}) {
+    RawClient client(port_);
+    client.Send("GET / HTTP/1.1\r\n\r\n" + Head(verdict + "Later: yes\r\n", 5));
+    EXPECT_TRUE(client.ReadUntil("GET").starts_with("HTTP/1.1 200 "));
+    client.Send("hello");
+    const auto answer = client.ReadAll();
+    EXPECT_TRUE(answer.ends_with(verdict.starts_with("Known") ? "POSThello" : "refused POST"))
+        << answer;
+  }
+}
+
 TEST_F(BodyVerdicts, ContinueIsSaidAfterTheVerdict) {
   Start();
   RawClient client(port_);
