@@ -7,7 +7,7 @@
 namespace muster::net {
 
 // The memory that request bodies may take together. A body's room is taken for its whole length
-// before its first byte is read, and given back when nobody holds the request any more. Safe from
+// before its first byte is read, and given back when the request is gone. Safe from
 // any thread.
 class BodyBudget : public std::enable_shared_from_this<BodyBudget> {
  public:

@@ -24,7 +24,7 @@ std::size_t Connection::ReadSize() const {
   return exchange_ && exchange_->on_body ? kBodyReadSize : kReadSize;
 }
 
-// Whoever is turned away whatever it asks for is not asked for its body.
+// A caller that is refused for any request is not asked for its body.
 void Connection::JudgeBody() {
   HttpRequest head = Described(reader_->Head());
   if (over_limit_ || IsLinkPath(head.target) || !Admit()) return WithholdBody();
@@ -88,7 +88,7 @@ void Connection::WantBody() {
   FillBody();
 }
 
-// Reads only for a piece that somebody waits for.
+// Reads only for a piece that the handler waits for.
 void Connection::FillBody() {
   if (!exchange_ || !exchange_->on_body) return;
   const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(body_left_, kBodyPiece));

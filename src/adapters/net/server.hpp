@@ -49,7 +49,7 @@ class HttpExchange {
   virtual void ReadBody(std::function<void(BodyPiece)> taken) = 0;
 
   // Holds on to `held` until this exchange is over for both sides: its answer went out, or its
-  // client left, and nobody can answer it any more.
+  // client left, and its handler let it go.
   virtual void Keep(std::shared_ptr<void> held) = 0;
 };
 

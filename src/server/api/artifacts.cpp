@@ -178,7 +178,7 @@ class Upload : public std::enable_shared_from_this<Upload> {
     Kept(*call_, whole ? 201 : 202, sha256_, offset, size_);
   }
 
-  // While it lasts nobody else can upload the same content.
+  // While it lasts no other caller can upload the same content.
   bool TooSlow() const {
     const auto allowed =
         kSlowStart + std::chrono::seconds((upload_->Offset() - begun_at_) / kLeastUploadRate);

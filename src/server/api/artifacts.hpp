@@ -27,7 +27,7 @@ struct FileQuestion {
   std::optional<std::uint64_t> size = {};
 };
 // Answers on any thread. An error is the caller's answer: kDenied says why it may not,
-// kUnavailable that nobody can say now, which a host takes as "try again".
+// kUnavailable that there is no leader to ask, which a host takes as "try again".
 using AskAboutFile =
     std::function<void(const FileQuestion& question, std::function<void(Result<>)> answer)>;
 
