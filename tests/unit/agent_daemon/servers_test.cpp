@@ -64,7 +64,16 @@ class FakeServer {
     });
   }
 
+  // Its terms are signed with this key instead of the CA's. Before the agent starts.
+  void SignWith(std::string key_pem) { ticket_key_ = std::move(key_pem); }
+
  private:
+  link::TermTicket TicketFor(Term term) const {
+    link::TermTicket ticket{.cluster = "", .term = term, .leader = "s1", .signature = {}};
+    ticket.signature = *crypto::SignText(ticket_key_, TicketText(ticket));
+    return ticket;
+  }
+
   void OnFrame(net::LinkConnection& link, const std::string& bytes) {
     const auto said = link::DecodeNodeFrame(bytes);
     if (!said || !said->hello) return;
@@ -74,6 +83,7 @@ class FakeServer {
     frame.welcome->term = Term(1);
     frame.welcome->host_name = "web01";
     frame.welcome->servers = servers_;
+    frame.welcome->ticket = TicketFor(frame.welcome->term);
     link.Send(link::ServerFrameEncoder().Encode(frame));
     signal_.Update([this] {
       ++links_;
@@ -86,6 +96,7 @@ class FakeServer {
   std::unique_ptr<net::Server> server_;
   std::string url_;
   std::vector<std::string> servers_;
+  std::string ticket_key_ = net::Certificates::Get().ca.key_pem;
   std::shared_ptr<net::LinkConnection> link_;  // the last; the loop's thread only
   int links_ = 0;
   int hellos_ = 0;
@@ -143,6 +154,16 @@ class AgentServers : public ::testing::Test {
   FakeServer second_{signal_};
   TempFolder temp_;
 };
+
+// The servers are the cluster's, by their certificates; only their terms are not.
+TEST_F(AgentServers, LeavesAServerWhoseTermIsNotProven) {
+  first_.SignWith(crypto::GenerateKey());
+  second_.SignWith(crypto::GenerateKey());
+  Join({first_.url(), second_.url()});
+  RunningDaemon daemon(Data());
+  EXPECT_TRUE(signal_.Wait([this] { return first_.hellos() > 0 && second_.hellos() > 0; }));
+  EXPECT_FALSE(std::filesystem::exists(temp_.Path() / "proven_term"));
+}
 
 TEST_F(AgentServers, GoesToTheNextWhenItsServerIsLost) {
   Join({first_.url(), second_.url()});
