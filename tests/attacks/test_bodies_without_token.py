@@ -1,6 +1,6 @@
 """Anyone who reaches the port sends request bodies without a token, to fill the server's memory.
 
-They must not make the server keep a body that it is going to refuse, and whoever has a token is served meanwhile.
+They must not make the server keep a body that it is going to refuse, and callers with a token are served meanwhile.
 Bodies of callers with a token have a bound together.
 """
 

@@ -1,4 +1,4 @@
-"""Root on one host (a compromised agent) sends output that nobody asked for, to fill the server's disk.
+"""Root on one host (a compromised agent) sends output that was not asked for, to fill the server's disk.
 
 It must not get a byte stored for a task that does not exist or whose output is complete, and of a task that it was
 given no more than the task's quota, however it cuts the output into pieces.

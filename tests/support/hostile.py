@@ -1,4 +1,4 @@
-"""Connections without manners, and links under a host's own key that say whatever they like."""
+"""Connections without manners, and links under a host's own key that send any frame."""
 
 import base64
 import os

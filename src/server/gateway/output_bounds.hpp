@@ -20,8 +20,9 @@ class OutputBounds {
   // What is on record of the tasks that a Hello lists; before the Welcome that answers it.
   void Expect(const OutputRooms& rooms);
 
-  // To the node. False: a task that it goes on with ended since it was looked up, so nobody knows
-  // here how much it may send. The link is to be closed then: at its next Hello that is known.
+  // To the node. False: a task that it goes on with ended since it was looked up, so this server
+  // does not know how much it may send. The link is to be closed then: at its next Hello that is
+  // known.
   [[nodiscard]] bool Note(const link::ServerFrame& told);
 
   // Leaves out what is not expected of this host, and nothing more happens: a task may be forgotten

@@ -17,7 +17,7 @@ constexpr Duration kLookAtDisk = std::chrono::seconds(1);
 constexpr Duration kBetweenSlices = std::chrono::milliseconds(20);
 constexpr std::size_t kSlice = 1000;
 constexpr Duration kLookAtUploads = std::chrono::hours(1);
-constexpr Duration kUploadsKept = std::chrono::hours(24);  // that nobody goes on with
+constexpr Duration kUploadsKept = std::chrono::hours(24);  // after they were last continued
 
 struct Room {
   std::uint64_t free = 0;

@@ -158,7 +158,7 @@ TEST_F(BodyVerdicts, AVerdictThatNeverComesIsNotAwaitedForEver) {
   EXPECT_TRUE(Answer(Head("", 5) + "hello").starts_with("HTTP/1.1 408 "));
 }
 
-// Answers that nobody reads.
+// Answers that are not read.
 class SlowReaders : public NetTest {};
 
 TEST_F(SlowReaders, TheLongestIsCutWhenAllTogetherWaitForTooMuch) {
