@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -52,16 +53,27 @@ struct KeyHold {
   friend bool operator==(const KeyHold&, const KeyHold&) = default;
 };
 
-// An answered Idempotency-Key. Keys belong to a caller and are kept seven days.
+// An answered Idempotency-Key. Keys belong to a caller and are kept seven days. `key` also names
+// the call, by method and path: the same key at another place is another key. Rows from before this
+// hold the caller's key alone.
 struct IdempotencyKey {
   std::string caller;
   std::string key;
-  std::string body_sha256;  // another body under the same key is refused
+  // Another body under the same key is refused. Where the call made a secret, ":" and the salt of
+  // it follow (KeySalt).
+  std::string body_sha256;
   RunId run;
   WallTime created;
 
   friend bool operator==(const IdempotencyKey&, const IdempotencyKey&) = default;
 };
+
+// The two parts of IdempotencyKey::body_sha256. No salt: "".
+inline std::string_view KeyBody(std::string_view kept) { return kept.substr(0, kept.find(':')); }
+inline std::string_view KeySalt(std::string_view kept) {
+  const auto colon = kept.find(':');
+  return colon == std::string_view::npos ? std::string_view{} : kept.substr(colon + 1);
+}
 
 // A stop that its host has not heard of yet: the task's record ended as lost, the process may live.
 // Kept until the host got it in a Welcome.

@@ -26,10 +26,13 @@ Result<std::optional<IdempotencyKey>> KnownKey(const Turn& turn, const KeyedRequ
   if (!known && request.known.commit < turn.state.keys_forgotten_at)
     return Fail(ErrorCode::kUnavailable,
                 "the look-up of the idempotency key is too old; send the request again");
-  if (known && known->body_sha256 != request.body_sha256)
+  if (known && KeyBody(known->body_sha256) != KeyBody(request.body_sha256))
     return Fail(ErrorCode::kConflict,
                 "the Idempotency-Key was used for another request{}; use a new key",
                 known->run ? fmt::format(" ({})", FormatRunId(known->run)) : "");
+  if (known && KeySalt(known->body_sha256) != KeySalt(request.body_sha256))
+    return Fail(ErrorCode::kUnavailable,
+                "the Idempotency-Key was answered just now; send the request again");
   return known;
 }
 

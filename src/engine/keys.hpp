@@ -17,8 +17,8 @@ struct KeyedRequest {
   const ReadAt<std::optional<IdempotencyKey>>& known;
 };
 
-// What this key already made. kUnavailable: the look-up is too old to tell; kConflict: the key
-// stands for another request.
+// What this key already made. kUnavailable: the look-up is too old to tell, or the secret of the
+// request was made without it; kConflict: the key stands for another request.
 Result<std::optional<IdempotencyKey>> KnownKey(const Turn& turn, const KeyedRequest& request);
 
 // Keeps that the key made `run` (none for other things).

@@ -195,6 +195,8 @@ void Decide(Turn& turn, const BackfillTrigger& command) {
 void Decide(Turn& turn, const FireTrigger& command) {
   if (!command.key.empty()) {
     const auto known = KnownKey(turn, KeyOf(command));
+    if (!known && known.error().code == ErrorCode::kConflict)
+      return turn.Answer(command.caller, KeyRefused{known.error().message});
     if (!known) return turn.Answer(command.caller, Fail(known.error()));
     if (*known)
       return turn.Answer(command.caller,

@@ -33,18 +33,6 @@ int StatusOf(const engine::GateClosed& closed) {
 
 }  // namespace
 
-Result<StartKey> ReadKey(Services& services, const Call& call, bool dry_run) {
-  StartKey key{.key = std::string(net::FindHeader(call.request().headers, "Idempotency-Key")),
-               .known = {}};
-  if (key.key.size() > 128)
-    return Fail(ErrorCode::kInvalid, "Idempotency-Key: at most 128 characters");
-  if (key.key.empty() || dry_run) return key;
-  auto found = services.store.FindKey(call.actor().name, key.key);
-  if (!found) return Fail(found.error());
-  key.known = std::move(*found);
-  return key;
-}
-
 // When it is the run's target set, "no match" is what a client asks about.
 void FailResolve(Call& call, const Error& error) {
   if (error.code == ErrorCode::kNotFound)

@@ -7,18 +7,12 @@
 #include "documents/documents.hpp"
 #include "engine/command.hpp"
 #include "server/api/call.hpp"
+#include "server/api/keyed.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/services.hpp"
 
 // What every start of a run has in common, of a command and of a job.
 namespace muster::server::api {
-
-// The Idempotency-Key of a call ("" without one), and the run it started before.
-struct StartKey {
-  std::string key;
-  ReadAt<std::optional<IdempotencyKey>> known;
-};
-Result<StartKey> ReadKey(Services& services, const Call& call, bool dry_run);
 
 // Answers that the targets did not resolve: 404 no_match when nothing does.
 void FailResolve(Call& call, const Error& error);

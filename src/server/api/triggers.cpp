@@ -278,6 +278,8 @@ void Fire(Services& services, const CallPtr& call) {
     if (!answer) return call->Fail(answer.error());
     if (const auto* closed = std::get_if<engine::GateClosed>(&*answer))
       return call->Fail(409, closed->gate, closed->reason);
+    if (const auto* refused = std::get_if<engine::KeyRefused>(&*answer))
+      return call->Fail(422, "key_reused", refused->why);
     const auto& started = std::get<engine::RunStarted>(*answer);
     const std::string id = FormatRunId(started.run);
     call->Json(201, {{"id", id}, {"state", Name(started.state)}, {"hosts", started.hosts}},

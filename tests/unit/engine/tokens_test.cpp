@@ -117,6 +117,25 @@ TEST_F(Tokens, KeyMakesOneTokenAlsoUnderTheNextLeader) {
   EXPECT_TRUE(std::holds_alternative<KeyRefused>(*create("alice", "derived")));
 }
 
+TEST_F(Tokens, SecretOfAKeyIsMadeWithTheSaltOnRecord) {
+  const auto create = [&](const std::string& salt, const std::string& hash) {
+    auto token = TokenOf("alice");
+    token.hash = hash;
+    const auto id = Ask(CreateToken{.caller = {{}, "admin", "10.0.0.1", "c"},
+                                    .token = token,
+                                    .key = "POST /tokens k1",
+                                    .body_sha256 = "body:" + salt,
+                                    .known = *store_.FindKey("admin", "POST /tokens k1")});
+    Settle();
+    return replies_.at(id);
+  };
+  ASSERT_TRUE(create("s1", "with s1"));
+  const auto raced = create("s2", "with s2");
+  ASSERT_FALSE(raced) << "made before the first was on record";
+  EXPECT_EQ(raced.error().code, ErrorCode::kUnavailable);
+  EXPECT_TRUE(create("s1", "with s1"));
+}
+
 TEST_F(Tokens, UnknownOneCannotBeRevoked) {
   const auto answer = Revoke("nobody");
   ASSERT_FALSE(answer);
