@@ -29,6 +29,7 @@ struct AgentInviteFlags {
   std::vector<std::string> labels;
   std::string names;
   bool replace = false;
+  bool no_own_labels = false;
 };
 
 Result<json::object> LabelsOf(const std::vector<std::string>& pairs) {
@@ -56,6 +57,7 @@ Result<int> InviteAgent(const Context& context, const AgentInviteFlags& flags) {
       {"uses", flags.uses}, {"expires_ms", expires->count()}, {"replace", flags.replace}};
   if (!labels->empty()) body["labels"] = std::move(*labels);
   if (!flags.names.empty()) body["names"] = flags.names;
+  if (flags.no_own_labels) body["no_own_labels"] = true;
   const auto key = NewKey();
   const auto invite =
       Persist(context, kPatience, [&] { return api->Post("/agents/invites", body, key); });
@@ -92,6 +94,8 @@ void AddAgents(CLI::App& app, Context& context) {
       ->type_name("GLOB");
   invite->add_flag("--replace", flags->replace,
                    "May take over a known name with a new key (re-imaged hosts)");
+  invite->add_flag("--no-own-labels", flags->no_own_labels,
+                   "Ignore the labels that a host says of itself");
   invite->callback([&context, flags] {
     context.action = [&context, flags] { return InviteAgent(context, *flags); };
   });

@@ -18,6 +18,8 @@ std::string_view Name(HostState state) noexcept {
   return "active";
 }
 
+void TakeOver(Host& host, std::string_view label) { std::erase(host.own_labels, label); }
+
 Result<> CheckHostName(std::string_view name) {
   const bool fits = !name.empty() && name.size() <= 253 && IsLetterOrDigit(name.front()) &&
                     std::ranges::all_of(name, [](char c) {

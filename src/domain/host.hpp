@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/instant.hpp"
 #include "base/result.hpp"
@@ -47,10 +48,19 @@ struct Host {
   WallTime joined;
   WallTime last_hello;  // when it was last known to be there: its hello, or the end of its link
   std::optional<Maintenance> maintenance = {};  // perhaps over by now
+  // Names of labels whose values the host chose itself at its join, and that the server did not
+  // give since. Hosts that joined before this was kept have none.
+  std::vector<std::string> own_labels = {};
+  std::string invite = {};         // id of the ticket it last joined with
+  WallTime certified = {};         // when that ticket first gave it a certificate
+  std::uint32_t certificates = 0;  // how many since
 
   bool InMaintenance(WallTime now) const { return maintenance && !maintenance->OverAt(now); }
   friend bool operator==(const Host&, const Host&) = default;
 };
+
+// The server gives, or takes away, this label: from now on it is not the host's own word.
+void TakeOver(Host& host, std::string_view label);
 
 // Names are 1 to 253 of [A-Za-z0-9._-], beginning with a letter or digit. So they need no quoting
 // in target expressions, folders or URLs.
@@ -69,8 +79,9 @@ struct Invite {
   Labels labels;         // given to each host that joins with it
   std::string created_by;
   WallTime created;
-  std::string names;    // only hosts whose name matches this pattern (* and ?); "" is any
-  bool server = false;  // for a server of the cluster, not for a host
+  std::string names;           // only hosts whose name matches this pattern (* and ?); "" is any
+  bool server = false;         // for a server of the cluster, not for a host
+  bool no_own_labels = false;  // what the host says of its own labels is ignored
 
   friend bool operator==(const Invite&, const Invite&) = default;
 };

@@ -39,6 +39,10 @@ std::string EncodeHost(const Host& host) {
     maintenance->set_by(host.maintenance->by);
     maintenance->set_at_ms(host.maintenance->at.ms);
   }
+  for (const auto& name : host.own_labels) out.add_own_labels(name);
+  out.set_invite(host.invite);
+  out.set_certified_ms(host.certified.ms);
+  out.set_certificates(host.certificates);
   return out.SerializeAsString();
 }
 
@@ -60,7 +64,11 @@ Result<Host> DecodeHost(std::string_view blob) {
               .joined = {in.joined_ms()},
               .last_hello = {in.last_hello_ms()},
               .maintenance = in.has_maintenance() ? std::optional(TakeMaintenance(in.maintenance()))
-                                                  : std::nullopt};
+                                                  : std::nullopt,
+              .own_labels = {in.own_labels().begin(), in.own_labels().end()},
+              .invite = in.invite(),
+              .certified = {in.certified_ms()},
+              .certificates = in.certificates()};
 }
 
 std::string EncodeFreeze(const Freeze& freeze) {
@@ -102,6 +110,7 @@ std::string EncodeInvite(const Invite& invite) {
   out.set_created_ms(invite.created.ms);
   out.set_names(invite.names);
   out.set_server(invite.server);
+  out.set_no_own_labels(invite.no_own_labels);
   return out.SerializeAsString();
 }
 
@@ -116,7 +125,8 @@ Result<Invite> DecodeInvite(std::string_view blob) {
                 .created_by = in.created_by(),
                 .created = {in.created_ms()},
                 .names = in.names(),
-                .server = in.server()};
+                .server = in.server(),
+                .no_own_labels = in.no_own_labels()};
 }
 
 std::string EncodePending(const PendingJoin& pending) {

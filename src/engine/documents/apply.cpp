@@ -26,7 +26,9 @@ void Relabel(Turn& turn, const std::string& name, const Labels& before, const La
     if (!now.contains(key) && has != labels.end() && has->second == value) labels.erase(has);
   }
   for (const auto& [key, value] : now) labels[key] = value;
-  if (labels == entry.host.labels) return;
+  const auto own = entry.host.own_labels;
+  for (const auto& [key, value] : now) TakeOver(entry.host, key);
+  if (labels == entry.host.labels && own == entry.host.own_labels) return;
   entry.host.labels = std::move(labels);
   turn.Put(PutHost{entry.host});
   turn.Tell(HostNews{entry.host, entry.Online(), entry.address});

@@ -1,5 +1,7 @@
 #include "engine/hosts/enrol.hpp"
 
+#include <algorithm>
+
 #include <fmt/ranges.h>
 
 #include "engine/documents/apply.hpp"
@@ -11,6 +13,10 @@ namespace {
 
 // A newcomer that no longer asks must not keep the next one out.
 constexpr Duration kPendingPatience = std::chrono::minutes(10);
+// So long, and so often, an answer that was lost is given again: to the same key, with the same
+// ticket, as long as the host has not connected since.
+constexpr Duration kLostAnswer = std::chrono::hours(24);
+constexpr std::uint32_t kMostCertificates = 10;
 
 enum class Kind { kHost, kServer };
 
@@ -56,7 +62,39 @@ struct Newcomer {
   const std::string& key;
   const Labels& own;
   const Labels& invited;
+  const std::string& invite;
+  std::uint32_t certificates;  // that it is given at once
 };
+
+// The labels a host has, in the end, by its own word.
+std::vector<std::string> OwnLabels(const Labels& own, const std::vector<const Labels*>& given) {
+  std::vector<std::string> names;
+  for (const auto& [key, value] : own)
+    if (std::ranges::none_of(given, [&](const Labels* labels) { return labels->contains(key); }))
+      names.push_back(key);
+  return names;
+}
+
+// "; its own labels zone, rack were ignored".
+std::string Ignored(const Invite& invite, const Labels& own) {
+  if (!invite.no_own_labels || own.empty()) return {};
+  std::string names;
+  for (const auto& [key, value] : own) names += (names.empty() ? "" : ", ") + key;
+  return fmt::format("; its own labels {} were ignored", names);
+}
+
+// ", labels zone=sh1 app=web".
+std::string LabelsText(const Labels& labels) {
+  std::string text;
+  for (const auto& [key, value] : labels)
+    text += fmt::format("{} {}={}", text.empty() ? ", labels" : "", key, value);
+  return text;
+}
+
+// Which ticket, without its secret.
+std::string TicketText(const Invite& invite) {
+  return fmt::format("ticket {} of {}", invite.id.substr(0, 12), invite.created_by);
+}
 
 // Makes the newcomer a host, in place of the one of that name if there is one.
 HostEntry& Enrol(Turn& turn, const Newcomer& newcomer, const std::string& address) {
@@ -66,14 +104,28 @@ HostEntry& Enrol(Turn& turn, const Newcomer& newcomer, const std::string& addres
   const HostId id = replaces ? known->second : HostId(state.next_host++);
   HostEntry& entry = state.hosts[id];
   Labels labels = newcomer.own;
+  std::vector<const Labels*> given{&newcomer.invited};
+  const Labels before = entry.host.labels;
+  std::vector<std::string> own_before;
   if (replaces) {
-    Disown(turn, entry, "the host joined anew with another key");
+    Disown(turn, entry, "the host joined again with another key");
     state.host_by_key.erase(entry.host.key);
-    Overlay(labels, entry.host.labels);
+    Overlay(labels, before);
+    given.push_back(&before);
+    own_before = entry.host.own_labels;
   }
   Overlay(labels, newcomer.invited);
-  if (const DocumentHead* expected = ExpectedHost(state, newcomer.name))
+  if (const DocumentHead* expected = ExpectedHost(state, newcomer.name)) {
     Overlay(labels, expected->labels);
+    given.push_back(&expected->labels);
+  }
+  std::vector<std::string> own = OwnLabels(newcomer.own, given);
+  // What the host before it chose stays what a host chose.
+  for (auto& name : own_before)
+    if (std::ranges::none_of(given, [&](const Labels* labels) {
+          return labels != &before && labels->contains(name);
+        }))
+      own.push_back(std::move(name));
   entry.host = Host{.id = id,
                     .name = newcomer.name,
                     .key = newcomer.key,
@@ -85,13 +137,45 @@ HostEntry& Enrol(Turn& turn, const Newcomer& newcomer, const std::string& addres
                     .boot = {},
                     .session = 0,
                     .joined = turn.now.wall,
-                    .last_hello = {}};
+                    .last_hello = {},
+                    .maintenance = {},
+                    .own_labels = std::move(own),
+                    .invite = newcomer.invite,
+                    .certified = turn.now.wall,
+                    .certificates = newcomer.certificates};
   state.host_by_key[newcomer.key] = id;
   state.host_by_name[newcomer.name] = id;
   DropPendingOf(turn, newcomer.name);
   turn.Put(PutHost{entry.host});
   turn.Tell(HostNews{entry.host, false, address});
   return entry;
+}
+
+// Whether the host asks again because the answer to its last join was lost.
+bool IsLostAnswer(const Turn& turn, const Host& host, const JoinHost& command) {
+  return host.invite == command.invite && host.last_hello < host.certified &&
+         turn.now.wall < host.certified + kLostAnswer && host.certificates < kMostCertificates;
+}
+
+// A host that is known asks for a certificate: it lost the answer to its join, or its certificate
+// has ended. A certificate that is good is renewed over the link, never here.
+Result<Answer> CertificateFor(Turn& turn, const JoinHost& command, HostEntry& entry) {
+  Host& host = entry.host;
+  std::string why = "the answer to its join was asked for again";
+  if (!IsLostAnswer(turn, host, command)) {
+    const auto invite = UsableInvite(turn, command.invite, command.name, Kind::kHost);
+    if (!invite) return Fail(invite.error());
+    why = TicketText(**invite) + Ignored(**invite, command.labels);
+    host.invite = command.invite;
+    host.certified = turn.now.wall;
+    host.certificates = 0;
+    UseUp(turn, **invite);
+  }
+  ++host.certificates;
+  turn.Put(PutHost{host});
+  turn.Audit(command.caller, "agent.certificate", "host " + host.name,
+             fmt::format("key {}, {}", host.key, why), {host.id});
+  return HostJoined{host, turn.state.cluster};
 }
 
 // What is known of this newcomer already: the host it is, the wait it is in, or why it is refused.
@@ -108,7 +192,7 @@ std::optional<Result<Answer>> KnownNewcomer(Turn& turn, const JoinHost& command)
       return Fail(ErrorCode::kConflict,
                   "this key belongs to host '{}' already; join with an empty data folder",
                   host.name);
-    return HostJoined{host, state.cluster};
+    return CertificateFor(turn, command, state.hosts.at(by_key->second));
   }
   const auto waits = state.pending.find(command.name);
   if (waits == state.pending.end() || waits->second.join.key != command.key ||
@@ -133,15 +217,17 @@ Result<PendingJoin> Hold(Turn& turn, const JoinHost& command, const Invite& invi
   PendingJoin join{.name = command.name,
                    .key = command.key,
                    .invite = command.invite,
-                   .labels = command.labels,
+                   .labels = invite.no_own_labels ? Labels{} : command.labels,
                    .invited = invite.labels,
                    .address = command.caller.address,
                    .since = turn.now.wall,
                    .rejected = {}};
   state.pending[join.name] = {join, turn.now.mono};
   turn.Put(PutPending{join});
-  turn.Audit(command.caller, "agent.wait", "host " + command.name, "key " + command.key,
-             {state.host_by_name.at(command.name)});
+  turn.Audit(
+      command.caller, "agent.wait", "host " + command.name,
+      fmt::format("key {}, {}{}", command.key, TicketText(invite), Ignored(invite, command.labels)),
+      {state.host_by_name.at(command.name)});
   return join;
 }
 
@@ -181,11 +267,13 @@ void Decide(Turn& turn, const CreateInvite& command) {
   }
   turn.state.invites[command.invite.id] = command.invite;
   turn.Put(PutInvite{command.invite});
-  turn.Audit(
-      command.caller, command.invite.server ? "server.invite" : "agent.invite", "",
-      fmt::format("uses {}, expires {}{}{}", command.invite.uses_left,
-                  FormatTime(command.invite.expires), command.invite.replace ? ", may replace" : "",
-                  command.invite.names.empty() ? "" : ", names " + command.invite.names));
+  turn.Audit(command.caller, command.invite.server ? "server.invite" : "agent.invite", "",
+             fmt::format("ticket {}, uses {}, expires {}{}{}{}{}", command.invite.id.substr(0, 12),
+                         command.invite.uses_left, FormatTime(command.invite.expires),
+                         command.invite.replace ? ", may replace" : "",
+                         command.invite.no_own_labels ? ", without own labels" : "",
+                         command.invite.names.empty() ? "" : ", names " + command.invite.names,
+                         LabelsText(command.invite.labels)));
   turn.Answer(command.caller, InviteCreated{command.invite});
 }
 
@@ -200,11 +288,15 @@ void Decide(Turn& turn, const JoinHost& command) {
     UseUp(turn, **invite);
     return turn.Answer(command.caller, JoinWaits{std::move(*held)});
   }
-  const HostEntry& entry = Enrol(
-      turn, {command.name, command.key, command.labels, (*invite)->labels}, command.caller.address);
+  const Labels own = (*invite)->no_own_labels ? Labels{} : command.labels;
+  const HostEntry& entry =
+      Enrol(turn, {command.name, command.key, own, (*invite)->labels, command.invite, 1},
+            command.caller.address);
+  std::string detail = fmt::format("key {}, {}{}", command.key, TicketText(**invite),
+                                   Ignored(**invite, command.labels));
   UseUp(turn, **invite);
   turn.Audit(command.caller, replaces ? "agent.rejoin" : "agent.join", "host " + command.name,
-             "key " + command.key, {entry.host.id});
+             std::move(detail), {entry.host.id});
   turn.Answer(command.caller, HostJoined{entry.host, turn.state.cluster});
 }
 
@@ -251,7 +343,7 @@ void Decide(Turn& turn, const AcceptJoin& command) {
              "the key that waits under '{}' has joined under another name; reject it",
              command.name));
   const HostEntry& entry =
-      Enrol(turn, {join.name, join.key, join.labels, join.invited}, join.address);
+      Enrol(turn, {join.name, join.key, join.labels, join.invited, join.invite, 0}, join.address);
   turn.Audit(command.caller, "agent.replace", "host " + join.name, "key " + join.key,
              {entry.host.id});
   turn.Answer(command.caller, HostChanged{entry.host});

@@ -22,8 +22,11 @@ void Decide(Turn& turn, const LabelHosts& command) {
     Labels labels = entry.host.labels;
     for (const auto& key : command.remove) labels.erase(key);
     for (const auto& [key, value] : command.set) labels[key] = value;
-    if (labels == entry.host.labels) continue;
-    ++answer.changed;
+    const auto own = entry.host.own_labels;
+    for (const auto& key : command.remove) TakeOver(entry.host, key);
+    for (const auto& [key, value] : command.set) TakeOver(entry.host, key);
+    if (labels == entry.host.labels && own == entry.host.own_labels) continue;
+    if (labels != entry.host.labels) ++answer.changed;
     entry.host.labels = std::move(labels);
     turn.Put(PutHost{entry.host});
     turn.Tell(HostNews{entry.host, entry.Online(), entry.address});

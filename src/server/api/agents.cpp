@@ -75,6 +75,8 @@ Result<Invite> ReadInvite(const json::object& body, WallTime now) {
       life_ms = *ms;
     } else if (name == "replace" && field.value().is_bool()) {
       invite.replace = field.value().as_bool();
+    } else if (name == "no_own_labels" && field.value().is_bool()) {
+      invite.no_own_labels = field.value().as_bool();
     } else if (name == "labels") {
       auto labels = ReadLabels(field.value());
       if (!labels) return Fail(labels.error());
@@ -85,7 +87,9 @@ Result<Invite> ReadInvite(const json::object& body, WallTime now) {
       invite.names = std::move(*names);
     } else {
       return Fail(ErrorCode::kInvalid,
-                  "unknown field '{}'; expected uses, expires_ms, replace, labels, names", name);
+                  "unknown field '{}'; expected uses, expires_ms, replace, labels, names, "
+                  "no_own_labels",
+                  name);
     }
   }
   invite.created = now;
@@ -117,6 +121,7 @@ void MakeInvite(Services& services, const CallPtr& call, Invite invite) {
                      {"uses", made.uses_left},
                      {"replace", made.replace},
                      {"names", made.names},
+                     {"no_own_labels", made.no_own_labels},
                      {"server", services.public_url}});
   });
 }

@@ -110,6 +110,12 @@ json::object WaitingTaskView(const std::string& host, std::uint32_t ordinal, Tas
 
 namespace {
 
+json::array NamesView(const std::vector<std::string>& names) {
+  json::array list;
+  for (const auto& name : names) list.emplace_back(name);
+  return list;
+}
+
 json::value MaintenanceView(const Host& host, WallTime now) {
   if (!host.InMaintenance(now)) return nullptr;
   return {{"reason", host.maintenance->reason},
@@ -130,6 +136,7 @@ json::object HostView(const LiveView::HostView& view, WallTime now) {
           {"address", view.address},
           {"running", view.running},
           {"labels", LabelsView(host.labels)},
+          {"own_labels", NamesView(host.own_labels)},
           {"facts", LabelsView(host.facts)},
           {"joined", TimeView(host.joined)},
           {"last_hello", TimeView(host.last_hello)},

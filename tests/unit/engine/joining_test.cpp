@@ -36,6 +36,11 @@ class Joining : public EngineFixture {
     const auto& state = pipeline_->engine()->state();
     return state.hosts.at(state.host_by_name.at(name)).host;
   }
+  std::size_t Acts(const std::string& act) {
+    AuditFilter filter;
+    filter.act = act;
+    return store_.ListAudit(filter, 0, 100)->entries.size();
+  }
   static bool Waits(const Result<Answer>& answer) {
     return answer && std::holds_alternative<JoinWaits>(*answer);
   }
@@ -58,6 +63,72 @@ TEST_F(Joining, TicketsLabelsWinOverTheHostsOwn) {
   MakeInvite("t", 1, false, "", {{"zone", "sh1"}});
   ASSERT_TRUE(Joined(Join("t", "web1", "k1", {{"zone", "mine"}, {"rack", "7"}})));
   EXPECT_EQ(HostNamed("web1").labels, (Labels{{"zone", "sh1"}, {"rack", "7"}}));
+}
+
+TEST_F(Joining, KnownKeyNeedsATicketThatIsGood) {
+  AddHosts(1);  // has connected
+  MakeInvite("t", 1, false, "web*");
+  EXPECT_EQ(CodeOf(Join("nothing", "h1", "key-h1")), ErrorCode::kDenied);
+  EXPECT_EQ(CodeOf(Join("t", "h1", "key-h1")), ErrorCode::kDenied) << "the ticket is for others";
+  MakeInvite("u");
+  Advance(std::chrono::hours(1));
+  EXPECT_TRUE(Joined(Join("u", "h1", "key-h1")));
+  EXPECT_EQ(HostNamed("h1").id, HostId(1));
+  EXPECT_TRUE(Joined(Join("u", "h1", "key-h1"))) << "the answer may have been lost";
+  EXPECT_EQ(Acts("agent.certificate"), 2U);
+  SayHello(1);
+  Settle();
+  EXPECT_EQ(CodeOf(Join("u", "h1", "key-h1")), ErrorCode::kDenied) << "it is used up";
+}
+
+TEST_F(Joining, LostAnswerIsGivenAgainUntilTheHostConnects) {
+  MakeInvite("t");
+  ASSERT_TRUE(Joined(Join("t", "h1", "key-h1")));
+  Lead();
+  EXPECT_TRUE(Joined(Join("t", "h1", "key-h1")));
+  EXPECT_EQ(CodeOf(Join("u", "h1", "key-h1")), ErrorCode::kDenied) << "another ticket";
+  EXPECT_EQ(Acts("agent.join"), 1U);
+  EXPECT_EQ(Acts("agent.certificate"), 1U) << "each certificate is on record";
+  SayHello(1);
+  Settle();
+  EXPECT_EQ(CodeOf(Join("t", "h1", "key-h1")), ErrorCode::kDenied);
+}
+
+TEST_F(Joining, LostAnswerIsNotGivenForever) {
+  MakeInvite("t");
+  ASSERT_TRUE(Joined(Join("t", "h1", "k1")));
+  for (int i = 0; i < 9; ++i) ASSERT_TRUE(Joined(Join("t", "h1", "k1"))) << i;
+  EXPECT_EQ(CodeOf(Join("t", "h1", "k1")), ErrorCode::kDenied);
+  MakeInvite("u");
+  ASSERT_TRUE(Joined(Join("u", "h2", "k2")));
+  Advance(std::chrono::hours(25));
+  EXPECT_EQ(CodeOf(Join("u", "h2", "k2")), ErrorCode::kDenied);
+}
+
+TEST_F(Joining, TicketMayLeaveOutTheHostsOwnLabels) {
+  Ask(CreateInvite{.caller = {},
+                   .invite = {.id = "t",
+                              .uses_left = 1,
+                              .expires = WallTime{INT64_MAX / 2},
+                              .labels = {{"zone", "sh1"}},
+                              .created_by = {},
+                              .no_own_labels = true}});
+  ASSERT_TRUE(Joined(Join("t", "web1", "k1", {{"app", "db"}})));
+  EXPECT_EQ(HostNamed("web1").labels, (Labels{{"zone", "sh1"}}));
+  EXPECT_TRUE(HostNamed("web1").own_labels.empty());
+}
+
+TEST_F(Joining, WhichLabelsAHostChoseIsKnownUntilTheServerGivesThem) {
+  MakeInvite("t", 1, false, "", {{"zone", "sh1"}});
+  ASSERT_TRUE(Joined(Join("t", "web1", "k1", {{"zone", "mine"}, {"app", "db"}, {"rack", "7"}})));
+  EXPECT_EQ(HostNamed("web1").own_labels, (std::vector<std::string>{"app", "rack"}));
+  ASSERT_TRUE(Answered(LabelHosts{.caller = {},
+                                  .targets = "web1",
+                                  .hosts = {HostNamed("web1").id},
+                                  .set = {{"app", "db"}},
+                                  .remove = {}}));
+  Lead();
+  EXPECT_EQ(HostNamed("web1").own_labels, (std::vector<std::string>{"rack"}));
 }
 
 TEST_F(Joining, KnownNameWithAnotherKeyWaitsAlsoAcrossARestart) {
