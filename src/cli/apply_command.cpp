@@ -9,6 +9,7 @@
 #include "cli/document_files.hpp"
 #include "cli/local_files.hpp"
 #include "cli/persist.hpp"
+#include "cli/plan_text.hpp"
 #include "cli/text_diff.hpp"
 #include "cli/upload.hpp"
 
@@ -182,6 +183,7 @@ Result<int> Apply(const Context& context, const ApplyFlags& flags) {
     return FailProblems(answer.error().message);
   if (!answer) return Fail(answer.error());
   if (!context.PrintDocument(*answer)) PrintFates(*answer, flags.dry_run);
+  SayWarnings(context, *answer);
   return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/visible.hpp"
 #include "cli/output.hpp"
+#include "cli/terminal_text.hpp"
 
 namespace muster::cli {
 namespace {
@@ -41,6 +42,14 @@ std::string HindrancesText(const json::value& plan) {
   for (const auto& line : ListOf(plan, "hindrances"))
     if (line.is_string()) text += fmt::format("but: {}\n", VisibleLine(line.get_string()));
   return text;
+}
+
+void SayWarnings(const Context& context, const json::value& answer) {
+  for (const auto& line : ListOf(answer, "warnings")) {
+    if (!line.is_string()) continue;
+    const auto text = fmt::format("warning: {}", std::string_view(line.get_string()));
+    context.Say(context.terminal.stderr_tty ? ForTerminal(text, true) : text);
+  }
 }
 
 void SayLeftOut(const Context& context, const json::value& started) {

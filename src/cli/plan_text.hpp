@@ -13,6 +13,9 @@ namespace muster::cli {
 std::string SharesText(const boost::json::value& plan);
 std::string HindrancesText(const boost::json::value& plan);
 
+// What the server warns of in an answer, on stderr.
+void SayWarnings(const Context& context, const boost::json::value& answer);
+
 // Tells the person which hosts a run was started without.
 void SayLeftOut(const Context& context, const boost::json::value& started);
 

@@ -78,10 +78,13 @@ Result<int> Follow(const Context& context, ApiClient& api, const StartOptions& o
 
 Result<Started> StartRun(const Context& context, ApiClient& api, const json::value& body,
                          const StartOptions& options) {
+  bool warned = false;
   if (options.dry_run || (!options.yes && context.CanAsk())) {
     const auto plan = Persist(context, kPatience,
                               [&] { return api.Post("/runs", body, "", {{"dry_run", "true"}}); });
     if (!plan) return Fail(plan.error());
+    SayWarnings(context, *plan);
+    warned = true;
     if (options.dry_run) return Started{{}, PrintDryRun(context, *plan)};
     if (!Confirmed(context, "Run", *plan)) {
       context.Say("nothing was started");
@@ -95,11 +98,13 @@ Result<Started> StartRun(const Context& context, ApiClient& api, const json::val
   if (options.detach) {
     if (!context.PrintDocument(*started)) Write(stdout, id + "\n");
     SayLeftOut(context, *started);
+    if (!warned) SayWarnings(context, *started);
     return Started{std::move(*started), 0};
   }
   context.Say(fmt::format("run {} on {}", id,
                           Hosts(static_cast<std::uint64_t>(NumberOf(*started, "hosts")))));
   SayLeftOut(context, *started);
+  if (!warned) SayWarnings(context, *started);
   return Started{std::move(*started), {}};
 }
 

@@ -132,11 +132,14 @@ Result<int> Start(const Context& context, const StartFlags& flags) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
   const std::string path = fmt::format("/jobs/{}/start", Segment(flags.job));
+  bool warned = false;
   if (flags.dry_run || (!flags.yes && context.CanAsk())) {
     json::object dry = *body;
     dry["dry_run"] = true;
     const auto plan = Persist(context, kPatience, [&] { return api->Post(path, dry); });
     if (!plan) return Fail(plan.error());
+    SayWarnings(context, *plan);
+    warned = true;
     if (flags.dry_run) {
       if (!context.PrintDocument(*plan)) PrintPlan(*plan);
       return 0;
@@ -151,6 +154,7 @@ Result<int> Start(const Context& context, const StartFlags& flags) {
   if (!started) return Fail(started.error());
   const auto id = TextOf(*started, "id");
   SayLeftOut(context, *started);
+  if (!warned) SayWarnings(context, *started);
   if (flags.wait) {
     context.Say(fmt::format("run {} on {}", id,
                             Hosts(static_cast<std::uint64_t>(NumberOf(*started, "hosts")))));

@@ -207,6 +207,15 @@ std::vector<std::string> TargetExpression::Groups() const {
   return {groups.begin(), groups.end()};
 }
 
+std::vector<std::string> TargetExpression::LabelsUsed() const {
+  std::set<std::string> labels;
+  Walk(*root_, [&](const Node& node) {
+    if (node.kind == Node::Kind::kLabel || node.kind == Node::Kind::kRegex)
+      labels.insert(node.text);
+  });
+  return {labels.begin(), labels.end()};
+}
+
 std::vector<std::pair<std::string, std::string>> TargetExpression::Runs() const {
   std::set<std::pair<std::string, std::string>> runs;
   Walk(*root_, [&](const Node& node) {

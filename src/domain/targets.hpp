@@ -78,6 +78,8 @@ class TargetExpression {
 
   // Groups ("@db") and runs ("r12", "failed") it mentions, so a caller can look them up first.
   std::vector<std::string> Groups() const;
+  // Labels and facts it looks at, as they are written: "zone", "fact.os".
+  std::vector<std::string> LabelsUsed() const;
   std::vector<std::pair<std::string, std::string>> Runs() const;
 
   struct Node;  // defined in the source

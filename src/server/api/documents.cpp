@@ -8,8 +8,10 @@
 #include "server/api/apply_check.hpp"
 #include "server/api/apply_request.hpp"
 #include "server/api/caller.hpp"
+#include "server/api/job_book.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/run_request.hpp"
+#include "server/api/secret_warnings.hpp"
 #include "server/api/views.hpp"
 
 // Documents that people keep in files: applied, shown, deleted.
@@ -36,14 +38,17 @@ std::string_view Name(engine::DocumentFate fate) {
   return "";
 }
 
-json::object FatesView(const engine::DocumentsApplied& applied, bool dry_run) {
+json::object FatesView(const engine::DocumentsApplied& applied, bool dry_run,
+                       const std::vector<std::string>& warnings = {}) {
   json::array list;
   for (const auto& one : applied.documents)
     list.push_back({{"kind", one.kind},
                     {"name", one.name},
                     {"version", one.version},
                     {"result", Name(one.fate)}});
-  return {{"documents", std::move(list)}, {"dry_run", dry_run}};
+  json::object view{{"documents", std::move(list)}, {"dry_run", dry_run}};
+  AddWarnings(view, warnings);
+  return view;
 }
 
 void FailProblems(Call& call, std::vector<documents::Problem> problems) {
@@ -140,6 +145,34 @@ Result<> AddTriggers(Store& store, const std::vector<documents::Document>& puts,
   return {};
 }
 
+// Jobs with secrets whose hosts may choose themselves, and triggers of such jobs.
+std::vector<std::string> WarningsOf(Services& services,
+                                    const std::vector<documents::Document>& puts) {
+  std::vector<std::string> warnings;
+  JobBook book(services.store);
+  for (const auto& document : puts)
+    if (const auto* job = std::get_if<documents::JobDocument>(&document.body))
+      book.Set(job->name, *job);
+  const auto add = [&](std::string_view kind, const std::string& name, const std::string& job_name,
+                       const std::string& targets, const std::string& exclude) {
+    const auto plan = book.PlanOf(job_name, {}, JobBook::Missing::kAllowed);
+    if (!plan) return;
+    for (const auto& warning :
+         SecretWarnings(services, {.plan = *plan,
+                                   .targets = targets.empty() ? plan->targets : targets,
+                                   .exclude = exclude}))
+      warnings.push_back(fmt::format("{} {}: {}", kind, name, warning));
+  };
+  for (const auto& document : puts) {
+    if (const auto* job = std::get_if<documents::JobDocument>(&document.body))
+      add("job", job->name, job->name, job->targets, "");
+    if (const auto* trigger = std::get_if<documents::TriggerDocument>(&document.body))
+      add("trigger", trigger->name, trigger->spec.job, trigger->spec.targets,
+          trigger->spec.exclude);
+  }
+  return warnings;
+}
+
 void Apply(Services& services, const CallPtr& call) {
   const auto body = call->Body();
   if (!body) return call->Fail(body.error());
@@ -165,13 +198,16 @@ void Apply(Services& services, const CallPtr& call) {
     command.puts.push_back(std::make_shared<const Document>(KeptOf(document, *request)));
   if (const auto added = AddTriggers(services.store, reading.documents, command); !added)
     return call->Fail(added.error());
+  auto warnings = WarningsOf(services, reading.documents);
   if (request->dry_run) {
     const auto foreseen = Foresee(services.store, command);
-    return foreseen ? call->Json(200, FatesView(*foreseen, true)) : call->Fail(foreseen.error());
+    if (!foreseen) return call->Fail(foreseen.error());
+    return call->Json(200, FatesView(*foreseen, true, warnings));
   }
-  services.engine.Ask(std::move(command), [call](const Result<engine::Answer>& answer) {
+  services.engine.Ask(std::move(command), [call, warnings = std::move(warnings)](
+                                              const Result<engine::Answer>& answer) {
     if (!answer) return call->Fail(answer.error());
-    call->Json(200, FatesView(std::get<engine::DocumentsApplied>(*answer), false));
+    call->Json(200, FatesView(std::get<engine::DocumentsApplied>(*answer), false, warnings));
   });
 }
 

@@ -53,7 +53,7 @@ void PlacePushes(documents::JobDocument& job,
 }
 
 void JobBook::Set(const std::string& name, std::optional<documents::JobDocument> job) {
-  jobs_[name] = job ? std::make_unique<Job>(Job{std::move(*job), 0}) : nullptr;
+  jobs_[name] = job ? std::make_unique<Job>(Job{std::move(*job), 0, {}}) : nullptr;
 }
 
 Result<const JobBook::Job*> JobBook::Find(const std::string& name) {
@@ -66,7 +66,7 @@ Result<const JobBook::Job*> JobBook::Find(const std::string& name) {
   auto read = ReadKept(**kept);
   if (!read) return Fail(read.error());
   place = std::make_unique<Job>(
-      Job{std::get<documents::JobDocument>(std::move(read->body)), (*kept)->version});
+      Job{std::get<documents::JobDocument>(std::move(read->body)), (*kept)->version, (*kept)->by});
   return place.get();
 }
 
@@ -104,19 +104,37 @@ Result<std::shared_ptr<const RunSpec>> JobBook::Child(const std::string& name) {
 }
 
 Result<RunSpec> JobBook::PlanOf(const std::string& name,
-                                const std::vector<std::pair<std::string, std::string>>& params) {
+                                const std::vector<std::pair<std::string, std::string>>& params,
+                                Missing missing) {
   way_.clear();
   const auto job = Find(name);
   if (!job) return Fail(job.error());
   if (*job == nullptr)
     return Fail(ErrorCode::kNotFound, "there is no job '{}'; see 'muster get jobs'", name);
-  auto resolved = documents::ResolveParams((*job)->document, params);
+  Result<std::vector<Param>> resolved =
+      missing == Missing::kAllowed ? Result<std::vector<Param>>(DefaultsOf((*job)->document))
+                                   : documents::ResolveParams((*job)->document, params);
   if (!resolved) return Fail(resolved.error());
   auto spec = Pinned(**job);
   if (!spec) return spec;
   spec->params = std::move(*resolved);
   spec->targets = (*job)->document.targets;
   return spec;
+}
+
+std::set<std::string> JobBook::AuthorsOf(const std::string& name) const {
+  std::set<std::string> authors;
+  std::set<std::string> seen;
+  std::vector<std::string> open{name};
+  while (!open.empty()) {
+    const std::string at = std::move(open.back());
+    open.pop_back();
+    const auto found = jobs_.find(at);
+    if (!seen.insert(at).second || found == jobs_.end() || !found->second) continue;
+    if (!found->second->by.empty()) authors.insert(found->second->by);
+    for (const JobAction* action : JobsIn(found->second->document)) open.push_back(action->job);
+  }
+  return authors;
 }
 
 std::vector<const JobAction*> JobsIn(const documents::JobDocument& job) {

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,7 @@ class JobBook {
   struct Job {
     documents::JobDocument document;
     std::uint32_t version = 0;  // 0: not kept yet
+    std::string by = {};        // who applied it
   };
 
   explicit JobBook(Store& store) : store_(store) {}
@@ -40,10 +42,17 @@ class JobBook {
   // nullptr when there is none; lives as long as the book.
   Result<const Job*> Find(const std::string& name);
 
+  // Whether parameters that the job asks for may be left out, to look at a plan without starting
+  // it.
+  enum class Missing : std::uint8_t { kRefused, kAllowed };
   // The plan of a run of the job with these parameters and all the jobs it starts. kNotFound: there
   // is no such job. kInvalid: the parameters do not fit.
   Result<RunSpec> PlanOf(const std::string& name,
-                         const std::vector<std::pair<std::string, std::string>>& params);
+                         const std::vector<std::pair<std::string, std::string>>& params,
+                         Missing missing = Missing::kRefused);
+
+  // Who applied the job and those it starts, as they are now. Of jobs that PlanOf has read.
+  std::set<std::string> AuthorsOf(const std::string& name) const;
 
  private:
   Result<RunSpec> Pinned(const Job& job);

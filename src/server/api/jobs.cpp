@@ -9,6 +9,7 @@
 #include "server/api/job_book.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
+#include "server/api/secret_warnings.hpp"
 #include "server/api/shares.hpp"
 #include "server/api/starting.hpp"
 
@@ -52,8 +53,10 @@ Result<StartRequest> ReadRequest(const Call& call) {
   return request;
 }
 
-void AnswerDryRun(Services& services, Call& call, const RunSpec& spec, const Resolved& resolved) {
+void AnswerDryRun(Services& services, Call& call, const RunSpec& spec, const Resolved& resolved,
+                  const std::vector<std::string>& warnings) {
   json::object answer = HostsView(resolved);
+  AddWarnings(answer, warnings);
   const auto hosts = static_cast<std::uint32_t>(resolved.targets->size());
   json::array stages;
   for (const auto& stage : spec.stages) {
@@ -94,7 +97,13 @@ void StartJob(Services& services, const CallPtr& call) {
         CheckHosts(services, (*book.Find(spec->job))->document, resolved->targets->size());
     if (!fits) return call->Fail(422, "too_many_hosts", fits.error().message);
   }
-  if (request->dry_run) return AnswerDryRun(services, *call, *spec, *resolved);
+  std::vector<std::string> warnings;
+  if (spec && resolved)
+    warnings = SecretWarnings(services, {.plan = *spec,
+                                         .targets = spec->targets,
+                                         .exclude = request->exclude,
+                                         .hosts = resolved->targets.get()});
+  if (request->dry_run) return AnswerDryRun(services, *call, *spec, *resolved, warnings);
   engine::StartRun command{.caller = CallerOf(*call),
                            .key = key->key,
                            .body_sha256 = ToHex(crypto::Sha256(call->request().body)),
@@ -110,7 +119,7 @@ void StartJob(Services& services, const CallPtr& call) {
     command.names = FoldedNames(*resolved->targets);
     command.frozen = CountFrozen(services, *resolved->targets);
   }
-  AskToStart(services, call, std::move(command));
+  AskToStart(services, call, std::move(command), std::move(warnings));
 }
 
 }  // namespace

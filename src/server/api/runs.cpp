@@ -9,6 +9,7 @@
 #include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/run_request.hpp"
+#include "server/api/secret_warnings.hpp"
 #include "server/api/shares.hpp"
 #include "server/api/starting.hpp"
 #include "server/api/views.hpp"
@@ -37,8 +38,15 @@ void StartRun(Services& services, const CallPtr& call) {
                                  {.ignore_missing = request->ignore_missing});
   // A known key answers with its run, even when the hosts of then are gone now.
   if (!resolved && !key->known.value) return FailResolve(*call, resolved.error());
+  std::vector<std::string> warnings;
+  if (resolved)
+    warnings = SecretWarnings(services, {.plan = request->spec,
+                                         .targets = request->spec.targets,
+                                         .exclude = request->exclude,
+                                         .hosts = resolved->targets.get()});
   if (dry_run) {
     json::object answer = HostsView(*resolved);
+    AddWarnings(answer, warnings);
     answer["batches"] = BatchesView(request->spec.stages.front().batches,
                                     static_cast<std::uint32_t>(resolved->targets->size()));
     answer["shares"] = SharesView(services, *resolved->targets);
@@ -63,7 +71,8 @@ void StartRun(Services& services, const CallPtr& call) {
                        .reason = std::move(request->reason),
                        .during_freeze = request->during_freeze,
                        .include_maintenance = request->include_maintenance,
-                       .frozen = std::move(frozen)});
+                       .frozen = std::move(frozen)},
+      std::move(warnings));
 }
 
 Result<RunFilter> ReadRunFilter(Services& services, const Call& call) {

@@ -4,13 +4,15 @@
 
 #include "domain/host_ranges.hpp"
 #include "domain/trace_parent.hpp"
+#include "server/api/secret_warnings.hpp"
 
 namespace muster::server::api {
 namespace {
 
 namespace json = boost::json;
 
-void AnswerStarted(Services& services, Call& call, const engine::RunStarted& started) {
+void AnswerStarted(Services& services, Call& call, const engine::RunStarted& started,
+                   const std::vector<std::string>& warnings) {
   std::string_view state = Name(started.state);
   std::uint32_t hosts = started.hosts;
   if (started.repeated) {
@@ -23,6 +25,7 @@ void AnswerStarted(Services& services, Call& call, const engine::RunStarted& sta
   json::object view{
       {"id", id}, {"state", state}, {"hosts", hosts}, {"commit", started.commit.value}};
   if (!started.left_out.empty()) view["left_out"] = started.left_out;
+  AddWarnings(view, warnings);
   call.Json(201, std::move(view), {{"Location", "/api/v1/runs/" + id}});
 }
 
@@ -91,14 +94,17 @@ Result<> CheckHosts(Services& services, const documents::JobDocument& job, std::
   return {};
 }
 
-void AskToStart(Services& services, const CallPtr& call, engine::StartRun command) {
+void AskToStart(Services& services, const CallPtr& call, engine::StartRun command,
+                std::vector<std::string> warnings) {
   if (const auto parent = ParseTraceParent(net::FindHeader(call->request().headers, "traceparent")))
     command.trace_parent = FormatTraceParent(*parent);
-  services.engine.Ask(std::move(command), [&services, call](Result<engine::Answer> answer) {
+  services.engine.Ask(std::move(command), [&services, call, warnings = std::move(warnings)](
+                                              Result<engine::Answer> answer) {
     if (answer)
       if (const auto* closed = std::get_if<engine::GateClosed>(&*answer))
         return call->Fail(StatusOf(*closed), closed->gate, closed->reason);
-    if (answer) return AnswerStarted(services, *call, std::get<engine::RunStarted>(*answer));
+    if (answer)
+      return AnswerStarted(services, *call, std::get<engine::RunStarted>(*answer), warnings);
     if (answer.error().code == ErrorCode::kConflict)
       return call->Fail(422, "key_reused", answer.error().message);
     call->Fail(answer.error());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <boost/json/object.hpp>
 
@@ -28,7 +29,8 @@ boost::json::array BatchesView(const BatchPlan& plan, std::uint32_t hosts);
 // Whether so many hosts are within the job's envelope: more are a mistake.
 Result<> CheckHosts(Services& services, const documents::JobDocument& job, std::size_t hosts);
 
-// Asks the engine, and answers the call with what it says.
-void AskToStart(Services& services, const CallPtr& call, engine::StartRun command);
+// Asks the engine, and answers the call with what it says, and with the warnings.
+void AskToStart(Services& services, const CallPtr& call, engine::StartRun command,
+                std::vector<std::string> warnings = {});
 
 }  // namespace muster::server::api

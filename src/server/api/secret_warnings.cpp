@@ -1,0 +1,95 @@
+#include "server/api/secret_warnings.hpp"
+
+#include <algorithm>
+
+#include <boost/json.hpp>
+#include <fmt/ranges.h>
+
+#include "domain/host_ranges.hpp"
+#include "domain/plan_secrets.hpp"
+#include "domain/targets.hpp"
+#include "server/api/job_book.hpp"
+
+namespace muster::server::api {
+namespace {
+
+constexpr std::string_view kFactPrefix = "fact.";
+constexpr std::size_t kMostWarnedNames = 200;
+
+// What an expression looks at in hosts, also in the groups it names.
+void CollectLabels(Services& services, const std::string& text, std::set<std::string>& groups,
+                   std::set<std::string>& labels) {
+  if (text.empty()) return;
+  const auto expression = TargetExpression::Parse(text);
+  if (!expression) return;
+  for (auto& label : expression->LabelsUsed()) labels.insert(std::move(label));
+  for (const auto& name : expression->Groups()) {
+    if (!groups.insert(name).second) continue;
+    const auto kept = services.store.FindDocument("group", name, 0);
+    if (!kept || !*kept) continue;
+    const auto document = ReadKept(**kept);
+    if (!document) continue;
+    if (const auto* group = std::get_if<documents::GroupDocument>(&document->body))
+      CollectLabels(services, group->targets, groups, labels);
+  }
+}
+
+// Hosts that chose one of these labels themselves, and the labels they chose.
+void FindOwn(Services& services, const SecretTargets& about, const std::set<std::string>& used,
+             std::set<std::string>& labels, std::vector<std::string>& hosts) {
+  std::set<HostId> meant;
+  if (about.hosts != nullptr)
+    for (const auto& target : *about.hosts) meant.insert(target.host);
+  services.live.WithHosts([&](const std::vector<const Host*>& all, const auto&) {
+    for (const Host* host : all) {
+      if (host->state != HostState::kActive) continue;
+      if (about.hosts != nullptr && !meant.contains(host->id)) continue;
+      bool chose = false;
+      for (const auto& name : host->own_labels)
+        if (used.contains(name)) {
+          labels.insert(name);
+          chose = true;
+        }
+      if (chose) hosts.push_back(host->name);
+    }
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> SecretWarnings(Services& services, const SecretTargets& about) {
+  std::vector<std::string> warnings;
+  const auto secrets = SecretsIn(about.plan);
+  if (secrets.empty()) return warnings;
+  std::set<std::string> used;
+  std::set<std::string> groups;
+  CollectLabels(services, about.targets, groups, used);
+  CollectLabels(services, about.exclude, groups, used);
+  std::set<std::string> facts;
+  for (const auto& name : used)
+    if (name.starts_with(kFactPrefix)) facts.insert(name);
+  if (!facts.empty())
+    warnings.push_back(fmt::format(
+        "it gives secrets ({}) to hosts chosen by {}, which each host reports of itself: a host "
+        "decides whether it gets them; choose by names or by labels that the server gives",
+        fmt::join(secrets, ", "), fmt::join(facts, ", ")));
+  std::set<std::string> labels;
+  std::vector<std::string> hosts;
+  FindOwn(services, about, used, labels, hosts);
+  if (!labels.empty())
+    warnings.push_back(fmt::format(
+        "it gives secrets ({}) to hosts chosen by the label {}, which {} chose at their join; set "
+        "it with 'muster hosts label', or let hosts join with 'muster agents invite "
+        "--no-own-labels'",
+        fmt::join(secrets, ", "), fmt::join(labels, ", "), FoldHostNames(hosts, kMostWarnedNames)));
+  return warnings;
+}
+
+void AddWarnings(boost::json::object& answer, const std::vector<std::string>& warnings) {
+  if (warnings.empty()) return;
+  boost::json::array list;
+  for (const auto& warning : warnings) list.emplace_back(warning);
+  answer["warnings"] = std::move(list);
+}
+
+}  // namespace muster::server::api

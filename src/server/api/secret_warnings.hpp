@@ -1,0 +1,30 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include <boost/json/object.hpp>
+
+#include "domain/run.hpp"
+#include "server/api/services.hpp"
+
+// A run gives its secrets to every host it means. Where a host decides itself whether it is meant,
+// it decides whether it gets them.
+namespace muster::server::api {
+
+struct SecretTargets {
+  const RunSpec& plan;
+  const std::string& targets;  // expression; "" has nothing to say yet
+  const std::string& exclude;
+  const Targets* hosts = nullptr;  // what it means now; nullptr: not asked, any host counts
+};
+
+// Sentences for people: the plan uses secrets, and its hosts are chosen by facts, or by labels that
+// hosts chose themselves at their join. None when all is well, or the expression cannot be read.
+std::vector<std::string> SecretWarnings(Services& services, const SecretTargets& about);
+
+// Adds `warnings` to an answer, when there are some.
+void AddWarnings(boost::json::object& answer, const std::vector<std::string>& warnings);
+
+}  // namespace muster::server::api
