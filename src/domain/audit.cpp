@@ -3,40 +3,11 @@
 #include <algorithm>
 #include <vector>
 
-#include <openssl/evp.h>
-
-#include "base/result.hpp"
 #include "base/text.hpp"
+#include "domain/canonical.hpp"
 
 namespace muster {
 namespace {
-
-// Every part behind its length, so that no two different lists of parts give the same bytes.
-class Canonical {
- public:
-  explicit Canonical(std::string_view form) { Text(form); }
-
-  Canonical& Number(std::uint64_t number) {
-    for (int shift = 0; shift < 64; shift += 8)
-      bytes_.push_back(static_cast<char>(number >> shift & 0xff));
-    return *this;
-  }
-  Canonical& Text(std::string_view text) {
-    Number(text.size());
-    bytes_ += text;
-    return *this;
-  }
-  std::string Sha256() const {
-    std::string digest(32, '\0');
-    MUSTER_CHECK(EVP_Digest(bytes_.data(), bytes_.size(),
-                            reinterpret_cast<unsigned char*>(digest.data()), nullptr, EVP_sha256(),
-                            nullptr) == 1);
-    return digest;
-  }
-
- private:
-  std::string bytes_;
-};
 
 bool IsPlain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -64,6 +35,44 @@ std::string Cut(std::string text, std::size_t most) {
   }
   if (IsUtf8(text)) return text;
   return "(not text; see its hash)";
+}
+
+std::string WordsText(std::string text, const std::vector<std::string>& words, std::size_t most) {
+  for (const auto& word : words) {
+    text += (text.empty() ? "" : " ") + Quoted(word);
+    if (text.size() > most) break;
+  }
+  return text;
+}
+
+// "push a.conf (sha256 …), b.conf (sha256 …) to /etc/app/ owner root mode 0644".
+std::string PushText(const FilePush& push, std::size_t most) {
+  std::string to = " to " + Quoted(push.to);
+  if (!push.owner.empty()) to += " owner " + Quoted(push.owner);
+  if (push.mode) to += fmt::format(" mode {:04o}", *push.mode);
+  const std::size_t room = most > to.size() ? most - to.size() : 0;
+  std::string files;
+  for (const auto& file : push.files) {
+    if (file.folder) continue;
+    const std::string& name = file.path.empty() ? push.name : file.path;
+    files += fmt::format("{} {} (sha256 {})", files.empty() ? "" : ",", Quoted(name),
+                         ToHex(file.sha256));
+    if (files.size() > room) break;
+  }
+  if (push.files.empty())
+    files = fmt::format(" {} bytes of text (sha256 {})", push.content.size(),
+                        ToHex(Sha256Of(push.content)));
+  return "push" + Cut(std::move(files), room) + to;
+}
+
+void AddPush(Canonical& bytes, const FilePush& push) {
+  bytes.Number(push.files.size());
+  for (const auto& file : push.files) {
+    bytes.Text(file.path).Text(file.sha256).Number(file.size).Number(file.mode);
+    bytes.Number(file.folder ? 1 : 0);
+  }
+  bytes.Number(push.tree ? 1 : 0).Text(push.content).Text(push.to).Text(push.name);
+  bytes.Number(push.mode ? *push.mode + std::uint64_t{1} : 0).Text(push.owner);
 }
 
 }  // namespace
@@ -111,27 +120,29 @@ bool AuditWalk::EndsWith(const AuditEntry* next, const AuditHead& head) {
 }
 
 std::string AuditText(const Command& command, std::size_t most) {
+  if (command.push) return Cut(PushText(*command.push, most), most);
+  if (command.pull) return Cut(WordsText("pull", command.pull->paths, most), most);
+  if (command.reboot) return Cut(WordsText("reboot", command.reboot->argv, most), most);
   if (command.argv.empty()) return Cut(command.script, most);
-  std::string text;
-  for (const auto& word : command.argv) {
-    text += (text.empty() ? "" : " ") + Quoted(word);
-    if (text.size() > most) break;
-  }
-  return Cut(std::move(text), most);
+  return Cut(WordsText("", command.argv, most), most);
 }
 
 std::string CommandHash(const Command& command) {
-  Canonical bytes("muster.command.1");
-  const auto texts = [&bytes](const std::vector<std::string>& list) {
-    bytes.Number(list.size());
-    for (const auto& text : list) bytes.Text(text);
-  };
-  texts(command.argv);
-  bytes.Text(command.script).Text(command.interpreter);
-  texts(command.args);
+  const bool plain = command.IsProcess() && command.secrets.empty();
+  Canonical bytes(plain ? "muster.command.1" : "muster.command.2");
+  bytes.Texts(command.argv).Text(command.script).Text(command.interpreter).Texts(command.args);
   bytes.Text(command.stdin_data).Number(command.env.size());
   for (const auto& [name, value] : command.env) bytes.Text(name).Text(value);
   bytes.Text(command.user).Text(command.folder);
+  if (plain) return bytes.Sha256();
+  bytes.Number(command.secrets.size());
+  for (const auto& use : command.secrets) bytes.Text(use.variable).Text(use.secret);
+  bytes.Number(command.push ? 1 : 0);
+  if (command.push) AddPush(bytes, *command.push);
+  bytes.Number(command.pull ? 1 : 0);
+  if (command.pull) bytes.Texts(command.pull->paths).Number(command.pull->max_bytes);
+  bytes.Number(command.reboot ? 1 : 0);
+  if (command.reboot) bytes.Texts(command.reboot->argv);
   return bytes.Sha256();
 }
 

@@ -21,12 +21,12 @@ inline constexpr std::size_t kMostAuditNames = 4000;
 struct AuditEntry {
   std::uint64_t number = 0;  // grows by one with each
   WallTime at;
-  std::string actor;    // name of the token
-  std::string address;  // where the call came from
-  std::string client;   // what the caller said of its program: "muster/0.1.0 alice@desk"
-  std::string act;      // "run.start", "run.stop", "agent.join", "token.create", …
-  std::string object;   // "r12", "host web1", "token alice"
-  std::string detail;
+  std::string actor;           // name of the token
+  std::string address;         // where the call came from
+  std::string client;          // what the caller said of its program: "muster/0.1.0 alice@desk"
+  std::string act;             // "run.start", "run.stop", "agent.join", "token.create", …
+  std::string object;          // "r12", "host web1", "token alice"
+  std::string detail;          // a sentence, and behind it what audit_facts.hpp says
   std::string reason;          // why, in the caller's words
   RunId run;                   // the run it is about, if it is about one
   std::uint32_t hosts = 0;     // how many it touches
@@ -81,10 +81,13 @@ class AuditWalk {
 };
 
 // What a command executes, as a person would type it: the script as it is, else the words, quoted
-// where a shell would need it. Cut after `most` bytes with "…"; valid UTF-8 in any case.
+// where a shell would need it; of files which, with their hashes, and where to. Cut after `most`
+// bytes with "…"; valid UTF-8 in any case.
 std::string AuditText(const Command& command, std::size_t most = 4096);
 
-// SHA-256 over everything that decides what the command does, environment and stdin included.
+// SHA-256 over everything that decides what the command does: environment and stdin, the files of a
+// push, the paths of a pull, the names of its secrets. A command that only executes something and
+// uses no secret has the hash it always had.
 std::string CommandHash(const Command& command);
 
 }  // namespace muster
