@@ -10,6 +10,7 @@ namespace muster::cli {
 namespace {
 
 constexpr std::size_t kMostScriptLines = 10;
+constexpr std::size_t kMostStageLines = 10;
 
 // What was executed: all of it when the answer carries the run's own copy.
 std::string Executed(const boost::json::value& entry) {
@@ -35,6 +36,54 @@ std::string Part(std::string_view what, const std::string& text) {
   return text.empty() ? "" : fmt::format("    {}{}\n", what, text);
 }
 
+std::string Joined(const boost::json::value& facts, std::string_view name) {
+  std::string text;
+  for (const auto& item : ListOf(facts, name))
+    if (item.is_string())
+      text += fmt::format("{}{}", text.empty() ? "" : ", ", std::string_view(item.get_string()));
+  return text;
+}
+
+std::string StageLine(const boost::json::value& stage, bool whole) {
+  std::string line = fmt::format("stage {}: {}", TextOf(stage, "name"), TextOf(stage, "action"));
+  if (const auto text = TextOf(stage, "text"); !text.empty())
+    line += " " + text.substr(0, whole ? text.size() : text.find('\n'));
+  if (const auto user = TextOf(stage, "user"); !user.empty()) line += " as " + user;
+  if (const auto env = Joined(stage, "env"); !env.empty()) line += " with " + env;
+  if (const auto sha256 = TextOf(stage, "sha256"); whole && !sha256.empty())
+    line += " sha256 " + sha256;
+  return line;
+}
+
+// The job, its parameters and stages, and under which approvals.
+std::string FactsText(const boost::json::value& entry, bool whole) {
+  const auto& facts = FieldOf(entry, "facts");
+  std::string text;
+  if (const auto job = TextOf(facts, "job"); !job.empty())
+    text += Part("job ", fmt::format("{} version {}", job, NumberOf(facts, "version")));
+  if (const auto& params = FieldOf(facts, "params"); params.is_object())
+    for (const auto& item : params.get_object())
+      text += Part("param ", fmt::format("{}={}", std::string_view(item.key()),
+                                         TextOf(params, std::string_view(item.key()))));
+  std::size_t shown = 0;
+  const auto stages = ListOf(facts, "stages");
+  const bool only = stages.size() == 1;
+  for (const auto& stage : stages) {
+    if (!whole && shown++ == kMostStageLines) {
+      text += fmt::format("    … (muster audit show {})\n", NumberOf(entry, "number"));
+      break;
+    }
+    if (whole || !only || !TextOf(stage, "user").empty() || !Joined(stage, "env").empty())
+      text += Part("", StageLine(stage, whole));
+  }
+  text += Part("secrets ", Joined(facts, "secrets"));
+  text += Part("approvals ", Joined(facts, "approvals"));
+  text += Part("started by ", Joined(facts, "starters"));
+  if (whole) text += Part("title ", TextOf(facts, "title"));
+  if (whole) text += Part("plan sha256 ", TextOf(facts, "plan_sha256"));
+  return text;
+}
+
 }  // namespace
 
 std::string AuditEntryText(const boost::json::value& entry, bool whole) {
@@ -45,7 +94,9 @@ std::string AuditEntryText(const boost::json::value& entry, bool whole) {
     text += fmt::format("    on {}: {}\n", Hosts(static_cast<std::uint64_t>(hosts)),
                         LineOf(entry, "names"));
   const auto script = Script(entry, whole);
-  text += script.empty() ? Part("", LineOf(entry, "detail")) : script;
+  text += script;
+  text += Part("", LineOf(entry, "detail"));
+  text += FactsText(entry, whole);
   text += Part("because ", LineOf(entry, "reason"));
   text += fmt::format("    from {}", LineOf(entry, "address"));
   const auto client = LineOf(entry, "client");

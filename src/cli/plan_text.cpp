@@ -47,8 +47,7 @@ std::string HindrancesText(const json::value& plan) {
 void SayWarnings(const Context& context, const json::value& answer) {
   for (const auto& line : ListOf(answer, "warnings")) {
     if (!line.is_string()) continue;
-    const auto text = fmt::format("warning: {}", std::string_view(line.get_string()));
-    context.Say(context.terminal.stderr_tty ? ForTerminal(text, true) : text);
+    context.Say(fmt::format("warning: {}", std::string_view(line.get_string())));
   }
 }
 

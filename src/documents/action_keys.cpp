@@ -190,7 +190,9 @@ const Shape& ApproveShape() {
       {{"message", Template(Place::kStage), "What the person is asked. Template."},
        {"by", OneOrList(Text(Form::kText)),
         "Roles or names of tokens that may answer; else every operator."},
-       {"not", Choice({"starter"}), "`starter`: not by whoever started the run."},
+       {"not", Choice({"starter"}),
+        "`starter`: not by those who started, retried or changed the run, or wrote what its "
+        "trigger started."},
        {"timeout", TimeAboveZero(), "Then it counts as rejected. Default `24h`."}}};
   return shape;
 }

@@ -207,6 +207,10 @@ struct Run {
   RunState state = RunState::kCreated;
   std::uint32_t pass = 1;
   std::string by;  // who started it
+  // Who else caused what it does now: who retried or changed it, and the authors of what a trigger
+  // started or a retry brought. No two are equal.
+  std::vector<std::string> starters = {};
+  std::uint32_t plan_pass = 1;  // its plan holds since this pass
   RunSpec spec;
   std::uint32_t hosts = 0;  // number of targets
   WallTime created;

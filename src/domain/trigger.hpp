@@ -162,6 +162,7 @@ struct Trigger {
   TriggerSpec spec;
   std::uint32_t version = 0;  // of the document
   std::string hash;           // of the document; "" in rows from before it was kept
+  std::string by;             // who applied this version; "" likewise
   WallTime applied;           // first; where `every` counts from without a start
   bool dropped = false;       // its document was deleted; the mark stays
 

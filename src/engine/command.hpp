@@ -181,6 +181,7 @@ struct SlotPlan {
   std::shared_ptr<const Targets> targets;
   std::string names = {};
   FrozenHosts frozen = {};
+  std::vector<std::string> authors = {};  // who applied the job, those it starts, and the trigger
 };
 // The answer to PrepareSlot. Of errors, kInvalid, kNotFound and kDenied are for good: the trigger
 // starts nothing more until somebody mends it. kConflict is about this slot alone. All others pass:
@@ -283,6 +284,7 @@ struct RetryRun {
   bool from_start = false;                   // with the first
   bool all_hosts = false;                    // also those that came through, or dropped out earlier
   std::shared_ptr<const RunSpec> plan = {};  // the corrected one
+  std::vector<std::string> authors = {};     // who applied it, and the jobs it starts
   ReadAt<std::optional<Snapshot::OpenRun>> known;  // looked up just before, when it is not open
   std::string reason = {};
   bool during_freeze = false;

@@ -74,6 +74,7 @@ struct PrepareSlot {
   std::uint64_t act = 0;
   std::shared_ptr<const TriggerSpec> spec;
   std::map<std::string, std::string> data;  // that its runs carry on
+  bool find_author = false;                 // of the trigger: its row does not say
 };
 // Triggers come near: somebody is to read them (Store::DueTriggers) and to answer with
 // TakeTriggers. Asked again when the answer does not come.

@@ -122,6 +122,8 @@ struct OpenRun {
   // Ended visits of this pass, the last of each stage: what `hosts: touched` of a branch and a
   // retry look at.
   std::map<std::uint32_t, StageVisit> ended;
+  // Hosts that were let into each stage since the run has its plan.
+  std::map<std::uint32_t, Ordinals> entered;
   bool restored = false;  // open in the backup this store came from: nothing of it is sent any
                           // more, and what may have been sent meanwhile is lost unless its host
                           // knows better

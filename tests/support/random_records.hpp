@@ -242,6 +242,8 @@ class RandomRecords : public RandomValues {
     run.trigger = Text();
     run.slot = Time();
     run.trace_parent = Text();
+    run.starters = Texts();
+    run.plan_pass = 1 + Small(5);
     return run;
   }
   TriggerSpec SomeTriggerSpec() {
@@ -294,6 +296,7 @@ class RandomRecords : public RandomValues {
     trigger.spec = SomeTriggerSpec();
     trigger.version = Small();
     trigger.hash = Text();
+    trigger.by = Text();
     trigger.applied = Time();
     trigger.mark = Time();
     trigger.next = Time();
@@ -347,7 +350,11 @@ class RandomRecords : public RandomValues {
             .maintenance = Coin()
                                ? std::optional(Maintenance{
                                      .until = Time(), .reason = Text(), .by = Text(), .at = Time()})
-                               : std::nullopt};
+                               : std::nullopt,
+            .own_labels = Texts(),
+            .invite = Text(),
+            .certified = Time(),
+            .certificates = Small()};
   }
   Freeze SomeFreeze() {
     return {.id = 1 + Number(1000),
@@ -368,7 +375,8 @@ class RandomRecords : public RandomValues {
             .created_by = Text(),
             .created = Time(),
             .names = Text(),
-            .server = Coin()};
+            .server = Coin(),
+            .no_own_labels = Coin()};
   }
   PendingJoin SomePending() {
     return {.name = Text(),
@@ -421,7 +429,8 @@ inline bool SameRow(const Run& a, const Run& b) {
          a.pause == b.pause && a.outcome == b.outcome && a.closing == b.closing &&
          a.used == b.used && a.ticking == b.ticking && a.overrides == b.overrides &&
          a.skips == b.skips && a.parent == b.parent && a.parent_visit == b.parent_visit &&
-         a.trigger == b.trigger && a.slot == b.slot && a.trace_parent == b.trace_parent;
+         a.trigger == b.trigger && a.slot == b.slot && a.trace_parent == b.trace_parent &&
+         a.starters == b.starters && a.plan_pass == b.plan_pass;
 }
 
 inline bool SameRun(const Run& a, const Run& b) {

@@ -71,6 +71,8 @@ void PutFlow(const Run& run, wire::Run* out) {
   out->set_trigger(run.trigger);
   out->set_slot_ms(run.slot.ms);
   out->set_trace_parent(run.trace_parent);
+  for (const auto& name : run.starters) out->add_starters(name);
+  out->set_plan_pass(run.plan_pass);
 }
 
 Result<> TakeFlow(const wire::Run& in, Run* run) {
@@ -94,6 +96,8 @@ Result<> TakeFlow(const wire::Run& in, Run* run) {
   run->trigger = in.trigger();
   run->slot = {in.slot_ms()};
   run->trace_parent = in.trace_parent();
+  run->starters.assign(in.starters().begin(), in.starters().end());
+  run->plan_pass = std::max(1U, in.plan_pass());
   return {};
 }
 

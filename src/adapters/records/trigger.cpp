@@ -174,6 +174,7 @@ std::string EncodeTrigger(const Trigger& trigger) {
   PutSpec(trigger.spec, out.mutable_spec());
   out.set_version(trigger.version);
   out.set_hash(trigger.hash);
+  out.set_by(trigger.by);
   out.set_applied_ms(trigger.applied.ms);
   out.set_mark_ms(trigger.mark.ms);
   out.set_next_ms(trigger.next.ms);
@@ -205,6 +206,7 @@ Result<Trigger> DecodeTrigger(std::string_view blob) {
   if (auto taken = TakeWork(in, &trigger); !taken) return Fail(taken.error());
   trigger.version = in.version();
   trigger.hash = in.hash();
+  trigger.by = in.by();
   trigger.applied = {in.applied_ms()};
   trigger.mark = {in.mark_ms()};
   trigger.next = {in.next_ms()};

@@ -1,5 +1,6 @@
 #include "engine/documents/apply.hpp"
 
+#include "domain/audit_facts.hpp"
 #include "engine/triggers/applying.hpp"
 
 namespace muster::engine {
@@ -10,7 +11,9 @@ void AuditDocument(Turn& turn, const Caller& caller, const std::string& reason,
   AuditEntry entry;
   entry.act = fmt::format("{}.{}", head.kind, verb);
   entry.object = fmt::format("{} {}", head.kind, head.name);
-  entry.detail = fmt::format("version {}", head.version);
+  AuditFacts facts;
+  facts.content_sha256 = head.hash;
+  entry.detail = DetailWith(fmt::format("version {}", head.version), facts);
   entry.reason = reason;
   turn.Audit(caller, std::move(entry));
 }

@@ -146,6 +146,7 @@ bool OpenStage(Turn& turn, OpenRun& run, std::uint32_t stage, const Opening& ope
   OpenVisit& visit = run.visits[id];
   visit.record = std::move(record);
   visit.hosts = visit.record.hosts.List();
+  run.entered[stage] = Union(run.entered[stage], visit.record.hosts);
   KeepRun(turn, run);
   turn.Wake(run);
   if (!skipped) {

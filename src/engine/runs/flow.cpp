@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "domain/approvals.hpp"
 #include "engine/limiter/limiter.hpp"
 #include "engine/notices/notices.hpp"
 #include "engine/runs/budget.hpp"
@@ -189,18 +190,42 @@ void SumUp(const OpenRun& run, OpenVisit& visit, bool skipped) {
   }
 }
 
+// Whether the inner stage a batch stands at was cut short or refused before it did anything on
+// hosts: an approval that was not given, a wait, a request. Its hosts have not come through it.
+bool WasCutShort(const OpenRun& run, const StageVisit& sequence, std::uint32_t inner) {
+  const auto last = run.ended.find(inner);
+  return last != run.ended.end() && last->second.parent == sequence.visit &&
+         !WentWell(last->second.state) && last->second.counts.Total() == 0 &&
+         !WorksOnHosts(run.run.spec.stages[inner]);
+}
+
+bool AsksFrom(const RunSpec& spec, const std::vector<std::uint32_t>& inner, std::size_t next) {
+  for (; next < inner.size(); ++next)
+    if (!ApprovalsIn(spec, inner[next]).empty()) return true;
+  return false;
+}
+
+// Which hosts of a batch that is left in the middle of its inner stages drop out of it.
+enum class Unfinished : std::uint8_t {
+  kAll,
+  kUnapproved,  // only those that have an approval before them
+};
+
 // A batch was left in the middle of its inner stages: each of its hosts that is still ok would go
 // on with the next one, or where it begins.
-void DropUnfinished(OpenRun& run, OpenVisit& sequence) {
+void DropUnfinished(OpenRun& run, OpenVisit& sequence, Unfinished which) {
   StageVisit& record = sequence.record;
   const auto inner = InnerOf(run.run.spec, record.stage);
+  if (record.inner >= inner.size()) return;
+  const bool cut = WasCutShort(run, record, inner[record.inner]);
   for (std::uint32_t i = record.batch_begin; i < record.batch_end; ++i) {
     const std::uint32_t ordinal = sequence.hosts[i];
     if (record.batch_dropped.Contains(ordinal)) continue;
-    std::size_t next = record.inner + std::size_t{1};
+    std::size_t next = record.inner + std::size_t{cut ? 0U : 1U};
     for (std::size_t k = 0; k < record.begins.size(); ++k)
       if (record.begins[k].Contains(ordinal)) next = std::max(next, k + 1);
     if (next >= inner.size()) continue;  // it is through
+    if (which == Unfinished::kUnapproved && !AsksFrom(run.run.spec, inner, next)) continue;
     run.hosts[ordinal].dropped_at = inner[next];
     record.batch_dropped.Insert(ordinal);
   }
@@ -352,6 +377,11 @@ void EndVisit(Turn& turn, OpenRun& run, Visit id, StageState state, std::string 
   if (found == run.visits.end()) return;
   OpenVisit visit = std::move(found->second);
   run.visits.erase(found);
+  // Hosts that wait for an approval of their batch have not come through: later stages are not for
+  // them, and a retry asks again.
+  if (!WentWell(state) && visit.record.phase == VisitPhase::kWork &&
+      std::holds_alternative<SequenceAction>(run.SpecOf(visit).action))
+    DropUnfinished(run, visit, Unfinished::kUnapproved);
   SumUp(run, visit, state == StageState::kSkipped);
   SettleHosts(run, visit);
   StageVisit& record = visit.record;
@@ -378,7 +408,7 @@ void EndCancelled(Turn& turn, OpenRun& run, Visit id) {
   StageVisit& record = visit.record;
   if (std::holds_alternative<SequenceAction>(run.SpecOf(visit).action) &&
       record.phase == VisitPhase::kWork)
-    DropUnfinished(run, visit);
+    DropUnfinished(run, visit, Unfinished::kAll);
   SumUp(run, visit, false);
   SettleHosts(run, visit);
   record.state = StageState::kCancelled;

@@ -134,6 +134,8 @@ void Replay(OpenRun& open, const std::vector<StageVisit>& visits, std::vector<Ta
       return std::pair(task.key.ordinal, task.key.attempt);
     });
     ForgetReported(open, visit);
+    if (visit.pass >= open.run.plan_pass)
+      open.entered[visit.stage] = Union(open.entered[visit.stage], visit.hosts);
     if (IsFinal(visit.state))
       ReplayEnded(open, visit, of_visit);
     else

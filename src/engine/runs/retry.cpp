@@ -1,9 +1,11 @@
 #include <algorithm>
 
+#include "domain/audit_facts.hpp"
 #include "domain/host_ranges.hpp"
 #include "domain/no_such_run.hpp"
 #include "engine/limiter/freezes.hpp"
 #include "engine/limiter/limiter.hpp"
+#include "engine/runs/approvals.hpp"
 #include "engine/runs/entering.hpp"
 #include "engine/runs/flow.hpp"
 #include "engine/runs/replay.hpp"
@@ -25,7 +27,15 @@ bool IsMain(const StageSpec& stage) { return !stage.parent && stage.section == S
 struct Beginning {
   std::uint32_t stage = 0;
   Entry entry;
+  PlanApprovals around = {};  // approvals that it leaves out
 };
+
+Ordinals OkHosts(const OpenRun& run) {
+  Ordinals hosts;
+  for (std::uint32_t i = 0; i < run.hosts.size(); ++i)
+    if (run.hosts[i].Ok()) hosts.Insert(i);
+  return hosts;
+}
 
 Result<std::uint32_t> StageNamed(const RunSpec& plan, const std::string& name) {
   const auto found = std::ranges::find(plan.stages, name, &StageSpec::name);
@@ -147,8 +157,33 @@ Result<> TakePlan(Turn& turn, OpenRun& run, const RunSpec& plan, Beginning& begi
   for (auto& host : run.hosts) host.dropped_at = HostFlow::kNowhere;
   beginning.stage = *stage;
   run.run.overrides.clear();
+  run.run.plan_pass = run.run.pass + 1;
+  run.entered.clear();
   turn.Put(PutPlan{run.run.id, std::make_shared<const RunSpec>(run.run.spec)});
   return {};
+}
+
+// What the pass would leave out needs the right to approve it. Those who wrote another plan are
+// among those who cause what it does.
+Result<> CheckApprovals(const State& state, const OpenRun& run, const RetryRun& command,
+                        Beginning& beginning) {
+  const std::string& name = run.run.spec.stages[beginning.stage].name;
+  PassBeginning at{.stage = beginning.stage,
+                   .hosts = beginning.entry.hosts ? *beginning.entry.hosts : OkHosts(run),
+                   .plan = command.plan.get(),
+                   .inside = std::ranges::any_of(beginning.entry.begins,
+                                                 [](const Ordinals& set) { return !set.Empty(); })};
+  std::vector<std::string> starters = StartersOf(state, run);
+  if (command.plan) {
+    const auto stage = StageNamed(*command.plan, name);
+    if (!stage) return {};  // TakePlan says so
+    at.stage = *stage;
+    starters.insert(starters.end(), command.authors.begin(), command.authors.end());
+  }
+  beginning.around = LeftOutByBeginning(run, at);
+  return CheckGoingAround(state, starters, beginning.around, command.caller,
+                          fmt::format("a retry from stage '{}'{}", name,
+                                      command.plan ? " with another version of the job" : ""));
 }
 
 // What is open in a paused run ends with its pass.
@@ -190,14 +225,21 @@ void OpenPass(Turn& turn, OpenRun& run, const Beginning& beginning) {
   }
   StageVisit first;
   first.stage = beginning.stage;
-  if (beginning.entry.hosts)
-    first.hosts = *beginning.entry.hosts;
-  else
-    for (std::uint32_t i = 0; i < run.hosts.size(); ++i)
-      if (run.hosts[i].Ok()) first.hosts.Insert(i);
+  first.hosts = beginning.entry.hosts ? *beginning.entry.hosts : OkHosts(run);
   BeginPass(run, first);
   run.ended.clear();
   Enter(turn, run, beginning.stage, beginning.entry);
+}
+
+AuditFacts RetryFacts(const State& state, const OpenRun& run, const Beginning& beginning) {
+  AuditFacts facts = FactsOf(run.run.spec);
+  facts.approvals.clear();
+  for (const auto& approval : beginning.around) facts.approvals.push_back(approval.name);
+  facts.starters = StartersOf(state, run);
+  facts.stage = run.run.spec.stages[beginning.stage].name;
+  facts.batch = beginning.entry.batch > 0 ? beginning.entry.batch + 1 : 0;
+  facts.pass = run.run.pass;
+  return facts;
 }
 
 void AuditRetry(Turn& turn, const RetryRun& command, const OpenRun& run,
@@ -205,13 +247,16 @@ void AuditRetry(Turn& turn, const RetryRun& command, const OpenRun& run,
   AuditEntry entry;
   entry.act = "run.retry";
   entry.object = FormatRunId(run.run.id);
-  entry.detail = fmt::format(
+  std::string detail = fmt::format(
       "pass {} from stage {}{}", run.run.pass, run.run.spec.stages[beginning.stage].name,
       command.plan ? fmt::format(", job version {}", command.plan->version) : "");
-  entry.detail += DespiteFreeze(turn, {.origin = Origin::kPerson,
-                                       .during_freeze = command.during_freeze,
-                                       .job = run.run.spec.job,
-                                       .frozen = command.frozen});
+  if (!beginning.around.empty())
+    detail += ", goes around the approval " + NamesOf(beginning.around);
+  detail += DespiteFreeze(turn, {.origin = Origin::kPerson,
+                                 .during_freeze = command.during_freeze,
+                                 .job = run.run.spec.job,
+                                 .frozen = command.frozen});
+  entry.detail = DetailWith(std::move(detail), RetryFacts(turn.state, run, beginning));
   entry.reason = command.reason;
   entry.run = run.run.id;
   std::vector<std::string> names;
@@ -294,7 +339,8 @@ void Decide(Turn& turn, const RetryRun& command) {
   EndPass(turn, made);
   auto beginning = FindBeginning(made, command);
   Result<> fits;
-  if (beginning && command.plan) fits = TakePlan(turn, made, *command.plan, *beginning);
+  if (beginning) fits = CheckApprovals(turn.state, made, command, *beginning);
+  if (beginning && fits && command.plan) fits = TakePlan(turn, made, *command.plan, *beginning);
   if (!beginning || !fits) {
     turn.changes.erase(turn.changes.begin() + static_cast<std::ptrdiff_t>(changes_before),
                        turn.changes.end());
@@ -305,6 +351,9 @@ void Decide(Turn& turn, const RetryRun& command) {
   OpenRun& run = turn.state.runs.insert_or_assign(command.run, std::move(made)).first->second;
   if (!run.run.trigger.empty()) turn.state.triggers.runs[run.run.trigger].insert(command.run);
   run.working = false;
+  AddStarter(turn, run, command.caller.name);
+  if (command.plan)
+    for (const auto& author : command.authors) AddStarter(turn, run, author);
   OpenPass(turn, run, *beginning);
   AuditRetry(turn, command, run, *beginning);
   KeepRun(turn, run);

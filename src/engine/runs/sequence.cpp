@@ -136,6 +136,15 @@ void OpenSequence(Turn& turn, OpenRun& run, OpenVisit& sequence, const Entry& en
   record.batch_begin = 0;
   record.batch_end = std::min(hosts, size);
   record.begins = entry.begins;
+  const auto& approve = run.SpecOf(sequence).between_approve;
+  if (approve && entry.batch > 0 && entry.batch_hosts == 0) {
+    // The batch before it is through, and this one was not approved yet.
+    record.batch = entry.batch - 1;
+    record.batch_end = 0;
+    record.phase = VisitPhase::kApprove;
+    TellBatch(turn, run, sequence);
+    return AskPerson(turn, run, sequence, *approve);
+  }
   StartBatch(turn, run, sequence);
 }
 

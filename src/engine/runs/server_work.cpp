@@ -7,6 +7,7 @@
 #include "domain/channel.hpp"
 #include "domain/template.hpp"
 #include "engine/notices/notices.hpp"
+#include "engine/runs/approvals.hpp"
 #include "engine/runs/conditions.hpp"
 #include "engine/runs/entering.hpp"
 #include "engine/runs/flow.hpp"
@@ -133,7 +134,8 @@ void StartChild(Turn& turn, OpenRun& run, OpenVisit& visit, const JobAction& job
                                           .spec = std::move(*spec),
                                           .targets = std::move(targets),
                                           .parent = run.run.id,
-                                          .parent_visit = visit.record.visit});
+                                          .parent_visit = visit.record.visit,
+                                          .starters = StartersOf(turn.state, run)});
   visit.record.child = child.run.id;
   visit.record.touched = visit.record.hosts;
   if (!job.wait) visit.ends_as = StageState::kSucceeded;

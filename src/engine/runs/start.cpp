@@ -1,5 +1,8 @@
 #include "engine/runs/start.hpp"
 
+#include <algorithm>
+
+#include "domain/audit_facts.hpp"
 #include "domain/host_ranges.hpp"
 #include "engine/hosts/maintenance.hpp"
 #include "engine/keeping/gates.hpp"
@@ -44,13 +47,15 @@ void AuditStart(Turn& turn, const StartRun& command, const Run& run, const Targe
   AuditEntry entry;
   entry.act = kActRunStart;
   entry.object = FormatRunId(run.id);
-  entry.detail = fmt::format("{} on {} hosts ({})", run.spec.title, run.hosts, run.spec.targets);
+  std::string detail =
+      fmt::format("{} on {} hosts ({})", WorkOf(run.spec), run.hosts, run.spec.targets);
   entry.reason = command.reason;
   entry.run = run.id;
   entry.hosts = run.hosts;
   entry.names = run.spec.left_out.empty() ? command.names : FoldedNames(targets);
-  if (!run.spec.left_out.empty()) entry.detail += "; without " + run.spec.left_out;
-  entry.detail += DespiteFreeze(turn, StartOf(command));
+  if (!run.spec.left_out.empty()) detail += "; without " + run.spec.left_out;
+  detail += DespiteFreeze(turn, StartOf(command));
+  entry.detail = DetailWith(std::move(detail), FactsOf(run.spec));
   if (const muster::Command* executed = CommandOf(run.spec.stages.front())) {
     entry.command = AuditText(*executed);
     entry.command_sha256 = CommandHash(*executed);
@@ -59,6 +64,11 @@ void AuditStart(Turn& turn, const StartRun& command, const Run& run, const Targe
 }
 
 }  // namespace
+
+std::string WorkOf(const RunSpec& plan) {
+  if (!plan.job.empty()) return fmt::format("job {} version {}", plan.job, plan.version);
+  return plan.stages.empty() ? "nothing" : std::string(ActionName(plan.stages.front()));
+}
 
 void ResetProgress(Run& run) {
   run.stages.clear();
@@ -84,6 +94,10 @@ OpenRun& CreateRun(Turn& turn, NewRun made) {
   run.trigger = std::move(made.trigger);
   run.slot = made.slot;
   run.trace_parent = std::move(made.trace_parent);
+  for (auto& name : made.starters)
+    if (!name.empty() && name != run.by &&
+        std::ranges::find(run.starters, name) == run.starters.end())
+      run.starters.push_back(std::move(name));
   if (!run.trigger.empty()) turn.state.triggers.runs[run.trigger].insert(id);
   SettleOutput(run);
   ResetProgress(run);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "domain/audit_facts.hpp"
 #include "domain/no_such_run.hpp"
 #include "engine/limiter/limiter.hpp"
 #include "engine/notices/notices.hpp"
+#include "engine/runs/approvals.hpp"
 #include "engine/runs/budget.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/entering.hpp"
@@ -41,12 +43,22 @@ OpenRun* FindGoing(Turn& turn, const Caller& caller, RunId id) {
   return nullptr;
 }
 
+// What every act about a run says of it.
+AuditFacts FactsAbout(const State& state, const OpenRun& run) {
+  AuditFacts facts;
+  facts.job = run.run.spec.job;
+  facts.version = run.run.spec.version;
+  facts.pass = run.run.pass;
+  facts.starters = StartersOf(state, run);
+  return facts;
+}
+
 void Steered(Turn& turn, const Caller& caller, OpenRun& run, std::string act, std::string detail,
-             const std::string& reason) {
+             const std::string& reason, const AuditFacts& facts) {
   AuditEntry entry;
   entry.act = std::move(act);
   entry.object = FormatRunId(run.run.id);
-  entry.detail = std::move(detail);
+  entry.detail = DetailWith(std::move(detail), facts);
   entry.reason = reason;
   entry.run = run.run.id;
   turn.Audit(caller, std::move(entry));
@@ -199,21 +211,11 @@ Result<OpenVisit*> FindAsking(OpenRun& run, const std::string& stage) {
   return Fail(ErrorCode::kConflict, "several stages wait for an approval ({}); name one", names);
 }
 
-Result<> CheckApprover(const State& state, const OpenRun& run, const ApproveAction& wanted,
-                       const Caller& caller) {
-  if (wanted.not_starter && caller.name == run.run.by)
-    return Fail(ErrorCode::kDenied, "'{}' started this run, so somebody else must answer",
-                caller.name);
-  if (wanted.by.empty()) return {};
-  const auto token = state.tokens.find(caller.name);
-  std::string wanted_names;
-  for (const auto& name : wanted.by) {
-    if (name == caller.name) return {};
-    const auto role = ParseRole(name);
-    if (role && token != state.tokens.end() && token->second.role >= *role) return {};
-    wanted_names += (wanted_names.empty() ? "" : ", ") + name;
-  }
-  return Fail(ErrorCode::kDenied, "only {} may answer this", wanted_names);
+// The batch a stage, or the one that holds it, stands at, from 1; 0 when it has none.
+std::uint32_t BatchOf(const OpenRun& run, std::uint32_t stage) {
+  const StageSpec& spec = run.run.spec.stages[stage];
+  if (!spec.batches.Empty()) return run.run.stages[stage].batch;
+  return spec.parent ? BatchOf(run, *spec.parent) : 0;
 }
 
 void TakeAnswer(Turn& turn, OpenRun& run, OpenVisit& visit, const AnswerApproval& command) {
@@ -244,7 +246,7 @@ void Decide(Turn& turn, const PauseRun& command) {
   PauseTree(turn, *run, {command.caller.name, turn.now.wall, command.reason, command.release});
   if (command.release) ReleaseKeys(turn, HolderOf(command.run));
   Steered(turn, command.caller, *run, "run.pause", command.release ? "keys released" : "",
-          command.reason);
+          command.reason, FactsAbout(turn.state, *run));
 }
 
 void Decide(Turn& turn, const ResumeRun& command) {
@@ -260,7 +262,8 @@ void Decide(Turn& turn, const ResumeRun& command) {
              FormatRunId(command.run), WhyNoKey(turn.state, {command.run, {}, 0})));
   const std::string was = run->run.pause->reason;
   ResumeTree(turn, *run);
-  Steered(turn, command.caller, *run, "run.resume", was.empty() ? "" : "was paused: " + was, "");
+  Steered(turn, command.caller, *run, "run.resume", was.empty() ? "" : "was paused: " + was, "",
+          FactsAbout(turn.state, *run));
 }
 
 void Decide(Turn& turn, const SkipStage& command) {
@@ -268,9 +271,24 @@ void Decide(Turn& turn, const SkipStage& command) {
   if (run == nullptr) return;
   const auto stage = StageNamed(run->run, command.stage);
   if (!stage) return turn.Answer(command.caller, NoSuchStage(run->run, command.stage));
+  const PlanApprovals around = LeftOutBySkipping(run->run.spec, *stage);
+  AuditFacts facts = FactsAbout(turn.state, *run);
+  if (auto may = CheckGoingAround(turn.state, facts.starters, around, command.caller,
+                                  fmt::format("skipping stage '{}'", command.stage));
+      !may)
+    return turn.Answer(command.caller, Fail(may.error()));
+  facts.stage = command.stage;
+  facts.batch = BatchOf(*run, *stage);
   if (auto skipped = Skip(turn, *run, *stage); !skipped)
     return turn.Answer(command.caller, Fail(skipped.error()));
-  Steered(turn, command.caller, *run, "run.skip", "stage " + command.stage, command.reason);
+  for (const auto& approval : around) facts.approvals.push_back(approval.name);
+  // Skipping an approval is an answer to it; skipping anything else changes what the run does.
+  if (!std::holds_alternative<ApproveAction>(run->run.spec.stages[*stage].action))
+    AddStarter(turn, *run, command.caller.name);
+  Steered(turn, command.caller, *run, "run.skip",
+          fmt::format("stage {}{}", command.stage,
+                      around.empty() ? "" : ", goes around the approval " + NamesOf(around)),
+          command.reason, facts);
 }
 
 void Decide(Turn& turn, const AnswerApproval& command) {
@@ -279,13 +297,20 @@ void Decide(Turn& turn, const AnswerApproval& command) {
   const auto visit = FindAsking(*run, command.stage);
   if (!visit) return turn.Answer(command.caller, Fail(visit.error()));
   const auto* wanted = WantedBy(*run, **visit);
+  AuditFacts facts = FactsAbout(turn.state, *run);
   if (wanted != nullptr)
-    if (auto may = CheckApprover(turn.state, *run, *wanted, command.caller); !may)
+    if (auto may = CheckApprover(turn.state, facts.starters, *wanted, command.caller); !may)
       return turn.Answer(command.caller, Fail(may.error()));
-  const std::string stage = (*visit)->record.name;
+  facts.stage = (*visit)->record.name;
+  facts.batch = BatchOf(*run, (*visit)->record.stage);
+  facts.plan_sha256 = PlanHash(run->run.spec);
+  std::string detail =
+      fmt::format("stage {}{}{}{}", facts.stage,
+                  facts.batch > 0 ? fmt::format(" after batch {}", facts.batch) : "",
+                  (*visit)->record.message.empty() ? "" : ": ", (*visit)->record.message);
   TakeAnswer(turn, *run, **visit, command);
   Steered(turn, command.caller, *run, command.approved ? "run.approve" : "run.reject",
-          "stage " + stage, command.comment);
+          std::move(detail), command.comment, facts);
 }
 
 void Decide(Turn& turn, const SetRun& command) {
@@ -301,7 +326,10 @@ void Decide(Turn& turn, const SetRun& command) {
   if (set.concurrency) detail += fmt::format("concurrency={} ", *set.concurrency);
   if (set.max_failures) detail += "max_failures=" + FormatHostShare(*set.max_failures);
   run->run.overrides.push_back(std::move(set));
-  Steered(turn, command.caller, *run, "run.set", std::move(detail), "");
+  AuditFacts facts = FactsAbout(turn.state, *run);
+  facts.stage = command.stage;
+  AddStarter(turn, *run, command.caller.name);
+  Steered(turn, command.caller, *run, "run.set", std::move(detail), "", facts);
 }
 
 }  // namespace muster::engine

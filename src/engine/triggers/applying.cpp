@@ -89,6 +89,7 @@ void ApplyTrigger(Turn& turn, const AppliedTrigger& applied, const DocumentHead&
   trigger.spec = *applied.spec;
   trigger.version = head.version;
   trigger.hash = head.hash;
+  trigger.by = by;
   trigger.failed = false;
   trigger.error.clear();
   trigger.errors_in_a_row = 0;

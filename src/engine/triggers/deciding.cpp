@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "domain/audit_facts.hpp"
 #include "engine/hosts/maintenance.hpp"
 #include "engine/notices/notices.hpp"
 #include "engine/runs/start.hpp"
@@ -80,13 +81,21 @@ void AuditStart(Turn& turn, const NewSlotRun& made, const Run& run) {
   AuditEntry entry;
   entry.act = kActRunStart;
   entry.object = FormatRunId(run.id);
-  entry.detail = fmt::format("{} on {} hosts ({}), trigger {}, slot {}", run.spec.title, run.hosts,
-                             run.spec.targets, run.trigger, FormatTime(run.slot));
+  std::string detail = fmt::format("{} on {} hosts ({}), trigger {}, slot {}", WorkOf(run.spec),
+                                   run.hosts, run.spec.targets, run.trigger, FormatTime(run.slot));
   entry.reason = made.reason;
   entry.run = run.id;
   entry.hosts = run.hosts;
   entry.names = made.plan.names;
-  if (!run.spec.left_out.empty()) entry.detail += "; without " + run.spec.left_out;
+  if (!run.spec.left_out.empty()) detail += "; without " + run.spec.left_out;
+  AuditFacts facts = FactsOf(run.spec);
+  facts.trigger = run.trigger;
+  facts.starters = run.starters;
+  entry.detail = DetailWith(std::move(detail), facts);
+  if (const muster::Command* executed = CommandOf(run.spec.stages.front())) {
+    entry.command = AuditText(*executed);
+    entry.command_sha256 = CommandHash(*executed);
+  }
   turn.Audit(made.caller, std::move(entry));
 }
 
@@ -167,7 +176,8 @@ OpenRun& Start(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint64_t act
                                    .spec = std::move(spec),
                                    .targets = std::move(hosts.targets),
                                    .trigger = trigger.spec.name,
-                                   .slot = slot});
+                                   .slot = slot,
+                                   .starters = std::move(made.starters)});
   AuditStart(turn, made, open.run);
   turn.Put(PutSlot{SlotRecord{.trigger = trigger.spec.name,
                               .first = slot,

@@ -29,6 +29,7 @@ struct NewSlotRun {
   Caller caller;  // for the audit trail
   const SlotPlan& plan;
   std::string reason = {};
+  std::vector<std::string> starters = {};  // as in Run
 };
 // The slot's run is made. `act`: a person asked for it (SlotRecord::act), and the mark stays.
 OpenRun& Start(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint64_t act, NewSlotRun made);

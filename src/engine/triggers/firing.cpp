@@ -65,9 +65,14 @@ std::optional<Obstacle> ObstacleOf(const Turn& turn, const SlotPlan& plan) {
   return std::nullopt;
 }
 
+// No person starts it, so it is caused by those who wrote what it does.
 NewSlotRun MadeBy(const TriggerEntry& entry, const SlotPlan& plan) {
+  std::vector<std::string> starters = plan.authors;
+  starters.push_back(entry.trigger.by);
   return {.caller = {.request = {}, .name = ByTrigger(entry.trigger.spec.name), .address = {}},
-          .plan = plan};
+          .plan = plan,
+          .reason = {},
+          .starters = std::move(starters)};
 }
 
 void FireScheduled(Turn& turn, TriggerEntry& entry, const FireSlot& command) {
@@ -102,6 +107,7 @@ void FireBackfill(Turn& turn, TriggerEntry& entry, const FireSlot& command) {
   if (problem.empty()) {
     NewSlotRun made = MadeBy(entry, *command.plan);
     made.reason = "backfill by " + trigger.backfill->by;
+    made.starters.push_back(trigger.backfill->by);
     Start(turn, entry, command.slot, command.act, std::move(made));
     return;
   }

@@ -27,7 +27,8 @@ WallTime Prepare(Turn& turn, TriggerEntry& entry, std::optional<TriggerEntry::As
                                 .slot = slot,
                                 .act = act,
                                 .spec = entry.spec,
-                                .data = entry.trigger.data});
+                                .data = entry.trigger.data,
+                                .find_author = entry.trigger.by.empty()});
   return again;
 }
 

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
+#include "domain/audit_facts.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
 
@@ -18,9 +19,17 @@ constexpr std::uint64_t kMostNumber = INT64_MAX;
 // Words from outside may be anything; JSON may not.
 std::string Readable(const std::string& text) { return IsUtf8(text) ? text : "(not text)"; }
 
+// What the entry says for programs; an object without parts when it says nothing.
+json::object FactsView(std::string_view facts) {
+  boost::system::error_code problem;
+  json::value value = json::parse(facts.empty() ? "{}" : facts, problem);
+  return !problem && value.is_object() ? std::move(value.get_object()) : json::object();
+}
+
 json::object EntryView(const AuditEntry& entry) {
   json::value run = nullptr;
   if (entry.run) run = FormatRunId(entry.run);
+  const auto [sentence, facts] = SplitDetail(entry.detail);
   return {{"number", entry.number},
           {"at", TimeView(entry.at)},
           {"actor", Readable(entry.actor)},
@@ -28,7 +37,8 @@ json::object EntryView(const AuditEntry& entry) {
           {"client", Readable(entry.client)},
           {"act", Readable(entry.act)},
           {"object", Readable(entry.object)},
-          {"detail", Readable(entry.detail)},
+          {"detail", Readable(std::string(sentence))},
+          {"facts", FactsView(facts)},
           {"reason", Readable(entry.reason)},
           {"run", std::move(run)},
           {"hosts", entry.hosts},

@@ -20,7 +20,7 @@ std::vector<std::pair<std::string, std::string>> ParamsOf(const Run& run,
 
 }  // namespace
 
-Result<std::shared_ptr<const RunSpec>> CorrectedPlan(Services& services, const Run& run) {
+Result<Corrected> CorrectedPlan(Services& services, const Run& run) {
   if (run.spec.job.empty())
     return Fail(ErrorCode::kConflict, "run {} was not started from a job, so it has no versions",
                 FormatRunId(run.id));
@@ -33,7 +33,9 @@ Result<std::shared_ptr<const RunSpec>> CorrectedPlan(Services& services, const R
   if (!plan) return Fail(plan.error());
   plan->title = run.spec.title;
   plan->targets = run.spec.targets;
-  return std::make_shared<const RunSpec>(std::move(*plan));
+  const auto authors = book.AuthorsOf(run.spec.job);
+  return Corrected{.plan = std::make_shared<const RunSpec>(std::move(*plan)),
+                   .authors = {authors.begin(), authors.end()}};
 }
 
 }  // namespace muster::server::api

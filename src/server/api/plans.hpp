@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "domain/run.hpp"
@@ -8,8 +10,12 @@
 
 namespace muster::server::api {
 
+struct Corrected {
+  std::shared_ptr<const RunSpec> plan;
+  std::vector<std::string> authors;  // who applied the job and those it starts
+};
 // The plan of a run's job as the job is now, with the run's own parameters and targets. kConflict
 // when the run was not started from a job, kNotFound when the job is gone.
-Result<std::shared_ptr<const RunSpec>> CorrectedPlan(Services& services, const Run& run);
+Result<Corrected> CorrectedPlan(Services& services, const Run& run);
 
 }  // namespace muster::server::api

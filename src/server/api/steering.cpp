@@ -117,9 +117,10 @@ void Retry(Services& services, const CallPtr& call) {
              if (!done || version.empty()) return done;
              if (version != "latest")
                return Fail(ErrorCode::kInvalid, "version: expected 'latest'");
-             auto plan = CorrectedPlan(services, run);
-             if (!plan) return Fail(plan.error());
-             command.plan = std::move(*plan);
+             auto corrected = CorrectedPlan(services, run);
+             if (!corrected) return Fail(corrected.error());
+             command.plan = std::move(corrected->plan);
+             command.authors = std::move(corrected->authors);
              return {};
            });
 }

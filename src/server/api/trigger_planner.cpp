@@ -48,10 +48,12 @@ Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const Trigg
   if (!resolved) return Fail(AboutThisSlot(resolved.error()));
   const auto fits = CheckHosts(services, (*job)->document, resolved->targets->size());
   if (!fits) return Fail(ErrorCode::kConflict, "{}", fits.error().message);
+  const auto authors = book.AuthorsOf(spec.job);
   return engine::SlotPlan{.spec = std::move(*plan),
                           .targets = resolved->targets,
                           .names = FoldedNames(*resolved->targets),
-                          .frozen = CountFrozen(services, *resolved->targets)};
+                          .frozen = CountFrozen(services, *resolved->targets),
+                          .authors = {authors.begin(), authors.end()}};
 }
 
 Result<engine::SlotPlan> SlotPlanner::Plan(const TriggerSpec& spec,
@@ -61,6 +63,15 @@ Result<engine::SlotPlan> SlotPlanner::Plan(const TriggerSpec& spec,
   if (known != plans_.end()) return known->second;
   auto plan = PlanSlot(services_, book_, spec, data);
   if (plan) plans_.emplace(key, *plan);  // an error names its trigger
+  return plan;
+}
+
+Result<engine::SlotPlan> SlotPlanner::Plan(const engine::PrepareSlot& slot) {
+  auto plan = Plan(*slot.spec, slot.data);
+  if (!plan || !slot.find_author) return plan;
+  const auto document = services_.store.FindDocument(kTriggerKind, slot.trigger, 0);
+  if (!document) return Fail(document.error());
+  if (*document) plan->authors.push_back((*document)->by);
   return plan;
 }
 
@@ -77,7 +88,7 @@ void TriggerPlanner::Prepare(std::vector<engine::PrepareSlot> slots) {
                                                      .version = slot.version,
                                                      .slot = slot.slot,
                                                      .act = slot.act,
-                                                     .plan = planner.Plan(*slot.spec, slot.data)});
+                                                     .plan = planner.Plan(slot)});
         },
         "plan slots");
   }

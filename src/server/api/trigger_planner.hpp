@@ -26,6 +26,9 @@ class SlotPlanner {
   Result<engine::SlotPlan> Plan(const TriggerSpec& spec,
                                 const std::map<std::string, std::string>& data);
 
+  // The same, with the trigger's author when the engine does not know that.
+  Result<engine::SlotPlan> Plan(const engine::PrepareSlot& slot);
+
  private:
   // Everything a plan is made of.
   using Key = std::tuple<std::string, std::map<std::string, std::string>,

@@ -244,6 +244,7 @@ json::object RunView(const Run& run, const std::optional<LiveView::RunView>& liv
                     {"title", run.spec.title},
                     {"targets", run.spec.targets},
                     {"by", run.by},
+                    {"starters", NamesView(run.starters)},
                     {"created", TimeView(run.created)},
                     {"ended", TimeView(run.ended)},
                     {"hosts", run.hosts},

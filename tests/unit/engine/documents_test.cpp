@@ -1,3 +1,4 @@
+#include "domain/audit_facts.hpp"
 #include "unit/engine/engine_fixture.hpp"
 
 namespace muster::engine {
@@ -81,7 +82,8 @@ TEST_F(Documents, EachChangeIsAudited) {
   ASSERT_EQ(trail.size(), 2U);
   EXPECT_EQ(trail[0].act, "job.apply");
   EXPECT_EQ(trail[0].object, "job web");
-  EXPECT_EQ(trail[0].detail, "version 1");
+  EXPECT_EQ(SplitDetail(trail[0].detail).sentence, "version 1");
+  EXPECT_NE(trail[0].detail.find("content_sha256"), std::string::npos);
   EXPECT_EQ(trail[0].reason, "because");
   EXPECT_EQ(trail[0].actor, "alice");
   EXPECT_EQ(trail[1].act, "job.delete");

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "domain/approvals.hpp"
+#include "engine/turn.hpp"
+
+// Who may answer an approval, and who may go around one.
+//
+// An approval asks for a person's consent to what the run does next. Skipping it, or beginning
+// behind it, has the same effect as approving it, so it needs the same right.
+namespace muster::engine {
+
+// Everyone who caused what the run does now: who started, retried or changed it, the authors of
+// what a trigger started, and the same of the runs above it.
+std::vector<std::string> StartersOf(const State& state, const OpenRun& run);
+
+// From now on `name` is one of them, also for the open runs above it. The rows are kept.
+void AddStarter(Turn& turn, OpenRun& run, const std::string& name);
+
+// kDenied: the caller may not answer this approval of the run. `starters`: see StartersOf.
+Result<> CheckApprover(const State& state, const std::vector<std::string>& starters,
+                       const ApproveAction& wanted, const Caller& caller);
+
+// kDenied unless the caller may answer each of these approvals. `act` says what goes around them:
+// "skipping stage ask".
+Result<> CheckGoingAround(const State& state, const std::vector<std::string>& starters,
+                          const PlanApprovals& approvals, const Caller& caller,
+                          std::string_view act);
+
+// Where a retry of the run would begin.
+struct PassBeginning {
+  std::uint32_t stage = 0;  // of the run's plan, or of `plan`
+  Ordinals hosts;
+  const RunSpec* plan = nullptr;  // the corrected one, if the retry brings it
+  bool inside = false;            // some hosts begin in the middle of the stage's inner ones
+};
+// Approvals that a pass beginning there does not ask for, and that were not given yet for what it
+// does. The run's open visits have ended.
+PlanApprovals LeftOutByBeginning(const OpenRun& run, const PassBeginning& beginning);
+
+// "ask, roll (between batches)".
+std::string NamesOf(const PlanApprovals& approvals);
+
+}  // namespace muster::engine

@@ -1,0 +1,402 @@
+#include "trigger_fixture.hpp"
+
+namespace muster::engine {
+namespace {
+
+// ann starts every run; its approvals are not for those who caused it.
+class Approvals : public FlowFixture {
+ protected:
+  static ApproveAction NotStarter() { return {.message = "go?", .by = {}, .not_starter = true}; }
+  static StageSpec Ask(std::string name) { return With(std::move(name), NotStarter()); }
+
+  static Caller As(std::string who) {
+    return {.request = {}, .name = std::move(who), .address = {}};
+  }
+  Result<Answer> Skip(std::string who, RunId run, std::string stage) {
+    return Do(SkipStage{
+        .caller = As(std::move(who)), .run = run, .stage = std::move(stage), .reason = {}});
+  }
+  Result<Answer> Approve(std::string who, RunId run, bool approved = true) {
+    return Do(AnswerApproval{.caller = As(std::move(who)),
+                             .run = run,
+                             .stage = {},
+                             .approved = approved,
+                             .comment = {}});
+  }
+  void Pause(RunId run) {
+    ASSERT_TRUE(Do(PauseRun{.caller = As("ann"), .run = run, .release = false, .reason = "look"}));
+  }
+  void Stop(RunId run) {
+    ASSERT_TRUE(
+        Do(StopRun{.caller = As("ann"), .run = run, .host = {}, .reason = "enough", .known = {}}));
+  }
+  Result<Answer> Retry(std::string who, RunId run, RetryRun retry = {}) {
+    retry.caller = As(std::move(who));
+    retry.run = run;
+    retry.known = *store_.ReadWholeRun(run);
+    return Do(std::move(retry));
+  }
+  static RetryRun From(std::string stage) {
+    RetryRun retry;
+    retry.from = std::move(stage);
+    return retry;
+  }
+  static RetryRun With(std::vector<StageSpec> stages, std::string from = "") {
+    RunSpec plan;
+    plan.job = "job";
+    plan.version = 2;
+    plan.stages = std::move(stages);
+    RetryRun retry = From(std::move(from));
+    retry.authors = {"writer"};
+    retry.plan = std::make_shared<const RunSpec>(std::move(plan));
+    return retry;
+  }
+  using FlowFixture::With;
+
+  static bool Denied(const Result<Answer>& answer) {
+    return !answer && answer.error().code == ErrorCode::kDenied;
+  }
+  bool Asks(RunId run, const std::string& stage) {
+    return StageOf(run, stage) == StageState::kAwaitingApproval;
+  }
+  // The facts of the last entry about the run.
+  std::string Facts(const std::string& act) {
+    AuditFilter filter;
+    filter.act = act;
+    const auto page = *store_.ListAudit(filter, 0, 1);
+    return page.entries.empty() ? "" : page.entries.front().detail;
+  }
+
+  // roll: h1, then h2 and h3, with an approval between; then `after`.
+  std::vector<StageSpec> AskedBetween() {
+    StageSpec roll = Rolling("roll", "1,2", OnLimit::kPause);
+    roll.between_approve = NotStarter();
+    return {roll, In(0, "work"), Named("after")};
+  }
+  // roll: prepare, then ask, then work, on h1, then on h2 and h3; then `after`.
+  std::vector<StageSpec> AskedInside() {
+    StageSpec ask = Ask("ask");
+    ask.parent = 0;
+    return {Rolling("roll", "1,2", OnLimit::kPause), In(0, "prepare"), ask, In(0, "work"),
+            Named("after")};
+  }
+};
+
+TEST_F(Approvals, SkippingOneNeedsTheRightToApproveIt) {
+  AddHosts(1);
+  const RunId run = StartJob(1, {Ask("ask"), Named("go")});
+  EXPECT_TRUE(Denied(Skip("ann", run, "ask"))) << "she started it";
+  EXPECT_EQ(Sent(), Hosts{});
+  EXPECT_TRUE(Skip("bob", run, "ask"));
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  EXPECT_NE(Facts("run.skip").find(R"("approvals":["ask"],"starters":["ann"],"stage":"ask")"),
+            std::string::npos);
+}
+
+TEST_F(Approvals, SkippingOneThatIsStillToComeNeedsItToo) {
+  AddHosts(1);
+  const RunId run = StartJob(
+      1, {Named("a"), With("ask", ApproveAction{.message = "?", .by = {"carl"}}), Named("go")});
+  Sent();
+  EXPECT_TRUE(Denied(Skip("bob", run, "ask")));
+  EXPECT_TRUE(Skip("carl", run, "ask"));
+  EndAll();
+  EXPECT_EQ(Sent(), (Hosts{1}));
+}
+
+TEST_F(Approvals, BeginningBehindOneNeedsTheRightToApproveIt) {
+  AddHosts(1);
+  const RunId run = StartJob(1, {Ask("ask"), Named("go")});
+  Pause(run);
+  EXPECT_TRUE(Denied(Retry("ann", run, From("go"))));
+  EXPECT_EQ(Find(run).pass, 1U) << "a refused retry changes nothing";
+  EXPECT_TRUE(Asks(run, "ask"));
+  Crash();
+  EXPECT_TRUE(Denied(Retry("ann", run, From("go"))));
+  EXPECT_TRUE(Retry("bob", run, From("go")));
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  EXPECT_NE(Facts("run.retry").find(R"("approvals":["ask"])"), std::string::npos);
+}
+
+TEST_F(Approvals, BeginningBehindOneThatWasGivenNeedsNothing) {
+  AddHosts(2);
+  const RunId run = StartJob(2, {Ask("ask"), Named("go")});
+  ASSERT_TRUE(Approve("bob", run));
+  Sent();
+  EndAll({2});
+  EXPECT_TRUE(Retry("ann", run));
+  EXPECT_EQ(Sent(), (Hosts{2}));
+  EndAll();
+  EXPECT_TRUE(Retry("ann", run, From("go")));
+  EXPECT_EQ(Sent(), (Hosts{1, 2}));
+  EndAll();
+}
+
+TEST_F(Approvals, ARejectedOneIsAskedForAgain) {
+  AddHosts(1);
+  const RunId run = StartJob(1, {Ask("ask"), Named("go")});
+  ASSERT_TRUE(Approve("bob", run, false));
+  EXPECT_TRUE(Denied(Retry("ann", run, From("go"))));
+  EXPECT_TRUE(Retry("ann", run));
+  EXPECT_TRUE(Asks(run, "ask"));
+  EXPECT_EQ(Sent(), Hosts{});
+}
+
+TEST_F(Approvals, HostsThatCameNotToItAreNotCovered) {
+  AddHosts(2);
+  StageSpec prepare = Named("prepare");
+  prepare.max_failures = *ParseHostShare("1");
+  const RunId run = StartJob(2, {prepare, Ask("ask"), Named("go")});
+  Sent();
+  EndAll({2});
+  ASSERT_TRUE(Approve("bob", run));
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  EndAll({1});
+  RetryRun everywhere = From("go");
+  everywhere.all_hosts = true;
+  EXPECT_TRUE(Denied(Retry("ann", run, everywhere))) << "h2 never came to the approval";
+  EXPECT_TRUE(Retry("ann", run, From("go")));
+  EXPECT_EQ(Sent(), (Hosts{1}));
+}
+
+TEST_F(Approvals, WhoeverRetriedIsOneOfTheStarters) {
+  AddHosts(1);
+  const RunId run = StartJob(1, {Named("a"), Ask("ask"), Named("go")});
+  Sent();
+  EndAll({1});
+  ASSERT_TRUE(Retry("bob", run));
+  Sent();
+  EndAll();
+  Crash();
+  EXPECT_TRUE(Denied(Approve("ann", run)));
+  EXPECT_TRUE(Denied(Approve("bob", run)));
+  EXPECT_TRUE(Approve("carl", run));
+  EXPECT_NE(Facts("run.approve").find(R"("starters":["ann","bob"],"stage":"ask")"),
+            std::string::npos);
+}
+
+TEST_F(Approvals, WhoeverChangedItsLimitsOrPlanIsOneOfTheStarters) {
+  AddHosts(1);
+  const RunId run = StartJob(1, {Named("a"), Named("check"), Ask("ask"), Named("go")});
+  ASSERT_TRUE(Do(
+      SetRun{.caller = As("bob"), .run = run, .stage = {}, .concurrency = 3, .max_failures = {}}));
+  ASSERT_TRUE(Skip("carl", run, "check"));
+  Sent();
+  EndAll();
+  EXPECT_TRUE(Denied(Approve("bob", run)));
+  EXPECT_TRUE(Denied(Approve("carl", run)));
+  EXPECT_TRUE(Approve("dora", run));
+}
+
+TEST_F(Approvals, AnotherVersionIsNotWhatWasApproved) {
+  AddHosts(1);
+  const RunId run = StartJob(1, {Ask("ask"), Named("go")});
+  ASSERT_TRUE(Approve("bob", run));
+  Sent();
+  EndAll({1});
+  const auto same = [] { return With({Ask("ask"), Named("go")}); };
+  EXPECT_TRUE(Denied(Retry("ann", run, same())));
+  EXPECT_TRUE(Denied(Retry("writer", run, same()))) << "the version is his";
+  EXPECT_TRUE(Retry("ann", run, With({Ask("ask"), Named("go")}, "ask")));
+  EXPECT_TRUE(Denied(Approve("writer", run))) << "the version is his";
+  EXPECT_TRUE(Approve("bob", run));
+  Sent();
+  EndAll({1});
+  EXPECT_TRUE(Retry("bob", run, same())) << "it has the effect of approving it";
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  EXPECT_NE(Facts("run.retry").find(R"("approvals":["ask"],"starters":["ann","writer","bob"])"),
+            std::string::npos)
+      << Facts("run.retry");
+}
+
+TEST_F(Approvals, AnotherVersionMustNotLeaveOneOut) {
+  AddHosts(1);
+  const RunId run = StartJob(1, {Named("a"), Ask("ask"), Named("go")});
+  Sent();
+  EndAll();
+  Pause(run);
+  EXPECT_TRUE(Denied(Retry("writer", run, With({Named("a"), Named("go")}, "a"))));
+  EXPECT_TRUE(Denied(Retry("writer", run, With({Named("a"), Named("go"), Ask("ask")}, "a"))));
+  ApproveAction weaker = NotStarter();
+  weaker.not_starter = false;
+  EXPECT_TRUE(
+      Denied(Retry("writer", run, With({Named("a"), With("ask", weaker), Named("go")}, "a"))));
+  EXPECT_TRUE(Retry("writer", run, With({Named("a"), Ask("ask"), Named("go")}, "a")));
+}
+
+TEST_F(Approvals, ABranchThatAsksIsNotJumped) {
+  AddHosts(1);
+  StageSpec check = Named("check");
+  check.next["risky"] = 2;
+  StageSpec ask = Ask("ask");
+  ask.section = Section::kBranch;
+  ask.next["succeeded"] = 1;
+  const RunId run = StartJob(1, {check, Named("go"), ask});
+  Sent();
+  EXPECT_TRUE(Denied(Skip("ann", run, "check"))) << "it may lead to the approval";
+  EndWith({{"status", "risky"}});
+  ASSERT_TRUE(Asks(run, "ask"));
+  Pause(run);
+  EXPECT_TRUE(Denied(Retry("ann", run, From("go"))));
+  EXPECT_TRUE(Retry("bob", run, From("go")));
+  EXPECT_EQ(Sent(), (Hosts{1}));
+}
+
+TEST_F(Approvals, AStageThatAnApprovalLooksAtIsNotSkipped) {
+  AddHosts(1);
+  StageSpec ask = Ask("ask");
+  ask.when = "stages.plan.outputs.changes | default: 'no' != 'no'";
+  const RunId run = StartJob(1, {Named("plan"), Named("other"), ask, Named("go")});
+  Sent();
+  EXPECT_TRUE(Denied(Skip("ann", run, "plan")));
+  EXPECT_TRUE(Skip("ann", run, "other"));
+}
+
+TEST_F(Approvals, TheNextBatchIsAskedForAgainAfterARetry) {
+  AddHosts(3);
+  for (const std::string how : {"pause", "stop", "reject", "time"}) {
+    const RunId run = StartJob(3, AskedBetween());
+    EXPECT_EQ(Sent(), (Hosts{1}));
+    EndAll();
+    ASSERT_TRUE(Asks(run, "roll")) << how;
+    EXPECT_TRUE(Denied(Skip("ann", run, "roll")));
+    if (how == "pause") Pause(run);
+    if (how == "stop") Stop(run);
+    if (how == "reject") ASSERT_TRUE(Approve("bob", run, false));
+    if (how == "time") Advance(std::chrono::hours(25));
+    ASSERT_TRUE(Retry("ann", run)) << how;
+    EXPECT_EQ(Sent(), Hosts{}) << how;
+    ASSERT_TRUE(Asks(run, "roll")) << how;
+    Crash();
+    EXPECT_TRUE(Denied(Approve("ann", run))) << how;
+    ASSERT_TRUE(Approve("bob", run)) << how;
+    EXPECT_EQ(Sent(), (Hosts{2, 3})) << how;
+    EXPECT_EQ(Find(run).stages[0].batch, 2U) << how;
+    EndAll();
+    EXPECT_EQ(Sent(), (Hosts{1, 2, 3})) << how;
+    EXPECT_EQ(StageNow(), "after") << how;
+    EndAll();
+    EXPECT_EQ(Find(run).state, RunState::kSucceeded) << how;
+  }
+}
+
+TEST_F(Approvals, AnInnerOneIsAskedForAgainAfterARetry) {
+  AddHosts(3);
+  for (const std::string how : {"pause", "stop", "reject", "time"}) {
+    const RunId run = StartJob(3, AskedInside());
+    Sent();
+    EndAll();
+    ASSERT_TRUE(Asks(run, "ask")) << how;
+    if (how == "pause") Pause(run);
+    if (how == "stop") Stop(run);
+    if (how == "reject") ASSERT_TRUE(Approve("bob", run, false));
+    if (how == "time") Advance(std::chrono::hours(25));
+    ASSERT_TRUE(Retry("ann", run)) << how;
+    // It may be prepared again, but h1 does not work and nothing comes after the roll.
+    for (int i = 0; i < 3 && !Asks(run, "ask"); ++i) {
+      EXPECT_EQ(Sent(), (Hosts{1})) << how;
+      EXPECT_EQ(StageNow(), "prepare") << how;
+      EndAll();
+    }
+    ASSERT_TRUE(Asks(run, "ask")) << how;
+    EXPECT_EQ(Sent(), Hosts{}) << how;
+    EXPECT_TRUE(Denied(Approve("ann", run))) << how;
+    ASSERT_TRUE(Approve("bob", run)) << how;
+    EXPECT_EQ(Sent(), (Hosts{1})) << how;
+    EXPECT_EQ(StageNow(), "work") << how;
+    Stop(run);
+    EndAll();
+  }
+}
+
+TEST_F(Approvals, ThoseOfAChildCountForTheStageThatStartsIt) {
+  AddHosts(1);
+  RunSpec child;
+  child.job = "child";
+  child.stages = {Ask("ask"), Named("work")};
+  RunSpec spec;
+  spec.job = "parent";
+  spec.jobs["child"] = std::make_shared<const RunSpec>(child);
+  spec.stages = {With("sub", JobAction{.job = "child", .params = {}}), Named("after")};
+  const RunId run = StartSpec(1, spec);
+  const RunId below = store_.ListVisits(run, {}, 10)->front().child;
+  ASSERT_TRUE(below);
+  EXPECT_TRUE(Denied(Skip("ann", run, "sub")));
+  EXPECT_TRUE(Denied(Skip("ann", below, "ask")));
+  EXPECT_TRUE(Denied(Approve("ann", below)));
+  ASSERT_TRUE(Do(
+      SetRun{.caller = As("bob"), .run = run, .stage = {}, .concurrency = 3, .max_failures = {}}));
+  EXPECT_TRUE(Denied(Approve("bob", below))) << "he changed the run above it";
+  Pause(run);
+  EXPECT_TRUE(Denied(Retry("ann", run, From("after"))));
+  ASSERT_TRUE(Do(ResumeRun{.caller = As("ann"), .run = run}));
+  EXPECT_TRUE(Approve("carl", below));
+  EXPECT_EQ(Sent(), (Hosts{1}));
+}
+
+TEST_F(Approvals, WhoeverChangedAChildChangedTheRunsAboveIt) {
+  AddHosts(1);
+  RunSpec child;
+  child.job = "child";
+  child.stages = {Named("work")};
+  RunSpec spec;
+  spec.job = "parent";
+  spec.jobs["child"] = std::make_shared<const RunSpec>(child);
+  spec.stages = {With("sub", JobAction{.job = "child", .params = {}}), Ask("ask"), Named("after")};
+  const RunId run = StartSpec(1, spec);
+  const RunId below = store_.ListVisits(run, {}, 10)->front().child;
+  ASSERT_TRUE(Do(SetRun{
+      .caller = As("bob"), .run = below, .stage = {}, .concurrency = 3, .max_failures = {}}));
+  Sent();
+  EndAll();
+  EXPECT_TRUE(Denied(Approve("bob", run)));
+  EXPECT_TRUE(Approve("carl", run));
+}
+
+class TriggeredApprovals : public TriggerFixture {
+ protected:
+  Result<Answer> Approve(const std::string& who, RunId run) {
+    return Asked(AnswerApproval{.caller = {.request = {}, .name = who, .address = {}},
+                                .run = run,
+                                .stage = {},
+                                .approved = true,
+                                .comment = {}});
+  }
+  RunId OnlyOpenRun() {
+    const auto& runs = pipeline_->engine()->state().runs;
+    return runs.size() == 1 ? runs.begin()->first : RunId{};
+  }
+};
+
+TEST_F(TriggeredApprovals, AreNotForTheAuthorsNorForWhoBackfills) {
+  plan_ = [this](const PrepareSlot&) -> Result<SlotPlan> {
+    SlotPlan plan = WaitPlan();
+    plan.spec.stages.clear();
+    plan.spec.stages.push_back(
+        With("ask", ApproveAction{.message = "?", .by = {}, .not_starter = true}));
+    plan.authors = {"writer"};
+    return plan;
+  };
+  Apply(Spec("hourly", "0 * * * *"));  // by ann
+  Away(3 * kHour + 30 * kMinute);
+  ASSERT_TRUE(Steer(PauseTrigger{}, "hourly"));
+  const RunId missed = OnlyOpenRun();
+  ASSERT_TRUE(missed);
+  Restart();
+  EXPECT_EQ(Approve("ann", missed).error().code, ErrorCode::kDenied) << "the trigger is hers";
+  EXPECT_EQ(Approve("writer", missed).error().code, ErrorCode::kDenied) << "the job is his";
+  EXPECT_TRUE(Approve("bob", missed));
+  BackfillTrigger backfill{.from = At(9), .to = At(9)};
+  backfill.caller.name = "bob";
+  backfill.name = "hourly";
+  backfill.known = Known("hourly");
+  ASSERT_TRUE(Asked(backfill));
+  const RunId past = OnlyOpenRun();
+  ASSERT_TRUE(past);
+  EXPECT_EQ(Approve("bob", past).error().code, ErrorCode::kDenied) << "he asked for it";
+  EXPECT_EQ(Approve("ann", past).error().code, ErrorCode::kDenied);
+  EXPECT_TRUE(Approve("carl", past));
+}
+
+}  // namespace
+}  // namespace muster::engine
