@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "base/visible.hpp"
 #include "cli/output.hpp"
 
 namespace muster::cli {
@@ -40,17 +41,22 @@ std::string Joined(const boost::json::value& facts, std::string_view name) {
   std::string text;
   for (const auto& item : ListOf(facts, name))
     if (item.is_string())
-      text += fmt::format("{}{}", text.empty() ? "" : ", ", std::string_view(item.get_string()));
+      text += fmt::format("{}{}", text.empty() ? "" : ", ",
+                          VisibleLine(std::string_view(item.get_string())));
   return text;
 }
 
 std::string StageLine(const boost::json::value& stage, bool whole) {
-  std::string line = fmt::format("stage {}: {}", TextOf(stage, "name"), TextOf(stage, "action"));
-  if (const auto text = TextOf(stage, "text"); !text.empty())
-    line += " " + text.substr(0, whole ? text.size() : text.find('\n'));
-  if (const auto user = TextOf(stage, "user"); !user.empty()) line += " as " + user;
+  std::string line = fmt::format("stage {}: {}", LineOf(stage, "name"), LineOf(stage, "action"));
+  const auto text = TextOf(stage, "text");
+  std::size_t lines = 0;
+  for (const auto one : Split(Trim(text), '\n')) {
+    if (lines > 0 && !whole) break;
+    line += (lines++ == 0 ? " " : "\n      ") + VisibleLine(one);
+  }
+  if (const auto user = LineOf(stage, "user"); !user.empty()) line += " as " + user;
   if (const auto env = Joined(stage, "env"); !env.empty()) line += " with " + env;
-  if (const auto sha256 = TextOf(stage, "sha256"); whole && !sha256.empty())
+  if (const auto sha256 = LineOf(stage, "sha256"); whole && !sha256.empty())
     line += " sha256 " + sha256;
   return line;
 }
@@ -59,12 +65,12 @@ std::string StageLine(const boost::json::value& stage, bool whole) {
 std::string FactsText(const boost::json::value& entry, bool whole) {
   const auto& facts = FieldOf(entry, "facts");
   std::string text;
-  if (const auto job = TextOf(facts, "job"); !job.empty())
+  if (const auto job = LineOf(facts, "job"); !job.empty())
     text += Part("job ", fmt::format("{} version {}", job, NumberOf(facts, "version")));
   if (const auto& params = FieldOf(facts, "params"); params.is_object())
     for (const auto& item : params.get_object())
-      text += Part("param ", fmt::format("{}={}", std::string_view(item.key()),
-                                         TextOf(params, std::string_view(item.key()))));
+      text += Part("param ", fmt::format("{}={}", VisibleLine(std::string_view(item.key())),
+                                         LineOf(params, std::string_view(item.key()))));
   std::size_t shown = 0;
   const auto stages = ListOf(facts, "stages");
   const bool only = stages.size() == 1;
@@ -73,14 +79,14 @@ std::string FactsText(const boost::json::value& entry, bool whole) {
       text += fmt::format("    … (muster audit show {})\n", NumberOf(entry, "number"));
       break;
     }
-    if (whole || !only || !TextOf(stage, "user").empty() || !Joined(stage, "env").empty())
+    if (whole || !only || !LineOf(stage, "user").empty() || !Joined(stage, "env").empty())
       text += Part("", StageLine(stage, whole));
   }
   text += Part("secrets ", Joined(facts, "secrets"));
   text += Part("approvals ", Joined(facts, "approvals"));
   text += Part("started by ", Joined(facts, "starters"));
-  if (whole) text += Part("title ", TextOf(facts, "title"));
-  if (whole) text += Part("plan sha256 ", TextOf(facts, "plan_sha256"));
+  if (whole) text += Part("title ", LineOf(facts, "title"));
+  if (whole) text += Part("plan sha256 ", LineOf(facts, "plan_sha256"));
   return text;
 }
 
