@@ -51,8 +51,8 @@ struct Host {
   // Names of labels whose values the host chose itself at its join, and that the server did not
   // give since. Hosts that joined before this was kept have none.
   std::vector<std::string> own_labels = {};
-  std::string invite = {};         // id of the ticket it last joined with
-  WallTime certified = {};         // when that ticket first gave it a certificate
+  std::string invite = {};         // id of the invite it last joined with
+  WallTime certified = {};         // when that invite first gave it a certificate
   std::uint32_t certificates = 0;  // how many since
 
   bool InMaintenance(WallTime now) const { return maintenance && !maintenance->OverAt(now); }
@@ -70,7 +70,7 @@ Result<> CheckLabel(std::string_view key, std::string_view value);
 // Whether a name matches a pattern of literal characters, * (any run of characters) and ? (one).
 bool MatchesPattern(std::string_view name, std::string_view pattern) noexcept;
 
-// A ticket to join with. Its secret is not kept, only the secret's hash.
+// An invite to join with. Its secret is not kept, only the secret's hash.
 struct Invite {
   std::string id;  // SHA-256 of the secret, hex
   std::uint32_t uses_left = 1;
@@ -91,9 +91,9 @@ struct Invite {
 struct PendingJoin {
   std::string name;
   std::string key;
-  std::string invite;   // id of the ticket it came with, which it has used up
+  std::string invite;   // id of the invite it came with, which it has used up
   Labels labels;        // the newcomer's own
-  Labels invited;       // of the ticket
+  Labels invited;       // of the invite
   std::string address;  // where it came from
   WallTime since;
   std::string rejected;  // by whom and why; "" while it waits

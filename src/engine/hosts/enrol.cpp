@@ -14,7 +14,7 @@ namespace {
 // A newcomer that no longer asks must not keep the next one out.
 constexpr Duration kPendingPatience = std::chrono::minutes(10);
 // So long, and so often, an answer that was lost is given again: to the same key, with the same
-// ticket, as long as the host has not connected since.
+// invite, as long as the host has not connected since.
 constexpr Duration kLostAnswer = std::chrono::hours(24);
 constexpr std::uint32_t kMostCertificates = 10;
 
@@ -91,9 +91,9 @@ std::string LabelsText(const Labels& labels) {
   return text;
 }
 
-// Which ticket, without its secret.
-std::string TicketText(const Invite& invite) {
-  return fmt::format("ticket {} of {}", invite.id.substr(0, 12), invite.created_by);
+// Which invite, without its secret.
+std::string InviteText(const Invite& invite) {
+  return fmt::format("invite {} of {}", invite.id.substr(0, 12), invite.created_by);
 }
 
 // Makes the newcomer a host, in place of the one of that name if there is one.
@@ -165,7 +165,7 @@ Result<Answer> CertificateFor(Turn& turn, const JoinHost& command, HostEntry& en
   if (!IsLostAnswer(turn, host, command)) {
     const auto invite = UsableInvite(turn, command.invite, command.name, Kind::kHost);
     if (!invite) return Fail(invite.error());
-    why = TicketText(**invite) + Ignored(**invite, command.labels);
+    why = InviteText(**invite) + Ignored(**invite, command.labels);
     host.invite = command.invite;
     host.certified = turn.now.wall;
     host.certificates = 0;
@@ -226,7 +226,7 @@ Result<PendingJoin> Hold(Turn& turn, const JoinHost& command, const Invite& invi
   turn.Put(PutPending{join});
   turn.Audit(
       command.caller, "agent.wait", "host " + command.name,
-      fmt::format("key {}, {}{}", command.key, TicketText(invite), Ignored(invite, command.labels)),
+      fmt::format("key {}, {}{}", command.key, InviteText(invite), Ignored(invite, command.labels)),
       {state.host_by_name.at(command.name)});
   return join;
 }
@@ -268,7 +268,7 @@ void Decide(Turn& turn, const CreateInvite& command) {
   turn.state.invites[command.invite.id] = command.invite;
   turn.Put(PutInvite{command.invite});
   turn.Audit(command.caller, command.invite.server ? "server.invite" : "agent.invite", "",
-             fmt::format("ticket {}, uses {}, expires {}{}{}{}{}", command.invite.id.substr(0, 12),
+             fmt::format("invite {}, uses {}, expires {}{}{}{}{}", command.invite.id.substr(0, 12),
                          command.invite.uses_left, FormatTime(command.invite.expires),
                          command.invite.replace ? ", may replace" : "",
                          command.invite.no_own_labels ? ", without own labels" : "",
@@ -292,7 +292,7 @@ void Decide(Turn& turn, const JoinHost& command) {
   const HostEntry& entry =
       Enrol(turn, {command.name, command.key, own, (*invite)->labels, command.invite, 1},
             command.caller.address);
-  std::string detail = fmt::format("key {}, {}{}", command.key, TicketText(**invite),
+  std::string detail = fmt::format("key {}, {}{}", command.key, InviteText(**invite),
                                    Ignored(**invite, command.labels));
   UseUp(turn, **invite);
   turn.Audit(command.caller, replaces ? "agent.rejoin" : "agent.join", "host " + command.name,

@@ -65,11 +65,11 @@ TEST_F(Joining, TicketsLabelsWinOverTheHostsOwn) {
   EXPECT_EQ(HostNamed("web1").labels, (Labels{{"zone", "sh1"}, {"rack", "7"}}));
 }
 
-TEST_F(Joining, KnownKeyNeedsATicketThatIsGood) {
+TEST_F(Joining, KnownKeyNeedsAnInviteThatIsGood) {
   AddHosts(1);  // has connected
   MakeInvite("t", 1, false, "web*");
   EXPECT_EQ(CodeOf(Join("nothing", "h1", "key-h1")), ErrorCode::kDenied);
-  EXPECT_EQ(CodeOf(Join("t", "h1", "key-h1")), ErrorCode::kDenied) << "the ticket is for others";
+  EXPECT_EQ(CodeOf(Join("t", "h1", "key-h1")), ErrorCode::kDenied) << "the invite is for others";
   MakeInvite("u");
   Advance(std::chrono::hours(1));
   EXPECT_TRUE(Joined(Join("u", "h1", "key-h1")));
@@ -86,7 +86,7 @@ TEST_F(Joining, LostAnswerIsGivenAgainUntilTheHostConnects) {
   ASSERT_TRUE(Joined(Join("t", "h1", "key-h1")));
   Lead();
   EXPECT_TRUE(Joined(Join("t", "h1", "key-h1")));
-  EXPECT_EQ(CodeOf(Join("u", "h1", "key-h1")), ErrorCode::kDenied) << "another ticket";
+  EXPECT_EQ(CodeOf(Join("u", "h1", "key-h1")), ErrorCode::kDenied) << "another invite";
   EXPECT_EQ(Acts("agent.join"), 1U);
   EXPECT_EQ(Acts("agent.certificate"), 1U) << "each certificate is on record";
   SayHello(1);
@@ -105,7 +105,7 @@ TEST_F(Joining, LostAnswerIsNotGivenForever) {
   EXPECT_EQ(CodeOf(Join("u", "h2", "k2")), ErrorCode::kDenied);
 }
 
-TEST_F(Joining, TicketMayLeaveOutTheHostsOwnLabels) {
+TEST_F(Joining, InviteMayLeaveOutTheHostsOwnLabels) {
   Ask(CreateInvite{.caller = {},
                    .invite = {.id = "t",
                               .uses_left = 1,
