@@ -93,6 +93,8 @@ void CountVisit(Turn& turn, OpenRun& run, const StageVisit& record) {
   progress.ended = {};
   progress.hosts += record.hosts.Count();
   if (progress.visits++ == 0) progress.started = turn.now.wall;
+  Ordinals& entered = run.entered[record.stage];
+  entered = Union(entered, record.hosts);
 }
 
 }  // namespace
@@ -146,7 +148,6 @@ bool OpenStage(Turn& turn, OpenRun& run, std::uint32_t stage, const Opening& ope
   OpenVisit& visit = run.visits[id];
   visit.record = std::move(record);
   visit.hosts = visit.record.hosts.List();
-  run.entered[stage] = Union(run.entered[stage], visit.record.hosts);
   KeepRun(turn, run);
   turn.Wake(run);
   if (!skipped) {
