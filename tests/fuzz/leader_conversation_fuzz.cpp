@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "adapters/crypto/pki.hpp"
 #include "fuzz/fuzzed_leader.hpp"
 #include "fuzz/node_frames.hpp"
 #include "server/peers/followers.hpp"
@@ -38,9 +39,11 @@ class Conversation {
 
  private:
   std::unique_ptr<Links> MakeFollowers(FuzzedLeader& leader) {
+    static server::TermTickets tickets(crypto::GenerateKey(), "s1");
     auto made = std::make_unique<Followers>(
         leader.loop, leader.gateway, leader.store, leader.clock, FuzzedLeader::Workers(),
         [](std::string_view) -> Result<std::string> { return Fail(ErrorCode::kNotFound, "none"); },
+        tickets,
         Followers::Exits{
             .submit = [&leader](engine::Command command) { leader.Submit(std::move(command)); },
             .stored = [](const server::StoredOutput&) {},
