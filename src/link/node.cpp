@@ -151,6 +151,7 @@ void Node::TakeWelcome(const Welcome& welcome, std::int64_t now, Actions& action
   if (welcome.session != session_) return;
   if (const auto proven = Proven(welcome); !proven) {
     actions.refused = Refusal{"no_ticket", proven.error().message};
+    actions.refused_by_node = true;
     return;
   }
   if (welcome.term < highest_term_) {
@@ -160,6 +161,7 @@ void Node::TakeWelcome(const Welcome& welcome, std::int64_t now, Actions& action
             "the server's term {} is older than {}, which this host has obeyed; was its data "
             "folder put back by hand? 'musterd restore' raises the term",
             welcome.term.value, highest_term_.value)};
+    actions.refused_by_node = true;
     return;
   }
   if (welcome.term > highest_term_) {

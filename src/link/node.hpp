@@ -50,6 +50,7 @@ class Node {
     bool hello_again = false;  // call SayHello with the next session number
     // The server does not want this node, or cannot prove that it leads; the driver closes.
     std::optional<Refusal> refused;
+    bool refused_by_node = false;     // the second of these
     std::optional<Welcome> welcomed;  // name, heartbeat and so on, for the driver's information
   };
 

@@ -109,7 +109,7 @@ class KeptTerm(ClusterTest):
         agent = cluster.agents["h1"]
         wait_until("the agent keeps its first term", (agent.data / "proven_term").exists)
         before = (agent.data / "proven_term").read_text()
-        in_the_way = agent.data / "term.new"
+        in_the_way = agent.data / "proven_term.new"
         in_the_way.mkdir()
         cluster.restart_server()
         wait_until("the agent has met the new term", lambda: "cannot keep the term" in agent.tail())

@@ -138,7 +138,9 @@ void Truth::TaskBorn(const TaskRecord& task, Term term) {
   if (task.key.host && !visit->second.hosts.Contains(task.key.ordinal))
     throw Violation("task " + FormatTaskKey(task.key) + " is not of its visit's hosts");
   if (task.state != TaskState::kSent) return;
-  if (stop_committed_.contains(task.key.run))
+  // A run that was open in the backup dispatches nothing; a row of it is one that the restore took
+  // and a host's word brings back, stopped or not.
+  if (stop_committed_.contains(task.key.run) && !open_in_backup_.contains(task.key.run))
     throw Violation("task " + FormatTaskKey(task.key) +
                     " was dispatched after the stop of its run was committed");
   if (const auto run = runs_.find(task.key.run);

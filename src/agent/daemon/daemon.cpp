@@ -200,8 +200,10 @@ void Daemon::TakeServers(const std::vector<std::string>& servers) {
 
 void Daemon::CarryOut(link::Node::Actions actions) {
   if (actions.refused) {
-    spdlog::error("no work with this server code={} message=\"{}\"", actions.refused->code,
-                  actions.refused->message);
+    spdlog::error(
+        "{} code={} message=\"{}\"",
+        actions.refused_by_node ? "this agent refuses the server" : "the server refuses this agent",
+        actions.refused->code, actions.refused->message);
     return OnClosed({ErrorCode::kDenied, actions.refused->message});
   }
   if (actions.new_term)

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "adapters/crypto/digest.hpp"
+#include "agent/task_folder.hpp"
 #include "runner_fixture.hpp"
+#include "support/eventually.hpp"
 
 namespace muster::agent {
 namespace {
@@ -249,6 +251,8 @@ TEST_F(ShimRunnerTest, EndOfAnotherTaskThatThePowerLossBroughtBackIsNotTaken) {
   const auto other = Await(before).end;
   const auto task = Start(Script("exit 3"));
   Await(task);
+  // Its shim lives a moment longer than the task, and would be taken for one that still runs it.
+  ASSERT_TRUE(Eventually([&] { return !LockHolder(TaskFolder{TaskPath(task)}); }));
   ASSERT_TRUE(WriteFile(TaskPath(task) + "/exit", EncodeExitRecord(before, other)));
   PretendBoot("boot-2");
   OpenRunner();
