@@ -9,8 +9,9 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from hostile import HostileAgent, number, text  # noqa: E402
+from hostile import HostileAgent  # noqa: E402
 from muster_cluster import ClusterTest, wait_until  # noqa: E402
+from protobuf import field  # noqa: E402
 
 FLOOD = 10_000
 
@@ -35,12 +36,12 @@ class SigningFlood(ClusterTest):
         with HostileAgent(self.cluster.agents["bad"]) as agent:
             agent.hello()
             self.cluster.wait_online("bad")
-            agent.frame(text(6, request))
+            agent.frame(field(6, request))
             agent.await_field(9, lambda papers: True)
             for _ in range(FLOOD):
-                agent.frame(text(6, request))
+                agent.frame(field(6, request))
             # Answered after all of them were looked at.
-            agent.frame(text(3, number(1, 4711)))
+            agent.frame(field(3, field(1, 4711)))
             agent.await_field(4, lambda answer: True)
             self.assertCode(self.cluster.muster("run", "-t", "good", "--", "true"), 0)
             self.assertLessEqual(self.signed(), 2)
@@ -48,8 +49,8 @@ class SigningFlood(ClusterTest):
         for _ in range(5):
             with HostileAgent(self.cluster.agents["bad"]) as agent:
                 agent.hello()
-                agent.frame(text(6, request))
-                agent.frame(text(3, number(1, 4711)))
+                agent.frame(field(6, request))
+                agent.frame(field(3, field(1, 4711)))
                 agent.await_field(4, lambda answer: True)
         wait_until("the links are closed", lambda: "bad" not in self.cluster.online())
         self.assertLessEqual(self.signed(), 2)

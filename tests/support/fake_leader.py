@@ -10,6 +10,8 @@ import subprocess
 import threading
 import urllib.request
 
+from protobuf import field
+
 WEBSOCKET = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
@@ -112,24 +114,9 @@ def make_certificate(folder, ca_folder, names, use):
     return chain, key
 
 
-def _varint(number):
-    encoded = b""
-    while number > 0x7F:
-        encoded += bytes([number & 0x7F | 0x80])
-        number >>= 7
-    return encoded + bytes([number])
-
-
-def _field(number, value):
-    """Of a protobuf message: bytes, or a number."""
-    if isinstance(value, int):
-        return _varint(number << 3) + _varint(value)
-    return _varint(number << 3 | 2) + _varint(len(value)) + value
-
-
 def leader_welcome(term, ticket=b""):
     """LeaderFrame{items {welcome: term, ticket}}: "I lead in this term"."""
-    return _field(1, _field(1, term) + (_field(7, ticket) if ticket else b""))
+    return field(1, field(1, term) + (field(7, ticket) if ticket else b""))
 
 
 def sign_ticket(ca_folder, cluster, term, leader):
@@ -137,4 +124,4 @@ def sign_ticket(ca_folder, cluster, term, leader):
     text = f"muster term ticket 1\n{len(cluster)}:{cluster}\n{term}\n{len(leader)}:{leader}\n"
     signature = subprocess.run(["openssl", "dgst", "-sha256", "-sign", str(ca_folder / "ca.key")], input=text.encode(),
                                check=True, capture_output=True).stdout
-    return _field(1, cluster.encode()) + _field(2, term) + _field(3, leader.encode()) + _field(4, signature)
+    return field(1, cluster.encode()) + field(2, term) + field(3, leader.encode()) + field(4, signature)

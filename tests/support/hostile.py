@@ -8,6 +8,7 @@ import ssl
 import struct
 
 from muster_processes import DEADLINE
+from protobuf import field, fields
 
 
 def read_all(connection):
@@ -103,57 +104,13 @@ class Link(Wire):
 
 # Protocol buffers, as far as links need them.
 
-def varint(number):
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes(out) + bytes([number])
-
-
-def number(field, value):
-    return varint(field << 3) + varint(value)
-
-
-def text(field, value):
-    value = value.encode() if isinstance(value, str) else value
-    return varint(field << 3 | 2) + varint(len(value)) + value
-
-
-def fields(message):
-    """Field numbers and values, in order."""
-    at = 0
-
-    def read_varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = message[at]
-            at += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                return value
-
-    while at < len(message):
-        key = read_varint()
-        if key & 7 == 0:
-            yield key >> 3, read_varint()
-        elif key & 7 == 2:
-            size = read_varint()
-            yield key >> 3, message[at:at + size]
-            at += size
-        else:
-            raise ValueError(f"wire type {key & 7}")
-
-
 def task_key(run, host, visit=1, ordinal=0, attempt=1):
-    return number(1, run) + number(2, visit) + number(3, ordinal) + number(4, host) + number(5, attempt)
+    return field(1, run) + field(2, visit) + field(3, ordinal) + field(4, host) + field(5, attempt)
 
 
 def chunk(key, offset, data, stream=1):
     """A NodeFrame with a piece of output; frames put together are one."""
-    return text(4, text(1, key) + number(2, offset) + number(3, stream) + text(5, data))
+    return field(4, field(1, key) + field(2, offset) + field(3, stream) + field(5, data))
 
 
 class HostileAgent(Link):
@@ -171,10 +128,10 @@ class HostileAgent(Link):
         HostileAgent.sessions += 1
         self.session = HostileAgent.sessions
         # Without the feature for files it would not be sent orders that move some.
-        message = text(1, "0.1.0") + text(2, "files") + text(4, self.store) + text(5, "b") + number(6, self.session)
+        message = field(1, "0.1.0") + field(2, "files") + field(4, self.store) + field(5, "b") + field(6, self.session)
         for key in held:
-            message += text(8, text(1, key) + number(2, 2))
-        self.frame(text(2, message))
+            message += field(8, field(1, key) + field(2, 2))
+        self.frame(field(2, message))
         return self.await_field(2, lambda welcome: dict(fields(welcome))[4])
 
     def await_field(self, wanted, take):
@@ -183,8 +140,8 @@ class HostileAgent(Link):
             opcode, payload = self.read()
             if opcode == 8:
                 raise ConnectionError("the server closed the link")
-            for field, value in fields(payload) if opcode == 2 else ():
-                if field == wanted and (found := take(value)) is not None:
+            for name, value in fields(payload) if opcode == 2 else ():
+                if name == wanted and (found := take(value)) is not None:
                     return found
 
     def order(self):
