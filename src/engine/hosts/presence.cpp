@@ -273,7 +273,8 @@ void Welcome(Turn& turn, HostEntry& entry, const NodeHello& command) {
   for (std::size_t i = 0; i < command.hello.tasks.size(); ++i) {
     const auto& held = command.hello.tasks[i];
     if (held.task.host != entry.host.id) continue;
-    listed.insert(held.task);
+    // What was looked up is true of the first mention alone: that may have ended the task.
+    if (!listed.insert(held.task).second) continue;
     const auto& looked = command.looked[i];
     Adopt(turn, entry, command.hello, held.task);
     if (const auto open = FindAttempt(turn.state, held.task); open.run != nullptr) {

@@ -187,6 +187,23 @@ TEST_F(Runs, MakesTheNextAttemptWhenTheNodeSaysNothingStarted) {
   EXPECT_EQ(Find(run).state, RunState::kSucceeded);
 }
 
+// What was looked up before the Hello says "sent" for both mentions; the first one ends it.
+TEST_F(Runs, ATaskThatAHelloListsTwiceEndsOnce) {
+  AddHosts(1);
+  Start(1);
+  const TaskKey first = TakeOrders().at(0);
+  TaskEnd end;
+  end.state = TaskState::kSkipped;
+  const link::HeldTask held{.task = first, .state = link::HeldState::kEnded, .end = end};
+  SayHello(1, {held, held});
+  Settle();
+  const auto on_record = [&] { return store_.FindTasks({first})->value.front()->state; };
+  EXPECT_EQ(on_record(), TaskState::kUnreachable);
+  SayHello(1);
+  Settle();
+  EXPECT_EQ(on_record(), TaskState::kUnreachable);
+}
+
 TEST_F(Runs, SendsAnUnlistedOrderAgainOnlyToTheSameBoot) {
   AddHosts(2);
   const RunId run = Start(2);
