@@ -59,9 +59,11 @@ class TreeBuilder final : public YAML::EventHandler {
     const auto line = static_cast<std::size_t>(std::max(mark.line, 0));
     const std::string_view text = line < lines_.size() ? lines_[line] : std::string_view();
     const auto bytes = std::min(static_cast<std::size_t>(std::max(mark.column, 0)), text.size());
-    const auto characters = std::ranges::count_if(text.substr(0, bytes), StartsCharacter);
-    return {first_line_ + static_cast<std::uint32_t>(line),
-            1 + static_cast<std::uint32_t>(characters)};
+    if (line != counted_.line || bytes < counted_.bytes) counted_ = {.line = line};
+    counted_.characters += static_cast<std::uint32_t>(std::ranges::count_if(
+        text.substr(counted_.bytes, bytes - counted_.bytes), StartsCharacter));
+    counted_.bytes = bytes;
+    return {first_line_ + static_cast<std::uint32_t>(line), 1 + counted_.characters};
   }
 
   void OnDocumentStart(const YAML::Mark&) override {}
@@ -149,6 +151,14 @@ class TreeBuilder final : public YAML::EventHandler {
 
   std::vector<std::string_view> lines_;
   std::uint32_t first_line_ = 1;
+  // How far a line was counted. Nodes come in order, and a line may hold a hundred thousand: each
+  // counted from the line's beginning would take minutes.
+  struct Counted {
+    std::size_t line = 0;
+    std::size_t bytes = 0;
+    std::uint32_t characters = 0;
+  };
+  mutable Counted counted_;
   std::vector<Node> open_;
   Node root_;
   std::size_t nodes_ = 0;

@@ -22,6 +22,12 @@ Result<> CheckSize(std::string_view what, std::size_t size, std::size_t most) {
 
 Result<> CheckEnd(std::optional<TaskEnd>& end) {
   if (!end) return {};
+  // Outputs of several hosts are put together line by line: one that holds a line could speak for
+  // another host. An agent reads them from lines.
+  for (const auto& [name, value] : end->outputs)
+    if (value.find_first_of(std::string_view("\n\0", 2)) != std::string::npos)
+      return Fail(ErrorCode::kInvalid, "the node sent an output '{}' that is not one line of text",
+                  name);
   Soften(end->reason);
   return CheckSize("a long reason", end->reason.size(), kMostReasonBytes);
 }

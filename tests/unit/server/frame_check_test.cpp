@@ -54,6 +54,24 @@ TEST(CheckFrame, RefusesFloodsOfReportsAndLongReasons) {
   EXPECT_TRUE(Refused(wordy));
 }
 
+// Outputs of hosts are put together as lines host=value.
+TEST(CheckFrame, RefusesOutputsThatAreNotOneLine) {
+  for (const std::string value : {std::string("fine\nother=forged"), std::string("a\0b", 3)}) {
+    link::NodeFrame frame;
+    frame.reports.resize(1);
+    frame.reports[0].end = TaskEnd{.outputs = {{"v", value}}};
+    EXPECT_TRUE(Refused(frame));
+    link::Hello hello;
+    hello.tasks.resize(1);
+    hello.tasks[0].end = frame.reports[0].end;
+    EXPECT_TRUE(Refused(WithHello(hello)));
+  }
+  link::NodeFrame plain;
+  plain.reports.resize(1);
+  plain.reports[0].end = TaskEnd{.outputs = {{"v", "one line, tab\tand ü"}}};
+  EXPECT_FALSE(Refused(plain));
+}
+
 TEST(CheckFrame, TakesControlsOutOfWhatPeopleRead) {
   auto frame = WithHello({.version = "1\n2", .facts = {{"o\x1bs", "a\x1b[2Jb\x7f\xc2\x9b"}}});
   frame.reports.resize(1);
