@@ -59,7 +59,7 @@ class Search : public std::enable_shared_from_this<Search> {
   // the client that it did not see everything.
   void Go() {
     exchange_->OnRoom(kRoom, [self = shared_from_this()] {
-      self->services_.workers.Post([self] { self->Step(); }, "search");
+      self->services_.lane.Post([self] { self->Step(); });
     });
   }
 

@@ -61,7 +61,7 @@ Front::Front(Core& core, LogRing& log)
              .shared = shared_files_,
              .workers = core.workers,
              .ask = api::AskEngine(core.engine)},
-      searches_{.store = core.store, .logs = core.logs, .workers = core.workers},
+      searches_{.store = core.store, .logs = core.logs, .lane = api::SearchLane(core.workers)},
       sealed_{.store = core.store, .engine = core.engine, .sealer = *core.foundation.sealer},
       servers_{.common = services_,
                .cluster = core.cluster,

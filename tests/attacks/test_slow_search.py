@@ -1,0 +1,43 @@
+"""A viewer looks for expressions that are slow on a very long line, in as many searches as there may be.
+
+They must not keep others from calling the API: every other call is still answered while they go on.
+"""
+
+import http.client
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from muster_cluster import ClusterTest, wait_until  # noqa: E402
+
+SEARCHES = 4
+
+
+class SlowSearch(ClusterTest):
+    hosts = ("h1",)
+
+    def search(self, run, token):
+        link = http.client.HTTPConnection("127.0.0.1", self.cluster.port, timeout=60)
+        self.addCleanup(link.close)
+        link.request("GET", f"/api/v1/runs/{run}/search?re=%5Ba-z%5D%7B0,1000%7Dx", headers={"Authorization": "Bearer " + token})
+        response = link.getresponse()
+        self.addCleanup(response.close)
+        self.assertEqual(response.status, 200)
+        return response
+
+    def test_other_calls_are_answered_meanwhile(self):
+        viewer = self.cluster.muster("tokens", "create", "vera", "--role", "viewer").text.strip()
+        run = self.cluster.start_run("-t", "h1", "--", "head -c 4000000 /dev/zero | tr '\\0' a")
+        wait_until("the output is whole", lambda: self.cluster.task_of(run, "h1")["log"]["state"] == "complete")
+        searches = [self.search(run, viewer) for _ in range(SEARCHES)]
+        for _ in range(10):
+            # When the searches have all workers, no answer comes within the time that a person waits.
+            self.assertEqual(self.cluster.http("GET", "/api/v1/whoami", timeout=20).status, 200)
+        stopped = self.cluster.http("POST", f"/api/v1/runs/{run}/stop", {"reason": "no more"}, timeout=20)
+        self.assertLess(stopped.status, 500, stopped)
+        self.assertEqual([response.closed for response in searches], [False] * SEARCHES)
+
+
+if __name__ == "__main__":
+    unittest.main()
