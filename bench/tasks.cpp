@@ -47,7 +47,7 @@ class InstantNodes final : public Links {
     }
   }
   void Close(LinkId) override {}
-  void BeginAnew(Term) override {}
+  void BeginAnew(Term, const std::string&) override {}
 
  private:
   std::deque<engine::Command>& queue_;

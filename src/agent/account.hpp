@@ -29,6 +29,8 @@ Result<Account> FindAccount(const std::string& user);
 struct RunAsPolicy {
   std::string default_user;  // "" is the agent's own
   std::vector<std::string> allow;
+  // Whether a job may restart the host by the system's own way, which is the agent's doing.
+  bool restarts = true;
 };
 
 // The user a task runs as that asked for `asked` ("" asks for the default); "" is the agent's own.

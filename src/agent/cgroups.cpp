@@ -6,12 +6,14 @@
 #include <csignal>
 #include <fcntl.h>
 #include <filesystem>
+#include <set>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 
 #include "agent/cgroup_places.hpp"
 #include "agent/files.hpp"
+#include "agent/processes.hpp"
 #include "base/text.hpp"
 
 namespace muster::agent {
@@ -90,6 +92,23 @@ std::uint64_t ReadNumber(const std::string& path, std::string_view key) {
     return ParseNumber(key.empty() ? line : line.substr(space + 1)).value_or(0);
   }
   return 0;
+}
+
+// The processes that the file lists, by their numbers alone: one that is in the group under the
+// same number is to be killed as well.
+std::vector<Process> ReadProcesses(const std::string& path) {
+  std::vector<Process> processes;
+  const auto text = ReadFile(path);
+  if (!text) return processes;
+  for (const auto line : Split(*text, '\n'))
+    if (const auto pid = ParseNumber(line); pid && *pid > 1)
+      processes.push_back({.pid = static_cast<pid_t>(*pid)});
+  return processes;
+}
+
+void KillEach(const std::string& path) {
+  EachHeld([&] { return ReadProcesses(path); },
+           [](const Process&, const ProcessHandle& process) { process.Signal(SIGKILL); });
 }
 
 bool HasWord(const std::string& path, std::string_view word) {
@@ -196,12 +215,7 @@ TaskGroup::Usage TaskGroup::Read() const {
 
 void TaskGroup::Kill() const {
   for (const auto& folder : FoldersOf(parts_)) {
-    if (WriteKnob(folder + "/cgroup.kill", "1") == 0) continue;
-    const auto inside = ReadFile(folder + "/cgroup.procs");
-    if (!inside) continue;
-    for (const auto line : Split(*inside, '\n'))
-      if (const auto pid = ParseNumber(line); pid && *pid > 1)
-        ::kill(static_cast<pid_t>(*pid), SIGKILL);
+    if (WriteKnob(folder + "/cgroup.kill", "1") != 0) KillEach(folder + "/cgroup.procs");
   }
 }
 

@@ -27,11 +27,6 @@ Result<> SyncFolderOf(const std::string& path) {
 
 }  // namespace
 
-void Fd::Reset() noexcept {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
-
 std::string ErrnoText(int error) { return std::strerror(error); }
 
 Result<Fd> OpenFile(const std::string& path, int flags, mode_t mode) {

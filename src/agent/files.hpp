@@ -3,36 +3,15 @@
 #include <string>
 #include <string_view>
 #include <sys/types.h>
-#include <utility>
 
+#include "adapters/files/fd.hpp"
 #include "base/result.hpp"
 
 // Small files and descriptors, as agent and shim need them. Errors name the file; a missing one is
 // kNotFound, everything else kUnavailable.
 namespace muster::agent {
 
-// Owns a descriptor; -1 is none.
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    if (this != &other) {
-      Reset();
-      fd_ = std::exchange(other.fd_, -1);
-    }
-    return *this;
-  }
-  ~Fd() { Reset(); }
-
-  int Get() const noexcept { return fd_; }
-  explicit operator bool() const noexcept { return fd_ >= 0; }
-  void Reset() noexcept;
-
- private:
-  int fd_ = -1;
-};
+using files::Fd;
 
 std::string ErrnoText(int error);
 

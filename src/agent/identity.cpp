@@ -12,6 +12,7 @@
 
 #include "adapters/crypto/digest.hpp"
 #include "adapters/crypto/pki.hpp"
+#include "adapters/files/own_folder.hpp"
 #include "agent/clocks.hpp"
 #include "base/text.hpp"
 
@@ -108,7 +109,7 @@ Result<DataFolder> DataFolder::Open(const std::string& path, const std::string& 
   DataFolder folder;
   folder.path_ = std::filesystem::absolute(path, problem).string();
   // Passable for others: a task's user must reach its script below.
-  if (auto made = MakeFolders(folder.path_, 0711); !made) return Fail(made.error());
+  if (auto made = files::MakeOwnFolder(folder.path_, 0711); !made) return Fail(made.error());
   auto lock = LockFolder(folder.path_);
   if (!lock) return Fail(lock.error());
   folder.lock_ = std::move(*lock);

@@ -58,7 +58,7 @@ struct Credentials {
 class DataFolder {
  public:
   // Opens the folder, and makes it when it is missing. kConflict: another agent uses it, or it was
-  // copied from another machine; both say what to do.
+  // copied from another machine; kDenied: another user could change it. All say what to do.
   static Result<DataFolder> Open(const std::string& path,
                                  const std::string& machine_id_file = "/etc/machine-id");
 

@@ -71,7 +71,8 @@ Launch PlanOwn(Account account, std::vector<std::string> words) {
 }  // namespace
 
 Result<> CheckTransfer(const Command& command) {
-  if (!command.argv.empty() || !command.script.empty() || (command.push && command.pull))
+  if (!command.argv.empty() || !command.script.empty() || (command.push && command.pull) ||
+      command.reboot)
     return Fail(ErrorCode::kInvalid, "a command that moves files does nothing else");
   if (command.push && HasNul(command.push->owner))
     return Fail(ErrorCode::kInvalid, "the owner contains a NUL byte");

@@ -25,6 +25,7 @@
 #include "agent/daemon/join.hpp"
 #include "agent/shim.hpp"
 #include "agent/transfer/transfer.hpp"
+#include "base/arguments.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "base/visible.hpp"
@@ -119,12 +120,12 @@ Result<> JoinOnce(muster::agent::DataFolder& folder, const Config& config,
     return muster::Fail(ErrorCode::kInvalid,
                         "the certificate in {} has ended while this host was away; to get a new "
                         "one for the same key (tasks are kept), start once more with --server "
-                        "URL and --join TOKEN (from 'muster agents invite')",
+                        "URL and --join-file FILE (a token from 'muster agents invite')",
                         config.data.string());
   if (token->empty() || config.server.empty())
     return muster::Fail(ErrorCode::kInvalid,
-                        "{} has not joined a server yet; give --server URL and --join TOKEN "
-                        "(from 'muster agents invite')",
+                        "{} has not joined a server yet; give --server URL and --join-file FILE "
+                        "(a token from 'muster agents invite')",
                         config.data.string());
   return JoinNow(folder, config, *token);
 }
@@ -206,7 +207,7 @@ void AddOptions(CLI::App& app, Flags& flags) {
                  "Data folder: identity and running tasks (default /var/lib/muster-agent)");
   app.add_option(
       "--join", flags.join,
-      "Token of 'muster agents invite' (an argument shows in ps: see --join-file, MUSTER_JOIN)");
+      "Token of 'muster agents invite' (MUSTER_JOIN; an argument shows in ps for a moment)");
   app.add_option("--join-file", flags.join_file, "File that holds the token");
   app.add_option("--ca", flags.ca_file,
                  "File with the cluster's CA, instead of the token's fingerprint");
@@ -280,7 +281,7 @@ int main(int argc, char** argv) {
   CLI::App app(
       "muster-agent: runs tasks on this host for a Muster server.\n\n"
       "Examples:\n"
-      "  muster-agent --server https://muster:8440 --data /var/lib/muster-agent --join TOKEN\n"
+      "  muster-agent --server https://muster:8440 --data /var/lib/muster-agent --join-file FILE\n"
       "  muster-agent --data /var/lib/muster-agent          (once it has joined)\n"
       "  muster-agent --config /etc/muster/agent.yaml       (as the packages do; SIGHUP reloads)\n"
       "  muster-agent check-config                          (says what is wrong, or in force)\n"
@@ -295,6 +296,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     return app.exit(problem) == 0 ? 0 : 2;
   }
+  muster::HideArgument(argc, argv, "--join");
 
   if (check && flags.config_file.empty()) flags.config_file = kPackagedConfig;
   const Load load = [&flags] { return LoadConfig(flags); };

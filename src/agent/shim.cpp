@@ -22,6 +22,7 @@
 #include "agent/output_keeper.hpp"
 #include "agent/outputs.hpp"
 #include "agent/reboot.hpp"
+#include "agent/shim_lock.hpp"
 #include "agent/task_files.hpp"
 #include "agent/task_folder.hpp"
 #include "agent/task_process.hpp"

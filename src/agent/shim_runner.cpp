@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <fcntl.h>
 #include <filesystem>
 #include <set>
 #include <sys/inotify.h>
@@ -19,6 +18,7 @@
 #include "agent/exec_shim.hpp"
 #include "agent/launch.hpp"
 #include "agent/reboot.hpp"
+#include "agent/shim_lock.hpp"
 #include "base/text.hpp"
 
 namespace muster::agent {
@@ -60,7 +60,12 @@ Result<OrderRecord> ReadOrder(const TaskKey& task, const Result<std::string>& by
 // A restart by the system's own way is the agent's doing and not a process of anybody's: it needs
 // no user that tasks may run as.
 Result<std::string> UserFor(const RunAsPolicy& policy, const Command& command) {
-  if (command.reboot && command.reboot->argv.empty() && command.user.empty()) return "";
+  if (command.reboot && command.reboot->argv.empty()) {
+    if (!policy.restarts)
+      return Fail(ErrorCode::kDenied,
+                  "this host refuses restarts by jobs (run_as.restarts in its agent.yaml)");
+    if (command.user.empty()) return "";
+  }
   return ChooseTaskUser(policy, command);
 }
 
@@ -305,13 +310,9 @@ void ShimRunner::Kill(const TaskKey& task, Duration grace) {
   // The wish is on disk first: a shim that is only starting finds it there. On a full disk it goes
   // with the signal alone: what fills the disk must be stoppable.
   static_cast<void>(ReplaceFile(entry->folder.Kill(), EncodeKillWish(grace)));
-  auto holder = LockHolder(entry->folder);
-  if (!holder && entry->child > 0) holder = entry->child;
-  sigval value{};
-  value.sival_int = static_cast<int>(std::clamp<std::int64_t>(grace.count(), 0, INT_MAX));
-  if (!holder || *holder <= 0) return;
-  ::sigqueue(*holder, SIGUSR1, value);
-  ::kill(*holder, SIGCONT);  // somebody may have stopped it
+  const ProcessHandle shim = HoldShim(entry->folder, entry->child);
+  shim.Queue(SIGUSR1, static_cast<int>(std::clamp<std::int64_t>(grace.count(), 0, INT_MAX)));
+  shim.Signal(SIGCONT);  // somebody may have stopped it
 }
 
 Result<std::vector<LogChunk>> ShimRunner::Read(const TaskKey& task, std::uint64_t from,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "agent/files.hpp"
+#include "agent/shim_lock.hpp"
 #include "agent/task_folder.hpp"
 
 namespace muster::agent {

@@ -1,9 +1,7 @@
 #include "agent/task_folder.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <fcntl.h>
 
 #include "base/text.hpp"
 #include "link/codec/codec.hpp"
@@ -30,13 +28,6 @@ std::string CleanReason(std::string reason) {
     for (char& byte : reason)
       if (static_cast<unsigned char>(byte) >= 0x80) byte = '?';
   return reason;
-}
-
-struct flock WholeFile() {
-  struct flock lock{};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  return lock;
 }
 
 }  // namespace
@@ -108,24 +99,6 @@ std::optional<Duration> ParseKillWish(std::string_view bytes) {
   const auto grace = ParseNumber<std::int64_t>(Trim(bytes));
   if (!grace) return {};
   return Duration(std::max<std::int64_t>(*grace, 0));
-}
-
-Result<Fd> TakeLock(const TaskFolder& folder) {
-  auto fd = OpenFile(folder.Order(), O_RDWR | O_CREAT);
-  if (!fd) return fd;
-  auto lock = WholeFile();
-  if (::fcntl(fd->Get(), F_SETLK, &lock) == 0) return fd;
-  if (errno == EACCES || errno == EAGAIN)
-    return Fail(ErrorCode::kConflict, "{} is held by its shim", folder.path);
-  return Fail(ErrorCode::kUnavailable, "lock {}: {}", folder.Order(), ErrnoText(errno));
-}
-
-std::optional<pid_t> LockHolder(const TaskFolder& folder) {
-  const auto fd = OpenFile(folder.Order(), O_RDWR);
-  if (!fd) return {};
-  auto lock = WholeFile();
-  if (::fcntl(fd->Get(), F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return {};
-  return lock.l_pid;
 }
 
 }  // namespace muster::agent

@@ -71,12 +71,4 @@ Result<TaskEnd> ParseExitRecord(const TaskKey& task, std::string_view bytes);
 std::string EncodeKillWish(Duration grace);
 std::optional<Duration> ParseKillWish(std::string_view bytes);
 
-// Takes the write lock on `order`; kConflict when another process has it. It is held until the
-// descriptor is closed, or any other one of this process for the same file: that is how POSIX locks
-// are. So who holds the lock reads the order through it.
-Result<Fd> TakeLock(const TaskFolder& folder);
-
-// The process that holds the lock.
-std::optional<pid_t> LockHolder(const TaskFolder& folder);
-
 }  // namespace muster::agent

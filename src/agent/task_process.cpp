@@ -1,6 +1,5 @@
 #include "agent/task_process.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
@@ -72,16 +71,21 @@ std::optional<LaunchFailure> TaskProcess::Failure() const {
 }
 
 void TaskProcess::Signal(int number) const {
-  const auto left = Descendants(::getpid());
-  // Once the first process was taken, its number means this group only while a member lives.
-  const bool group_lives =
-      !status_ || std::any_of(left.begin(), left.end(),
-                              [&](const Process& process) { return process.group == pid_; });
-  if (group_lives) ::kill(-pid_, number);
-  for (const auto& process : left)
-    if (process.group != pid_) ::kill(process.pid, number);
+  bool group_has_it = false;
+  EachDescendant(::getpid(), [&](const Process& process, const ProcessHandle& handle) {
+    if (process.group != pid_) {
+      handle.Signal(number);
+    } else if (!group_has_it) {
+      // Until the first process is reaped nobody else can have its number, nor that of its group.
+      // Afterwards the number means this group only while a member lives.
+      const bool lives = !status_ || (::getpgid(process.pid) == pid_ && handle.Signal(0));
+      group_has_it = lives && ::kill(-pid_, number) == 0;
+    }
+  });
+  if (status_) return;
+  if (!group_has_it) ::kill(-pid_, number);
   // Before its setsid() the first process is still in our own group.
-  if (!status_ && ::getpgid(pid_) != pid_) ::kill(pid_, number);
+  if (::getpgid(pid_) != pid_) ::kill(pid_, number);
 }
 
 }  // namespace muster::agent

@@ -18,13 +18,40 @@ std::size_t LengthOf(unsigned char first) {
   return first >> 3 == 30 ? 4 : 0;
 }
 
-// `character` is valid UTF-8. Some terminals obey U+0080 to U+009F like their ESC forms.
-bool Steers(std::string_view character) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
-  if (byte(0) == 0xC2) return byte(1) < 0xA0;
-  if (byte(0) != 0xE2) return false;
-  if (byte(1) == 0x80) return byte(2) >= 0xA8 && byte(2) <= 0xAE;  // U+2028 to U+202E
-  return byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;    // U+2066 to U+2069
+// `character` is valid UTF-8 of two to four bytes.
+char32_t CodePoint(std::string_view character) {
+  auto code = static_cast<char32_t>(static_cast<unsigned char>(character.front()) &
+                                    (0xFFU >> (character.size() + 1)));
+  for (const char next : character.substr(1))
+    code = code << 6 | (static_cast<unsigned char>(next) & 0x3FU);
+  return code;
+}
+
+struct CodeRange {
+  char32_t first;
+  char32_t last;
+};
+// What a reader does not see, or what changes the place of other characters. The joiners U+200C and
+// U+200D shape words of several scripts, and stay.
+constexpr CodeRange kReplaced[] = {
+    {0x80, 0x9F},        // C1: some terminals obey them like their ESC forms
+    {0xAD, 0xAD},        // soft hyphen
+    {0x61C, 0x61C},      // reading order
+    {0x180E, 0x180E},    // no width
+    {0x200B, 0x200B},    // no width
+    {0x200E, 0x200F},    // reading order
+    {0x2028, 0x202E},    // line separators, reading order
+    {0x2060, 0x206F},    // no width, reading order
+    {0xFEFF, 0xFEFF},    // no width
+    {0xFFF9, 0xFFFB},    // annotations
+    {0xE0000, 0xE007F},  // tags
+};
+
+bool IsReplaced(std::string_view character) {
+  const char32_t code = CodePoint(character);
+  return std::ranges::any_of(kReplaced, [code](const CodeRange& range) {
+    return range.first <= code && code <= range.last;
+  });
 }
 
 bool MayGoOn(std::string_view begun) {
@@ -69,7 +96,7 @@ std::optional<VisiblePiece> FirstVisible(std::string_view bytes) {
   }
   const auto whole = bytes.substr(0, length);
   if (!IsUtf8(whole)) return VisiblePiece{1, std::string(kReplacement)};
-  return VisiblePiece{length, std::string(Steers(whole) ? kReplacement : whole)};
+  return VisiblePiece{length, std::string(IsReplaced(whole) ? kReplacement : whole)};
 }
 
 std::string VisibleLine(std::string_view text) { return Visible(text, false); }

@@ -8,8 +8,8 @@
 // Text of others (names, reasons, errors, output) made visible before it reaches a terminal or a
 // log: nothing in it can move the cursor, begin a line of its own, or turn around the reading order
 // of the text beside it. Control characters become symbols (␛, ␊). C1 controls, characters that
-// steer the reading order (U+202A to U+202E, U+2066 to U+2069), line separators of Unicode and
-// bytes that are not UTF-8 become �.
+// steer the reading order, characters without width, line separators of Unicode and bytes that are
+// not UTF-8 become �.
 namespace muster {
 
 struct VisiblePiece {

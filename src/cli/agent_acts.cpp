@@ -97,12 +97,14 @@ Result<int> Reject(const Context& context, const Flags& flags) {
 Result<int> Revoke(const Context& context, const Flags& flags) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  const auto host = "/hosts/" + Segment(flags.name);
+  if (const auto found = Persist(context, kPatience, [&] { return api->Get(host); }); !found)
+    return Fail(found.error());
   if (!Agreed(context, flags.yes,
               {.act = fmt::format("Refuse the key of host {} and lose what it runs", flags.name)}))
     return kExitInterrupted;
-  const auto path = "/hosts/" + Segment(flags.name) + "/revoke";
-  const auto done =
-      Act(context, [&] { return api->Post(path, json::object{{"reason", flags.reason}}); });
+  const auto done = Act(
+      context, [&] { return api->Post(host + "/revoke", json::object{{"reason", flags.reason}}); });
   if (!done) return Fail(done.error());
   if (!context.PrintDocument(*done))
     context.Say(

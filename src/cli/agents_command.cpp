@@ -18,7 +18,7 @@ constexpr const char* kAgentsExamples = R"(Examples:
   muster agents invite                              one host may join, within the hour
   muster agents invite --uses 3000 --expires 1d --label zone=sh1
   muster agents invite --name 'web*'                only for hosts so named
-  muster-agent --server URL --data DIR --join TOKEN on the host
+  muster-agent --server URL --data DIR --join-file FILE   on the host
   muster agents pending                             who waits to take over a known name
   muster agents replace web7                        let it; or: muster agents reject web7
   muster agents revoke web7 --reason stolen         never talk to that key again)";

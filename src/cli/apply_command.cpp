@@ -160,8 +160,7 @@ Result<bool> AgreedToPrune(const Context& context, ApiClient& api, const ApplyFl
 Result<int> Apply(const Context& context, const ApplyFlags& flags) {
   const auto all = ReadDocumentFiles(flags.files, flags.root);
   if (!all) return Fail(all.error());
-  for (const auto& link : all->left_out)
-    context.Say(fmt::format("left out: {} is a link to a folder", link));
+  for (const auto& why : all->left_out) context.Say("left out: " + why);
   if (!all->reading.problems.empty()) {
     std::vector<std::string> lines;
     for (const auto& problem : all->reading.problems)

@@ -22,6 +22,7 @@ constexpr const char* kAuditExamples = R"(Examples:
   muster audit                                     the last 20 acts, the newest at the bottom
   muster audit --host db7 --since 2027-03-02T14:00:00Z --until 2027-03-02T14:05:00Z
   muster audit --by alice --act run.start -n 100
+  muster audit --run r97                           all acts about one run
   muster audit -f -o jsonl                         acts as they happen, one line of JSON each
   muster audit show 812                            one act with its whole script
   muster audit verify                              is the chain of entries unbroken?)";
@@ -30,6 +31,7 @@ struct AuditFlags {
   std::string host;
   std::string by;
   std::string act;
+  std::string run;
   std::string since;
   std::string until;
   std::uint64_t count = 20;
@@ -65,11 +67,8 @@ Result<Query> QueryOf(const AuditFlags& flags) {
   if (!since) return Fail(since.error());
   const auto until = Moment("--until", flags.until);
   if (!until) return Fail(until.error());
-  return Query{{"host", flags.host},
-               {"by", flags.by},
-               {"act", flags.act},
-               {"since", *since},
-               {"until", *until}};
+  return Query{{"host", flags.host}, {"by", flags.by},  {"act", flags.act},
+               {"run", flags.run},   {"since", *since}, {"until", *until}};
 }
 
 bool IsAway(const Error& error) {
@@ -124,6 +123,7 @@ Result<int> Audit(const Context& context, const AuditFlags& flags) {
     seen = std::max(seen, NumberOf(entry, "number"));
   }
   std::fflush(stdout);
+  if (entries->empty() && !flags.follow && format == Format::kTable) context.Say("no entries");
   return flags.follow ? Follow(context, *api, *query, seen) : 0;
 }
 
@@ -175,6 +175,7 @@ void AddAudit(CLI::App& app, Context& context) {
   audit->add_option("--host", flags->host, "Only acts that touched this host")->type_name("HOST");
   audit->add_option("--by", flags->by, "Only acts of this token");
   audit->add_option("--act", flags->act, "Only this act: run.start, run.stop, token.create, …");
+  audit->add_option("--run", flags->run, "Only acts about this run")->type_name("RUN");
   audit->add_option("--since", flags->since, "Only later ones: a time, or how long ago");
   audit->add_option("--until", flags->until, "Only earlier ones: a time, or how long ago");
   audit->add_option("-n,--limit", flags->count, "At most as many")

@@ -65,8 +65,11 @@ std::string StageLine(const boost::json::value& stage, bool whole) {
 std::string FactsText(const boost::json::value& entry, bool whole) {
   const auto& facts = FieldOf(entry, "facts");
   std::string text;
-  if (const auto job = LineOf(facts, "job"); !job.empty())
-    text += Part("job ", fmt::format("{} version {}", job, NumberOf(facts, "version")));
+  if (const auto job = LineOf(facts, "job"); !job.empty()) {
+    const std::string what = fmt::format("job {} version {}", job, NumberOf(facts, "version"));
+    // The sentence of a start says it already.
+    if (!LineOf(entry, "detail").starts_with(what + " ")) text += Part("", what);
+  }
   if (const auto& params = FieldOf(facts, "params"); params.is_object())
     for (const auto& item : params.get_object())
       text += Part("param ", fmt::format("{}={}", VisibleLine(std::string_view(item.key())),
@@ -83,8 +86,9 @@ std::string FactsText(const boost::json::value& entry, bool whole) {
       text += Part("", StageLine(stage, whole));
   }
   text += Part("secrets ", Joined(facts, "secrets"));
+  text += Part("channels ", Joined(facts, "channels"));
   text += Part("approvals ", Joined(facts, "approvals"));
-  text += Part("started by ", Joined(facts, "starters"));
+  text += Part("starters ", Joined(facts, "starters"));
   if (whole) text += Part("title ", LineOf(facts, "title"));
   if (whole) text += Part("plan sha256 ", LineOf(facts, "plan_sha256"));
   return text;
@@ -104,9 +108,10 @@ std::string AuditEntryText(const boost::json::value& entry, bool whole) {
   text += Part("", LineOf(entry, "detail"));
   text += FactsText(entry, whole);
   text += Part("because ", LineOf(entry, "reason"));
-  text += fmt::format("    from {}", LineOf(entry, "address"));
+  // Without one it is the server's doing: a slot of a trigger, a stage that starts a run.
   const auto client = LineOf(entry, "client");
-  text += client.empty() ? "\n" : fmt::format(" with {}\n", client);
+  if (const auto address = LineOf(entry, "address"); !address.empty())
+    text += Part("from ", client.empty() ? address : fmt::format("{} with {}", address, client));
   if (whole && !TextOf(entry, "command_sha256").empty())
     text += Part("command sha256 ", LineOf(entry, "command_sha256"));
   if (whole) text += Part("hash ", LineOf(entry, "hash"));

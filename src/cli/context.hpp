@@ -70,8 +70,8 @@ void AddShow(CLI::App& app, Context& context);
 void AddRuns(CLI::App& app, Context& context);
 void AddLogs(CLI::App& app, Context& context);
 void AddStop(CLI::App& app, Context& context);
-void AddSteering(CLI::App& app,
-                 Context& context);  // pause, resume, retry, skip, set, approve, reject
+void AddSteering(CLI::App& app, Context& context);  // pause, resume, retry, skip, set
+void AddAnswers(CLI::App& app, Context& context);   // approve, reject
 void AddHosts(CLI::App& app, Context& context);
 void AddAgents(CLI::App& app, Context& context);
 void AddWhy(CLI::App& app, Context& context);

@@ -51,8 +51,7 @@ Result<int> Copy(const Context& context, CpFlags& flags) {
   std::vector<std::string> left_out;
   auto plan = PlanCopy(flags.paths, destination, left_out);
   if (!plan) return Fail(plan.error());
-  for (const auto& path : left_out)
-    context.Say(fmt::format("left out: {} is a link to a folder", path));
+  for (const auto& why : left_out) context.Say("left out: " + why);
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
   if (auto hashed = HashAll(*plan); !hashed) return Fail(hashed.error());

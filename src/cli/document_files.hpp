@@ -21,7 +21,7 @@ struct DocumentFiles {
     std::map<std::string, CopyPlan> pushes;      // the same; not hashed yet
   };
   std::vector<File> files;
-  std::vector<std::string> left_out;  // of what is pushed: links to folders
+  std::vector<std::string> left_out;  // of what is pushed: a sentence for each link
   documents::Reading reading;
 };
 

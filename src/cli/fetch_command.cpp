@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <optional>
+
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
@@ -9,6 +12,7 @@
 #include "cli/persist.hpp"
 #include "cli/report.hpp"
 #include "cli/run_follow.hpp"
+#include "domain/command.hpp"
 
 namespace muster::cli {
 namespace {
@@ -21,7 +25,8 @@ constexpr const char* kFetchExamples = R"(Examples:
   muster fetch -t web1 /etc/nginx nginx                a folder with all that is in it
   muster fetch -t @db /var/lib/dump.sql . --max-size 20GB --rate 20MB
 
-Links inside a folder are not followed. What is already here, unchanged, does not travel again.)";
+Links inside a folder are not followed, there and here. What is already here, unchanged, does not
+travel again. Files keep who may read and execute them, within your umask.)";
 
 struct FetchFlags {
   FileOptions options;
@@ -29,25 +34,38 @@ struct FetchFlags {
   std::string max_size;
 };
 
-Result<json::value> BodyOf(const FetchFlags& flags) {
+// Of one host.
+Result<std::uint64_t> MaxBytesOf(const FetchFlags& flags) {
+  if (flags.max_size.empty()) return FilePull{}.max_bytes;
+  const auto size = ParseSize(flags.max_size);
+  if (!size) return Fail(ErrorCode::kInvalid, "--max-size: {}", size.error().message);
+  return *size;
+}
+
+// Files are put at the path they have on the host, so that path must be plain.
+bool IsPlainPath(std::string_view path) {
+  return path.starts_with('/') && IsUtf8(path) && path.find('\0') == std::string_view::npos &&
+         std::ranges::none_of(Split(path, '/'),
+                              [](std::string_view part) { return part == "." || part == ".."; });
+}
+
+Result<json::value> BodyOf(const FetchFlags& flags, std::uint64_t max_bytes) {
   auto body = RunFrame(flags.options.run);
   if (!body) return Fail(body.error());
   const auto rate = RateOf(flags.options);
   if (!rate) return Fail(rate.error());
   json::array paths;
   for (const auto& path : flags.paths) {
-    if (!path.starts_with('/') || !IsUtf8(path))
+    if (!IsPlainPath(path))
       return Fail(ErrorCode::kInvalid,
-                  "'{}': expected a whole path on the hosts, which begins with /", path);
+                  "'{}': expected a whole path on the hosts, which begins with / and is without "
+                  "'.' and '..'",
+                  path);
     paths.emplace_back(path);
   }
   json::object pull{{"paths", std::move(paths)}};
   if (*rate > 0) pull["rate"] = *rate;
-  if (!flags.max_size.empty()) {
-    const auto size = ParseSize(flags.max_size);
-    if (!size) return Fail(ErrorCode::kInvalid, "--max-size: {}", size.error().message);
-    pull["max_bytes"] = *size;
-  }
+  pull["max_bytes"] = max_bytes;
   (*body)["pull"] = std::move(pull);
   return json::value(std::move(*body));
 }
@@ -73,9 +91,51 @@ void TellProblems(const Context& context, ApiClient& api, const std::string& run
     if (!line.empty()) context.Say(fmt::format("{}: {}", host, line));
 }
 
+// Says what does not come of one host: the first lines one by one, then how many there were. A
+// hostile one could list any number.
+class Refusals {
+ public:
+  Refusals(const Context& context, const std::string& host) : context_(context), host_(host) {}
+
+  void Add(const std::string& why) {
+    if (++count_ <= kMostTold) context_.Say(fmt::format("{}: {}", host_, why));
+  }
+  // False when there were any.
+  bool Tell() const {
+    if (count_ > kMostTold)
+      context_.Say(
+          fmt::format("{}: {} of the files it reported were refused; these are the first {}", host_,
+                      Count(count_), kMostTold));
+    return count_ == 0;
+  }
+
+ private:
+  static constexpr std::size_t kMostTold = 10;
+  const Context& context_;
+  const std::string& host_;
+  std::size_t count_ = 0;
+};
+
+// True when all came.
+bool BringFrom(const Context& context, FetchedFiles& store, const std::string& host,
+               const PulledList& list, HostShare share, std::vector<FetchedFile>& files) {
+  Refusals refusals(context, host);
+  for (std::size_t i = 0; i < list.unreadable; ++i)
+    refusals.Add("a line of its list is not of the form that agents write");
+  for (const auto& line : list.lines) {
+    auto file = store.Bring(host, line, share);
+    if (file)
+      files.push_back(std::move(*file));
+    else
+      refusals.Add(file.error().message);
+  }
+  return refusals.Tell();
+}
+
 // True when all came.
 Result<bool> BringAll(const Context& context, ApiClient& api, FetchedFiles& store,
-                      const std::string& run, std::vector<FetchedFile>& files) {
+                      const std::string& run, const HostShare& share,
+                      std::vector<FetchedFile>& files) {
   std::vector<std::string> hosts;
   const auto pages = api.Pages(fmt::format("/runs/{}/tasks", Segment(run)), {{"limit", "500"}},
                                "tasks", [&](const json::value& task) {
@@ -87,17 +147,9 @@ Result<bool> BringAll(const Context& context, ApiClient& api, FetchedFiles& stor
   bool all = true;
   for (const auto& host : hosts) {
     TellProblems(context, api, run, host);
-    const auto lines = store.ListOf(run, host);
-    if (!lines) return Fail(lines.error());
-    for (const auto& line : *lines) {
-      auto file = store.Bring(host, line);
-      if (file) {
-        files.push_back(std::move(*file));
-      } else {
-        all = false;
-        context.Say(file.error().message);
-      }
-    }
+    const auto list = store.ListOf(run, host);
+    if (!list) return Fail(list.error());
+    if (!BringFrom(context, store, host, *list, share, files)) all = false;
   }
   return all;
 }
@@ -109,10 +161,19 @@ Result<int> Fetch(const Context& context, FetchFlags& flags) {
                 "/etc/app.conf got");
   const std::string folder = flags.paths.back();
   flags.paths.pop_back();
-  const auto body = BodyOf(flags);
+  const auto max_bytes = MaxBytesOf(flags);
+  if (!max_bytes) return Fail(max_bytes.error());
+  const auto body = BodyOf(flags, *max_bytes);
   if (!body) return Fail(body.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  // Before the start: hosts need not send what there is no place for.
+  std::optional<TargetFolder> target;
+  if (!flags.options.start.dry_run) {
+    auto made = TargetFolder::Make(folder);
+    if (!made) return Fail(made.error());
+    target.emplace(std::move(*made));
+  }
   const auto started = StartRun(context, *api, *body, flags.options.start);
   if (!started) return Fail(started.error());
   if (started->code) return *started->code;
@@ -127,9 +188,9 @@ Result<int> Fetch(const Context& context, FetchFlags& flags) {
   const auto run =
       Persist(context, kResultPatience, [&] { return api->Get("/runs/" + Segment(follow.run)); });
   if (!run) return Fail(run.error());
-  FetchedFiles store(*api, folder);
+  FetchedFiles store(*api, std::move(*target));
   std::vector<FetchedFile> files;
-  const auto all = BringAll(context, *api, store, follow.run, files);
+  const auto all = BringAll(context, *api, store, follow.run, {flags.paths, *max_bytes}, files);
   if (!all) return Fail(all.error());
   if (!context.PrintDocument(DocumentOf(*run, files)))
     for (const auto& file : files) Write(stdout, EscapePath(file.local) + "\n");
@@ -150,7 +211,8 @@ void AddFetch(CLI::App& app, Context& context) {
   command->add_option("paths", flags->paths, "What to bring, and last the folder here")
       ->type_name("FILE");
   command
-      ->add_option("--max-size", flags->max_size, "Of one host at most, all files (default: 1GB)")
+      ->add_option("--max-size", flags->max_size,
+                   "Most bytes to take from each host, all files together (default: 1GB)")
       ->type_name("SIZE");
   AddFileOptions(*command, flags->options);
   command->callback(

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/api_client.hpp"
+#include "cli/host_share.hpp"
+#include "cli/target_folder.hpp"
 #include "domain/pulled_line.hpp"
 
 namespace muster::cli {
@@ -15,29 +18,37 @@ struct FetchedFile {
   std::string local;  // where it lies now
 };
 
-// Where a host's file is put: DIR/HOST and its path there. Nothing for a path that would leave that
-// folder.
-std::optional<std::string> LocalPathOf(const std::string& folder, const std::string& host,
-                                       const std::string& path);
+// What a host reports that it sent.
+struct PulledList {
+  std::vector<PulledLine> lines;  // at most one more than a host may send
+  std::size_t unreadable = 0;     // lines that are not of this form
+};
+
+// Where a host's file is put below the target folder: HOST and its path there. Nothing for a path
+// that would leave that folder.
+std::optional<std::string> LocalNameOf(const std::string& host, const std::string& path);
 
 // Brings pulled files from the artifact store into a folder, one folder for each host in it. Files
 // of equal content travel once; those that are there already do not.
 class FetchedFiles {
  public:
-  FetchedFiles(ApiClient& api, std::string folder) : api_(api), folder_(std::move(folder)) {}
+  FetchedFiles(ApiClient& api, TargetFolder folder) : api_(api), folder_(std::move(folder)) {}
 
   // The list of one host's task, by its output.
-  Result<std::vector<PulledLine>> ListOf(const std::string& run, const std::string& host);
-  // Puts one file there, whole, with the mode it had.
-  Result<FetchedFile> Bring(const std::string& host, const PulledLine& line);
+  Result<PulledList> ListOf(const std::string& run, const std::string& host);
+  // Puts one file there, whole, if the host's share admits it.
+  Result<FetchedFile> Bring(const std::string& host, const PulledLine& line, HostShare& share);
 
   std::uint64_t Bytes() const { return bytes_; }  // of all that was brought
 
  private:
-  Result<> Download(const PulledLine& line, const std::string& part);
+  bool IsHere(const std::string& name, const PulledLine& line) const;
+  // False: there is none.
+  Result<bool> CopyKnown(const PulledLine& line, int into);
+  Result<> Download(const PulledLine& line, int into);
 
   ApiClient& api_;
-  const std::string folder_;
+  const TargetFolder folder_;
   std::map<std::string, std::string> by_hash_;  // where a file of this content lies
   std::uint64_t bytes_ = 0;
 };

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 #include <utility>
 
+#include "adapters/files/beneath.hpp"
+#include "adapters/files/trusted_links.hpp"
 #include "base/text.hpp"
-#include "cli/beneath.hpp"
 
 namespace muster::cli {
 namespace {
@@ -27,34 +29,37 @@ std::string WordFor(mode_t mode) {
 
 }  // namespace
 
-OpenedFile::~OpenedFile() {
-  if (fd_ >= 0) ::close(fd_);
-}
+FileRoot FileRoot::Anywhere() { return {Kind::kAnywhere, nullptr, ""}; }
 
-OpenedFile::OpenedFile(OpenedFile&& other) noexcept : fd_(other.Release()) {}
+Result<FileRoot> FileRoot::Within(const std::string& folder) { return In(Kind::kWithin, folder); }
 
-int OpenedFile::Release() { return std::exchange(fd_, -1); }
+Result<FileRoot> FileRoot::Sent(const std::string& folder) { return In(Kind::kSent, folder); }
 
-FileRoot FileRoot::Anywhere() { return {nullptr, ""}; }
-
-Result<FileRoot> FileRoot::Within(const std::string& folder) {
+Result<FileRoot> FileRoot::In(Kind kind, const std::string& folder) {
   const int fd = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0)
     return Fail(ErrorCode::kNotFound, "cannot open the folder '{}': {}", folder,
                 std::strerror(errno));
-  return FileRoot(std::make_shared<const OpenedFile>(fd), folder);
+  return FileRoot(kind, std::make_shared<const files::Fd>(fd), folder);
+}
+
+std::string FileRoot::Distrusted(const std::string& path, uid_t owner) {
+  return fmt::format("{} is a link of another user (uid {}) to what is not that user's", path,
+                     owner);
 }
 
 std::string FileRoot::Named(const std::string& path) const {
-  return folder_ == nullptr ? fmt::format("'{}'", path) : fmt::format("'{}' in '{}'", path, name_);
+  return kind_ == Kind::kWithin ? fmt::format("'{}' in '{}'", path, name_)
+                                : fmt::format("'{}'", path);
 }
 
-Result<OpenedFile> FileRoot::Open(const std::string& path, int flags) const {
+Result<files::Fd> FileRoot::Open(const std::string& path, int flags) const {
   // A pipe's writer is not waited for, a terminal not taken. O_PATH opens neither.
   flags |= O_CLOEXEC | ((flags & O_PATH) != 0 ? 0 : O_NONBLOCK | O_NOCTTY);
-  const int fd =
-      folder_ == nullptr ? ::open(path.c_str(), flags) : OpenBeneath(folder_->Fd(), path, flags);
-  if (fd >= 0) return OpenedFile(fd);
+  if (kind_ == Kind::kSent) return OpenSent(path, flags);
+  files::Fd fd = kind_ == Kind::kAnywhere ? files::Fd(::open(path.c_str(), flags))
+                                          : files::OpenBeneath(folder_->Get(), path, flags);
+  if (fd) return fd;
   const int error = errno;
   if (error == EXDEV)
     return Fail(ErrorCode::kDenied,
@@ -64,11 +69,24 @@ Result<OpenedFile> FileRoot::Open(const std::string& path, int flags) const {
   return Fail(CodeOfErrno(error), "cannot read {}: {}", Named(path), std::strerror(error));
 }
 
-Result<OpenedFile> FileRoot::OpenFile(const std::string& path) const {
+Result<files::Fd> FileRoot::OpenSent(const std::string& path, int flags) const {
+  // As the kernel's limit, which a walk part by part would not meet.
+  if (path.size() >= PATH_MAX)
+    return Fail(ErrorCode::kInvalid, "cannot read {}: {}", Named(path),
+                std::strerror(ENAMETOOLONG));
+  auto opened = files::OpenTrusted(folder_->Get(), path.substr(name_.size()), flags, ::geteuid());
+  if (opened.file) return std::move(opened.file);
+  if (opened.distrusted)
+    return Fail(ErrorCode::kDenied, "{}", Distrusted(path, *opened.distrusted));
+  return Fail(CodeOfErrno(opened.error), "cannot read {}: {}", Named(path),
+              std::strerror(opened.error));
+}
+
+Result<files::Fd> FileRoot::OpenFile(const std::string& path) const {
   auto file = Open(path, O_RDONLY);
   if (!file) return file;
   struct stat status{};
-  if (::fstat(file->Fd(), &status) != 0 || !S_ISREG(status.st_mode))
+  if (::fstat(file->Get(), &status) != 0 || !S_ISREG(status.st_mode))
     return Fail(ErrorCode::kInvalid, "{} is {}, not a file", Named(path), WordFor(status.st_mode));
   return file;
 }
@@ -79,7 +97,7 @@ Result<std::string> FileRoot::Read(const std::string& path, std::size_t most) co
   std::string text;
   char part[64 << 10];
   while (true) {
-    const auto got = ::read(file->Fd(), part, sizeof part);
+    const auto got = ::read(file->Get(), part, sizeof part);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0)
       return Fail(ErrorCode::kInvalid, "cannot read {}: {}", Named(path), std::strerror(errno));
@@ -94,14 +112,14 @@ Result<struct stat> FileRoot::Look(const std::string& path, bool follow) const {
   const auto file = Open(path, O_PATH | (follow ? 0 : O_NOFOLLOW));
   if (!file) return Fail(file.error());
   struct stat status{};
-  if (::fstat(file->Fd(), &status) == 0) return status;
+  if (::fstat(file->Get(), &status) == 0) return status;
   return Fail(ErrorCode::kInvalid, "cannot read {}: {}", Named(path), std::strerror(errno));
 }
 
 Result<std::vector<std::string>> FileRoot::List(const std::string& path) const {
   auto file = Open(path, O_RDONLY | O_DIRECTORY);
   if (!file) return Fail(file.error());
-  DIR* folder = ::fdopendir(file->Fd());
+  DIR* folder = ::fdopendir(file->Get());
   if (folder == nullptr)
     return Fail(ErrorCode::kInvalid, "cannot read {}: {}", Named(path), std::strerror(errno));
   file->Release();

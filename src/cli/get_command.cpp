@@ -111,9 +111,11 @@ Result<int> Delete(const Context& context, const DocumentFlags& flags) {
   if (!kind) return Fail(kind.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  std::string path = DocumentsPath(*kind, flags.name);
+  if (const auto found = Persist(context, kPatience, [&] { return api->Get(path); }); !found)
+    return Fail(found.error());
   if (!Agreed(context, flags.yes, {.act = fmt::format("Delete {} {}", *kind, flags.name)}))
     return kExitInterrupted;
-  std::string path = DocumentsPath(*kind, flags.name);
   if (!flags.reason.empty()) path += "?reason=" + Segment(flags.reason);
   const auto answer = Act(context, [&] { return api->Delete(path); });
   if (!answer) return Fail(answer.error());

@@ -2,52 +2,49 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "adapters/crypto/digest.hpp"
 #include "cli/api_client.hpp"
+#include "cli/local_files.hpp"
 #include "cli/persist.hpp"
+#include "cli/target_folder.hpp"
 
 namespace muster::cli {
 namespace {
 
-namespace fs = std::filesystem;
 namespace json = boost::json;
 
-fs::path ImportedPath(const ImportFlags& flags, const ImportedText& text) {
-  return fs::path(flags.folder) / (text.name + ".yaml");
-}
+std::string ImportedName(const ImportedText& text) { return text.name + ".yaml"; }
 
 // What somebody may have corrected by hand is not written over.
-Result<> CheckFiles(const ImportFlags& flags, std::span<const ImportedText> texts) {
+Result<> CheckFiles(const TargetFolder& folder, std::span<const ImportedText> texts) {
   for (const auto& text : texts) {
-    std::ifstream file(ImportedPath(flags, text), std::ios::binary);
-    if (!file || flags.force) continue;
-    if (std::string(std::istreambuf_iterator<char>(file), {}) != text.text)
+    const auto file = folder.Open(ImportedName(text));
+    if (!file && file.error().code == ErrorCode::kNotFound) continue;
+    if (!file) return Fail(file.error());
+    const auto hash = HashOpenFile(file->Get(), folder.PathOf(ImportedName(text)));
+    if (!hash) return Fail(hash.error());
+    if (hash->sha256 != crypto::Sha256(text.text))
       return Fail(ErrorCode::kConflict,
                   "'{}' is there and says something else; --force writes over it",
-                  ImportedPath(flags, text).string());
+                  folder.PathOf(ImportedName(text)));
   }
   return {};
 }
 
-// A link in the folder is not followed: it could lead to any file. False with errno.
-bool WriteFile(const std::string& path, std::string_view text) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-  if (fd < 0) return false;
+Result<> WriteText(int file, std::string_view text, const std::string& path) {
   while (!text.empty()) {
-    const auto wrote = ::write(fd, text.data(), text.size());
+    const auto wrote = ::write(file, text.data(), text.size());
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) break;
+    if (wrote < 0)
+      return Fail(ErrorCode::kInvalid, "cannot write '{}': {}", path, std::strerror(errno));
     text.remove_prefix(static_cast<std::size_t>(wrote));
   }
-  return ::close(fd) == 0 && text.empty();
+  return {};
 }
 
 }  // namespace
@@ -71,13 +68,17 @@ Result<> CheckImportFlags(const ImportFlags& flags) {
 
 Result<> WriteImported(const ImportFlags& flags, std::span<const ImportedText> texts) {
   if (flags.folder.empty()) return {};
-  if (auto free = CheckFiles(flags, texts); !free) return free;
-  std::error_code problem;
-  fs::create_directories(flags.folder, problem);
+  const auto folder = TargetFolder::Make(flags.folder);
+  if (!folder) return Fail(folder.error());
+  if (!flags.force)
+    if (auto free = CheckFiles(*folder, texts); !free) return free;
+  std::size_t no_folders = 0;  // names have no slashes
   for (const auto& text : texts) {
-    const auto path = ImportedPath(flags, text).string();
-    if (!WriteFile(path, text.text))
-      return Fail(ErrorCode::kInvalid, "cannot write '{}': {}", path, std::strerror(errno));
+    const std::string name = ImportedName(text);
+    const auto put = folder->Put(name, 0666, no_folders, [&](int file) {
+      return WriteText(file, text.text, folder->PathOf(name));
+    });
+    if (!put) return put;
   }
   return {};
 }

@@ -36,9 +36,10 @@ std::string NameOf(const std::string& path) {
 
 class Collector {
  public:
-  Collector(const FileRoot& root, std::vector<LocalFile>& files, std::vector<std::string>& left_out)
-      : root_(root), files_(files), left_out_(left_out) {}
+  Collector(FileRoot root, std::vector<LocalFile>& files, std::vector<std::string>& left_out)
+      : root_(std::move(root)), files_(files), left_out_(left_out) {}
 
+  // What is inside a folder may be another user's; what was named is the caller's choice.
   Result<> Add(const std::string& path, const std::string& name) {
     const auto status = root_.Look(path, true);
     if (!status) return Refused(status.error());
@@ -50,7 +51,10 @@ class Collector {
     }
     if (!S_ISDIR(status->st_mode)) return Cannot(path, "it is neither a file nor a folder");
     files_.push_back({path, {.path = name, .mode = mode, .folder = true}, root_});
-    return AddInside(path, name);
+    if (!root_.IsAnywhere()) return AddInside(path, name);
+    const auto sent = FileRoot::Sent(path);
+    if (!sent) return Refused(sent.error());
+    return Collector(*sent, files_, left_out_).AddInside(path, name);
   }
 
  private:
@@ -59,10 +63,10 @@ class Collector {
     if (!names) return Refused(names.error());
     for (const auto& inner : *names) {
       const std::string path = (fs::path(folder) / inner).string();
-      const auto left_out = IsLinkToOther(path);
-      if (!left_out) return Fail(left_out.error());
-      if (*left_out) {
-        left_out_.push_back(path);
+      const auto why = WhyLeftOut(path);
+      if (!why) return Fail(why.error());
+      if (!why->empty()) {
+        left_out_.push_back(*why);
         continue;
       }
       if (auto added = Add(path, name.empty() ? inner : name + "/" + inner); !added) return added;
@@ -70,18 +74,27 @@ class Collector {
     return {};
   }
 
-  // A link to a folder, or to nothing. One that leads out is refused, not left out: who wrote the
-  // document expects something of it.
-  Result<bool> IsLinkToOther(const std::string& path) const {
+  // A link to a folder, to nothing, or of another user to what is not theirs; "" for all else. One
+  // that leads out of the folder of a document is refused, not left out: who wrote the document
+  // expects something of it.
+  Result<std::string> WhyLeftOut(const std::string& path) const {
     const auto itself = root_.Look(path, false);
     if (!itself) return Fail(itself.error());
-    if (!S_ISLNK(itself->st_mode)) return false;
+    if (!S_ISLNK(itself->st_mode)) return "";
     const auto target = root_.Look(path, true);
-    if (!target && target.error().code == ErrorCode::kDenied) return Fail(target.error());
-    return !target || !S_ISREG(target->st_mode);
+    if (!target && target.error().code == ErrorCode::kDenied) {
+      if (root_.IsSent()) return target.error().message;
+      return Fail(target.error());
+    }
+    if (!target) return fmt::format("{} is a link to nothing", path);
+    if (!S_ISREG(target->st_mode)) return fmt::format("{} is a link to a folder", path);
+    const uid_t owner = itself->st_uid;
+    if (owner != 0 && owner != ::geteuid() && owner != target->st_uid)
+      return FileRoot::Distrusted(path, owner);
+    return "";
   }
 
-  const FileRoot& root_;
+  const FileRoot root_;
   std::vector<LocalFile>& files_;
   std::vector<std::string>& left_out_;
 };
@@ -117,17 +130,21 @@ Result<CopyPlan> PlanCopy(const std::vector<std::string>& sources, const std::st
 Result<FileHash> HashFile(const std::string& path, const FileRoot& root) {
   const auto file = root.OpenFile(path);
   if (!file) return Fail(file.error());
+  return HashOpenFile(file->Get(), path);
+}
+
+Result<FileHash> HashOpenFile(int file, const std::string& path) {
   crypto::Sha256Stream hash;
   FileHash found;
   const auto buffer = std::make_unique_for_overwrite<char[]>(kReadBytes);
   ssize_t got = 0;
-  while ((got = ::read(file->Fd(), buffer.get(), kReadBytes)) != 0) {
+  while ((got = ::read(file, buffer.get(), kReadBytes)) != 0) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) break;
     hash.Add({buffer.get(), static_cast<std::size_t>(got)});
     found.size += static_cast<std::uint64_t>(got);
   }
-  if (got < 0) return Cannot(path, std::strerror(errno));
+  if (got < 0) return Fail(ErrorCode::kInvalid, "cannot read '{}': {}", path, std::strerror(errno));
   found.sha256 = hash.Digest();
   return found;
 }

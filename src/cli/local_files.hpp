@@ -25,9 +25,10 @@ struct CopyPlan {
 };
 
 // One file goes to DEST, or into it when DEST ends in '/'. One folder becomes DEST, or a folder in
-// it likewise. Several go into DEST. Links to files count as the files; links to folders inside a
-// folder are left out and named in `left_out`. Sources are read inside `root` only. kInvalid and
-// kDenied say what cannot be sent.
+// it likewise. Several go into DEST. Links to files count as the files. Inside a folder, links to
+// folders are left out, and so are links of other users to what is not theirs; `left_out` gets a
+// sentence for each. Sources are read inside `root` only. kInvalid and kDenied say what cannot be
+// sent.
 Result<CopyPlan> PlanCopy(const std::vector<std::string>& sources, const std::string& destination,
                           std::vector<std::string>& left_out,
                           const FileRoot& root = FileRoot::Anywhere());
@@ -38,5 +39,7 @@ struct FileHash {
   std::uint64_t size = 0;
 };
 Result<FileHash> HashFile(const std::string& path, const FileRoot& root = FileRoot::Anywhere());
+// Of an open file, from where it is; `path` is for the error only.
+Result<FileHash> HashOpenFile(int file, const std::string& path);
 
 }  // namespace muster::cli

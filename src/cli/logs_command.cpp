@@ -95,10 +95,7 @@ class HostLog {
   Result<> ReadTail() {
     constexpr std::uint64_t kMost = 8 << 20;
     for (std::uint64_t size = 64 << 10;; size *= 4) {
-      auto query = flags_.For(host_, 0);
-      query.emplace_back("tail", std::to_string(std::min(size, kMost)));
-      query.emplace_back("limit", std::to_string(kMost));
-      const auto part = api_.GetLog(flags_.run, query);
+      const auto part = ReadEnd(std::min(size, kMost));
       if (!part) return Fail(part.error());
       const bool whole = size >= part->next || size >= kMost;
       std::vector<LogPart::Piece> kept = LastLines(part->pieces, flags_.tail);
@@ -110,6 +107,24 @@ class HostLog {
       next_ = part->next;
       return {};
     }
+  }
+
+  // Reads the last `size` bytes and everything after them. Very small pieces come some thousands at
+  // a time.
+  Result<LogPart> ReadEnd(std::uint64_t size) {
+    auto query = flags_.For(host_, 0);
+    query.emplace_back("tail", std::to_string(size));
+    query.emplace_back("limit", std::to_string(size));
+    auto whole = api_.GetLog(flags_.run, query);
+    while (whole) {
+      auto more = api_.GetLog(flags_.run, flags_.For(host_, whole->next));
+      if (!more) return more;
+      if (more->next <= whole->next) break;
+      whole->pieces.insert(whole->pieces.end(), more->pieces.begin(), more->pieces.end());
+      whole->next = more->next;
+      whole->state = more->state;
+    }
+    return whole;
   }
 
   const Context& context_;

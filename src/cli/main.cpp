@@ -3,9 +3,11 @@
 #include <exception>
 #include <sstream>
 #include <unistd.h>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
+#include "base/arguments.hpp"
 #include "cli/context.hpp"
 #include "cli/document_commands.hpp"
 #include "cli/import_command.hpp"
@@ -46,11 +48,11 @@ void AddGlobalOptions(CLI::App& app, Context& context) {
 
 void AddCommands(CLI::App& app, Context& context) {
   for (auto* add :
-       {AddRun,     AddApply,  AddGet,      AddDelete,     AddStart,    AddCp,     AddFetch,
-        AddShow,    AddRuns,   AddLogs,     AddStop,       AddSteering, AddWhy,    AddTrace,
-        AddHosts,   AddAgents, AddTokens,   AddSecrets,    AddAudit,    AddWhoAmI, AddStatus,
-        AddVersion, AddLogin,  AddContexts, AddCompletion, AddManual,   AddDebug,  AddFreeze,
-        AddImport,  AddCron,   AddTriggers, AddSlots,      AddCheck,    AddServers})
+       {AddRun,    AddApply,   AddGet,    AddDelete,   AddStart,      AddCp,      AddFetch,
+        AddShow,   AddRuns,    AddLogs,   AddStop,     AddSteering,   AddAnswers, AddWhy,
+        AddTrace,  AddHosts,   AddAgents, AddTokens,   AddSecrets,    AddAudit,   AddWhoAmI,
+        AddStatus, AddVersion, AddLogin,  AddContexts, AddCompletion, AddManual,  AddDebug,
+        AddFreeze, AddImport,  AddCron,   AddTriggers, AddSlots,      AddCheck,   AddServers})
     add(app, context);
 }
 
@@ -112,8 +114,10 @@ int Main(int argc, char** argv) {
   // Reads the command line and does nothing, for tests of documentation; in no help.
   bool parse_only = false;
   app.add_flag("--parse-only", parse_only)->group("");
+  auto words = TakeArguments(argc, argv, context);
+  HideArgument(argc, argv, "--token");
   try {
-    app.parse(TakeArguments(argc, argv, context));
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& problem) {
     if (problem.get_exit_code() == 0 && !IsAstray(app)) return PrintHelp(app, problem);
     Write(stderr, ExplainUsage(app, problem));

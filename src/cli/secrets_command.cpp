@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <unistd.h>
 
@@ -120,6 +121,11 @@ Result<int> ListSecrets(const Context& context) {
 Result<int> Remove(const Context& context, const std::string& name, bool yes) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  const auto secrets = Persist(context, kPatience, [&] { return api->Get("/secrets"); });
+  if (!secrets) return Fail(secrets.error());
+  const auto& list = ListOf(*secrets, "secrets");
+  if (std::ranges::none_of(list, [&](const auto& one) { return TextOf(one, "name") == name; }))
+    return Fail(ErrorCode::kNotFound, "there is no secret '{}'; see 'muster secrets list'", name);
   if (!Agreed(context, yes, {.act = fmt::format("Forget secret {}", name)}))
     return kExitInterrupted;
   const auto path = fmt::format("/secrets/{}", Segment(name));

@@ -17,7 +17,7 @@ namespace json = boost::json;
 constexpr const char* kServersExamples = R"(Examples:
   muster servers                              who is there, who leads, who is gone
   muster servers invite --name s4             a token for a new server, then on it:
-  musterd join --server URL --join TOKEN --name s4 --data DIR
+  musterd join --server URL --join-file FILE --name s4 --data DIR
   muster servers drain s2 --reason 'kernel'   its nodes move, it does not lead; then stop it
   muster servers undrain s2
   muster servers finalize                     the last step of an upgrade of all servers)";

@@ -4,6 +4,7 @@
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
 #include "cli/report.hpp"
+#include "cli/run_changes.hpp"
 #include "cli/run_choice.hpp"
 #include "cli/run_result.hpp"
 #include "cli/show_groups.hpp"
@@ -31,6 +32,7 @@ std::string Header(const Context& context, const json::value& run) {
   std::string text =
       fmt::format("{}  {}  {}\n", LineOf(run, "id"),
                   Paint(state, ColourOf(state), context.terminal.colour_out), LineOf(run, "title"));
+  if (!TextOf(run, "job").empty()) text += fmt::format("job      {}\n", WorkText(run));
   text += fmt::format("targets  {} ({})\n", LineOf(run, "targets"),
                       Hosts(static_cast<std::uint64_t>(NumberOf(run, "hosts"))));
   if (const auto left_out = LineOf(run, "left_out"); !left_out.empty())
@@ -47,6 +49,8 @@ std::string Header(const Context& context, const json::value& run) {
     text += fmt::format("paused   {} by {}{}\n", LineOf(pause, "at"), LineOf(pause, "by"),
                         TextOf(pause, "reason").empty() ? "" : ": " + LineOf(pause, "reason"));
   if (const auto pass = NumberOf(run, "pass"); pass > 1) text += fmt::format("pass     {}\n", pass);
+  if (const auto changes = ChangesText(run); !changes.empty())
+    text += fmt::format("changed  {}\n", changes);
   if (const auto& stop = FieldOf(run, "stop"); stop.is_object())
     text += fmt::format("stopped  {} by {}{}\n", LineOf(stop, "at"), LineOf(stop, "by"),
                         TextOf(stop, "reason").empty() ? "" : ": " + LineOf(stop, "reason"));
@@ -90,8 +94,10 @@ std::string Questions(ApiClient& api, const std::string& id, const json::value& 
   std::string text;
   const auto add = [&](const json::value& visit) {
     if (!asks(visit)) return true;
-    text += fmt::format("asked    {} ({}, until {}): muster approve {}\n", LineOf(visit, "message"),
-                        LineOf(visit, "stage"), LineOf(visit, "until"), id);
+    text += fmt::format("asked    {} ({}, until {})\n", LineOf(visit, "message"),
+                        LineOf(visit, "stage"), LineOf(visit, "until"));
+    text +=
+        fmt::format("answer   muster approve {} --approval {}\n", id, LineOf(visit, "approval"));
     return true;
   };
   const auto pages = api.Pages(fmt::format("/runs/{}/visits", Segment(id)), {}, "visits", add);

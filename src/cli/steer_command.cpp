@@ -181,37 +181,12 @@ void AddSkipAndSet(CLI::App& app, Context& context) {
       ->required();
 }
 
-void AddAnswers(CLI::App& app, Context& context) {
-  const auto add = [&](const char* name, const char* about, const char* examples,
-                       const std::string& said) {
-    const auto [command, flags] = AddSteering(
-        app, context,
-        {name, about, examples,
-         [name = std::string(name), said](const Context& where, const SteerFlags& given) {
-           return Send(where, given, name,
-                       With({{"stage", &given.stage}, {"comment", &given.reason}}), said);
-         }});
-    command->add_option("stage", flags->stage, "Which stage, when several wait")
-        ->type_name("STAGE");
-    command->add_option("--comment", flags->reason, "For the record");
-  };
-  add("approve", "Let a run go on that waits for a person", R"(Examples:
-  muster show r12                      what is asked
-  muster approve r12
-  muster approve r12 roll              when several stages wait)",
-      "approved");
-  add("reject", "Do not let a run go on that waits for a person", R"(Examples:
-  muster reject r12 --comment 'not on a Friday')",
-      "rejected");
-}
-
 }  // namespace
 
 void AddSteering(CLI::App& app, Context& context) {
   AddPauseAndResume(app, context);
   AddRetry(app, context);
   AddSkipAndSet(app, context);
-  AddAnswers(app, context);
 }
 
 }  // namespace muster::cli

@@ -6,6 +6,7 @@
 #include "cli/context.hpp"
 #include "cli/moment.hpp"
 #include "cli/persist.hpp"
+#include "domain/token.hpp"
 
 namespace muster::cli {
 namespace {
@@ -18,8 +19,8 @@ constexpr const char* kTokensExamples = R"(Examples:
   muster tokens list
   muster tokens revoke alice --reason 'left the team'
 
-Roles: a viewer sees everything; an operator also starts and stops work; an admin also decides who
-and what belongs here, and reads the audit trail.)";
+Roles: a viewer sees everything but the audit trail; an operator also starts and stops work; an
+admin also decides who and what belongs here, and reads the audit trail.)";
 
 struct CreateFlags {
   std::string name;
@@ -72,9 +73,28 @@ Result<int> ListTokens(const Context& context) {
   return 0;
 }
 
+// The token as it is listed. kNotFound when there is none.
+Result<json::value> FindToken(const Context& context, ApiClient& api, const std::string& name) {
+  const auto tokens = Persist(context, kPatience, [&] { return api.Get("/tokens"); });
+  if (!tokens) return Fail(tokens.error());
+  for (const auto& token : ListOf(*tokens, "tokens"))
+    if (TextOf(token, "name") == name) return token;
+  // It is a file and not listed; the server says what to do about it.
+  if (name == kBootstrapAdmin) return json::value(json::object());
+  return Fail(ErrorCode::kNotFound, "there is no token '{}'; see 'muster tokens list'", name);
+}
+
 Result<int> Revoke(const Context& context, const RevokeFlags& flags) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  const auto token = FindToken(context, *api, flags.name);
+  if (!token) return Fail(token.error());
+  if (const auto at = TextOf(*token, "revoked"); !at.empty()) {
+    if (!context.PrintDocument(*token))
+      context.Say(fmt::format("token {} was revoked already at {} by {}", flags.name, at,
+                              TextOf(*token, "revoked_by")));
+    return 0;
+  }
   json::object body;
   if (!flags.reason.empty()) body["reason"] = flags.reason;
   if (!Agreed(context, flags.yes, {.act = fmt::format("Revoke token {}", flags.name)}))

@@ -100,7 +100,7 @@ class Uploader {
     std::uint64_t at = offset;
     auto put = api_.PutArtifact(
         hex, size, offset, [&](char* into, std::size_t room) -> Result<std::size_t> {
-          const ssize_t got = ::pread(opened->Fd(), into, room, static_cast<off_t>(at));
+          const ssize_t got = ::pread(opened->Get(), into, room, static_cast<off_t>(at));
           if (got <= 0)
             return Fail(ErrorCode::kInvalid, "'{}' changed while it was sent", file.path);
           at += static_cast<std::uint64_t>(got);

@@ -104,6 +104,24 @@ void StepBack(Month& at) noexcept {
   at.first_weekday = (at.first_weekday + 35 - length) % 7;
 }
 
+template <typename Mask>
+constexpr std::uint64_t Ones(Mask mask) noexcept {
+  return static_cast<std::uint64_t>(std::popcount(mask));
+}
+
+// The times of one day that are due, up to one of them.
+std::uint64_t TimesUpTo(const Schedule& schedule, unsigned time) noexcept {
+  const unsigned hour = time / 3600;
+  const unsigned minute = time / 60 % 60;
+  const std::uint64_t in_minute = Ones(schedule.seconds);
+  const std::uint64_t in_hour = Ones(schedule.minutes) * in_minute;
+  std::uint64_t count = Ones(hour > 0 ? UpTo(schedule.hours, hour - 1) : 0) * in_hour;
+  if (!(schedule.hours >> hour & 1)) return count;
+  count += Ones(minute > 0 ? UpTo(schedule.minutes, minute - 1) : 0) * in_minute;
+  if (!(schedule.minutes >> minute & 1)) return count;
+  return count + Ones(UpTo(schedule.seconds, time % 60));
+}
+
 std::uint32_t DaysIn(const Schedule& schedule, const Month& at) noexcept {
   if (!(schedule.months >> at.month & 1)) return 0;
   return schedule.month_days[(at.Length() - 28) * 7 + at.first_weekday];
@@ -147,6 +165,34 @@ std::optional<LocalSeconds> PrevLocal(const Schedule& schedule, LocalSeconds fro
     days = DaysIn(schedule, at);
   }
   return (at.day_zero + Highest(days)) * kDay + LastTime(schedule);
+}
+
+std::uint64_t CountLocal(const Schedule& schedule, LocalSeconds from, LocalSeconds last) noexcept {
+  if (schedule.never || last < from) return 0;
+  const std::int64_t first_day = FloorDiv(from, kDay);
+  const std::int64_t last_day = FloorDiv(last, kDay);
+  const Date date = DateOf(first_day);
+  Month at = MonthOf(date, first_day);
+  std::uint64_t days = From(DaysIn(schedule, at), date.day);
+  const bool starts_due = (days >> date.day & 1) != 0;
+  std::uint64_t due_days = 0;
+  while (at.day_zero + at.Length() < last_day) {
+    due_days += Ones(days);
+    StepForward(at);
+    days = DaysIn(schedule, at);
+  }
+  const auto day = static_cast<unsigned>(last_day - at.day_zero);
+  due_days += Ones(UpTo(days, day));
+  const bool ends_due = (days >> day & 1) != 0;
+  constexpr unsigned kLastTime = kDay - 1;
+  std::uint64_t count = due_days * TimesUpTo(schedule, kLastTime);
+  // Of the first day not what is before, of the last not what is after.
+  if (const auto begin = static_cast<unsigned>(from - first_day * kDay); starts_due && begin > 0)
+    count -= TimesUpTo(schedule, begin - 1);
+  if (ends_due)
+    count -= TimesUpTo(schedule, kLastTime) -
+             TimesUpTo(schedule, static_cast<unsigned>(last - last_day * kDay));
+  return count;
 }
 
 }  // namespace muster::cron

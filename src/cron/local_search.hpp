@@ -14,4 +14,8 @@ std::optional<LocalSeconds> NextLocal(const Schedule& schedule, LocalSeconds fro
 // The last reading at or before `from` that is due.
 std::optional<LocalSeconds> PrevLocal(const Schedule& schedule, LocalSeconds from) noexcept;
 
+// How many readings are due from `from` up to `last`, both included. It takes time by the months
+// between them, not by the readings; they are at most 400 years apart.
+std::uint64_t CountLocal(const Schedule& schedule, LocalSeconds from, LocalSeconds last) noexcept;
+
 }  // namespace muster::cron

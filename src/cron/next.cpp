@@ -128,6 +128,57 @@ std::int64_t GridAfter(const Schedule& schedule, std::int64_t after) noexcept {
   return schedule.anchor + (FloorDiv(after - schedule.anchor, schedule.every) + 1) * schedule.every;
 }
 
+struct JumpedOver {
+  SlotKind kind;
+  LocalSeconds first;
+  LocalSeconds last;
+  std::uint32_t count;
+};
+
+// What the jump right before a span passed over. Only fixed times can miss something.
+std::optional<JumpedOver> JumpBefore(const Schedule& schedule, const Zone& zone,
+                                     std::size_t span) noexcept {
+  if (schedule.follows_clock || span == 0) return std::nullopt;
+  const auto& at = zone.Spans()[span];
+  const LocalSeconds end = at.start + at.offset;
+  const auto first = NextLocal(schedule, HighBefore(zone.Spans(), span));
+  if (!first || *first >= end) return std::nullopt;
+  const bool shifted = ShiftsGaps(schedule) && NextLocal(schedule, end) != end;
+  return JumpedOver{.kind = shifted ? SlotKind::kShifted : SlotKind::kGap,
+                    .first = *first,
+                    .last = *PrevLocal(schedule, end - 1),
+                    .count = static_cast<std::uint32_t>(CountLocal(schedule, *first, end - 1))};
+}
+
+// The slots of a span after `after` and not after `until` that are due at themselves.
+std::optional<Stretch> OwnStretch(const Schedule& schedule, const Zone& zone, std::size_t span,
+                                  std::int64_t after, std::int64_t until) noexcept {
+  const auto& at = zone.Spans()[span];
+  const auto window = OwnReadings(schedule, zone, span);
+  const LocalSeconds from = std::max(window.from, after + 1 + at.offset);
+  const LocalSeconds last = std::min(window.end - 1, until + at.offset);
+  const auto first = NextLocal(schedule, from);
+  if (!first || *first > last) return std::nullopt;
+  return Stretch{.first = ToWall(*first - at.offset),
+                 .last = ToWall(*PrevLocal(schedule, last) - at.offset),
+                 .kind = SlotKind::kDue,
+                 .count = static_cast<std::uint32_t>(CountLocal(schedule, *first, last))};
+}
+
+// Calls `walk` with each piece of a time in which the zone's changes are known, and with the whole
+// cycles taken from it. It returns false to end.
+template <typename Walk>
+void EachPiece(WallTime after, WallTime until, Walk walk) {
+  std::int64_t from = std::max(FloorDiv(after.ms, 1000), kFirstSecond - 1);
+  const std::int64_t last = std::min(FloorDiv(until.ms, 1000), kLastSecond);
+  while (from < last) {
+    const std::int64_t to = std::min(from + kPiece, last);
+    const std::int64_t cycles = CyclesBefore(from);
+    if (!walk(from - cycles * kCycle, to - cycles * kCycle, cycles)) return;
+    from = to;
+  }
+}
+
 class SlotWalk {
  public:
   SlotWalk(const Schedule& schedule, const Zone& zone, std::int64_t cycles,
@@ -149,22 +200,10 @@ class SlotWalk {
     return visit_({ToWall(at + moved_), kind, first + moved_, last + moved_, count});
   }
 
-  // What the jump right before this span passed over. Only fixed times can miss something.
   bool Jump(std::size_t span) const {
-    if (schedule_.follows_clock || span == 0) return true;
-    const auto& at = zone_.Spans()[span];
-    const LocalSeconds end = at.start + at.offset;
-    auto reading = NextLocal(schedule_, HighBefore(zone_.Spans(), span));
-    if (!reading || *reading >= end) return true;
-    const LocalSeconds first = *reading;
-    LocalSeconds last = first;
-    std::uint32_t count = 0;
-    for (; reading && *reading < end; reading = NextLocal(schedule_, last + 1)) {
-      last = *reading;
-      ++count;
-    }
-    const bool shifted = ShiftsGaps(schedule_) && (!reading || *reading != end);
-    return Tell(at.start, shifted ? SlotKind::kShifted : SlotKind::kGap, first, last, count);
+    const auto jump = JumpBefore(schedule_, zone_, span);
+    return !jump ||
+           Tell(zone_.Spans()[span].start, jump->kind, jump->first, jump->last, jump->count);
   }
 
   bool Own(std::size_t span, std::int64_t after, std::int64_t until) const {
@@ -185,12 +224,25 @@ class SlotWalk {
   const std::function<bool(const Slot&)>& visit_;
 };
 
-void VisitGrid(const Schedule& schedule, const Zone& zone, std::int64_t after, std::int64_t until,
+void VisitGrid(const Schedule& schedule, const Zone& zone, WallTime after, WallTime until,
                const std::function<bool(const Slot&)>& visit) {
-  for (auto at = GridAfter(schedule, after); at <= until; at += schedule.every) {
+  const std::int64_t from = std::max(FloorDiv(after.ms, 1000), kFirstSecond - 1);
+  const std::int64_t last = std::min(FloorDiv(until.ms, 1000), kLastSecond);
+  for (auto at = GridAfter(schedule, from); at <= last; at += schedule.every) {
     const LocalSeconds shown = at + zone.OffsetAt(ToWall(at));
     if (!visit({ToWall(at), SlotKind::kDue, shown, shown, 1})) return;
   }
+}
+
+std::optional<Stretch> GridStretch(const Schedule& schedule, std::int64_t after,
+                                   std::int64_t until) noexcept {
+  const std::int64_t first = GridAfter(schedule, after);
+  if (first > until) return std::nullopt;
+  const std::int64_t more = (until - first) / schedule.every;
+  return Stretch{.first = ToWall(first),
+                 .last = ToWall(first + more * schedule.every),
+                 .kind = SlotKind::kDue,
+                 .count = static_cast<std::uint32_t>(more + 1)};
 }
 
 }  // namespace
@@ -238,16 +290,37 @@ std::optional<WallTime> Prev(const Schedule& schedule, const Zone& zone, WallTim
 
 void VisitSlots(const Schedule& schedule, const Zone& zone, WallTime after, WallTime until,
                 const std::function<bool(const Slot&)>& visit) {
-  std::int64_t from = std::max(FloorDiv(after.ms, 1000), kFirstSecond - 1);
-  const std::int64_t last = std::min(FloorDiv(until.ms, 1000), kLastSecond);
-  if (schedule.every != 0) return VisitGrid(schedule, zone, from, last, visit);
-  while (from < last) {
-    const std::int64_t to = std::min(from + kPiece, last);
-    const std::int64_t cycles = CyclesBefore(from);
-    const std::int64_t moved = cycles * kCycle;
-    if (!SlotWalk(schedule, zone, cycles, visit).Walk(from - moved, to - moved)) return;
-    from = to;
-  }
+  if (schedule.every != 0) return VisitGrid(schedule, zone, after, until, visit);
+  EachPiece(after, until, [&](std::int64_t from, std::int64_t to, std::int64_t cycles) {
+    return SlotWalk(schedule, zone, cycles, visit).Walk(from, to);
+  });
+}
+
+void VisitStretches(const Schedule& schedule, const Zone& zone, WallTime after, WallTime until,
+                    const std::function<bool(const Stretch&)>& visit) {
+  EachPiece(after, until, [&](std::int64_t from, std::int64_t to, std::int64_t cycles) {
+    const Duration moved = std::chrono::seconds(cycles * kCycle);
+    if (schedule.every != 0) {
+      const auto grid = GridStretch(schedule, from + cycles * kCycle, to + cycles * kCycle);
+      return !grid || visit(*grid);
+    }
+    const auto spans = zone.Spans();
+    for (std::size_t span = zone.SpanAt(from + 1); span < spans.size() && spans[span].start <= to;
+         ++span) {
+      const bool crossed = from < spans[span].start;
+      if (const auto jump = crossed ? JumpBefore(schedule, zone, span) : std::nullopt) {
+        const WallTime at = ToWall(spans[span].start) + moved;
+        const bool gap = jump->kind == SlotKind::kGap;
+        if (!visit({at, at, jump->kind, gap ? jump->count : 1})) return false;
+      }
+      if (auto own = OwnStretch(schedule, zone, span, from, to)) {
+        own->first = own->first + moved;
+        own->last = own->last + moved;
+        if (!visit(*own)) return false;
+      }
+    }
+    return true;
+  });
 }
 
 }  // namespace muster::cron

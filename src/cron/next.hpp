@@ -50,4 +50,17 @@ struct Slot {
 void VisitSlots(const Schedule& schedule, const Zone& zone, WallTime after, WallTime until,
                 const std::function<bool(const Slot&)>& visit);
 
+// Slots in a row that are due as the clock shows them, or what one clock change did.
+struct Stretch {
+  WallTime first;
+  WallTime last;
+  SlotKind kind = SlotKind::kDue;  // not kFold: nothing is due then, and nothing was left out
+  std::uint32_t count = 1;         // of slots; with kGap of times that were jumped over
+};
+
+// The same as VisitSlots, but slots without a clock change between them come as one stretch. It
+// takes time by the changes and months in between, so that years of slots can be counted at once.
+void VisitStretches(const Schedule& schedule, const Zone& zone, WallTime after, WallTime until,
+                    const std::function<bool(const Stretch&)>& visit);
+
 }  // namespace muster::cron

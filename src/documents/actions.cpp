@@ -4,6 +4,7 @@
 #include "documents/job_builder.hpp"
 #include "documents/shape.hpp"
 #include "documents/values.hpp"
+#include "domain/request_time.hpp"
 
 namespace muster::documents {
 namespace {
@@ -92,6 +93,12 @@ class ActionBuilder {
       if (const auto number = ParseInteger(status))
         http.expect.push_back(static_cast<std::uint16_t>(*number));
     http.timeout = Timeout(value, http.timeout);
+    if (http.timeout > kMaxRequestTime) {
+      const Node* inner = value.Find("timeout");
+      context_.problems.Add((inner != nullptr ? inner : map_.Find("timeout"))->at,
+                            "timeout: a request has at most {}; wait for longer with 'retries'",
+                            FormatDuration(kMaxRequestTime));
+    }
     return http;
   }
 
@@ -150,21 +157,27 @@ class ActionBuilder {
     if (const Node* file = value.Find("file"); file != nullptr && file->IsText())
       command.script = ReadScript(*file);
     command.args = TextsOf(value.Find("args"));
-    for (auto& [name, text] : PairsOf(value.Find("env"))) {
-      if (!text.starts_with("secret:"))
-        command.env.emplace_back(name, text);
-      else if (IsSecretReference(text))
-        command.secrets.push_back({name, text.substr(7)});
-      else
-        context_.problems.Add(value.Find("env")->Find(name)->at,
-                              "{}: expected the name of a secret after secret:", name);
-    }
+    if (const Node* env = value.Find("env"); env != nullptr && env->IsMap()) TakeEnv(*env, command);
     command.stdin_data = TextOf(value, "stdin");
     command.user = TextOf(value, "user");
     command.folder = TextOf(value, "folder");
     command.interpreter = TextOf(value, "interpreter");
     command.grace = TimeOf(value, "grace", command.grace);
     command.kill_leftovers = TextOf(value, "leftovers") == "kill";
+  }
+
+  void TakeEnv(const Node& env, Command& command) {
+    for (std::size_t i = 0; i < env.keys.size(); ++i) {
+      const std::string& name = env.keys[i].text;
+      const Node& value = env.items[i];
+      if (!value.IsText()) continue;
+      if (!value.text.starts_with("secret:"))
+        command.env.emplace_back(name, value.text);
+      else if (IsSecretReference(value.text))
+        command.secrets.push_back({name, value.text.substr(7)});
+      else
+        context_.problems.Add(value.at, "{}: expected the name of a secret after secret:", name);
+    }
   }
 
   std::string ReadScript(const Node& file) {

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "documents/budget.hpp"
 #include "documents/node.hpp"
 #include "documents/problems.hpp"
 #include "documents/shape.hpp"
@@ -19,6 +20,8 @@ struct TemplateUse {
 
 // Holds a value against the table: unknown and missing keys, keys given twice, wrong types, values
 // that are none. Gathers the templates, which outlive neither `root` nor this call's problems.
-std::vector<TemplateUse> CheckShape(const Node& root, const Shape& shape, Problems& problems);
+// Names in target expressions and patterns are counted.
+std::vector<TemplateUse> CheckShape(const Node& root, const Shape& shape, Problems& problems,
+                                    ReadBudget& budget);
 
 }  // namespace muster::documents

@@ -37,13 +37,15 @@ std::optional<Kind> KindIn(const Node& root, Problems& problems) {
 }
 
 std::optional<Document> ReadOne(const Source& source, const Piece& piece,
-                                const ScriptReader& scripts, Problems& problems) {
+                                const ScriptReader& scripts, Problems& problems,
+                                ReadBudget& budget) {
   const auto root = ReadYaml(piece, problems);
   if (!root) return std::nullopt;
   const auto kind = KindIn(*root, problems);
   if (!kind) return std::nullopt;
-  const auto uses = CheckShape(*root, ShapeOf(*kind), problems);
-  const Context context{source.file, piece, scripts, problems};
+  budget.BeginDocument();
+  const auto uses = CheckShape(*root, ShapeOf(*kind), problems, budget);
+  const Context context{source.file, piece, scripts, problems, budget};
   Document document{source.file, root->at, piece.text, {}};
   switch (*kind) {
     case Kind::kJob:
@@ -75,7 +77,7 @@ class Reader {
       reading_.problems.push_back({source.file, {}, "there is no document in this file"});
     for (const auto& piece : pieces) {
       Problems problems;
-      auto document = ReadOne(source, piece, scripts_, problems);
+      auto document = ReadOne(source, piece, scripts_, problems, budget_);
       if (document) CheckOnce(*document, problems);
       if (document && problems.Empty()) reading_.documents.push_back(std::move(*document));
       for (auto& problem : std::move(problems).Take(source.file))
@@ -98,6 +100,7 @@ class Reader {
 
   const ScriptReader& scripts_;
   Reading reading_;
+  ReadBudget budget_;
   std::map<std::pair<Kind, std::string>, std::string> seen_;
 };
 

@@ -13,6 +13,7 @@
 #include "base/result.hpp"
 #include "domain/command.hpp"
 #include "domain/host.hpp"
+#include "domain/param.hpp"
 #include "domain/run.hpp"
 #include "domain/trigger.hpp"
 
@@ -27,21 +28,6 @@ struct Position {
   std::uint32_t column = 1;
 
   friend auto operator<=>(const Position&, const Position&) = default;
-};
-
-enum class ParamType : std::uint8_t { kString, kInteger, kNumber, kBoolean, kChoice, kSecret };
-
-// A parameter as a job declares it.
-struct ParamSpec {
-  std::string name;
-  ParamType type = ParamType::kString;
-  bool required = false;
-  std::optional<std::string> fallback = {};  // `default`; of a secret "secret:NAME"
-  std::string pattern = {};                  // RE2, unanchored; "" is any
-  std::vector<std::string> choices = {};
-  std::string description = {};
-
-  friend bool operator==(const ParamSpec&, const ParamSpec&) = default;
 };
 
 // A file a job refers to, by a path relative to its document.
@@ -120,7 +106,6 @@ struct TriggerDocument {
 enum class Kind : std::uint8_t { kJob, kHost, kGroup, kChannel, kTrigger };
 std::string_view Name(Kind kind) noexcept;  // "job"
 std::optional<Kind> ParseKind(std::string_view name) noexcept;
-std::string_view Name(ParamType type) noexcept;
 std::string_view Name(ChannelType type) noexcept;
 
 struct Document {

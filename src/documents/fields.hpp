@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/instant.hpp"
+#include "documents/budget.hpp"
 #include "documents/node.hpp"
 #include "documents/problems.hpp"
 #include "documents/yaml_reader.hpp"
@@ -22,6 +23,7 @@ struct Context {
   const Piece& piece;
   const ScriptReader& scripts;
   Problems& problems;
+  ReadBudget& budget;
 };
 
 std::string TextOf(const Node& map, std::string_view key, std::string_view fallback = "");

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <set>
+#include <unordered_map>
 
 #include <fmt/ranges.h>
 
@@ -12,12 +14,15 @@ using Index = std::uint32_t;
 class Flow {
  public:
   Flow(const Context& context, JobDraft& draft)
-      : context_(context), draft_(draft), stages_(draft.job.spec.stages) {}
+      : context_(context), draft_(draft), stages_(draft.job.spec.stages) {
+    for (Index i = 0; i < stages_.size(); ++i) by_name_.try_emplace(stages_[i].name, i);
+  }
 
   void Build() {
     for (Index i = 0; i < stages_.size(); ++i) {
       if (stages_[i].section == Section::kBetween) continue;
       TakeNeeds(i);
+      if (stages_[i].needs) with_needs_.insert(ListOf(i));
     }
     for (Index i = 0; i < stages_.size(); ++i) TakeSwitch(i);
     FindCircle();
@@ -25,19 +30,14 @@ class Flow {
 
  private:
   // Stages that run one after the other, or need each other.
-  bool SameList(Index a, Index b) const {
-    return stages_[a].section == stages_[b].section && stages_[a].parent == stages_[b].parent;
-  }
-  bool ListHasNeeds(Index stage) const {
-    for (Index i = 0; i < stages_.size(); ++i)
-      if (SameList(i, stage) && stages_[i].needs) return true;
-    return false;
-  }
+  using List = std::pair<Section, std::optional<Index>>;
+  List ListOf(Index stage) const { return {stages_[stage].section, stages_[stage].parent}; }
+  bool SameList(Index a, Index b) const { return ListOf(a) == ListOf(b); }
 
   std::optional<Index> Find(std::string_view name) const {
-    const auto found = std::ranges::find(stages_, name, &StageSpec::name);
-    if (found == stages_.end()) return std::nullopt;
-    return static_cast<Index>(found - stages_.begin());
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) return std::nullopt;
+    return found->second;
   }
 
   template <typename Predicate>
@@ -75,9 +75,11 @@ class Flow {
       context_.problems.Add(
           item.at, "stage '{}' is not in this list; a stage needs those beside it", item.text);
     } else {
-      const auto beside = NamesThat([&](Index i) { return i != stage && SameList(i, stage); });
+      const auto beside = [&] {
+        return NamesThat([&](Index i) { return i != stage && SameList(i, stage); });
+      };
       context_.problems.Add(item.at, "needs: there is no stage '{}'{}", Shortened(item.text),
-                            Suggestion(item.text, beside));
+                            context_.problems.Suggest(item.at, item.text, beside));
     }
   }
 
@@ -107,9 +109,9 @@ class Flow {
   std::optional<Index> Target(Index stage, const Node& value) {
     const auto target = Find(value.text);
     if (!target || stages_[*target].section == Section::kBetween) {
-      const auto near = NamesThat([&](Index i) { return MayReach(stage, i); });
+      const auto near = [&] { return NamesThat([&](Index i) { return MayReach(stage, i); }); };
       context_.problems.Add(value.at, "switch: there is no stage '{}'{}", Shortened(value.text),
-                            Suggestion(value.text, near));
+                            context_.problems.Suggest(value.at, value.text, near));
       return std::nullopt;
     }
     if (!MayReach(stage, *target)) {
@@ -120,7 +122,8 @@ class Flow {
       return std::nullopt;
     }
     const bool back = *target <= stage || stages_[stage].section == Section::kBranch;
-    if (back && stages_[*target].section == Section::kMain && ListHasNeeds(*target)) {
+    if (back && stages_[*target].section == Section::kMain &&
+        with_needs_.contains(ListOf(*target))) {
       context_.problems.Add(value.at,
                             "switch: stage '{}' comes before this one; going back is not possible "
                             "in a list where stages have 'needs'",
@@ -139,12 +142,9 @@ class Flow {
   }
 
   void FindCircle() {
-    for (Index start = 0; start < stages_.size(); ++start) {
-      if (!stages_[start].needs || told_) continue;
-      state_.assign(stages_.size(), State::kNew);
-      path_.clear();
-      Walk(start);
-    }
+    state_.assign(stages_.size(), State::kNew);
+    for (Index start = 0; start < stages_.size() && !told_; ++start)
+      if (stages_[start].needs && state_[start] == State::kNew) Walk(start);
   }
 
   enum class State : std::uint8_t { kNew, kOpen, kDone };
@@ -177,6 +177,8 @@ class Flow {
   const Context& context_;
   JobDraft& draft_;
   std::vector<StageSpec>& stages_;
+  std::unordered_map<std::string_view, Index> by_name_;  // the first of each name
+  std::set<List> with_needs_;
   std::vector<State> state_;
   std::vector<Index> path_;
   bool told_ = false;

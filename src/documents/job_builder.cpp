@@ -13,18 +13,13 @@ namespace muster::documents {
 namespace {
 
 constexpr std::size_t kMaxStages = 1'000;
+constexpr std::size_t kMaxNotices = 20;  // each is a message for every change of the run's state
+constexpr std::size_t kMaxLimits = 100;  // each is kept at every stage that it holds for
 
 // A key that names a host belongs to the tasks, any other to the run.
 bool IsPerTask(const KeyLimit& limit) {
   const auto names_host = NamesHost(limit.key);
   return names_host && *names_host;
-}
-
-std::vector<KeyLimit> LimitsOf(const Node& map) {
-  std::vector<KeyLimit> limits;
-  for (const Node* limit : SeveralOf(map.Find("limit")))
-    limits.push_back({TextOf(*limit, "key"), NumberOf(*limit, "max", 1)});
-  return limits;
 }
 
 class Builder {
@@ -59,8 +54,13 @@ class Builder {
     spec.timeout = TimeOf(root_, "timeout", {});
     if (const auto priority = ParsePriority(TextOf(root_, "priority", "normal")))
       spec.priority = *priority;
-    for (const Node* notice : SeveralOf(root_.Find("notify")))
+    for (const Node* notice : SeveralOf(root_.Find("notify"))) {
+      if (spec.notices.size() == kMaxNotices) {
+        context_.problems.Add(notice->at, "a job has at most {} notices", kMaxNotices);
+        break;
+      }
       spec.notices.push_back({TextsOf(notice->Find("on")), TextOf(*notice, "to")});
+    }
   }
 
   void TakeCaps() {
@@ -104,6 +104,19 @@ class Builder {
     if (action == kStagesAction) AddStages(map.Find("stages"), section, index);
     AddCheck(map, index);
     PlaceLimits(LimitsOf(map), index, static_cast<std::uint32_t>(Stages().size()));
+  }
+
+  std::vector<KeyLimit> LimitsOf(const Node& map) {
+    std::vector<KeyLimit> limits;
+    for (const Node* limit : SeveralOf(map.Find("limit"))) {
+      if (++limits_ > kMaxLimits) {
+        if (limits_ == kMaxLimits + 1)
+          context_.problems.Add(limit->at, "a job has at most {} limits", kMaxLimits);
+        break;
+      }
+      limits.push_back({TextOf(*limit, "key"), NumberOf(*limit, "max", 1)});
+    }
+    return limits;
   }
 
   // The bit of the one action a stage has; 0 when there is not exactly one.
@@ -237,6 +250,7 @@ class Builder {
   const Node& root_;
   JobDraft draft_;
   bool told_many_ = false;
+  std::size_t limits_ = 0;
 };
 
 }  // namespace

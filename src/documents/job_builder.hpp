@@ -35,8 +35,7 @@ void BuildFlow(const Context& context, JobDraft& draft);
 void CheckNames(const Context& context, const std::vector<TemplateUse>& uses,
                 const JobDraft& draft);
 
-// The parameters of a job, and whether a value is one of a parameter's (a sentence when not).
+// The parameters of a job.
 std::vector<ParamSpec> BuildParams(const Context& context, const Node* params);
-Result<> CheckParam(const ParamSpec& param, const std::string& value);
 
 }  // namespace muster::documents

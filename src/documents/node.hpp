@@ -16,6 +16,7 @@ struct Node {
 
   Kind kind = Kind::kNothing;
   Position at;
+  std::size_t offset = 0;   // of kText: where it begins in the text of its piece, in bytes
   std::string text;         // of kText
   bool quoted = false;      // of kText, also of a block (| or >)
   std::vector<Node> keys;   // of kMap, each kText; a key may be there twice
@@ -28,6 +29,9 @@ struct Node {
   const Node* Find(std::string_view key) const;
   const Node* FindKey(std::string_view key) const;  // the key itself
 };
+
+// For each key of a map the first one that is the same, which is itself unless it is given twice.
+std::vector<const Node*> FirstOfEach(const Node& map);
 
 // For messages: "a list", "a map", "nothing", "'abc'".
 std::string Found(const Node& node);

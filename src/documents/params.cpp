@@ -1,11 +1,8 @@
 #include <algorithm>
 #include <cctype>
-#include <charconv>
-#include <cmath>
 #include <map>
 
 #include <fmt/ranges.h>
-#include <re2/re2.h>
 
 #include "base/text.hpp"
 #include "documents/job_builder.hpp"
@@ -13,48 +10,6 @@
 
 namespace muster::documents {
 namespace {
-
-constexpr std::string_view kTypes[] = {"string",  "integer", "number",
-                                       "boolean", "choice",  "secret"};
-
-bool IsNumber(std::string_view text) {
-  double number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return problem == std::errc{} && end == text.data() + text.size() && std::isfinite(number);
-}
-
-Result<> CheckType(const ParamSpec& param, const std::string& value) {
-  const auto wrong = [&](std::string_view expected) {
-    return Fail(ErrorCode::kInvalid, "parameter '{}': '{}' is not {}", param.name, Shortened(value),
-                expected);
-  };
-  switch (param.type) {
-    case ParamType::kString:
-      return {};
-    case ParamType::kInteger:
-      if (!ParseInteger(value)) return wrong("a whole number");
-      return {};
-    case ParamType::kNumber:
-      if (!IsNumber(value)) return wrong("a number");
-      return {};
-    case ParamType::kBoolean:
-      if (value != "true" && value != "false") return wrong("true or false");
-      return {};
-    case ParamType::kChoice:
-      if (std::ranges::find(param.choices, value) == param.choices.end())
-        return wrong(fmt::format("one of {}", fmt::join(param.choices, ", ")));
-      return {};
-    case ParamType::kSecret:
-      // Not a word of it: it may be the secret itself.
-      if (!IsSecretReference(value))
-        return Fail(ErrorCode::kInvalid,
-                    "parameter '{}' is a secret: keep it with 'muster secrets set NAME' and say "
-                    "secret:NAME here",
-                    param.name);
-      return {};
-  }
-  return {};
-}
 
 void CheckSpec(const Context& context, const Node& map, const ParamSpec& param) {
   const auto at = [&](std::string_view key) { return map.FindKey(key)->at; };
@@ -77,8 +32,7 @@ void CheckSpec(const Context& context, const Node& map, const ParamSpec& param) 
 
 ParamSpec BuildParam(const std::string& name, const Node& map) {
   ParamSpec param{.name = name};
-  const auto type = std::ranges::find(kTypes, TextOf(map, "type", "string"));
-  if (type != std::end(kTypes)) param.type = static_cast<ParamType>(type - std::begin(kTypes));
+  param.type = ParamTypeOf(TextOf(map, "type", "string")).value_or(ParamType::kString);
   param.required = FlagOf(map, "required", false);
   param.pattern = TextOf(map, "pattern");
   param.choices = TextsOf(map.Find("choices"));
@@ -90,8 +44,6 @@ ParamSpec BuildParam(const std::string& name, const Node& map) {
 
 }  // namespace
 
-std::string_view Name(ParamType type) noexcept { return kTypes[static_cast<std::size_t>(type)]; }
-
 std::string ParamVariable(std::string_view name) {
   std::string variable = "MUSTER_PARAM_";
   for (const char c : name)
@@ -99,23 +51,22 @@ std::string ParamVariable(std::string_view name) {
   return variable;
 }
 
-Result<> CheckParam(const ParamSpec& param, const std::string& value) {
-  if (auto good = CheckType(param, value); !good) return good;
-  if (param.pattern.empty() || param.type == ParamType::kSecret) return {};
-  const RE2 pattern(param.pattern, RE2::Quiet);
-  if (!pattern.ok() || RE2::PartialMatch(value, pattern)) return {};
-  return Fail(ErrorCode::kInvalid, "parameter '{}': '{}' does not match {}", param.name,
-              Shortened(value), param.pattern);
-}
-
 std::vector<ParamSpec> BuildParams(const Context& context, const Node* params) {
   std::vector<ParamSpec> specs;
   if (params == nullptr || !params->IsMap()) return specs;
   std::map<std::string, std::string> variables;
-  for (std::size_t i = 0; i < params->keys.size(); ++i) {
+  std::size_t pattern_bytes = 0;
+  if (params->keys.size() > kMaxParams)
+    context.problems.Add(params->keys[kMaxParams].at, "a job has {} parameters at most",
+                         kMaxParams);
+  for (std::size_t i = 0; i < std::min(params->keys.size(), kMaxParams); ++i) {
     const Node& key = params->keys[i];
     if (params->FindKey(key.text) != &key) continue;
     specs.push_back(BuildParam(key.text, params->items[i]));
+    // A pattern that is none, or one too many, was told.
+    pattern_bytes += specs.back().pattern.size();
+    if (pattern_bytes > kMaxPatternsBytes || !CheckPattern(specs.back().pattern))
+      specs.back().pattern.clear();
     if (params->items[i].IsMap()) CheckSpec(context, params->items[i], specs.back());
     const auto [other, fresh] = variables.emplace(ParamVariable(key.text), key.text);
     if (!fresh)
@@ -132,6 +83,7 @@ Result<std::vector<Param>> ResolveParams(
   std::vector<std::string_view> known;
   for (const auto& spec : job.params) known.push_back(spec.name);
   for (const auto& [name, value] : given) {
+    if (problems.size() == kMaxProblems) break;
     if (std::ranges::find(known, name) == known.end())
       problems.push_back(fmt::format("job '{}' has no parameter '{}'{}", job.name, Shortened(name),
                                      Suggestion(name, known)));
@@ -156,6 +108,11 @@ Result<std::vector<Param>> ResolveParams(
     else
       params.push_back({spec.name, secret ? value->substr(7) : *value, secret});
   }
+  std::size_t bytes = 0;
+  for (const auto& param : params) bytes += param.value.size();
+  if (bytes > kMaxParamsBytes)
+    problems.push_back(fmt::format("the parameters of job '{}' have {} in all, and may have {}",
+                                   job.name, FormatSize(bytes), FormatSize(kMaxParamsBytes)));
   if (!problems.empty()) return Fail(ErrorCode::kInvalid, "{}", fmt::join(problems, "\n"));
   return params;
 }

@@ -1,6 +1,7 @@
 #include "documents/problems.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/ranges.h>
 
@@ -29,27 +30,34 @@ std::size_t Distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+void Problems::Put(Position at, std::string sentence) {
+  const bool tells = Tells(at);
+  if (!list_.emplace(at, std::move(sentence)).second || !tells) return;
+  first_.insert(std::ranges::upper_bound(first_, at), at);
+  if (first_.size() > kMaxProblems) first_.pop_back();
+}
+
 std::vector<Problem> Problems::Take(const std::string& file) && {
-  std::ranges::sort(list_);
-  const auto repeated = std::ranges::unique(list_);
-  list_.erase(repeated.begin(), repeated.end());
   std::vector<Problem> problems;
-  for (auto& [at, sentence] : list_) {
+  for (const auto& [at, sentence] : list_) {
     if (problems.size() == kMaxProblems) {
       problems.push_back({file, at, fmt::format("and {} more", list_.size() - kMaxProblems)});
       break;
     }
-    problems.push_back({file, at, std::move(sentence)});
+    problems.push_back({file, at, sentence});
   }
   return problems;
 }
 
 std::string_view Nearest(std::string_view word, const std::vector<std::string_view>& known) {
   constexpr std::size_t kLongest = 64;
+  constexpr std::size_t kMostKnown = 1'000;
   if (word.size() > kLongest) return {};
   std::string_view best;
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
-  for (const auto candidate : known) {
+  for (const auto candidate : known | std::views::take(kMostKnown)) {
+    // Not even their lengths are near.
+    if (candidate.size() >= word.size() + least) continue;
     const std::size_t distance = Distance(word, candidate);
     if (distance >= least || distance >= candidate.size()) continue;
     best = candidate;
@@ -59,10 +67,13 @@ std::string_view Nearest(std::string_view word, const std::vector<std::string_vi
 }
 
 std::string Suggestion(std::string_view word, const std::vector<std::string_view>& known) {
+  constexpr std::size_t kMostNamed = 50;
   if (known.empty()) return "";
   if (const auto nearest = Nearest(word, known); !nearest.empty())
     return fmt::format("; did you mean '{}'?", nearest);
-  return fmt::format("; known are {}", fmt::join(known, ", "));
+  const auto named = known | std::views::take(kMostNamed);
+  return fmt::format("; known are {}{}", fmt::join(named, ", "),
+                     known.size() > kMostNamed ? ", …" : "");
 }
 
 std::string Either(const std::vector<std::string_view>& words) {

@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "documents/values.hpp"
-#include "domain/host_ranges.hpp"
+#include "domain/channel.hpp"
 #include "domain/targets.hpp"
+#include "domain/template.hpp"
 
 namespace muster::documents {
 namespace {
@@ -28,10 +29,30 @@ void CheckChannel(const Context& context, const Node& root, ChannelType type) {
   check("password", mail, false);
   check("subject", mail, false);
   check("tls", mail, false);
+  if (const Node* headers = root.Find("headers");
+      headers != nullptr && headers->keys.size() > kMaxChannelHeaders)
+    context.problems.Add(headers->keys[kMaxChannelHeaders].at, "a channel has at most {} headers",
+                         kMaxChannelHeaders);
   if (mail && TextOf(root, "tls") == "none" && root.Find("password") != nullptr)
     context.problems.Add(root.Find("password")->at, "a password is sent over TLS only");
   if ((root.Find("user") == nullptr) != (root.Find("password") == nullptr) && mail)
     context.problems.Add(root.at, "'user' and 'password' go together");
+}
+
+// Names and ranges of them. Past what a document may name, nothing more is looked at.
+std::vector<std::string> HostsOf(const Context& context, const Node* list) {
+  std::vector<std::string> hosts;
+  if (list == nullptr || !list->IsList()) return hosts;
+  for (const auto& item : list->items) {
+    if (!item.IsText() || item.text.empty() || HasExpressions(item.text)) continue;
+    const auto names = context.budget.Expand(item.text);
+    if (names)
+      hosts.insert(hosts.end(), names->begin(), names->end());
+    else
+      context.problems.Add(item.at, "hosts: {}", names.error().message);
+    if (context.budget.Spent()) break;
+  }
+  return hosts;
 }
 
 }  // namespace
@@ -39,11 +60,15 @@ void CheckChannel(const Context& context, const Node& root, ChannelType type) {
 HostDocument BuildHost(const Context& context, const Node& root) {
   HostDocument host{.name = TextOf(root, "name"), .labels = {}};
   const Node* labels = root.Find("labels");
-  for (auto& [name, value] : PairsOf(labels)) {
+  if (labels == nullptr || !labels->IsMap()) return host;
+  for (std::size_t i = 0; i < labels->keys.size(); ++i) {
+    const std::string& name = labels->keys[i].text;
+    const Node& value = labels->items[i];
+    if (!value.IsText()) continue;
     if (CheckLabel(name, ""))
-      if (const auto good = CheckLabel(name, value); !good)
-        context.problems.Add(labels->Find(name)->at, "labels: {}", good.error().message);
-    host.labels[name] = value;
+      if (const auto good = CheckLabel(name, value.text); !good)
+        context.problems.Add(value.at, "labels: {}", good.error().message);
+    host.labels[name] = value.text;
   }
   return host;
 }
@@ -53,9 +78,8 @@ GroupDocument BuildGroup(const Context& context, const Node& root) {
   group.name = TextOf(root, "name");
   group.description = TextOf(root, "description");
   group.targets = TextOf(root, "targets");
-  for (const auto& part : TextsOf(root.Find("hosts")))
-    if (const auto names = ExpandHostRanges(part))
-      group.hosts.insert(group.hosts.end(), names->begin(), names->end());
+  group.hosts = HostsOf(context, root.Find("hosts"));
+  if (!group.targets.contains('@')) return group;
   if (const auto expression = TargetExpression::Parse(group.targets))
     for (const auto& part : expression->Groups())
       if (part == group.name)

@@ -9,6 +9,8 @@ namespace {
 
 using namespace table;
 
+constexpr std::size_t kMaxBlackouts = 100;  // each is looked at for every slot
+
 const Shape& MissedShape() {
   static const Shape shape{
       "missed",
@@ -102,6 +104,10 @@ void TakeRules(const Node& root, TriggerSpec& spec) {
 void TakeBlackouts(const Context& context, const Node& root, TriggerSpec& spec) {
   for (const Node* item : SeveralOf(root.Find("blackouts"))) {
     if (!item->IsMap()) continue;
+    if (spec.blackouts.size() == kMaxBlackouts) {
+      context.problems.Add(item->at, "a trigger has at most {} blackouts", kMaxBlackouts);
+      return;
+    }
     CheckCron(context, item->Find("cron"), {.seed = spec.name});
     spec.blackouts.push_back({.cron = TextOf(*item, "cron"),
                               .lasts = TimeOf(*item, "lasts", Duration::zero()),

@@ -14,6 +14,4 @@ std::optional<std::uint32_t> ParseMode(std::string_view text);  // "0644", octal
 // "10MB" or "10MB/s": bytes a second, above 0.
 Result<std::uint64_t> ParseRate(std::string_view text);
 
-bool IsSecretReference(std::string_view text);  // "secret:NAME"
-
 }  // namespace muster::documents

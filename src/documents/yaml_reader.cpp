@@ -1,8 +1,8 @@
 #include "documents/yaml_reader.hpp"
 
 #include <algorithm>
-#include <set>
 #include <sstream>
+#include <unordered_map>
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
@@ -36,7 +36,7 @@ struct Refused {
 
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(const Piece& piece) {
+  explicit TreeBuilder(const Piece& piece) : text_(piece.text) {
     std::string_view rest = piece.text;
     while (true) {
       const auto end = rest.find('\n');
@@ -123,6 +123,10 @@ class TreeBuilder final : public YAML::EventHandler {
   void Put(const YAML::Mark& mark, YAML::anchor_t anchor, Node node) {
     CheckAnchor(mark, anchor);
     node.at = At(mark);
+    const bool inside = counted_.line < lines_.size();
+    node.offset = inside ? static_cast<std::size_t>(lines_[counted_.line].data() - text_.data()) +
+                               counted_.bytes
+                         : text_.size();
     Place(std::move(node));
   }
 
@@ -149,6 +153,7 @@ class TreeBuilder final : public YAML::EventHandler {
     holder.items.push_back(std::move(node));
   }
 
+  const std::string_view text_;
   std::vector<std::string_view> lines_;
   std::uint32_t first_line_ = 1;
   // How far a line was counted. Nodes come in order, and a line may hold a hundred thousand: each
@@ -249,6 +254,13 @@ const Node* Node::Find(std::string_view key) const {
   return found == nullptr ? nullptr : &items[static_cast<std::size_t>(found - keys.data())];
 }
 
+std::vector<const Node*> FirstOfEach(const Node& map) {
+  std::unordered_map<std::string_view, const Node*> known;
+  std::vector<const Node*> first;
+  for (const auto& key : map.keys) first.push_back(known.try_emplace(key.text, &key).first->second);
+  return first;
+}
+
 std::string Found(const Node& node) {
   switch (node.kind) {
     case Node::Kind::kNothing:
@@ -306,16 +318,29 @@ std::optional<Node> ReadYaml(const Piece& piece, Problems& problems) {
   return std::nullopt;
 }
 
-Position Inside(const Piece& piece, const Node& node, std::size_t offset) {
-  const std::string_view line = Line(piece.text, node.at.line - piece.first_line);
-  std::size_t start = 0;
-  for (std::uint32_t column = 1; start < line.size(); ++start)
-    if (StartsCharacter(line[start]) && column++ == node.at.column) break;
-  if (start < line.size() && (line[start] == '\'' || line[start] == '"')) ++start;
-  const auto before = std::string_view(node.text).substr(0, offset);
-  if (!line.substr(std::min(start, line.size())).starts_with(before)) return node.at;
-  const auto characters = std::ranges::count_if(line.substr(0, start + offset), StartsCharacter);
-  return {node.at.line, 1 + static_cast<std::uint32_t>(characters)};
+TextPlaces::TextPlaces(const Piece& piece, const Node& node)
+    : node_(node),
+      written_(std::string_view(piece.text).substr(std::min(node.offset, piece.text.size()))),
+      first_column_(node.at.column) {
+  if (written_.starts_with('\'') || written_.starts_with('"')) {
+    written_.remove_prefix(1);
+    ++first_column_;
+  }
+  column_ = first_column_;
+}
+
+Position TextPlaces::At(std::size_t offset) {
+  if (offset < passed_) {
+    column_ = first_column_;
+    passed_ = 0;
+    same_ = true;
+  }
+  const auto part = std::string_view(node_.text).substr(passed_, offset - passed_);
+  same_ = same_ && !part.contains('\n') &&
+          written_.substr(std::min(passed_, written_.size())).starts_with(part);
+  column_ += static_cast<std::uint32_t>(std::ranges::count_if(part, StartsCharacter));
+  passed_ += part.size();
+  return same_ ? Position{node_.at.line, column_} : node_.at;
 }
 
 }  // namespace muster::documents

@@ -23,8 +23,22 @@ std::vector<Piece> CutDocuments(std::string_view text);
 // Muster's documents use of it, which `problems` then say.
 std::optional<Node> ReadYaml(const Piece& piece, Problems& problems);
 
-// Where byte `offset` of a text node stands in its piece; its beginning when that cannot be said,
-// as in a text of several lines.
-Position Inside(const Piece& piece, const Node& node, std::size_t offset);
+// Where the bytes of a text node stand. Each answer goes on from the one before, so that all of
+// them in ascending order cost the length of the text. `piece` and `node` outlive it.
+class TextPlaces {
+ public:
+  TextPlaces(const Piece& piece, const Node& node);
+
+  // Of byte `offset`; the text's beginning when that cannot be said, as in a text of several lines.
+  Position At(std::size_t offset);
+
+ private:
+  const Node& node_;
+  std::string_view written_;  // from its first byte, without the quote, to the end of the piece
+  std::uint32_t first_column_;
+  std::uint32_t column_;
+  std::size_t passed_ = 0;
+  bool same_ = true;  // up to here it is written as it reads
+};
 
 }  // namespace muster::documents

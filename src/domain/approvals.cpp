@@ -1,139 +1,248 @@
 #include "domain/approvals.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
+#include <tuple>
 
-#include "domain/template.hpp"
+#include "domain/approval_conditions.hpp"
 
 namespace muster {
 namespace {
 
-// Jobs start jobs without circles, but one may be started in very many places.
-using SeenJobs = std::set<const RunSpec*>;
+// The way to a stage, from the plan that a run would pin.
+struct Way {
+  std::string name;  // of what leads there, with " > " behind it
+  std::vector<PlanPlace> path;
+  AskedIf asked_if;
+  ApprovalScope scope;
+};
 
-void CollectStage(const RunSpec& plan, std::uint32_t stage, const std::string& before,
-                  SeenJobs& seen, PlanApprovals& found) {
-  const StageSpec& spec = plan.stages[stage];
-  if (const auto* approve = std::get_if<ApproveAction>(&spec.action))
-    found.push_back({before + spec.name, stage, approve});
-  if (spec.between_approve)
-    found.push_back({before + spec.name + " (between batches)", stage, &*spec.between_approve});
-  if (const auto* job = std::get_if<JobAction>(&spec.action)) {
-    const auto child = plan.jobs.find(job->job);
-    if (child != plan.jobs.end() && child->second && seen.insert(child->second.get()).second)
-      for (std::uint32_t i = 0; i < child->second->stages.size(); ++i)
-        if (!child->second->stages[i].parent)
-          CollectStage(*child->second, i, before + spec.name + " > ", seen, found);
+// Lists the approvals of stages of one plan.
+class Collector {
+ public:
+  Collector(ApprovalIndex& index, const RunSpec& plan) : index_(index), plan_(index.Of(plan)) {}
+
+  void Add(std::uint32_t stage) {
+    seen_.clear();
+    cut_short_ = false;
+    const std::uint32_t top = TopLevelOf(*plan_.plan, stage);
+    Way way{.name = {}, .path = {}, .asked_if = {}, .scope = {.top = top}};
+    std::vector<std::uint32_t> holders;
+    for (std::uint32_t at = stage; at != top;)
+      holders.push_back(at = *plan_.plan->stages[at].parent);
+    for (auto holder = holders.rbegin(); holder != holders.rend(); ++holder)
+      Enter(plan_, *holder, way);
+    CollectStage(plan_, stage, std::move(way));
   }
-  for (std::uint32_t i = 0; i < plan.stages.size(); ++i)
-    if (plan.stages[i].parent == stage) CollectStage(plan, i, before, seen, found);
+
+  PlanApprovals Take() {
+    if (plan_.flow.may_come_back)
+      for (auto& approval : found_)
+        if (approval.asked_if.stage) approval.asked_if.stage = AskedIf::kAnyStage;
+    PlanApprovals once;
+    AddApprovals(once, std::move(found_));
+    return once;
+  }
+
+ private:
+  static void Enter(const PlanIndex& plan, std::uint32_t stage, Way& way) {
+    way.path.push_back({plan.plan, stage});
+    way.asked_if = Either(way.asked_if, EnteredIf(plan, stage, way.scope));
+  }
+
+  void CollectStage(const PlanIndex& plan, std::uint32_t stage, Way way) {
+    if (!plan.holds[stage] || cut_short_) return;
+    if (way.scope.child && ++child_stages_ > kMostChildStages) return CutShort(way);
+    const StageSpec& spec = plan.plan->stages[stage];
+    Enter(plan, stage, way);
+    const auto add = [&](std::string_view behind, const ApproveAction& wanted) {
+      found_.push_back({way.name + spec.name + std::string(behind), way.scope.top, &wanted,
+                        way.path, way.asked_if});
+    };
+    if (const auto* approve = std::get_if<ApproveAction>(&spec.action)) add("", *approve);
+    if (spec.between_approve) add(" (between batches)", *spec.between_approve);
+    if (const auto* job = std::get_if<JobAction>(&spec.action))
+      CollectChild(plan, stage, *job, way);
+    for (const std::uint32_t inner : plan.flow.stages[stage].inner) CollectStage(plan, inner, way);
+  }
+
+  // Jobs start jobs without circles, but one may be started in very many places.
+  void CollectChild(const PlanIndex& plan, std::uint32_t stage, const JobAction& job, Way way) {
+    const auto child = plan.plan->jobs.find(job.job);
+    if (child == plan.plan->jobs.end() || !child->second) return;
+    way.name += plan.plan->stages[stage].name + " > ";
+    way.scope.params = ParamsOf(plan, stage, way.scope);
+    way.scope.others_follow = way.scope.others_follow || plan.flow.stages[stage].others_follow;
+    way.scope.child = true;
+    if (!seen_.emplace(child->second.get(), way.asked_if, way.scope).second) return;
+    const PlanIndex& below = index_.Of(*child->second);
+    for (std::uint32_t i = 0; i < child->second->stages.size(); ++i)
+      if (below.holds[i] && !child->second->stages[i].parent) CollectStage(below, i, way);
+  }
+
+  void CutShort(const Way& way) {
+    static const ApproveAction nobody{.message = {}, .by = {"(nobody)"}, .not_starter = true};
+    cut_short_ = true;
+    found_.push_back({way.name + "(more)",
+                      way.scope.top,
+                      &nobody,
+                      way.path,
+                      {.stage = AskedIf::kAnyStage, .pass = true}});
+  }
+
+  ApprovalIndex& index_;
+  const PlanIndex& plan_;
+  std::set<std::tuple<const RunSpec*, AskedIf, ApprovalScope>> seen_;  // in this stage
+  std::size_t child_stages_ = 0;
+  bool cut_short_ = false;
+  PlanApprovals found_;
+};
+
+PlanApprovals Collected(ApprovalIndex& index, const RunSpec& plan,
+                        std::span<const std::uint32_t> stages) {
+  Collector collector(index, plan);
+  for (const std::uint32_t stage : stages) collector.Add(stage);
+  return collector.Take();
 }
 
-// As seen from the plan itself: inner stages and jobs belong to the stage that holds them.
-PlanApprovals CollectFrom(const RunSpec& plan, std::uint32_t stage, SeenJobs& seen) {
-  PlanApprovals found;
-  CollectStage(plan, stage, "", seen, found);
-  for (auto& approval : found) approval.stage = stage;
+std::vector<std::uint32_t> TopLevel(const RunSpec& plan) {
+  std::vector<std::uint32_t> stages(plan.stages.size());
+  std::iota(stages.begin(), stages.end(), 0U);
+  std::erase_if(stages, [&](std::uint32_t i) { return plan.stages[i].parent.has_value(); });
+  return stages;
+}
+
+PlanApprovals DependingIn(ApprovalIndex& index, const RunSpec& plan, std::uint32_t stage) {
+  const std::uint32_t top = TopLevelOf(plan, stage);
+  PlanApprovals found = Collected(index, plan, TopLevel(plan));
+  std::erase_if(found, [&](const PlanApproval& approval) {
+    return !approval.asked_if.stage || *approval.asked_if.stage < top;
+  });
   return found;
 }
 
-void AddSwitchTargets(const RunSpec& plan, std::uint32_t stage, std::set<std::uint32_t>& reached) {
-  for (const auto& [outcome, target] : plan.stages[stage].next)
-    if (target < plan.stages.size() && reached.insert(target).second)
-      AddSwitchTargets(plan, target, reached);
-}
+// Stages to look at, each once.
+class OpenStages {
+ public:
+  explicit OpenStages(std::size_t size) : known_(size) {}
 
-bool LooksAt(const StageSpec& spec, const std::string& stage) {
-  if (spec.when.empty()) return false;
-  const auto names = NamesInCondition(spec.when);
-  if (!names) return true;  // it may look at anything
-  return std::ranges::any_of(*names, [&](const TemplateName& name) {
-    return name.path.size() > 1 && name.path[0] == "stages" && name.path[1] == stage;
-  });
-}
+  void Add(std::uint32_t stage) {
+    if (stage >= known_.size() || known_[stage]) return;
+    known_[stage] = true;
+    open_.push_back(stage);
+  }
+  void AddTargets(const StageSpec& spec) {
+    for (const auto& [outcome, target] : spec.next) Add(target);
+  }
+  std::optional<std::uint32_t> Next() {
+    if (open_.empty()) return std::nullopt;
+    const std::uint32_t stage = open_.back();
+    open_.pop_back();
+    return stage;
+  }
+  std::vector<std::uint32_t> All() const {
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t i = 0; i < known_.size(); ++i)
+      if (known_[i]) all.push_back(i);
+    return all;
+  }
 
-void Append(PlanApprovals& to, PlanApprovals more) {
-  for (auto& approval : more)
-    if (std::ranges::find(to, approval.wanted, &PlanApproval::wanted) == to.end())
-      to.push_back(std::move(approval));
-}
+ private:
+  std::vector<bool> known_;
+  std::vector<std::uint32_t> open_;
+};
 
-bool IsMainStage(const StageSpec& stage) {
-  return !stage.parent && stage.section == Section::kMain;
-}
-
-// The names of the main list up to and with `stage`.
-std::vector<std::string> NamesUpTo(const RunSpec& plan, std::uint32_t stage) {
-  std::vector<std::string> names;
-  for (std::uint32_t i = 0; i <= stage && i < plan.stages.size(); ++i)
-    if (IsMainStage(plan.stages[i])) names.push_back(plan.stages[i].name);
-  return names;
-}
-
-bool AsksTheSame(const RunSpec& plan, const PlanApproval& a, const RunSpec& other,
-                 const PlanApproval& b) {
-  if (a.name != b.name || a.wanted->by != b.wanted->by ||
-      a.wanted->not_starter != b.wanted->not_starter)
-    return false;
-  if (plan.stages[a.stage].section != other.stages[b.stage].section) return false;
-  return !IsMainStage(plan.stages[a.stage]) ||
-         NamesUpTo(plan, a.stage) == NamesUpTo(other, b.stage);
+// What a stage of the main list waits for: its needs, or the one before it.
+std::vector<std::uint32_t> NeedsOf(const RunSpec& plan, std::uint32_t stage) {
+  if (const auto& needs = plan.stages[stage].needs) return *needs;
+  if (!InMainList(plan.stages[stage])) return {};
+  for (std::uint32_t i = stage; i-- > 0;)
+    if (InMainList(plan.stages[i])) return {i};
+  return {};
 }
 
 }  // namespace
 
-PlanApprovals ApprovalsIn(const RunSpec& plan, std::uint32_t stage) {
-  SeenJobs seen;
-  return CollectFrom(plan, stage, seen);
+void AddApprovals(PlanApprovals& to, PlanApprovals more) {
+  std::set<std::tuple<std::uint32_t, const ApproveAction*, AskedIf>> known;
+  for (const auto& approval : to) known.emplace(approval.stage, approval.wanted, approval.asked_if);
+  for (auto& approval : more)
+    if (known.emplace(approval.stage, approval.wanted, approval.asked_if).second)
+      to.push_back(std::move(approval));
 }
 
-PlanApprovals ApprovalsIn(const RunSpec& plan) {
-  PlanApprovals found;
-  for (std::uint32_t i = 0; i < plan.stages.size(); ++i)
-    if (!plan.stages[i].parent) Append(found, ApprovalsIn(plan, i));
-  return found;
+bool InMainList(const StageSpec& stage) { return !stage.parent && stage.section == Section::kMain; }
+
+std::uint32_t TopLevelOf(const RunSpec& plan, std::uint32_t stage) {
+  while (plan.stages[stage].parent) stage = *plan.stages[stage].parent;
+  return stage;
+}
+
+PlanApprovals ApprovalsIn(const RunSpec& plan, std::uint32_t stage) {
+  if (!HoldsApproval(plan, stage)) return {};
+  return ApprovalsIn(plan, std::span(&stage, 1));
+}
+
+PlanApprovals ApprovalsIn(const RunSpec& plan, std::span<const std::uint32_t> stages) {
+  ApprovalIndex index;
+  return Collected(index, plan, stages);
+}
+
+PlanApprovals ApprovalsIn(const RunSpec& plan) { return ApprovalsIn(plan, TopLevel(plan)); }
+
+PlanApprovals DependingOn(const RunSpec& plan, std::uint32_t stage) {
+  ApprovalIndex index;
+  return DependingIn(index, plan, stage);
 }
 
 PlanApprovals LeftOutBySkipping(const RunSpec& plan, std::uint32_t stage) {
-  PlanApprovals found = ApprovalsIn(plan, stage);
-  std::set<std::uint32_t> reached;
-  AddSwitchTargets(plan, stage, reached);
-  for (const std::uint32_t target : reached) Append(found, ApprovalsIn(plan, target));
-  for (std::uint32_t i = 0; i < plan.stages.size(); ++i)
-    if (LooksAt(plan.stages[i], plan.stages[stage].name)) Append(found, ApprovalsIn(plan, i));
+  OpenStages reached(plan.stages.size());
+  reached.AddTargets(plan.stages[stage]);
+  while (const auto at = reached.Next()) reached.AddTargets(plan.stages[*at]);
+  std::vector<std::uint32_t> stages = reached.All();
+  stages.insert(stages.begin(), stage);
+  ApprovalIndex index;
+  PlanApprovals found = Collected(index, plan, stages);
+  AddApprovals(found, DependingIn(index, plan, stage));
   return found;
 }
 
 std::vector<std::uint32_t> StagesBefore(const RunSpec& plan, std::uint32_t stage) {
-  std::set<std::uint32_t> before;
-  std::vector<std::uint32_t> open{stage};
+  OpenStages before(plan.stages.size());
   for (std::uint32_t i = 0; i < stage; ++i)
-    if (IsMainStage(plan.stages[i])) open.push_back(i);
-  while (!open.empty()) {
-    const std::uint32_t at = open.back();
-    open.pop_back();
-    if (at != stage && !before.insert(at).second) continue;
-    if (const auto& needs = plan.stages[at].needs)
-      for (const std::uint32_t need : *needs)
-        if (need != stage && !before.contains(need)) open.push_back(need);
-    if (at == stage) continue;
-    for (const auto& [outcome, target] : plan.stages[at].next)
-      if (target < plan.stages.size() && plan.stages[target].section == Section::kBranch &&
-          !before.contains(target))
-        open.push_back(target);
+    if (InMainList(plan.stages[i])) before.Add(i);
+  for (const std::uint32_t need : NeedsOf(plan, stage)) before.Add(need);
+  while (const auto at = before.Next()) {
+    if (*at == stage) continue;
+    for (const std::uint32_t need : NeedsOf(plan, *at)) before.Add(need);
+    for (const auto& [outcome, target] : plan.stages[*at].next)
+      if (target < plan.stages.size() && plan.stages[target].section == Section::kBranch)
+        before.Add(target);
   }
-  return {before.begin(), before.end()};
+  auto all = before.All();
+  std::erase(all, stage);
+  return all;
 }
 
-PlanApprovals MissingIn(const RunSpec& plan, const RunSpec& other) {
-  const PlanApprovals there = ApprovalsIn(other);
-  PlanApprovals missing = ApprovalsIn(plan);
-  std::erase_if(missing, [&](const PlanApproval& approval) {
-    return std::ranges::any_of(there, [&](const PlanApproval& candidate) {
-      return AsksTheSame(plan, approval, other, candidate);
-    });
-  });
-  return missing;
+std::vector<std::uint32_t> StagesAfter(const RunSpec& plan, std::uint32_t stage) {
+  const auto needed_by = NeededBy(plan);
+  OpenStages behind(plan.stages.size());
+  std::uint32_t listed = static_cast<std::uint32_t>(plan.stages.size());  // from here on
+  const bool graph = std::ranges::any_of(
+      plan.stages, [](const StageSpec& spec) { return InMainList(spec) && spec.needs; });
+  const auto look = [&](std::uint32_t at) {
+    behind.AddTargets(plan.stages[at]);
+    for (const std::uint32_t needing : needed_by[at]) behind.Add(needing);
+    // In a graph, the place in the list says nothing about stages that need this one.
+    if (!InMainList(plan.stages[at]) || (graph && at != stage)) return;
+    for (std::uint32_t i = at + 1; i < listed; ++i)
+      if (InMainList(plan.stages[i])) behind.Add(i);
+    listed = std::min(listed, at + 1);
+  };
+  look(stage);
+  while (const auto at = behind.Next()) look(*at);
+  return behind.All();
 }
 
 }  // namespace muster

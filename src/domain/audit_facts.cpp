@@ -7,6 +7,7 @@
 #include "domain/approvals.hpp"
 #include "domain/audit.hpp"
 #include "domain/canonical.hpp"
+#include "domain/channel.hpp"
 #include "domain/secret.hpp"
 
 namespace muster {
@@ -48,7 +49,19 @@ std::string TextOf(const RunSpec& plan, const StageSpec& stage) {
   return {};
 }
 
-AuditStage StageFacts(const RunSpec& plan, const StageSpec& stage) {
+// Hashes within one plan: a script may be long, and a job may be started by many stages.
+struct Hashes {
+  std::map<const RunSpec*, std::string> jobs = {};
+  std::map<const Command*, std::string> commands = {};
+
+  const std::string& Of(const Command& command) {
+    std::string& hash = commands[&command];
+    if (hash.empty()) hash = CommandHash(command);
+    return hash;
+  }
+};
+
+AuditStage StageFacts(const RunSpec& plan, const StageSpec& stage, Hashes& known) {
   AuditStage facts{.name = stage.name,
                    .action = std::string(ActionName(stage)),
                    .text = Shortened(TextOf(plan, stage), kMostStageText),
@@ -58,15 +71,50 @@ AuditStage StageFacts(const RunSpec& plan, const StageSpec& stage) {
   if (const Command* command = CommandOf(stage)) {
     facts.user = command->user;
     for (const auto& [name, value] : command->env) AddBounded(facts.env, name);
-    facts.sha256 = CommandHash(*command);
+    facts.sha256 = known.Of(*command);
   }
   return facts;
 }
 
+// The secrets that a stage's tasks or requests are given.
+void AddSecrets(std::vector<std::string>& names, const StageSpec& stage) {
+  if (const Command* command = CommandOf(stage))
+    for (const auto& use : command->secrets)
+      AddBounded(names, fmt::format("{}={}{}", use.variable, kSecretPrefix, use.secret));
+  const auto* http = std::get_if<HttpAction>(&stage.action);
+  if (const auto* condition = std::get_if<ConditionAction>(&stage.action))
+    http = &condition->request;
+  if (http == nullptr) return;
+  for (const auto& [name, value] : http->headers)
+    if (const auto secret = SecretIn(value))
+      AddBounded(names, fmt::format("header {}={}{}", name, kSecretPrefix, *secret));
+}
+
+// --- of a channel ---
+
+// "hooks.example.com:8443" of "https://user@hooks.example.com:8443/T0K3N".
+std::string HostIn(std::string_view url) {
+  if (const auto scheme = url.find("://"); scheme != std::string_view::npos)
+    url.remove_prefix(scheme + 3);
+  url = url.substr(0, url.find_first_of("/?#\\"));
+  return Shortened(std::string(url.substr(url.rfind('@') + 1)), kMostStageText);
+}
+
+void AddSecret(AuditFacts& facts, std::string_view place, std::string_view text) {
+  if (const auto secret = SecretIn(text))
+    AddBounded(facts.secrets, fmt::format("{}={}{}", place, kSecretPrefix, *secret));
+}
+
+void AddPost(AuditFacts& facts, const std::string& url,
+             const std::vector<std::pair<std::string, std::string>>& headers) {
+  if (!NamesSecret(url)) facts.host = HostIn(url);
+  AddSecret(facts, "url", url);
+  for (const auto& [name, value] : headers) AddSecret(facts, "header " + name, value);
+}
+
 // --- the plan's hash ---
 
-using JobHashes = std::map<const RunSpec*, std::string>;
-std::string HashOf(const RunSpec& plan, JobHashes& known);
+std::string HashOf(const RunSpec& plan, Hashes& known);
 
 void AddApprove(Canonical& bytes, const ApproveAction& approve) {
   bytes.Text(approve.message).Texts(approve.by).Number(approve.not_starter ? 1 : 0);
@@ -76,11 +124,15 @@ void AddApprove(Canonical& bytes, const ApproveAction& approve) {
 void AddHttp(Canonical& bytes, const HttpAction& http) {
   bytes.Text(http.method).Text(http.url).Text(http.body).Number(http.headers.size());
   for (const auto& [name, value] : http.headers) bytes.Text(name).Text(value);
+  bytes.Number(http.expect.size());
+  for (const std::uint16_t status : http.expect) bytes.Number(status);
+  bytes.Number(http.outputs.size());
+  for (const auto& [name, pointer] : http.outputs) bytes.Text(name).Text(pointer);
 }
 
-void AddAction(Canonical& bytes, const RunSpec& plan, const StageSpec& stage, JobHashes& known) {
+void AddAction(Canonical& bytes, const RunSpec& plan, const StageSpec& stage, Hashes& known) {
   bytes.Text(ActionName(stage));
-  if (const Command* command = CommandOf(stage)) bytes.Text(CommandHash(*command));
+  if (const Command* command = CommandOf(stage)) bytes.Text(known.Of(*command));
   if (const auto* approve = std::get_if<ApproveAction>(&stage.action)) AddApprove(bytes, *approve);
   if (const auto* http = std::get_if<HttpAction>(&stage.action)) AddHttp(bytes, *http);
   if (const auto* notify = std::get_if<NotifyAction>(&stage.action))
@@ -90,6 +142,8 @@ void AddAction(Canonical& bytes, const RunSpec& plan, const StageSpec& stage, Jo
   if (const auto* condition = std::get_if<ConditionAction>(&stage.action)) {
     AddHttp(bytes, condition->request);
     bytes.Text(condition->value).Text(Name(condition->comparison)).Text(condition->bound);
+    bytes.Number(static_cast<std::uint64_t>(condition->hold.count()));
+    bytes.Number(static_cast<std::uint64_t>(condition->missing));
   }
   if (const auto* job = std::get_if<JobAction>(&stage.action)) {
     bytes.Text(job->job).Number(job->wait ? 1 : 0).Number(job->params.size());
@@ -99,26 +153,33 @@ void AddAction(Canonical& bytes, const RunSpec& plan, const StageSpec& stage, Jo
   }
 }
 
-void AddStage(Canonical& bytes, const RunSpec& plan, const StageSpec& stage, JobHashes& known) {
+void AddStage(Canonical& bytes, const RunSpec& plan, const StageSpec& stage, Hashes& known) {
   bytes.Text(stage.name).Number(static_cast<std::uint64_t>(stage.section));
   bytes.Number(stage.parent ? *stage.parent + std::uint64_t{1} : 0);
   AddAction(bytes, plan, stage, known);
   bytes.Text(Name(stage.hosts)).Text(stage.when).Number(stage.next.size());
   for (const auto& [outcome, target] : stage.next) bytes.Text(outcome).Number(target);
+  bytes.Number(stage.needs ? stage.needs->size() + std::uint64_t{1} : 0);
+  if (stage.needs)
+    for (const std::uint32_t need : *stage.needs) bytes.Number(need);
+  bytes.Number(stage.max_visits).Number(stage.recovers ? 1 : 0).Number(stage.retries.max);
+  bytes.Number(static_cast<std::uint64_t>(stage.repeat));
+  bytes.Number(static_cast<std::uint64_t>(stage.on_limit));
+  bytes.Number(static_cast<std::uint64_t>(stage.between_wait.count()));
   bytes.Text(FormatBatchPlan(stage.batches)).Text(FormatHostShare(stage.max_failures));
   bytes.Number(stage.concurrency).Number(stage.between_approve ? 1 : 0);
   if (stage.between_approve) AddApprove(bytes, *stage.between_approve);
 }
 
-std::string HashOf(const RunSpec& plan, JobHashes& known) {
-  if (const auto found = known.find(&plan); found != known.end()) return found->second;
-  Canonical bytes("muster.plan.1");
+std::string HashOf(const RunSpec& plan, Hashes& known) {
+  if (const auto found = known.jobs.find(&plan); found != known.jobs.end()) return found->second;
+  Canonical bytes("muster.plan.2");
   bytes.Text(plan.job).Number(plan.version).Number(plan.params.size());
   for (const auto& param : plan.params)
     bytes.Text(param.name).Text(param.value).Number(param.secret ? 1 : 0);
   bytes.Number(plan.stages.size());
   for (const auto& stage : plan.stages) AddStage(bytes, plan, stage, known);
-  return known[&plan] = bytes.Sha256();
+  return known.jobs[&plan] = bytes.Sha256();
 }
 
 // --- as text ---
@@ -187,12 +248,20 @@ std::string StagesText(const std::vector<AuditStage>& stages) {
 }  // namespace
 
 std::string PlanHash(const RunSpec& plan) {
-  JobHashes known;
+  Hashes known;
   return HashOf(plan, known);
+}
+
+std::string PlanHash(const RunSpec& plan, std::map<const RunSpec*, std::string>& known) {
+  Hashes hashes{.jobs = std::move(known)};
+  auto hash = HashOf(plan, hashes);
+  known = std::move(hashes.jobs);
+  return hash;
 }
 
 AuditFacts FactsOf(const RunSpec& plan) {
   AuditFacts facts;
+  Hashes known;
   facts.title = Shortened(plan.title, kMostStageText);
   facts.job = plan.job;
   facts.version = plan.version;
@@ -205,18 +274,32 @@ AuditFacts FactsOf(const RunSpec& plan) {
   }
   for (const auto& stage : plan.stages) {
     if (facts.stages.size() < kMostStages)
-      facts.stages.push_back(StageFacts(plan, stage));
+      facts.stages.push_back(StageFacts(plan, stage, known));
     else
       ++facts.more_stages;
-    if (const Command* command = CommandOf(stage))
-      for (const auto& use : command->secrets)
-        AddBounded(facts.secrets, fmt::format("{}={}{}", use.variable, kSecretPrefix, use.secret));
+    AddSecrets(facts.secrets, stage);
+    if (const auto* notify = std::get_if<NotifyAction>(&stage.action))
+      AddBounded(facts.channels, notify->channel);
   }
+  for (const auto& notice : plan.notices) AddBounded(facts.channels, notice.channel);
   // The entry's own command says it already.
   if (facts.stages.size() == 1 && !facts.stages.front().sha256.empty())
     facts.stages.front().text.clear();
   for (const auto& approval : ApprovalsIn(plan)) AddBounded(facts.approvals, approval.name);
-  facts.plan_sha256 = PlanHash(plan);
+  facts.plan_sha256 = HashOf(plan, known);
+  return facts;
+}
+
+AuditFacts FactsOf(const Channel& channel) {
+  AuditFacts facts;
+  if (const auto* webhook = std::get_if<WebhookChannel>(&channel.way))
+    AddPost(facts, webhook->url, webhook->headers);
+  if (const auto* chat = std::get_if<ChatChannel>(&channel.way))
+    AddPost(facts, chat->url, chat->headers);
+  if (const auto* mail = std::get_if<MailChannel>(&channel.way)) {
+    facts.host = HostIn(mail->server);
+    AddSecret(facts, "password", mail->password);
+  }
   return facts;
 }
 
@@ -224,10 +307,12 @@ std::string DetailWith(std::string sentence, const AuditFacts& facts) {
   std::ranges::replace(sentence, '\n', ' ');
   JsonObject object;
   object.Text("title", facts.title).Text("job", facts.job).Number("version", facts.version);
-  object.Text("trigger", facts.trigger).Raw("params", ParamsText(facts.params));
+  object.Text("trigger", facts.trigger).Text("parent", facts.parent);
+  object.Raw("params", ParamsText(facts.params));
   object.Raw("stages", StagesText(facts.stages)).Number("more_stages", facts.more_stages);
   object.Text("content_sha256", ToHex(facts.content_sha256));
   object.Text("plan_sha256", ToHex(facts.plan_sha256)).Texts("secrets", facts.secrets);
+  object.Text("host", facts.host).Texts("channels", facts.channels);
   object.Texts("approvals", facts.approvals).Texts("starters", facts.starters);
   object.Text("stage", facts.stage).Number("batch", facts.batch).Number("pass", facts.pass);
   return object.Empty() ? sentence : sentence + "\n" + object.Done();

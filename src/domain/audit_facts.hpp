@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "domain/channel.hpp"
 #include "domain/run.hpp"
 
 // What an audit entry says beyond its sentence, for programs: what was done, with which parameters,
@@ -29,15 +31,20 @@ struct AuditFacts {
   std::string job;
   std::uint32_t version = 0;
   std::string trigger;
+  std::string parent;         // the run whose stage started it
   std::vector<Param> params;  // secrets by name; long values are cut
   std::vector<AuditStage> stages;
-  std::uint32_t more_stages = 0;       // that are not listed
-  std::string plan_sha256;             // PlanHash
-  std::string content_sha256;          // of a document: Document::hash
-  std::vector<std::string> secrets;    // "VARIABLE=secret:NAME", "param token=secret:NAME"
+  std::uint32_t more_stages = 0;  // that are not listed
+  std::string plan_sha256;        // PlanHash
+  std::string content_sha256;     // of a document: Document::hash
+  // "VARIABLE=secret:NAME", "param token=secret:NAME", "header Authorization=secret:NAME"; of a
+  // channel also "url=secret:NAME" and "password=secret:NAME".
+  std::vector<std::string> secrets;
+  std::string host;                    // of a channel: where its messages go, with its port
+  std::vector<std::string> channels;   // that it notifies; their secrets are named in them
   std::vector<std::string> approvals;  // of a start: that it will ask for; else: gone around
   std::vector<std::string> starters;   // who caused what the run does
-  std::string stage;                   // that the act is about
+  std::string stage;                   // that the act is about; of a child run: the parent's
   std::uint32_t batch = 0;             // of the stage, from 1
   std::uint32_t pass = 0;
 };
@@ -45,9 +52,15 @@ struct AuditFacts {
 // What a plan will do. Its size is bounded, however large the plan is.
 AuditFacts FactsOf(const RunSpec& plan);
 
+// Where the messages of a channel go, and which secrets go with them. No more of its url than the
+// host: the rest may be a secret by itself. Of a url that comes from a secret not even that.
+AuditFacts FactsOf(const Channel& channel);
+
 // SHA-256 over everything that decides what a run of the plan does: its parameters, its stages with
 // their actions, the jobs it starts.
 std::string PlanHash(const RunSpec& plan);
+// The same; hashes of jobs that are in `known` are not made again, and those made are added.
+std::string PlanHash(const RunSpec& plan, std::map<const RunSpec*, std::string>& known);
 
 // The sentence with the facts behind it, as AuditEntry::detail keeps them. A line break in the
 // sentence becomes a space.

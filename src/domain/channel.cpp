@@ -63,6 +63,8 @@ Result<> CheckMailAddress(std::string_view address) {
 
 Result<> CheckPost(const std::string& url,
                    const std::vector<std::pair<std::string, std::string>>& headers) {
+  if (headers.size() > kMaxChannelHeaders)
+    return Fail(ErrorCode::kInvalid, "a channel has at most {} headers", kMaxChannelHeaders);
   for (const auto& header : headers)
     if (auto checked = CheckHeader(header); !checked) return checked;
   return CheckUrl(url);
@@ -122,9 +124,12 @@ Result<> CheckChannel(const Channel& channel) {
   return std::visit([](const auto& way) { return Check(way); }, channel.way);
 }
 
-bool NamesSecret(std::string_view text) noexcept {
-  return SecretAt(text) != std::string_view::npos;
+std::optional<std::string_view> SecretIn(std::string_view text) noexcept {
+  const auto at = SecretAt(text);
+  return at == std::string_view::npos ? std::nullopt : SecretNamed(text.substr(at));
 }
+
+bool NamesSecret(std::string_view text) noexcept { return SecretIn(text).has_value(); }
 
 Result<> FillSecrets(std::string& text, const FindSecret& find, std::vector<std::string>& masks) {
   const auto at = SecretAt(text);
@@ -146,12 +151,18 @@ Result<> FillSecrets(Channel& channel, const FindSecret& find, std::vector<std::
   return result;
 }
 
+bool HasSecretUrl(const Channel& channel) noexcept {
+  if (const auto* webhook = std::get_if<WebhookChannel>(&channel.way))
+    return NamesSecret(webhook->url);
+  const auto* chat = std::get_if<ChatChannel>(&channel.way);
+  return chat != nullptr && NamesSecret(chat->url);
+}
+
 std::vector<std::string> SecretsOf(const Channel& channel) {
   std::vector<std::string> names;
   Channel copy = channel;
   VisitTexts(copy, [&](const std::string& text) {
-    if (const auto at = SecretAt(text); at != std::string::npos)
-      names.emplace_back(*SecretNamed(std::string_view(text).substr(at)));
+    if (const auto name = SecretIn(text)) names.emplace_back(*name);
   });
   return names;
 }

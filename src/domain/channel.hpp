@@ -61,8 +61,12 @@ struct Channel {
 // "webhook", "chat", "smtp".
 std::string_view KindOf(const Channel& channel) noexcept;
 
-// Names as CheckTokenName has them; urls are http or https; mail addresses and headers hold nothing
-// that could end their line; a password needs TLS. kInvalid says what to change.
+// An entry of the audit trail names the secrets of all of them.
+inline constexpr std::size_t kMaxChannelHeaders = 50;
+
+// Names as CheckTokenName has them; urls are http or https; at most kMaxChannelHeaders headers;
+// mail addresses and headers hold nothing that could end their line; a password needs TLS. kInvalid
+// says what to change.
 Result<> CheckChannel(const Channel& channel);
 
 // Puts secrets in the place of their names. The masks of each value are added to `masks`. After
@@ -70,8 +74,14 @@ Result<> CheckChannel(const Channel& channel);
 Result<> FillSecrets(std::string& text, const FindSecret& find, std::vector<std::string>& masks);
 Result<> FillSecrets(Channel& channel, const FindSecret& find, std::vector<std::string>& masks);
 
+// The name of the secret that FillSecrets would put into this text; none when it names none.
+std::optional<std::string_view> SecretIn(std::string_view text) noexcept;
+
 // Whether FillSecrets would put one into this text.
 bool NamesSecret(std::string_view text) noexcept;
+
+// Whether the url of a channel, as it is kept, comes from a secret.
+bool HasSecretUrl(const Channel& channel) noexcept;
 
 // The names of the secrets a channel uses, in the order they stand in it.
 std::vector<std::string> SecretsOf(const Channel& channel);

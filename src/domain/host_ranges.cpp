@@ -191,6 +191,10 @@ std::vector<std::string_view> SplitOutsideBrackets(std::string_view text) {
 
 }  // namespace
 
+std::string HostsText(std::uint64_t count) {
+  return fmt::format("{} {}", count, count == 1 ? "host" : "hosts");
+}
+
 bool NaturalLess(std::string_view a, std::string_view b) noexcept {
   std::size_t i = 0;
   std::size_t k = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ std::string FoldHostNames(std::span<const std::string> names, std::size_t limit 
 // one name are allowed. kInvalid when a range is malformed or would give more than `most` names.
 Result<std::vector<std::string>> ExpandHostRanges(std::string_view text,
                                                   std::size_t most = 100'000);
+
+// "1 host", "3 hosts".
+std::string HostsText(std::uint64_t count);
 
 // Natural order: digit runs compare as numbers.
 bool NaturalLess(std::string_view a, std::string_view b) noexcept;

@@ -13,6 +13,7 @@
 #include "domain/command.hpp"
 #include "domain/ids.hpp"
 #include "domain/ordinals.hpp"
+#include "domain/param.hpp"
 #include "domain/stage.hpp"
 #include "domain/task.hpp"
 
@@ -78,7 +79,9 @@ struct RunSpec {
   std::string job = {};            // "" when it was not started from one
   std::uint32_t version = 0;       // of the job
   std::vector<Param> params = {};  // resolved
-  Duration timeout{};              // a budget for the whole run; 0 is none
+  // Of a job that a stage starts: what it accepts, as its parameters get their values only then.
+  std::vector<ParamSpec> accepts = {};
+  Duration timeout{};  // a budget for the whole run; 0 is none
   Priority priority = Priority::kNormal;
   std::vector<KeyLimit> limits = {};  // taken by the run before its first stage
   std::vector<Notice> notices = {};

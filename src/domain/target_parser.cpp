@@ -51,6 +51,7 @@ class TargetParser {
     if (Peek().kind == Kind::kEnd)
       return FailAtColumn(text_, 0,
                           "expected which hosts are meant; write 'all' to mean every host");
+    if (auto fits = CountRegexes(); !fits) return Fail(fits.error());
     auto node = Or(0);
     if (node && Peek().kind != Kind::kEnd) return Expected("'and', 'or', ',' or the end");
     return node;
@@ -210,6 +211,20 @@ class TargetParser {
     return {};
   }
 
+  // Before any is built: to build one takes as much time as memory.
+  Result<> CountRegexes() {
+    for (const auto& token : tokens_) {
+      if (!token.Is(Kind::kSign, "~") && !token.Is(Kind::kSign, "!~")) continue;
+      if (++regexes_ > kMaxTargetRegexes)
+        return FailAtColumn(
+            text_, token.at,
+            fmt::format("expected at most {} regular expressions; name the hosts, or write values "
+                        "as zone in (a, b)",
+                        kMaxTargetRegexes));
+    }
+    return {};
+  }
+
   Result<std::shared_ptr<const re2::RE2>> Regex(const TargetToken& value) const {
     if (value.text.size() > kMaxTargetRegex)
       return FailAtColumn(
@@ -217,8 +232,15 @@ class TargetParser {
           fmt::format("expected a regular expression of at most {} characters", kMaxTargetRegex));
     re2::RE2::Options options;
     options.set_log_errors(false);
-    options.set_max_mem(1 << 20);
+    options.set_max_mem(static_cast<std::int64_t>(
+        std::min(kMaxTargetRegexMemory, kMaxTargetRegexMemoryInAll / regexes_)));
     auto regex = std::make_shared<const re2::RE2>(value.text, options);
+    if (regex->error_code() == re2::RE2::ErrorPatternTooLarge)
+      return FailAtColumn(
+          text_, value.at,
+          fmt::format("expected a smaller regular expression: it takes more than its share of {} "
+                      "MB, which all {} of this expression have together",
+                      kMaxTargetRegexMemoryInAll >> 20, regexes_));
     if (!regex->ok())
       return FailAtColumn(text_, value.at,
                           fmt::format("expected a regular expression (RE2): {}", regex->error()));
@@ -281,6 +303,7 @@ class TargetParser {
   std::size_t next_ = 0;
   std::size_t terms_ = 0;
   std::size_t names_ = 0;
+  std::size_t regexes_ = 0;
 };
 
 }  // namespace

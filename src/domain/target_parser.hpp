@@ -14,6 +14,14 @@ inline constexpr std::size_t kMaxTargetNames = 100'000;
 inline constexpr std::size_t kMaxTargetTerms = 1'000;
 inline constexpr int kMaxTargetDepth = 64;
 inline constexpr std::size_t kMaxTargetRegex = 1'000;
+// All regular expressions of one expression: built, each may take its share of the memory, and no
+// one more than kMaxTargetRegexMemory; matched, one at a time, kMaxTargetRegexMemory.
+inline constexpr std::size_t kMaxTargetRegexes = 100;
+inline constexpr std::size_t kMaxTargetRegexMemory = 1 << 20;
+inline constexpr std::size_t kMaxTargetRegexMemoryInAll = 4 << 20;
+// Steps of all of them over the hosts' values: instructions times bytes. A step takes at worst some
+// 7 ns, and mostly a hundredth of that.
+inline constexpr std::size_t kMaxTargetRegexWork = 300'000'000;
 
 // The grammar of targets.hpp. kInvalid names the column (from 1, in characters) and what was
 // expected there.

@@ -48,10 +48,7 @@ class Resolver {
           return value != nullptr && node.values.contains(*value);
         });
       case Node::Kind::kRegex:
-        return Where([&](const Host& host) {
-          const auto* value = LabelOf(host, node.text);
-          return value != nullptr && re2::RE2::PartialMatch(*value, *node.regex);
-        });
+        return Matching(node);
       case Node::Kind::kNot:
         return Opposite(node, negated);
       case Node::Kind::kAnd:
@@ -69,6 +66,32 @@ class Resolver {
     Mask mask(hosts_.size());
     for (std::size_t i = 0; i < hosts_.size(); ++i)
       mask[i] = hosts_[i]->state == HostState::kActive && matches(*hosts_[i]);
+    return mask;
+  }
+
+  // Hosts often share a value, which is matched once. The tables that matching builds up are of one
+  // regular expression at a time; the node's own has none.
+  Result<Mask> Matching(const Node& node) {
+    re2::RE2::Options options(node.regex->options());
+    options.set_max_mem(kMaxTargetRegexMemory);
+    const re2::RE2 regex(node.regex->pattern(), options);
+    const auto size = static_cast<std::size_t>(std::max(1, regex.ProgramSize()));
+    std::unordered_map<std::string_view, bool> known;
+    auto mask = Where([&](const Host& host) {
+      const auto* value = LabelOf(host, node.text);
+      if (value == nullptr || regex_work_ > kMaxTargetRegexWork) return false;
+      const auto [place, added] = known.try_emplace(*value);
+      if (added) {
+        regex_work_ += size * (value->size() + 1);
+        place->second = re2::RE2::PartialMatch(*value, regex);
+      }
+      return place->second;
+    });
+    if (regex_work_ > kMaxTargetRegexWork)
+      return Fail(ErrorCode::kInvalid,
+                  "targets: the regular expressions take too long on so many different values of "
+                  "'{}'; use fewer or simpler ones, or name the values",
+                  node.text);
     return mask;
   }
 
@@ -124,6 +147,7 @@ class Resolver {
   std::span<const Host* const> hosts_;
   const TargetContext& context_;
   const bool any_state_;
+  std::size_t regex_work_ = 0;
   std::unordered_map<std::string_view, std::size_t> by_name_;
   std::set<std::string> missing_;
 };

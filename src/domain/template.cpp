@@ -85,6 +85,10 @@ class Evaluator {
  private:
   Result<std::string> Name(const TemplateNode& node) const {
     auto value = scope_.Find(node.path);
+    if (value) read_ += value->size();
+    if (read_ > kMaxTemplateRead)
+      return Fail(ErrorCode::kInvalid, "template: its values have more than {} in all",
+                  FormatSize(kMaxTemplateRead));
     if (value || node.parts.empty() || value.error().code != ErrorCode::kNotFound) return value;
     return Value(node.parts.front());
   }
@@ -118,6 +122,7 @@ class Evaluator {
   }
 
   const TemplateScope& scope_;
+  mutable std::size_t read_ = 0;  // bytes of values
 };
 
 void Gather(const TemplateNode& node, std::vector<TemplateName>& names) {

@@ -49,6 +49,11 @@ struct TemplateName {
 
 // What Render and Holds make at most, in bytes: a scope's value may be repeated often.
 constexpr std::size_t kMaxTemplateOutput = 1 << 20;
+// What one Render or Holds reads of its scope at most, in bytes: most of it may be compared and not
+// come out.
+constexpr std::size_t kMaxTemplateRead = 4 << 20;
+// Names and literals in the expressions of one text, at most.
+constexpr std::size_t kMaxTemplateTerms = 1'000;
 // Parentheses and `not` inside each other, or filters behind each other, at most.
 constexpr std::size_t kMaxTemplateDepth = 64;
 
@@ -67,7 +72,8 @@ Result<bool> NamesHost(std::string_view text);
 std::string WrittenName(std::span<const std::string> path);
 
 // The text with every expression replaced by its value. kInvalid as NamesIn, or the result is
-// longer than kMaxTemplateOutput; what the scope's Find failed with, for a name without a default.
+// longer than kMaxTemplateOutput, or it reads more than kMaxTemplateRead; what the scope's Find
+// failed with, for a name without a default.
 Result<std::string> Render(std::string_view text, const TemplateScope& scope);
 
 // A condition: one expression, with or without ${{ }} around it. "" holds. Values count as true

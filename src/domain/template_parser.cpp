@@ -32,7 +32,9 @@ TemplateNode Around(NodeKind kind, TemplateNode inner) {
 
 class TemplateParser {
  public:
-  TemplateParser(std::string_view text, std::size_t at) : text_(text), at_(at) {}
+  // `terms`: how many the text has so far; it goes on counting.
+  TemplateParser(std::string_view text, std::size_t at, std::size_t& terms)
+      : text_(text), at_(at), terms_(terms) {}
 
   Result<TemplateNode> Or() { return Chain("or", NodeKind::kOr, &TemplateParser::And); }
 
@@ -182,6 +184,9 @@ class TemplateParser {
 
   Result<TemplateNode> Primary() {
     SkipSpace();
+    if (++terms_ > kMaxTemplateTerms)
+      return Fail(ErrorCode::kInvalid, "template, byte {}: more than {} names and values", at_,
+                  kMaxTemplateTerms);
     if (at_ == text_.size()) return Expected("a name, a text in quotes or '('");
     const char c = text_[at_];
     if (c == '\'' || c == '"') return Quoted();
@@ -269,6 +274,7 @@ class TemplateParser {
 
   std::string_view text_;
   std::size_t at_;
+  std::size_t& terms_;
   std::size_t depth_ = 0;
 };
 
@@ -277,11 +283,12 @@ class TemplateParser {
 Result<std::vector<TemplateNode>> ParseTemplate(std::string_view text) {
   std::vector<TemplateNode> pieces;
   std::size_t at = 0;
+  std::size_t terms = 0;
   while (at < text.size()) {
     const std::size_t open = std::min(text.find(kOpen, at), text.size());
     if (open > at) pieces.push_back(Literal(std::string(text.substr(at, open - at)), at));
     if (open == text.size()) break;
-    TemplateParser parser(text, open + kOpen.size());
+    TemplateParser parser(text, open + kOpen.size(), terms);
     auto expression = parser.Or();
     if (!expression) return Fail(expression.error());
     if (!parser.TakeClose()) return parser.Expected("'}}' or an operator");
@@ -295,7 +302,8 @@ Result<TemplateNode> ParseCondition(std::string_view condition) {
   const std::size_t start = condition.find_first_not_of(" \t\r\n");
   const bool enclosed =
       start != std::string_view::npos && condition.substr(start).starts_with(kOpen);
-  TemplateParser parser(condition, enclosed ? start + kOpen.size() : 0);
+  std::size_t terms = 0;
+  TemplateParser parser(condition, enclosed ? start + kOpen.size() : 0, terms);
   auto expression = parser.Or();
   if (!expression) return expression;
   if (enclosed && !parser.TakeClose()) return parser.Expected("'}}' or an operator");

@@ -130,7 +130,7 @@ struct SlotRecord {
   friend bool operator==(const SlotRecord&, const SlotRecord&) = default;
 };
 
-// Slots that are being counted as skipped, in slices: all after the mark and not after `until`.
+// Slots that are yet to be counted as skipped: all after the mark and not after `until`.
 struct Settling {
   WallTime until;
   std::string why;

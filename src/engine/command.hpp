@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "domain/channel.hpp"
 #include "domain/records.hpp"
 #include "link/messages.hpp"
 #include "ports/store.hpp"
@@ -173,6 +174,7 @@ struct ApplyDocuments {
   std::vector<std::pair<std::string, std::string>> drops;  // kind and name
   std::string reason;
   std::map<std::string, AppliedTrigger> triggers = {};  // one for each of `kind: trigger`, by name
+  std::map<std::string, Channel> channels = {};         // one for each put of `kind: channel`
 };
 
 // What a slot's run will be, as planned outside: as for StartRun.
@@ -261,7 +263,10 @@ struct AskFile {
   // With `sends`: it is about to be sent and has so many bytes, which count for the task that takes
   // it. Without: could a file be sent at all?
   std::optional<std::uint64_t> size = {};
-  bool discarded = false;  // with `sends`: what was sent is not kept, and counts no longer
+  // With `sends`: a file came whole and is kept, or what came is not kept and counts no longer.
+  // What was kept once counts until the task ends.
+  bool kept = false;
+  bool discarded = false;
 };
 
 // Steering. Each is durable, and on the audit trail.
@@ -302,6 +307,7 @@ struct AnswerApproval {
   std::string stage;  // "" is the one that waits
   bool approved = false;
   std::string comment;
+  std::string approval = {};  // ApprovalId of what the person was shown; "" is what waits now
 };
 struct SetRun {
   Caller caller;

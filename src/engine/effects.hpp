@@ -63,6 +63,7 @@ struct ServerOrder {
   std::variant<HttpAction, NotifyAction, ConditionAction> what;
   std::string job = {};    // of the run, for messages
   std::string state = {};  // likewise
+  bool notice = false;     // and not the work of a stage
 };
 
 // A slot is due: somebody is to plan its run, and to answer with FireSlot, also when that fails.

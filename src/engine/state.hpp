@@ -124,6 +124,8 @@ struct OpenRun {
   std::map<std::uint32_t, StageVisit> ended;
   // Hosts that were let into each stage since the run has its plan.
   std::map<std::uint32_t, Ordinals> entered;
+  // Hosts that came through each stage since then, and were not let into it again.
+  std::map<std::uint32_t, Ordinals> passed;
   bool restored = false;  // open in the backup this store came from: nothing of it is sent any
                           // more, and what may have been sent meanwhile is lost unless its host
                           // knows better
@@ -140,10 +142,13 @@ struct OpenRun {
   }
 };
 
-// What a host has sent for a task that takes files from it: sizes by hash. Known from messages of
-// this term only.
+// What a host has sent for a task that takes files from it. Known from messages of this term only.
+struct SentFile {
+  std::uint64_t size = 0;
+  bool kept = false;  // it came whole, and stays
+};
 struct SentFiles {
-  std::unordered_map<std::string, std::uint64_t> sizes;
+  std::unordered_map<std::string, SentFile> files;  // by hash
   std::uint64_t bytes = 0;
 };
 

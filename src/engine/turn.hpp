@@ -51,7 +51,7 @@ class Turn {
   }
 
   bool Spent() const { return things_ >= state.options.most_things; }
-  void Spend() { ++things_; }
+  void Spend(std::size_t things = 1) { things_ += things; }
 
  private:
   std::size_t things_ = 0;

@@ -94,7 +94,7 @@ link::Node EmulatedHost::MakeNode(Term highest_term) {
       .store = identity_.store,
       .boot = restarts_ == 0 ? boot_ : fmt::format("{}-{}", boot_, restarts_),
       .proves = [this](const link::TermTicket& ticket) {
-        return tickets_.Check(ticket, identity_.ca_pem);
+        return tickets_.Check(ticket, identity_.ca_pem, identity_.cluster);
       }};
   return link::Node(std::move(options), highest_term);
 }
@@ -143,19 +143,15 @@ void EmulatedHost::OnFrame(const std::string& bytes) {
   if (actions.refused) return OnClosed();
   if (actions.welcomed) {
     servers_.Welcomed(BootNow());
-    servers_.Told(std::move(actions.welcomed->servers));
     // A new leader welcomes it again, on the same link.
     if (!std::exchange(welcomed_, true)) notice_.welcomed();
   }
+  servers_.Told(std::move(actions.servers));
   if (actions.hello_again) node_.SayHello(++session_, BootNow());
   for (const auto& task : actions.forget) tasks_.erase(task);
   for (const auto& order : actions.start) StartTask(order);
   for (const auto& kill : actions.kill) EndTask(kill.task, true);
-  if (frame->beat) servers_.Told(frame->beat->servers);
-  if (frame->goodbye && open_) {
-    servers_.Told(frame->goodbye->servers);
-    return OnClosed();
-  }
+  if (actions.goodbye && open_) return OnClosed();
   Flush();
 }
 

@@ -42,6 +42,7 @@ class EmulatedHost {
     std::string cert_pem;
     std::string ca_pem;
     std::string store;
+    std::string cluster;
   };
   struct Notice {
     std::function<void()> welcomed;  // once on each link

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "adapters/crypto/digest.hpp"
+#include "adapters/files/own_folder.hpp"
 #include "agent/daemon/join.hpp"
 #include "base/mutex.hpp"
 #include "base/text.hpp"
@@ -22,6 +23,7 @@ constexpr std::int64_t kBeatStepMs = 100;
 
 // The parts of an identity in one file, separated by a line that PEM cannot hold.
 constexpr std::string_view kSeparator = "\n%%\n";
+constexpr std::size_t kParts = 5;  // an older version had no cluster
 
 }  // namespace
 
@@ -35,7 +37,8 @@ Fleet::Fleet(net::EventLoop& loop, FleetOptions options)
 Result<EmulatedHost::Identity> Fleet::JoinOne(std::uint32_t index) const {
   const std::string name = fmt::format("{}{}", options_.prefix, index + 1);
   if (!options_.data.empty())
-    if (auto known = LoadOne(name)) return known;
+    if (auto known = LoadOne(name); known || known.error().code != ErrorCode::kNotFound)
+      return known;
   agent::JoinOptions join;
   join.servers = options_.servers;
   std::ranges::rotate(join.servers, join.servers.begin() + index % join.servers.size());
@@ -50,14 +53,16 @@ Result<EmulatedHost::Identity> Fleet::JoinOne(std::uint32_t index) const {
                                   .key_pem = std::move(joined->key_pem),
                                   .cert_pem = std::move(joined->cert_pem),
                                   .ca_pem = std::move(joined->ca_pem),
-                                  .store = ToHex(crypto::RandomBytes(16))};
+                                  .store = ToHex(crypto::RandomBytes(16)),
+                                  .cluster = std::move(joined->cluster)};
   if (!options_.data.empty())
     if (const auto saved = SaveOne(identity); !saved) return Fail(saved.error());
   return identity;
 }
 
 Result<EmulatedHost::Identity> Fleet::LoadOne(const std::string& name) const {
-  std::ifstream file(options_.data / (name + ".host"), std::ios::binary);
+  const auto path = options_.data / (name + ".host");
+  std::ifstream file(path, std::ios::binary);
   if (!file) return Fail(ErrorCode::kNotFound, "{} has not joined yet", name);
   std::ostringstream content;
   content << file.rdbuf();
@@ -69,26 +74,32 @@ Result<EmulatedHost::Identity> Fleet::LoadOne(const std::string& name) const {
     parts.push_back(text.substr(start, at - start));
     start = at + kSeparator.size();
   }
-  if (parts.size() != 4) return Fail(ErrorCode::kInvalid, "{}: not a host file", name);
-  return EmulatedHost::Identity{name, parts[0], parts[1], parts[2], parts[3]};
+  if (parts.size() != kParts)
+    return Fail(ErrorCode::kInvalid, "{} {}; remove it and join again", path.string(),
+                parts.size() == kParts - 1 ? "is of an older version" : "is damaged");
+  return EmulatedHost::Identity{name, parts[0], parts[1], parts[2], parts[3], parts[4]};
 }
 
 Result<> Fleet::SaveOne(const EmulatedHost::Identity& identity) const {
   const auto path = options_.data / (identity.name + ".host");
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   ::chmod(path.c_str(), 0600);
-  for (const auto* part :
-       {&identity.key_pem, &identity.cert_pem, &identity.ca_pem, &identity.store})
+  for (const auto* part : {&identity.key_pem, &identity.cert_pem, &identity.ca_pem, &identity.store,
+                           &identity.cluster})
     file << *part << kSeparator;
   file.flush();
   if (!file) return Fail(ErrorCode::kUnavailable, "cannot write {}", path.string());
   return {};
 }
 
-Result<> Fleet::JoinAll() {
-  if (!options_.data.empty()) std::filesystem::create_directories(options_.data);
+Result<> Fleet::Prepare() const {
   for (const auto& server : options_.servers)
     if (const auto endpoint = net::ParseEndpoint(server); !endpoint) return Fail(endpoint.error());
+  if (options_.data.empty()) return {};
+  return files::MakeOwnFolder(options_.data, 0700);
+}
+
+Result<> Fleet::JoinAll() {
   std::vector<EmulatedHost::Identity> identities(options_.count);
   std::atomic<std::uint32_t> next{0};
   base::Mutex mutex;

@@ -32,6 +32,9 @@ class Fleet {
  public:
   Fleet(net::EventLoop& loop, FleetOptions options);
 
+  // Checks what does not need a server: addresses, and the data folder, which it makes. First.
+  Result<> Prepare() const;
+
   // Joins every host (or finds its keys in the data folder). Blocks; several threads share the
   // work.
   Result<> JoinAll();

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/arguments.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "base/visible.hpp"
@@ -44,7 +45,8 @@ muster::Result<> Run(muster::fleet::FleetOptions options) {
   const auto count = options.count;
   muster::net::EventLoop loop;
   muster::fleet::Fleet fleet(loop, std::move(options));
-  std::fprintf(stderr, "joining %u hosts\n", count);
+  if (const auto ready = fleet.Prepare(); !ready) return ready;
+  std::fprintf(stderr, "joining %u %s\n", count, count == 1 ? "host" : "hosts");
   if (const auto joined = fleet.JoinAll(); !joined) return joined;
   fleet.ConnectAll();
   loop.OnSignal({SIGTERM, SIGINT}, [&loop](int) { loop.Stop(); });
@@ -110,6 +112,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     return app.exit(problem) == 0 ? 0 : 2;
   }
+  muster::HideArgument(argc, argv, "--join");
 
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {

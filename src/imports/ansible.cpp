@@ -105,12 +105,13 @@ class Settler {
   }
 
   void AddHosts() {
-    std::map<std::string, std::set<std::string>> memberships;
+    std::map<std::string_view, std::set<std::string_view>> memberships;
     for (const auto& [name, group] : inventory_.groups)
-      for (const auto& host : group.hosts) memberships[host].insert(name);
+      for (const auto host : group.hosts) memberships[host].insert(name);
     // Most hosts share their groups with others.
-    std::map<std::set<std::string>, AnsibleVars> merged;
+    std::map<std::set<std::string_view>, AnsibleVars> merged;
     for (const auto& name : inventory_.order) {
+      if (out_.findings.Full()) return;
       const auto& direct = memberships[name];
       auto shared = merged.find(direct);
       if (shared == merged.end()) shared = merged.emplace(direct, VarsOf(direct)).first;
@@ -120,10 +121,10 @@ class Settler {
     }
   }
 
-  AnsibleVars VarsOf(const std::set<std::string>& direct) const {
+  AnsibleVars VarsOf(const std::set<std::string_view>& direct) const {
     std::set<std::string> above;
     if (inventory_.groups.contains("all")) above.insert("all");
-    for (const auto& group : direct) Climb(group, above);
+    for (const auto group : direct) Climb(std::string(group), above);
     AnsibleVars vars;
     for (const auto& group : Ordered(above))
       for (const auto& [key, var] : inventory_.groups.at(group).vars) vars[key] = var;
@@ -147,37 +148,56 @@ class Settler {
     for (const auto& [name, group] : inventory_.groups)
       if (!IsBuiltIn(name)) names.push_back(name);
     std::ranges::stable_sort(names, {}, [&](const auto& name) { return levels_.at(name); });
-    std::map<std::string, std::set<std::string>> members;
     std::map<std::string, Inventory::Group> made;
     for (const auto& name : names) {
       const auto& group = inventory_.groups.at(name);
-      auto& all = members[name];
-      all = group.hosts;
       Inventory::Group one{name, {}, {}};
-      for (const auto& child : group.children) {
-        all.insert(members[child].begin(), members[child].end());
+      for (const auto& child : group.children)
         if (made.contains(child)) one.groups.push_back(child);
-      }
-      if (all.empty()) {
+      if (group.hosts.empty() && one.groups.empty()) {
         out_.findings.Remark(group.at, "group '{}' was left out: it has no hosts", name);
         continue;
       }
-      if (!group.hosts.empty() || one.groups.empty()) {
-        if (!one.groups.empty())
-          out_.findings.Remark(
-              group.at, "group '{}' becomes a list of names: it has hosts besides groups", name);
-        one.groups.clear();
-        one.hosts.assign(all.begin(), all.end());
-      }
+      // Groups of groups alone stay that: their hosts are not looked at.
+      if (!group.hosts.empty() && !ToNames(group, one)) return;
       made.emplace(name, std::move(one));
     }
     for (auto& [name, group] : made) out_.AddGroup(std::move(group));
+  }
+
+  // A document has either names or groups. False: these are too many, which is a problem.
+  bool ToNames(const AnsibleGroup& group, Inventory::Group& one) {
+    if (!one.groups.empty())
+      out_.findings.Remark(
+          group.at, "group '{}' becomes a list of names: it has hosts besides groups", one.name);
+    one.groups.clear();
+    std::set<std::string_view> hosts;
+    std::set<std::string> seen;
+    Gather(one.name, hosts, seen);
+    if (gathered_ > kMostInventoryMembers) {
+      out_.findings.Wrong(group.at, "more than {} hosts over all groups", kMostInventoryMembers);
+      return false;
+    }
+    one.hosts.assign(hosts.begin(), hosts.end());
+    return true;
+  }
+
+  // The hosts of a group and of those below it.
+  void Gather(const std::string& name, std::set<std::string_view>& hosts,
+              std::set<std::string>& seen) {
+    if (IsBuiltIn(name) || !seen.insert(name).second) return;
+    const auto& group = inventory_.groups.at(name);
+    gathered_ += group.hosts.size();
+    if (gathered_ > kMostInventoryMembers) return;
+    hosts.insert(group.hosts.begin(), group.hosts.end());
+    for (const auto& child : group.children) Gather(child, hosts, seen);
   }
 
   const AnsibleInventory& inventory_;
   InventoryBuilder& out_;
   std::map<std::string, std::size_t> levels_;
   std::map<std::string, std::set<std::string>> parents_;
+  std::size_t gathered_ = 0;  // hosts, over all groups
 };
 
 bool LooksLikeYaml(std::string_view text) {

@@ -20,7 +20,7 @@ using AnsibleVars = std::map<std::string, AnsibleVar>;
 
 struct AnsibleGroup {
   Position at;
-  std::set<std::string> hosts;
+  std::set<std::string_view> hosts;  // keys of AnsibleInventory::hosts
   std::set<std::string> children;
   AnsibleVars vars;
 };
@@ -33,9 +33,15 @@ struct AnsibleHost {
 // An inventory as Ansible means it, whichever way it was written. Groups `all` and `ungrouped` are
 // Ansible's own: their variables count, they make no groups.
 struct AnsibleInventory {
+  AnsibleInventory() = default;
+  AnsibleInventory(const AnsibleInventory&) = delete;
+  AnsibleInventory& operator=(const AnsibleInventory&) = delete;
+
   std::map<std::string, AnsibleGroup> groups;
   std::map<std::string, AnsibleHost> hosts;
   std::vector<std::string> order;  // of hosts, as they first came
+  std::size_t named = 0;           // how often a host was named, alone or in a range
+  std::size_t given = 0;           // how many variables that gave them
 
   // Puts a host into a group, or into none ("").
   void Add(const std::string& name, Position at, const std::string& group, const AnsibleVars& vars,
@@ -49,7 +55,7 @@ Result<std::vector<std::string>> ExpandAnsibleRange(std::string_view pattern, st
 // Splits "host:port"; the port is "" when there is none.
 std::pair<std::string_view, std::string_view> CutPort(std::string_view pattern);
 
-// Adds the hosts a pattern means.
+// Adds the hosts a pattern means, until all patterns name more than kMostInventoryMembers.
 void AddPattern(AnsibleInventory& inventory, std::string_view pattern, Position at,
                 const std::string& group, const AnsibleVars& vars, Findings& findings);
 

@@ -60,7 +60,9 @@ class IniReader {
   void Take(std::string_view line, std::uint32_t number) {
     const auto trimmed = Trim(line);
     if (trimmed.empty() || trimmed.starts_with('#') || trimmed.starts_with(';')) return;
+    if (findings_.Full()) return;
     line_ = line;
+    columns_ = ColumnCounter(line);
     number_ = number;
     const auto start = static_cast<std::size_t>(trimmed.data() - line.data());
     // A host may begin with a range, too: [a:c].example.com
@@ -80,7 +82,7 @@ class IniReader {
  private:
   enum class Part { kHosts, kChildren, kVars, kUnknown };
 
-  Position At(std::size_t byte) const { return {number_, ColumnOf(line_, byte)}; }
+  Position At(std::size_t byte) { return {number_, columns_.Of(byte)}; }
 
   static bool IsSection(std::string_view line) {
     const auto close = line.find(']');
@@ -153,6 +155,7 @@ class IniReader {
   Part part_ = Part::kHosts;
   std::string group_;  // "" before the first section
   std::string_view line_;
+  ColumnCounter columns_;
   std::uint32_t number_ = 0;
 };
 

@@ -3,10 +3,13 @@
 #include <optional>
 
 #include "base/text.hpp"
+#include "documents/problems.hpp"
 #include "imports/ansible.hpp"
 
 namespace muster::imports {
 namespace {
+
+constexpr std::size_t kMostPattern = 500;
 
 bool IsNumber(std::string_view text) {
   return !text.empty() && text.size() <= 9 &&
@@ -94,9 +97,21 @@ void AddPattern(AnsibleInventory& inventory, std::string_view pattern, Position 
   const auto [name, port] = CutPort(pattern);
   if (!port.empty())
     findings.Remark(at, "the port behind a host's name was left out: agents connect by themselves");
+  // Every name of a range would be as long.
+  if (name.size() > kMostPattern)
+    return findings.Wrong(at, "'{}' is too long for a host name", documents::Shortened(name));
+  if (inventory.named >= kMostInventoryMembers)
+    return findings.Wrong(at, "more than {} hosts over all groups", kMostInventoryMembers);
   const auto names = ExpandAnsibleRange(name, kMostInventoryHosts);
   if (!names) return findings.Wrong(at, "{}", names.error().message);
-  for (const auto& each : *names) inventory.Add(each, at, group, vars, findings);
+  inventory.named += names->size();
+  inventory.given += names->size() * vars.size();
+  if (inventory.given > kMostInventoryLabels)
+    return findings.Wrong(at, "more than {} variables over all hosts", kMostInventoryLabels);
+  for (const auto& each : *names) {
+    if (findings.Full()) return;
+    inventory.Add(each, at, group, vars, findings);
+  }
 }
 
 void AnsibleInventory::Add(const std::string& name, Position at, const std::string& group,
@@ -110,7 +125,7 @@ void AnsibleInventory::Add(const std::string& name, Position at, const std::stri
     order.push_back(name);
   }
   for (const auto& [key, value] : vars) host->second.vars[key] = value;
-  if (!group.empty()) groups[group].hosts.insert(name);
+  if (!group.empty()) groups[group].hosts.insert(host->first);
 }
 
 }  // namespace muster::imports

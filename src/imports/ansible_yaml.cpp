@@ -59,7 +59,7 @@ class YamlInventory {
     if (hosts.kind == Node::Kind::kNothing) return;
     if (!hosts.IsMap())
       return findings_.Wrong(hosts.at, "expected hosts as a map, found {}", Found(hosts));
-    for (std::size_t i = 0; i < hosts.keys.size(); ++i) {
+    for (std::size_t i = 0; i < hosts.keys.size() && !findings_.Full(); ++i) {
       AnsibleVars vars;
       TakeVars(hosts.items[i], vars);
       AddPattern(out_, hosts.keys[i].text, hosts.keys[i].at, group, vars, findings_);

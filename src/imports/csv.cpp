@@ -46,12 +46,13 @@ class CsvReader {
   }
 
  private:
-  Position Here() const { return {line_, ColumnOf(text_.substr(line_start_), at_ - line_start_)}; }
+  Position Here() { return {line_, columns_.Of(at_ - line_start_)}; }
 
   void Step() {
     if (text_[at_] == '\n') {
       ++line_;
       line_start_ = at_ + 1;
+      columns_ = ColumnCounter(text_.substr(line_start_));
     }
     ++at_;
   }
@@ -105,6 +106,7 @@ class CsvReader {
   std::size_t at_ = 0;
   std::size_t line_start_ = 0;
   std::uint32_t line_ = 1;
+  ColumnCounter columns_{text_};
 };
 
 std::string Lower(std::string text) {
@@ -180,7 +182,8 @@ void ReadCsv(std::string_view text, InventoryBuilder& out) {
   }
   const auto columns = ReadHeader(*header, out.findings);
   if (!columns) return;
-  while (const auto row = reader.Next()) ReadRow(*row, *columns, out);
+  for (auto row = reader.Next(); row && !out.findings.Full(); row = reader.Next())
+    ReadRow(*row, *columns, out);
 }
 
 }  // namespace muster::imports

@@ -45,9 +45,7 @@ void Findings::AddRemark(Position at, std::string sentence) {
 std::vector<Problem> Findings::Problems() const {
   auto list = problems_;
   SortByPlace(list);
-  if (more_problems_ > 0)
-    list.push_back(
-        {file_, list.back().position, fmt::format("{} more problems follow", more_problems_)});
+  if (more_problems_ > 0) list.push_back({file_, list.back().position, "more problems follow"});
   return list;
 }
 
@@ -65,9 +63,20 @@ std::vector<Problem> Findings::Remarks() const {
 }
 
 std::uint32_t ColumnOf(std::string_view line, std::size_t byte) {
-  const auto before = line.substr(0, std::min(byte, line.size()));
-  return 1 + static_cast<std::uint32_t>(std::ranges::count_if(
-                 before, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return ColumnCounter(line).Of(byte);
+}
+
+std::uint32_t ColumnCounter::Of(std::size_t byte) {
+  byte = std::min(byte, line_.size());
+  if (byte < passed_) {
+    passed_ = 0;
+    column_ = 1;
+  }
+  const auto part = line_.substr(passed_, byte - passed_);
+  column_ += static_cast<std::uint32_t>(std::ranges::count_if(
+      part, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  passed_ = byte;
+  return column_;
 }
 
 }  // namespace muster::imports

@@ -42,6 +42,8 @@ class Findings {
   }
 
   bool Good() const { return problems_.empty(); }
+  // There are more problems than are kept: reading on finds nothing that would be told.
+  bool Full() const { return more_problems_ > 0; }
   // In order of their places; when some were not kept, the last one says how many.
   std::vector<Problem> Problems() const;
   std::vector<Problem> Remarks() const;
@@ -64,5 +66,20 @@ class Findings {
 
 // The column of a byte in its line: from 1, in characters.
 std::uint32_t ColumnOf(std::string_view line, std::size_t byte);
+
+// Columns of many bytes of one line. Each goes on from the one before, so that all of them in
+// ascending order cost the length of the line. The line outlives it.
+class ColumnCounter {
+ public:
+  ColumnCounter() = default;
+  explicit ColumnCounter(std::string_view line) : line_(line) {}
+
+  std::uint32_t Of(std::size_t byte);
+
+ private:
+  std::string_view line_;
+  std::size_t passed_ = 0;
+  std::uint32_t column_ = 1;
+};
 
 }  // namespace muster::imports

@@ -4,6 +4,8 @@
 #include <cctype>
 
 #include "base/text.hpp"
+#include "documents/budget.hpp"
+#include "documents/problems.hpp"
 #include "domain/host_ranges.hpp"
 #include "imports/inventory_builder.hpp"
 #include "imports/yaml_text.hpp"
@@ -57,9 +59,14 @@ bool IsReadable(std::string_view text, InventoryBuilder& out) {
 }  // namespace
 
 void InventoryBuilder::AddHosts(std::string_view names, Position at, const Labels& labels) {
+  if (documents::MeasureHostNames(names).TooLong())
+    return findings.Wrong(at, "'{}' is too long for a host name", documents::Shortened(names));
   const auto expanded = ExpandHostRanges(names, std::max<std::size_t>(Room(), 1));
   if (!expanded) return findings.Wrong(at, "{}", expanded.error().message);
-  for (const auto& name : *expanded) AddHost(name, at, labels);
+  for (const auto& name : *expanded) {
+    if (findings.Full()) return;
+    AddHost(name, at, labels);
+  }
 }
 
 void InventoryBuilder::AddHost(const std::string& name, Position at, const Labels& labels) {
@@ -69,6 +76,9 @@ void InventoryBuilder::AddHost(const std::string& name, Position at, const Label
   if (!fresh)
     return findings.Wrong(at, "host '{}' is there already, in line {}", name, known->second.line);
   if (Room() == 0) return findings.Wrong(at, "more than {} hosts", kMostInventoryHosts);
+  if (labels.size() > kMostInventoryLabels - labels_)
+    return findings.Wrong(at, "more than {} labels over all hosts", kMostInventoryLabels);
+  labels_ += labels.size();
   hosts_.push_back({name, labels, at});
 }
 

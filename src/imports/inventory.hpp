@@ -40,6 +40,8 @@ struct Inventory {
 constexpr std::size_t kMostInventoryBytes = 16 << 20;
 constexpr std::size_t kMostInventoryHosts = 100'000;
 constexpr std::size_t kMostInventoryGroups = 5'000;
+constexpr std::size_t kMostInventoryMembers = 1'000'000;  // over all groups
+constexpr std::size_t kMostInventoryLabels = 2'000'000;   // over all hosts
 
 // What a file seems to be, by its name and its first lines.
 InventoryFormat GuessFormat(std::string_view file, std::string_view text);

@@ -30,6 +30,7 @@ class InventoryBuilder {
   std::vector<Inventory::Host> hosts_;
   std::unordered_map<std::string, Position> known_;
   std::vector<Inventory::Group> groups_;
+  std::size_t labels_ = 0;
 };
 
 // The readers, one for each format.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "link/frame_bounds.hpp"
+
 namespace muster::link {
 namespace {
 
@@ -106,14 +108,22 @@ Node::Actions Node::Receive(const ServerFrame& frame, std::int64_t now) {
     actions.refused = frame.refusal;
     return actions;
   }
+  actions.goodbye = frame.goodbye.has_value();
   if (frame.say_hello) {
     welcomed_ = false;
     actions.hello_again = true;
     return actions;
   }
   if (frame.welcome) TakeWelcome(*frame.welcome, now, actions);
+  if (actions.refused) return actions;
   if (!welcomed_) return actions;  // of an older session or a refused term: nothing in it counts
-  if (frame.beat) clock_.Answered(frame.beat->echo, frame.beat->server_time, now);
+  actions.papers = frame.papers;
+  if (frame.welcome) actions.servers = frame.welcome->servers;
+  if (frame.beat) {
+    clock_.Answered(frame.beat->echo, frame.beat->server_time, now);
+    if (!frame.beat->servers.empty()) actions.servers = frame.beat->servers;
+  }
+  if (frame.goodbye && !frame.goodbye->servers.empty()) actions.servers = frame.goodbye->servers;
   for (const auto& order : frame.orders) TakeOrder(order, now, actions);
   for (const auto& kill : frame.kills)
     if (const auto found = tasks_.find(kill.task);
@@ -293,7 +303,7 @@ std::optional<NodeFrame> Node::NextFrame(const ReadOutput& read) {
 void Node::AddOutput(const TaskKey& task, Entry& entry, const ReadOutput& read, NodeFrame& frame) {
   std::size_t in_frame = 0;
   for (const auto& chunk : frame.chunks) in_frame += chunk.data.size();
-  if (in_frame >= options_.frame_bytes) {
+  if (in_frame >= options_.frame_bytes || frame.chunks.size() >= kMostChunks) {
     dirty_ = true;  // another frame follows
     return;
   }
@@ -306,6 +316,7 @@ void Node::AddOutput(const TaskKey& task, Entry& entry, const ReadOutput& read, 
     return;
   }
   for (auto& chunk : *chunks) {
+    if (frame.chunks.size() == kMostChunks) break;
     entry.sent += chunk.data.size();
     unacknowledged_ += chunk.data.size();
     frame.chunks.push_back(std::move(chunk));

@@ -52,6 +52,11 @@ class Node {
     std::optional<Refusal> refused;
     bool refused_by_node = false;     // the second of these
     std::optional<Welcome> welcomed;  // name, heartbeat and so on, for the driver's information
+    // Keep them. Only of a server that has proven its term: whoever else has the address of one,
+    // and even its key, does not say whom this node trusts and where it goes.
+    std::optional<Papers> papers;
+    std::vector<std::string> servers;  // none: nothing new
+    bool goodbye = false;              // the server wants no link; the driver closes
   };
 
   explicit Node(Options options, Term highest_term = Term{});

@@ -33,7 +33,7 @@ class ArtifactReader {
 };
 
 // One upload in progress, from any thread but one at a time. Destroyed before Finish it leaves what
-// came, for the next Begin to go on with.
+// came, for the next Begin of the same uploader to go on with.
 class ArtifactUpload {
  public:
   virtual ~ArtifactUpload() = default;
@@ -41,13 +41,16 @@ class ArtifactUpload {
   // kInvalid: more than the promised size. kUnavailable: the disk is full or failed; a full disk
   // also gives back what this upload took. After either only its destruction follows.
   virtual Result<> Append(std::string_view data) = 0;
-  // Makes the artifact durable and known. kInvalid: bytes are missing (they can be added), or the
-  // content has another hash (then all of it is thrown away).
+  // Makes the artifact durable and known, also when it was already. kInvalid: bytes are missing
+  // (they can be added), or the content has another hash (then all of it is discarded).
   virtual Result<> Finish() = 0;
 };
 
 // Keeps files by content. Safe from any thread. Memory does not grow with the size of files. A hash
 // that is not 32 bytes is kInvalid everywhere.
+//
+// Uploads belong to their uploader, whose name is any text: each has its own of a content, and none
+// waits for another, goes on with what another sent, or learns of it.
 class ArtifactStore {
  public:
   virtual ~ArtifactStore() = default;
@@ -58,13 +61,16 @@ class ArtifactStore {
   // kNotFound: it is not there, or not whole yet. Counts as use.
   virtual Result<std::unique_ptr<ArtifactReader>> Open(const std::string& sha256) = 0;
 
-  // How much of an upload is there that was begun and not finished; 0 when none was.
-  virtual Result<std::uint64_t> Uploaded(const std::string& sha256) = 0;
+  // How much of an upload of `uploader` is there that was begun and not finished; 0 when none was.
+  virtual Result<std::uint64_t> Uploaded(const std::string& sha256,
+                                         const std::string& uploader) = 0;
 
-  // Goes on with an upload at `offset`, which is 0 (what was there before is thrown away) or what
-  // Uploaded says. kConflict: the offset is another, or somebody uploads it at this moment, or it
-  // is there already. kInvalid: larger than allowed. kUnavailable: it would not fit the disk.
+  // Goes on with an upload at `offset`, which is 0 (what was there before is discarded) or what
+  // Uploaded says; also of a content that is there. kConflict: the offset is another, or `uploader`
+  // uploads it at this moment. kInvalid: larger than allowed. kUnavailable: it would not fit the
+  // disk.
   virtual Result<std::unique_ptr<ArtifactUpload>> Begin(const std::string& sha256,
+                                                        const std::string& uploader,
                                                         std::uint64_t size,
                                                         std::uint64_t offset) = 0;
 

@@ -22,6 +22,7 @@ class ForwardingStore : public Store {
   Result<SchemaState> ReadSchema() override { return next_.ReadSchema(); }
   Result<std::vector<std::uint64_t>> Finalize(Term term) override { return next_.Finalize(term); }
   Result<std::optional<WallTime>> ReadClock() override { return next_.ReadClock(); }
+  Result<std::string> ReadCluster() override { return next_.ReadCluster(); }
   Result<Fence> ReadFence() override { return next_.ReadFence(); }
   Result<ReadAt<std::optional<Run>>> FindRun(RunId id) override { return next_.FindRun(id); }
   Result<ReadAt<std::optional<Snapshot::OpenRun>>> ReadWholeRun(RunId id) override {

@@ -31,8 +31,10 @@ class LogStore {
   // ended.
   virtual void Finish(const TaskKey& task, LogTotals totals, MarkDone done) = 0;
 
-  // Chunks that overlap [from, from + limit), cut to it, in order, without overlap. Fewer bytes
-  // than asked for when that is all there is; at most `limit` bytes of data.
+  // Chunks that overlap [from, from + limit), cut to it, in order, without overlap. At most `limit`
+  // bytes of data and kMostChunksRead chunks: to get more, read on from the end of the last chunk
+  // until there is none.
+  static constexpr std::size_t kMostChunksRead = 16'384;
   virtual Result<std::vector<LogChunk>> Read(const TaskKey& task, std::uint64_t from,
                                              std::size_t limit) = 0;
 

@@ -22,6 +22,8 @@ struct ChannelMessage {
   std::string state = {};  // the run's, as the API names it
   std::string message;     // rendered
   std::string url = {};    // where a person sees the run; "" when the server knows none
+  // The channel's url came from a secret: no part of it, nor of what answers there, is shown.
+  bool secret_url = false;
 };
 
 // One server task, ready to go: templates are rendered and secrets filled in.
@@ -54,12 +56,17 @@ struct ServerOutcome {
 //
 // Each action that was started ends exactly once, by one call of its `done`, which must not block
 // and may come on any thread, also before Start returns. At most kAtOnce are under way; the others
-// wait in the order they came, and their timeouts begin when they do. Nothing is repeated: an
-// attempt is one try.
+// wait, and their timeouts begin when they do. The first one that has a place goes first: servers
+// that do not answer must not hold up what others have to tell, so kForMessages places are for
+// messages alone, and a run, as well as a channel, has only a few places at once. Nothing is
+// repeated: an attempt is one try.
 class ServerActions {
  public:
   using Done = std::function<void(ServerOutcome outcome)>;
   static constexpr std::size_t kAtOnce = 8;
+  static constexpr std::size_t kForMessages = 3;
+  static constexpr std::size_t kAtOnceOfRun = 2;  // of its requests, and of its messages
+  static constexpr std::size_t kAtOnceOfChannel = 2;
 
   virtual ~ServerActions() = default;
 

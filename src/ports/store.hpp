@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "domain/audit_filter.hpp"
 #include "domain/records.hpp"
 
 namespace muster {
@@ -113,16 +114,6 @@ struct RunFilter {
   WallTime until;              // created before; zero is no bound
 };
 
-// Which audit entries to list. Zero and "" are no bound.
-struct AuditFilter {
-  std::optional<HostId> host;  // that touched this host
-  std::string by;
-  std::string act;
-  WallTime since;           // at or after
-  WallTime until;           // before
-  std::uint64_t after = 0;  // numbers above it
-};
-
 // A page may be shorter than its limit and still have a `next`: a reader looks at a bounded number
 // of entries.
 struct AuditPage {
@@ -191,6 +182,9 @@ class Store {
 
   // The clock of the machine that keeps the store; nothing when that is this one.
   virtual Result<std::optional<WallTime>> ReadClock() { return std::optional<WallTime>(); }
+
+  // The id made with the store, as Snapshot::cluster; it never changes.
+  virtual Result<std::string> ReadCluster() = 0;
 
   // Readers. Each reads one consistent moment; none costs more with more history.
   virtual Result<Fence> ReadFence() = 0;

@@ -20,6 +20,19 @@ class Allowance {
     return true;
   }
 
+  // Uses up `cost` in any case. If it is not there, it says no, and what is missing is owed: at
+  // most `burst`, so that the wait has an end.
+  bool Charge(double cost, MonoTime now) {
+    const bool there = Has(cost, now);
+    left_ = std::max(left_ - cost, -burst_);
+    return there;
+  }
+
+  bool Has(double cost, MonoTime now) {
+    Refill(now);
+    return left_ >= cost;
+  }
+
   // Until `cost` will be there again.
   Duration Until(double cost) const {
     const double missing = std::max(0.0, cost - left_);

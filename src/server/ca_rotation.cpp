@@ -40,10 +40,11 @@ Result<std::optional<std::string>> CertOfKey(const std::vector<std::string>& cer
 
 Result<Cas> LoadCas(const std::filesystem::path& data) {
   auto key = ReadWhole(data / "ca.key");
+  if (!key && key.error().code != ErrorCode::kNotFound) return Fail(key.error());
   if (!key)
     return Fail(ErrorCode::kConflict,
                 "{} is there, but its key is not ({}); bring ca.key back from a copy: with another "
-                "one every agent would have to join anew",
+                "one every agent would have to join again",
                 (data / "ca.pem").string(), key.error().message);
   auto certs = Certificates(data);
   if (!certs) return Fail(certs.error());
@@ -113,6 +114,7 @@ Result<std::string> UseCa(const std::filesystem::path& data) {
   const auto certs = Certificates(data);
   if (!certs) return Fail(certs.error());
   const auto next = ReadWhole(data / "ca-next.key");
+  if (!next && next.error().code != ErrorCode::kNotFound) return Fail(next.error());
   if (!next)
     return Fail(ErrorCode::kConflict, "there is no next CA; make one with 'musterd ca add'");
   const auto cert = CertOfKey(*certs, *next);

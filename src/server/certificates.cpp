@@ -12,6 +12,9 @@
 #include <vector>
 
 #include "adapters/crypto/digest.hpp"
+#include "adapters/files/fd.hpp"
+#include "adapters/files/own_folder.hpp"
+#include "adapters/files/owner.hpp"
 #include "base/text.hpp"
 #include "server/ca_rotation.hpp"
 
@@ -120,16 +123,20 @@ bool LoadServer(const std::filesystem::path& data, const CertificateSettings& se
 }
 
 Result<> LoadTokenKey(const std::filesystem::path& data, Identity& identity) {
-  if (auto known = ReadWhole(data / "token.key"); known && known->size() >= 32) {
+  auto known = ReadWhole(data / "token.key");
+  if (known && known->size() >= 32) {
     identity.token_key = std::move(*known);
     return {};
   }
+  if (!known && known.error().code != ErrorCode::kNotFound) return Fail(known.error());
   identity.token_key = crypto::RandomBytes(32);
   return WriteSecret(data / "token.key", identity.token_key);
 }
 
 Result<> LoadAdminToken(const std::filesystem::path& data, Identity& identity) {
-  if (const auto known = ReadWhole(data / "admin.token")) {
+  const auto known = ReadWhole(data / "admin.token");
+  if (!known && known.error().code != ErrorCode::kNotFound) return Fail(known.error());
+  if (known) {
     identity.admin_token = std::string(Trim(*known));
     if (identity.admin_token.size() < 16)
       return Fail(ErrorCode::kInvalid, "{} holds no usable token; remove it and a new one is made",
@@ -168,26 +175,35 @@ std::string HostOfUrl(const std::string& url) {
 
 Result<> WriteSecret(const std::filesystem::path& path, const std::string& content,
                      bool world_readable) {
-  const std::string temporary = path.string() + ".new";
   const auto failed = [&] {
     return Fail(ErrorCode::kUnavailable, "cannot write {}: {}", path.string(),
                 std::strerror(errno));
   };
-  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0) return failed();
+  const std::string above = path.has_parent_path() ? path.parent_path().string() : ".";
+  const files::Fd folder(::open(above.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::string name = path.filename().string();
+  const std::string temporary = name + ".new";
+  if (!folder) return failed();
+  // A new file: what is there may be a link, or open in another process.
+  ::unlinkat(folder.Get(), temporary.c_str(), 0);
+  const files::Fd fd(::openat(folder.Get(), temporary.c_str(),
+                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!fd) return failed();
   const bool written =
-      (!world_readable || ::fchmod(fd, 0644) == 0) &&
-      ::write(fd, content.data(), content.size()) == static_cast<ssize_t>(content.size()) &&
-      ::fsync(fd) == 0;
-  ::close(fd);
-  if (!written || ::rename(temporary.c_str(), path.c_str()) != 0) return failed();
+      (!world_readable || ::fchmod(fd.Get(), 0644) == 0) &&
+      ::write(fd.Get(), content.data(), content.size()) == static_cast<ssize_t>(content.size()) &&
+      files::GiveToOwner(fd.Get(), folder.Get()) && ::fsync(fd.Get()) == 0;
+  if (!written || ::renameat(folder.Get(), temporary.c_str(), folder.Get(), name.c_str()) != 0)
+    return failed();
   return {};
 }
 
 Result<std::string> ReadWhole(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
+  if (!file && errno == EACCES) return files::MayNotRead(path);
   if (!file)
-    return Fail(ErrorCode::kNotFound, "cannot read {}: {}", path.string(), std::strerror(errno));
+    return Fail(errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnavailable,
+                "cannot read {}: {}", path.string(), std::strerror(errno));
   std::ostringstream content;
   content << file.rdbuf();
   return content.str();
@@ -195,11 +211,7 @@ Result<std::string> ReadWhole(const std::filesystem::path& path) {
 
 Result<Identity> LoadIdentity(const std::filesystem::path& data,
                               const CertificateSettings& settings, WallTime now) {
-  std::error_code problem;
-  std::filesystem::create_directories(data, problem);
-  if (problem)
-    return Fail(ErrorCode::kUnavailable, "cannot make the data folder {}: {}", data.string(),
-                problem.message());
+  if (auto made = files::MakeOwnFolder(data, 0700); !made) return Fail(made.error());
   ::chmod(data.c_str(), 0700);
   Identity identity;
   if (const auto ca = LoadCa(data, identity); !ca) return Fail(ca.error());

@@ -82,9 +82,12 @@ std::vector<std::string> EndingSoon(const Identity& identity, WallTime now);
 // The host in a URL, without brackets.
 std::string HostOfUrl(const std::string& url);
 
-// Writes a file so that nobody else ever sees it half written or readable.
+// Writes a file so that nobody else ever sees it half written or readable. It belongs to the owner
+// of its folder when root writes it.
 Result<> WriteSecret(const std::filesystem::path& path, const std::string& content,
                      bool world_readable = false);
+// kNotFound: it is not there. kInvalid: this user may not read it, with what to do. kUnavailable:
+// everything else.
 Result<std::string> ReadWhole(const std::filesystem::path& path);
 
 }  // namespace muster::server

@@ -6,6 +6,7 @@
 
 #include <boost/json.hpp>
 
+#include "adapters/files/own_folder.hpp"
 #include "base/text.hpp"
 #include "server/certificates.hpp"
 
@@ -40,9 +41,7 @@ Result<> UnpackClusterKeys(const std::filesystem::path& data, const SecretText& 
     return Fail(ErrorCode::kConflict,
                 "{} has a CA already: it belongs to a server; take an empty folder", data.string());
   std::error_code problem;
-  std::filesystem::create_directories(data, problem);
-  if (problem)
-    return Fail(ErrorCode::kUnavailable, "cannot make {}: {}", data.string(), problem.message());
+  if (auto made = files::MakeOwnFolder(data, 0700); !made) return made;
   ::chmod(data.c_str(), 0700);
   const auto parsed = json::parse(packed.Reveal(), problem);
   if (problem || !parsed.is_object())

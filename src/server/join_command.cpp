@@ -7,6 +7,7 @@
 
 #include "adapters/crypto/box.hpp"
 #include "adapters/net/client.hpp"
+#include "base/arguments.hpp"
 #include "base/text.hpp"
 #include "base/visible.hpp"
 #include "domain/join_token.hpp"
@@ -25,7 +26,9 @@ constexpr const char* kJoinHelp =
     "them into an empty data folder. Start musterd with that folder afterwards, and with the\n"
     "cluster's store and coordinator in its settings.\n\n"
     "Example:\n"
-    "  musterd join --server https://s1.example:8440 --join mj1.… --data /var/lib/muster --name s2";
+    "  musterd join --server https://s1.example:8440 --join-file token --name s2\n"
+    "  ssh s1 muster servers invite --name s2 | musterd join --server https://s1.example:8440 "
+    "--join-file /dev/stdin --name s2";
 
 struct Asked {
   std::string server;
@@ -90,7 +93,9 @@ int JoinMain(int argc, char** argv) {
   std::string data = "/var/lib/muster";
   std::string file;
   app.add_option("--server", asked.server, "A server of the cluster, https://…")->required();
-  app.add_option("--join", asked.token, "Token of 'muster servers invite' (MUSTER_JOIN)")
+  app.add_option(
+         "--join", asked.token,
+         "Token of 'muster servers invite' (MUSTER_JOIN; an argument shows in ps for a moment)")
       ->envname("MUSTER_JOIN");
   app.add_option("--join-file", file, "File with the token");
   app.add_option("--name", asked.name, "This server's name in the cluster")->capture_default_str();
@@ -102,6 +107,7 @@ int JoinMain(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     return app.exit(problem) == 0 ? 0 : 2;
   }
+  HideArgument(argc, argv, "--join");
   asked.data = data;
   ::umask(077);
   if (!file.empty()) {

@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include "adapters/files/own_folder.hpp"
 #include "adapters/postgres/protection.hpp"
 #include "base/version.hpp"
 #include "server/assembly/serve.hpp"
@@ -99,7 +100,7 @@ int ServeMain(int argc, char** argv) {
       "  musterd backup FILE                   (records, CA, keys and tokens, while it runs)\n"
       "  musterd restore FILE --data DIR       (a data folder from a backup)\n"
       "  musterd store copy --to postgres://…  (from the data folder into PostgreSQL)\n"
-      "  musterd join --server URL --join T    (a place in a cluster)\n"
+      "  musterd join --help                   (a place in a cluster)\n"
       "  musterd check-config                  (says what is wrong, or in force)");
   Flags flags;
   std::string config_file;
@@ -143,6 +144,8 @@ int ServeMain(int argc, char** argv) {
   ::umask(077);  // records hold scripts and environments
   const auto log = LogRing::Install(config->log_level);
   RaiseDescriptorLimit();
+  // Before the warning, which says what to do with a folder that is fine.
+  if (auto own = files::MakeOwnFolder(config->data, 0700); !own) return Complain(own.error());
   WarnOfRoot(*config);
   if (const auto served = Serve(*config, load, *log); !served) return Complain(served.error());
   return 0;

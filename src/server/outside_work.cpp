@@ -7,13 +7,23 @@
 #include <spdlog/spdlog.h>
 
 namespace muster::server {
+namespace {
+
+// Which a notice goes to; "" is the work of a stage.
+std::string NoticedBy(const engine::ServerOrder& order) {
+  return order.notice ? std::get<NotifyAction>(order.what).channel : "";
+}
+
+}  // namespace
 
 void OutsideWork::Take(std::vector<engine::ServerOrder> orders) {
   for (auto& order : orders) {
     const TaskKey task = order.task;
+    const std::string channel = NoticedBy(order);
     const bool posted =
         workers_.Post([this, order = std::move(order)] { Begin(order); }, "call outside");
-    if (!posted) Report(task, {.state = TaskState::kSkipped, .reason = "the server is too busy"});
+    if (!posted)
+      Report(task, channel, {.state = TaskState::kSkipped, .reason = "the server is too busy"});
   }
 }
 
@@ -29,10 +39,12 @@ void OutsideWork::Begin(const engine::ServerOrder& order) {
   }
   auto action = Prepare(order);
   if (!action)
-    return Report(order.task, {.state = TaskState::kRefused, .reason = action.error().message});
-  means_.actions.Start(
-      order.task, std::move(*action),
-      [this, task = order.task](ServerOutcome done) { Report(task, std::move(done)); });
+    return Report(order.task, NoticedBy(order),
+                  {.state = TaskState::kRefused, .reason = action.error().message});
+  means_.actions.Start(order.task, std::move(*action),
+                       [this, task = order.task, channel = NoticedBy(order)](ServerOutcome done) {
+                         Report(task, channel, std::move(done));
+                       });
 }
 
 Result<ServerAction> OutsideWork::Prepare(const engine::ServerOrder& order) {
@@ -59,6 +71,7 @@ Result<ServerAction> OutsideWork::Prepare(const engine::ServerOrder& order) {
   const auto& notify = std::get<NotifyAction>(order.what);
   auto channel = means_.channels.Find(notify.channel);
   if (!channel) return Fail(channel.error());
+  const bool secret_url = HasSecretUrl(*channel);
   if (auto done = FillSecrets(*channel, means_.find_secret, action.masks); !done)
     return Fail(done.error().code, "channel {}: {}", notify.channel, done.error().message);
   action.what = ChannelMessage{
@@ -69,7 +82,8 @@ Result<ServerAction> OutsideWork::Prepare(const engine::ServerOrder& order) {
       .message = notify.message,
       .url = means_.public_url.empty() || !order.task.run
                  ? means_.public_url
-                 : fmt::format("{}/runs/{}", means_.public_url, FormatRunId(order.task.run))};
+                 : fmt::format("{}/runs/{}", means_.public_url, FormatRunId(order.task.run)),
+      .secret_url = secret_url};
   return action;
 }
 
@@ -85,9 +99,20 @@ void OutsideWork::CarryTrace(const TaskKey& task, HttpAction& http) const {
     http.headers.emplace_back(kHeader, std::move(place));
 }
 
-void OutsideWork::Report(const TaskKey& task, ServerOutcome outcome) {
-  spdlog::info("outside task={} state={} status={} reason=\"{}\"", FormatTaskKey(task),
-               Name(outcome.state), outcome.status, outcome.reason);
+// The failures that went without a line before this one; nothing: neither does this one.
+std::optional<std::uint32_t> OutsideWork::UnloggedBefore(const std::string& channel,
+                                                         const ServerOutcome& outcome) {
+  if (channel.empty()) return 0;
+  base::Lock lock(mutex_);
+  if (outcome.state == TaskState::kSucceeded) return failing_.Recover(channel);
+  return failing_.Fail(channel, std::chrono::steady_clock::now());
+}
+
+void OutsideWork::Report(const TaskKey& task, const std::string& channel, ServerOutcome outcome) {
+  if (const auto unlogged = UnloggedBefore(channel, outcome))
+    spdlog::info("outside task={} state={} status={} reason=\"{}\"{}", FormatTaskKey(task),
+                 Name(outcome.state), outcome.status, outcome.reason,
+                 *unlogged > 0 ? fmt::format(" failures_before={}", *unlogged) : "");
   {
     base::Lock lock(mutex_);
     open_.erase(task);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "engine/effects.hpp"
 #include "ports/channel_source.hpp"
 #include "ports/server_actions.hpp"
+#include "server/failing_channels.hpp"
 #include "server/worker_pool.hpp"
 
 namespace muster::server {
@@ -40,12 +42,17 @@ class OutsideWork {
   void Begin(const engine::ServerOrder& order) EXCLUDES(mutex_);
   Result<ServerAction> Prepare(const engine::ServerOrder& order);
   void CarryTrace(const TaskKey& task, HttpAction& http) const;
-  void Report(const TaskKey& task, ServerOutcome outcome) EXCLUDES(mutex_);
+  // `channel`: that a notice went to; "" of a stage's work. Notices are made again and again.
+  void Report(const TaskKey& task, const std::string& channel, ServerOutcome outcome)
+      EXCLUDES(mutex_);
+  std::optional<std::uint32_t> UnloggedBefore(const std::string& channel,
+                                              const ServerOutcome& outcome) EXCLUDES(mutex_);
 
   Means means_;
   WorkerPool& workers_;
   base::Mutex mutex_;
   std::set<TaskKey> open_ GUARDED_BY(mutex_);  // handed to the actions
+  FailingChannels failing_ GUARDED_BY(mutex_);
 };
 
 }  // namespace muster::server

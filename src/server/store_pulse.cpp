@@ -33,6 +33,7 @@ void StorePulse::Ask() {
     unanswered_ = std::min(unanswered_, before.mono);
   }
   const auto there = store_.ReadClock();
+  if (there) LearnCluster();
   if (there && *there) judge_.StoreSaid(before, **there, clock_.Read().mono);
   {
     base::Lock lock(mutex_);
@@ -40,6 +41,18 @@ void StorePulse::Ask() {
     refusal_ = there ? "" : there.error().message;
   }
   beat_();
+}
+
+void StorePulse::LearnCluster() {
+  if (!Cluster().empty()) return;
+  auto cluster = store_.ReadCluster();
+  base::Lock lock(mutex_);
+  if (cluster) cluster_ = std::move(*cluster);  // else it is asked again
+}
+
+std::string StorePulse::Cluster() const {
+  base::Lock lock(mutex_);
+  return cluster_;
 }
 
 void StorePulse::Loop() {

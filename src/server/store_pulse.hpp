@@ -13,7 +13,8 @@ namespace muster::server {
 
 // Asks the store for its clock every second, on a thread of its own. So a server of a cluster knows
 // whether it reaches the store, also while it has nothing to write and while a write is not
-// answered, and tells `judge` how its own clock compares. Safe from any thread.
+// answered, and tells `judge` how its own clock compares. It also learns which cluster the store is
+// of. Safe from any thread.
 class StorePulse {
  public:
   // `beat` is called after each answer and each failure, on that thread.
@@ -30,11 +31,14 @@ class StorePulse {
   // Since when the store has not answered: the first of the questions since its last answer. kNever
   // when all are answered.
   MonoTime UnansweredSince() const EXCLUDES(mutex_);
+  // The id of the store's cluster; "" until the store has said it.
+  std::string Cluster() const EXCLUDES(mutex_);
   // Why this server does not reach the store, once it has been silent for too long; "" before.
   std::string Trouble() const EXCLUDES(mutex_);
 
  private:
   void Ask() EXCLUDES(mutex_);
+  void LearnCluster() EXCLUDES(mutex_);
   void Loop() EXCLUDES(mutex_);
 
   Store& store_;
@@ -47,6 +51,7 @@ class StorePulse {
   bool stopping_ GUARDED_BY(mutex_) = false;
   MonoTime unanswered_ GUARDED_BY(mutex_) = kNever;
   std::string refusal_ GUARDED_BY(mutex_);  // of the last question
+  std::string cluster_ GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

@@ -28,7 +28,7 @@ def memory_of(cluster):
 
 
 def head(path, headers=(), length=BODY, method="POST"):
-    lines = [f"{method} {path} HTTP/1.1", "Host: x", *headers]
+    lines = [f"{method} {path} HTTP/1.1", "Host: localhost", *headers]
     if length is not None:
         lines.append(f"Content-Length: {length}")
     return ("\r\n".join(lines) + "\r\n\r\n").encode()

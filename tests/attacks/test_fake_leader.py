@@ -82,6 +82,18 @@ class FakeLeaderTest(unittest.TestCase):
         self.assertNotIn(b"GET /api/v1/hosts", fake.said())
         self.assertNotIn(str(TERM), self.agent.log.read_text())
 
+    def test_ticket_of_another_cluster_is_not_believed(self):
+        """One CA may have signed for two clusters: a copy of this one, say, for a test."""
+        status = self.cluster.get("/status")
+        ticket = sign_ticket(self.cluster.data, "0" * 32, status["term"], "evil")
+        fake = FakeLeader(*self.member_certificate(), frame=leader_welcome(status["term"], ticket))
+        self.usurp(fake)
+        wait_until("it has welcomed the server", fake.said)
+        wait_until("the server says why it does not follow", self.no_way)
+        self.assertIn("0" * 32, self.cluster.server.ready())
+        self.assertEqual(self.call(), 503)
+        self.assertNotIn(b"GET /api/v1/hosts", fake.said())
+
     def test_leader_sees_no_credential(self):
         """Even a leader with every proof learns of a caller who it is, not the token."""
         status = self.cluster.get("/status")

@@ -10,8 +10,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from hostile import HostileAgent, chunk, task_key  # noqa: E402
-from muster_cluster import ClusterTest  # noqa: E402
+from hostile import HostileTest, chunk, task_key  # noqa: E402
 
 MIB = 1 << 20
 FLOOD = 32 * MIB
@@ -23,21 +22,14 @@ def kept(folder):
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
-class InventedOutput(ClusterTest):
-    hosts = ("good", "bad")
-
+class InventedOutput(HostileTest):
     @classmethod
-    def set_up_hosts(cls):
-        super().set_up_hosts()
-        cluster = cls.cluster
-        cls.ended = cluster.start_run("-t", "bad", "--", "echo", "a line")
-        cluster.wait_end(cls.ended)
-        cluster.agents["bad"].end()
-        cluster.wait_offline("bad")
+    def before_the_end(cls):
+        cls.ended = cls.cluster.start_run("-t", "bad", "--", "echo", "a line")
+        cls.cluster.wait_end(cls.ended)
 
     def setUp(self):
-        self.agent = HostileAgent(self.cluster.agents["bad"])
-        self.addCleanup(self.agent.socket.close)
+        self.link()
         self.before = kept(self.cluster.data)
 
     def grown(self):
@@ -73,10 +65,7 @@ class InventedOutput(ClusterTest):
         quota = MIB // 2
         self.agent.hello()
         self.cluster.wait_online("bad")
-        started = self.cluster.http("POST", "/api/v1/runs", {
-            "targets": "bad", "command": {"argv": ["sleep", "1000"]}, "max_output": quota})
-        self.assertEqual(started.status, 201, started)
-        key = self.agent.order()
+        _, key = self.start({"command": {"argv": ["sleep", "1000"]}, "max_output": quota})
         size, step, count = 8192, 64, 400
         # Each piece begins a little after the one before it, so a frame of megabytes holds kilobytes of output.
         for begin in range(0, quota - count * step - size, count * step):
@@ -87,7 +76,6 @@ class InventedOutput(ClusterTest):
             except ConnectionError:
                 break
         self.check()
-        self.cluster.muster("stop", started.json()["id"])
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from muster_cluster import Agent, ClusterTest, wait_until  # noqa: E402
+from muster_cluster import BIN, Agent, ClusterTest, wait_until  # noqa: E402
 
 
 class JoinKnownKey(ClusterTest):
@@ -93,6 +93,19 @@ class JoinKnownKey(ClusterTest):
         self.assertEqual(self.join(used, self.request(name="h6"), name="h6").status, 201)
         self.assertRefused(self.join(used, pem, name="h5"))
         self.assertNotIn("h5", json.dumps(self.cluster.get("/hosts", limit=100)))
+
+    def test_token_used_up_after_a_backup_is_void_after_its_restore(self):
+        self.cluster = cluster = self.new_cluster()
+        used, unused = self.invite(), self.invite()
+        backup = cluster.folder / "backup"
+        subprocess.run([BIN / "musterd", "backup", backup, "--data", cluster.data], capture_output=True, check=True)
+        self.assertEqual(self.join(used, self.request(name="h8"), name="h8").status, 201)
+        cluster.server.end()
+        subprocess.run([BIN / "musterd", "restore", backup, "--data", cluster.data, "--force"], capture_output=True, check=True)
+        cluster.start_server()
+        for token in (used, unused):
+            self.assertRefused(self.join(token, self.request(name="h9"), name="h9"))
+        self.assertEqual(self.join(self.invite(), self.request(name="h9"), name="h9").status, 201)
 
 
 if __name__ == "__main__":

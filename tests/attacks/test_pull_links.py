@@ -6,6 +6,7 @@ must not reach the artifact store.
 
 import hashlib
 import os
+import subprocess
 import sys
 import unittest
 from pathlib import Path
@@ -87,6 +88,21 @@ class ByRoot(Pulls):
                 self.fetch(sub, sub / "secret", self.logs / "s*/s*")
                 swapper.wait_for(before + 1)
                 self.assert_secret()
+
+    def test_a_folder_so_deep_that_the_pull_cannot_hold_it(self):
+        self.write("real.log", "a line\n")
+        self.addCleanup(subprocess.run, ["rm", "-rf", self.logs / "deep"], check=True)
+        at = os.open(self.logs, os.O_PATH)
+        for name in ("deep", *["d"] * 20_000):
+            os.mkdir(name, dir_fd=at)
+            inner = os.open(name, os.O_PATH, dir_fd=at)
+            os.close(at)
+            at = inner
+        os.close(at)
+        outcome = self.fetch(self.logs)
+        self.assertCode(outcome, 1)
+        self.assertIn("folders deep; left out", outcome.text + outcome.complaint)
+        self.assertEqual((self.folder / "got/h1" / str(self.logs / "real.log").lstrip("/")).read_text(), "a line\n")
 
     def test_a_link_to_what_is_the_users_own_is_followed(self):
         """The rule closes no more than it must."""

@@ -9,31 +9,23 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from hostile import HostileAgent  # noqa: E402
-from muster_cluster import ClusterTest, wait_until  # noqa: E402
+from hostile import HostileAgent, HostileTest  # noqa: E402
+from muster_cluster import wait_until  # noqa: E402
 from protobuf import field  # noqa: E402
 
 FLOOD = 10_000
 
 
-class SigningFlood(ClusterTest):
-    hosts = ("good", "bad")
-
-    @classmethod
-    def set_up_hosts(cls):
-        super().set_up_hosts()
-        cls.cluster.agents["bad"].end()
-        cls.cluster.wait_offline("bad")
-
+class SigningFlood(HostileTest):
     def signed(self):
         log = self.cluster.server.log.read_text()
         return log.count("certificate renewed host=bad")
 
     def test_ten_thousand_requests_over_one_link(self):
-        key = self.cluster.agents["bad"].data / "agent.key"
+        key = self.bad.data / "agent.key"
         request = subprocess.run(["openssl", "req", "-new", "-key", key, "-subj", "/CN=bad"], check=True,
                                  capture_output=True).stdout
-        with HostileAgent(self.cluster.agents["bad"]) as agent:
+        with HostileAgent(self.bad) as agent:
             agent.hello()
             self.cluster.wait_online("bad")
             agent.frame(field(6, request))
@@ -47,7 +39,7 @@ class SigningFlood(ClusterTest):
             self.assertLessEqual(self.signed(), 2)
         # A link of its own for each request gets it no more.
         for _ in range(5):
-            with HostileAgent(self.cluster.agents["bad"]) as agent:
+            with HostileAgent(self.bad) as agent:
                 agent.hello()
                 agent.frame(field(6, request))
                 agent.frame(field(3, field(1, 4711)))

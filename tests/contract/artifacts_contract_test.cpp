@@ -22,6 +22,8 @@ class StandingClock final : public Clock {
 };
 
 constexpr std::uint64_t kMaxSize = 1 << 20;
+const std::string kUploader = "host a";
+const std::string kAnother = "host b";
 
 // A place for a store; opened again it has what was there.
 struct Place {
@@ -56,7 +58,7 @@ class ArtifactsContract : public testing::TestWithParam<Adapter> {
   void Reopen() { store_ = &place_->Open(); }
 
   Result<> Put(const std::string& content) {
-    auto upload = store_->Begin(crypto::Sha256(content), content.size(), 0);
+    auto upload = store_->Begin(crypto::Sha256(content), kUploader, content.size(), 0);
     if (!upload) return Fail(upload.error());
     if (auto added = (*upload)->Append(content); !added) return added;
     return (*upload)->Finish();
@@ -96,15 +98,15 @@ TEST_P(ArtifactsContract, KeepsTheEmptyFile) {
 TEST_P(ArtifactsContract, KnowsNothingOfWhatIsNotThere) {
   EXPECT_FALSE(*store_->Find(hash_));
   EXPECT_EQ(store_->Open(hash_).error().code, ErrorCode::kNotFound);
-  EXPECT_EQ(*store_->Uploaded(hash_), 0U);
+  EXPECT_EQ(*store_->Uploaded(hash_, kUploader), 0U);
   EXPECT_TRUE(store_->Remove(hash_));
   EXPECT_EQ(store_->Find("short").error().code, ErrorCode::kInvalid);
-  EXPECT_EQ(store_->Begin("short", 1, 0).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(store_->Begin("short", kUploader, 1, 0).error().code, ErrorCode::kInvalid);
 }
 
 TEST_P(ArtifactsContract, GoesOnWithAnUploadThatWasCut) {
   {
-    auto upload = store_->Begin(hash_, content_.size(), 0);
+    auto upload = store_->Begin(hash_, kUploader, content_.size(), 0);
     ASSERT_TRUE(upload);
     ASSERT_TRUE((*upload)->Append(content_.substr(0, 9)));
     EXPECT_EQ((*upload)->Offset(), 9U);
@@ -112,20 +114,20 @@ TEST_P(ArtifactsContract, GoesOnWithAnUploadThatWasCut) {
   Reopen();
   EXPECT_FALSE(*store_->Find(hash_)) << "it is not whole";
   EXPECT_EQ(store_->Open(hash_).error().code, ErrorCode::kNotFound);
-  ASSERT_EQ(*store_->Uploaded(hash_), 9U);
-  EXPECT_EQ(store_->Begin(hash_, content_.size(), 5).error().code, ErrorCode::kConflict);
-  auto upload = store_->Begin(hash_, content_.size(), 9);
+  ASSERT_EQ(*store_->Uploaded(hash_, kUploader), 9U);
+  EXPECT_EQ(store_->Begin(hash_, kUploader, content_.size(), 5).error().code, ErrorCode::kConflict);
+  auto upload = store_->Begin(hash_, kUploader, content_.size(), 9);
   ASSERT_TRUE(upload) << upload.error().message;
   EXPECT_EQ((*upload)->Finish().error().code, ErrorCode::kInvalid) << "bytes are missing";
   ASSERT_TRUE((*upload)->Append(content_.substr(9)));
   ASSERT_TRUE((*upload)->Finish());
   EXPECT_EQ(Text(hash_), content_);
-  EXPECT_EQ(*store_->Uploaded(hash_), 0U);
+  EXPECT_EQ(*store_->Uploaded(hash_, kUploader), 0U);
 }
 
 TEST_P(ArtifactsContract, BeginsAnewAtZero) {
   {
-    auto upload = store_->Begin(hash_, content_.size(), 0);
+    auto upload = store_->Begin(hash_, kUploader, content_.size(), 0);
     ASSERT_TRUE((*upload)->Append("something else"));
   }
   ASSERT_TRUE(Put(content_));
@@ -134,30 +136,59 @@ TEST_P(ArtifactsContract, BeginsAnewAtZero) {
 
 TEST_P(ArtifactsContract, ThrowsAwayWhatHasAnotherHash) {
   {
-    auto upload = store_->Begin(hash_, 5, 0);
+    auto upload = store_->Begin(hash_, kUploader, 5, 0);
     ASSERT_TRUE((*upload)->Append("other"));
     EXPECT_EQ((*upload)->Finish().error().code, ErrorCode::kInvalid);
   }
   EXPECT_FALSE(*store_->Find(hash_));
-  EXPECT_EQ(*store_->Uploaded(hash_), 0U);
+  EXPECT_EQ(*store_->Uploaded(hash_, kUploader), 0U);
   EXPECT_TRUE(Put(content_));
 }
 
 TEST_P(ArtifactsContract, TakesNoMoreThanWasPromised) {
-  auto upload = store_->Begin(hash_, 5, 0);
+  auto upload = store_->Begin(hash_, kUploader, 5, 0);
   EXPECT_EQ((*upload)->Append("longer").error().code, ErrorCode::kInvalid);
-  EXPECT_EQ(store_->Begin(crypto::Sha256("x"), kMaxSize + 1, 0).error().code, ErrorCode::kInvalid);
-  EXPECT_EQ(store_->Begin(crypto::Sha256("x"), 5, 6).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(store_->Begin(crypto::Sha256("x"), kUploader, kMaxSize + 1, 0).error().code,
+            ErrorCode::kInvalid);
+  EXPECT_EQ(store_->Begin(crypto::Sha256("x"), kUploader, 5, 6).error().code, ErrorCode::kInvalid);
 }
 
-TEST_P(ArtifactsContract, OneUploadOfAHashAtATime) {
-  auto first = store_->Begin(hash_, content_.size(), 0);
+TEST_P(ArtifactsContract, AnUploaderSendsAHashOnceAtATime) {
+  auto first = store_->Begin(hash_, kUploader, content_.size(), 0);
   ASSERT_TRUE(first);
-  EXPECT_EQ(store_->Begin(hash_, content_.size(), 0).error().code, ErrorCode::kConflict);
+  EXPECT_EQ(store_->Begin(hash_, kUploader, content_.size(), 0).error().code, ErrorCode::kConflict);
   first->reset();
   EXPECT_TRUE(Put(content_));
-  EXPECT_EQ(store_->Begin(hash_, content_.size(), 0).error().code, ErrorCode::kConflict)
-      << "it is there already";
+  EXPECT_TRUE(Put(content_)) << "sent again it is the same";
+  EXPECT_EQ(Text(hash_), content_);
+}
+
+TEST_P(ArtifactsContract, UploadersDoNotMeet) {
+  auto slow = store_->Begin(hash_, kAnother, content_.size(), 0);
+  ASSERT_TRUE(slow);
+  ASSERT_TRUE((*slow)->Append("not that"));
+  EXPECT_EQ(*store_->Uploaded(hash_, kUploader), 0U);
+  EXPECT_EQ(*store_->Uploaded(hash_, kAnother), 8U);
+  EXPECT_TRUE(Put(content_));
+  EXPECT_EQ(Text(hash_), content_);
+  ASSERT_TRUE((*slow)->Append(content_.substr(8)));
+  EXPECT_EQ((*slow)->Finish().error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(Text(hash_), content_) << "another's mistake leaves it";
+}
+
+TEST_P(ArtifactsContract, TwoUploadersMayFinishTheSame) {
+  auto first = store_->Begin(hash_, kUploader, content_.size(), 0);
+  auto second = store_->Begin(hash_, kAnother, content_.size(), 0);
+  ASSERT_TRUE(first && second);
+  ASSERT_TRUE((*first)->Append(content_));
+  ASSERT_TRUE((*second)->Append(content_));
+  EXPECT_TRUE((*first)->Finish());
+  auto reader = store_->Open(hash_);
+  EXPECT_TRUE((*second)->Finish());
+  EXPECT_EQ(*(*reader)->Read(0, 100), content_);
+  EXPECT_EQ(Text(hash_), content_);
+  EXPECT_EQ(store_->List("", 10)->size(), 1U);
+  EXPECT_EQ(*store_->Uploaded(hash_, kAnother), 0U);
 }
 
 TEST_P(ArtifactsContract, ListsByHashInPages) {
@@ -166,7 +197,7 @@ TEST_P(ArtifactsContract, ListsByHashInPages) {
     ASSERT_TRUE(Put(fmt::format("file {}", i)));
     hashes.push_back(crypto::Sha256(fmt::format("file {}", i)));
   }
-  auto part = store_->Begin(hash_, 100, 0);
+  auto part = store_->Begin(hash_, kUploader, 100, 0);
   ASSERT_TRUE((*part)->Append("half"));
   std::ranges::sort(hashes);
   std::vector<std::string> listed;
@@ -202,18 +233,18 @@ TEST_P(ArtifactsContract, AReaderOutlivesARemove) {
 
 TEST_P(ArtifactsContract, DropsUploadsNobodyGoesOnWith) {
   const std::string other = crypto::Sha256("other");
-  auto held = store_->Begin(other, 10, 0);
+  auto held = store_->Begin(other, kUploader, 10, 0);
   ASSERT_TRUE((*held)->Append("oth"));
   {
-    auto upload = store_->Begin(hash_, content_.size(), 0);
+    auto upload = store_->Begin(hash_, kUploader, content_.size(), 0);
     ASSERT_TRUE((*upload)->Append("some"));
   }
   const WallTime now = place_->clock.wall;
   ASSERT_TRUE(store_->DropUploads(WallTime{now.ms - 3'600'000}));
-  EXPECT_EQ(*store_->Uploaded(hash_), 4U);
+  EXPECT_EQ(*store_->Uploaded(hash_, kUploader), 4U);
   ASSERT_TRUE(store_->DropUploads(WallTime{now.ms + 3'600'000}));
-  EXPECT_EQ(*store_->Uploaded(hash_), 0U);
-  EXPECT_EQ(*store_->Uploaded(other), 3U) << "somebody is at it";
+  EXPECT_EQ(*store_->Uploaded(hash_, kUploader), 0U);
+  EXPECT_EQ(*store_->Uploaded(other, kUploader), 3U) << "somebody is at it";
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -226,13 +257,13 @@ TEST(MemoryArtifacts, AFullDiskGivesBackWhatTheUploadTook) {
   StandingClock clock;
   MemoryArtifacts store(clock, 10);
   const std::string hash = crypto::Sha256("content");
-  EXPECT_EQ(store.Begin(hash, 11, 0).error().code, ErrorCode::kUnavailable);
-  auto upload = store.Begin(hash, 10, 0);
-  auto other = store.Begin(crypto::Sha256("x"), 5, 0);
+  EXPECT_EQ(store.Begin(hash, kUploader, 11, 0).error().code, ErrorCode::kUnavailable);
+  auto upload = store.Begin(hash, kUploader, 10, 0);
+  auto other = store.Begin(crypto::Sha256("x"), kUploader, 5, 0);
   ASSERT_TRUE((*other)->Append("12345"));
   ASSERT_TRUE((*upload)->Append("1234"));
   EXPECT_EQ((*upload)->Append("5678").error().code, ErrorCode::kUnavailable);
-  EXPECT_EQ(*store.Uploaded(hash), 0U);
+  EXPECT_EQ(*store.Uploaded(hash, kUploader), 0U);
 }
 
 TEST(FileArtifacts, RefusesWhatWouldFillTheDisk) {
@@ -240,9 +271,38 @@ TEST(FileArtifacts, RefusesWhatWouldFillTheDisk) {
   StandingClock clock;
   auto store = FileArtifacts::Open(folder.Path(), clock, {.max_size = ~0ULL, .keep_free = 1 << 20});
   ASSERT_TRUE(store);
-  const auto upload = (*store)->Begin(crypto::Sha256("x"), 1ULL << 60, 0);
+  const auto upload = (*store)->Begin(crypto::Sha256("x"), kUploader, 1ULL << 60, 0);
   ASSERT_FALSE(upload);
   EXPECT_EQ(upload.error().code, ErrorCode::kUnavailable);
+}
+
+// Bytes that this thread has read from files so far.
+std::uint64_t BytesRead() {
+  std::ifstream counters("/proc/thread-self/io");
+  std::string name;
+  std::uint64_t value = 0;
+  while (counters >> name >> value)
+    if (name == "rchar:") return value;
+  ADD_FAILURE() << "no counter of bytes that were read";
+  return 0;
+}
+
+// A host can resume its upload without end.
+TEST(FileArtifacts, ResumesWithoutReadingWhatIsThere) {
+  FilePlace place;
+  ArtifactStore& store = place.Open();
+  const std::string content(kMaxSize, 'x');
+  const std::string hash = crypto::Sha256(content);
+  const std::size_t most = content.size() - 1;
+  ASSERT_TRUE((*store.Begin(hash, kUploader, content.size(), 0))->Append(content.substr(0, most)));
+  const std::uint64_t before = BytesRead();
+  for (int times = 0; times < 10; ++times)
+    ASSERT_TRUE(store.Begin(hash, kUploader, content.size(), most));
+  EXPECT_LT(BytesRead() - before, most);
+  auto upload = store.Begin(hash, kUploader, content.size(), most);
+  ASSERT_TRUE((*upload)->Append("x"));
+  EXPECT_TRUE((*upload)->Finish());
+  EXPECT_TRUE(*store.Find(hash));
 }
 
 TEST(FileArtifacts, AMachineThatLostPowerBeginsAnew) {
@@ -251,22 +311,21 @@ TEST(FileArtifacts, AMachineThatLostPowerBeginsAnew) {
   const std::string content = "some content of a file";
   const std::string hash = crypto::Sha256(content);
   {
-    auto upload = store.Begin(hash, content.size(), 0);
+    auto upload = store.Begin(hash, kUploader, content.size(), 0);
     ASSERT_TRUE((*upload)->Append(content.substr(0, 12)));
   }
   // The length was kept and the bytes were not.
   const std::string hex = ToHex(hash);
-  std::ofstream(
-      place.folder.Path() / "artifacts" / hex.substr(0, 2) / hex.substr(2, 2) / (hex + ".part"),
-      std::ios::binary)
-      << std::string(12, '\0');
+  const auto folder = place.folder.Path() / "artifacts" / hex.substr(0, 2) / hex.substr(2, 2);
+  for (const auto& part : std::filesystem::directory_iterator(folder))
+    std::ofstream(part.path(), std::ios::binary) << std::string(12, '\0');
   {
-    auto upload = store.Begin(hash, content.size(), 12);
+    auto upload = store.Begin(hash, kUploader, content.size(), 12);
     ASSERT_TRUE(upload);
     ASSERT_TRUE((*upload)->Append(content.substr(12)));
     EXPECT_EQ((*upload)->Finish().error().code, ErrorCode::kInvalid);
   }
-  EXPECT_EQ(*store.Uploaded(hash), 0U);
+  EXPECT_EQ(*store.Uploaded(hash, kUploader), 0U);
   EXPECT_FALSE(*store.Find(hash));
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "contract/log_store_fixture.hpp"
 
@@ -122,6 +123,20 @@ TEST_P(LogStoreContract, FinishConflictsWhenAHashDiffers) {
   EXPECT_TRUE(Finish(TotalsOf("abc", "")));
 }
 
+TEST_P(LogStoreContract, WrongTotalsDoNotSpoilWhatFollows) {
+  Append({Out(0, "abc")});
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(Finish(TotalsOf("abd", "")).error().code, ErrorCode::kConflict);
+  Append({Out(3, "def")});
+  EXPECT_EQ(Finish(TotalsOf("abcdeg", "")).error().code, ErrorCode::kConflict);
+  EXPECT_EQ(Finish(TotalsOf("abcdefg", "")).error().code, ErrorCode::kConflict);
+  const auto totals = TotalsOf("abcdef", "");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Finish(totals)->state, LogState::kComplete);
+  Append({Out(6, "g")});
+  EXPECT_EQ(Finish(totals).error().code, ErrorCode::kConflict);
+  EXPECT_TRUE(Finish(TotalsOf("abcdefg", "")));
+}
+
 TEST_P(LogStoreContract, SilentTaskFinishesComplete) {
   const auto mark = Finish(TotalsOf("", ""));
   ASSERT_TRUE(mark);
@@ -219,6 +234,88 @@ TEST_P(LogStoreContract, TenMegabytesInManyChunks) {
   EXPECT_TRUE(Text(kTask) == text);
   Reopen();
   EXPECT_TRUE(Finish(totals));
+}
+
+// Output as a program writes it that flushes each byte: streams and times of any kind.
+std::vector<LogChunk> SingleBytes(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<LogChunk> chunks;
+  std::int64_t time = 1'763'200'000'000;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string byte(1, static_cast<char>(random()));
+    chunks.push_back(random() % 2 == 0 ? Out(i, byte) : Err(i, byte));
+    if (random() % 4 == 0) time += static_cast<std::int64_t>(random() % 100'000) - 1'000;
+    chunks.back().time = {time};
+  }
+  return chunks;
+}
+
+std::pair<std::string, std::string> StreamsOf(const std::vector<LogChunk>& chunks) {
+  std::pair<std::string, std::string> streams;
+  for (const auto& chunk : chunks)
+    (chunk.stream == Stream::kStdout ? streams.first : streams.second) += chunk.data;
+  return streams;
+}
+
+TEST_P(LogStoreContract, SmallChunksKeepTheirStreamAndTime) {
+  const auto chunks = SingleBytes(3'000, 1);
+  // Together, one by one, and as they come.
+  Append({chunks.begin(), chunks.begin() + 1'000});
+  for (std::size_t i = 1'000; i < 1'200; ++i) Append({chunks[i]});
+  for (std::size_t i = 1'200; i < 2'000; ++i)
+    store_->Append({chunks[i]}, [](Result<> done) { EXPECT_TRUE(done); });
+  Append({chunks.begin() + 2'000, chunks.end()});
+  EXPECT_EQ(*store_->Read(kTask, 0, SIZE_MAX), chunks);
+  EXPECT_EQ(*store_->Read(kTask, 1'100, 7),
+            std::vector(chunks.begin() + 1'100, chunks.begin() + 1'107));
+  EXPECT_EQ(store_->DurableEnd(kTask), 3'000U);
+  Reopen();
+  EXPECT_EQ(*store_->Read(kTask, 0, SIZE_MAX), chunks);
+  EXPECT_EQ(store_->DurableEnd(kTask), 3'000U);
+  const auto [out, err] = StreamsOf(chunks);
+  EXPECT_TRUE(Finish(TotalsOf(out, err)));
+}
+
+TEST_P(LogStoreContract, SmallAndLargeChunksFollowEachOther) {
+  std::vector<LogChunk> chunks;
+  std::string text;
+  for (const std::size_t size : {1, 62, 63, 64, 65, 4096, 4097, 1, 70'000, 1, 1, 4096, 1}) {
+    chunks.push_back(Out(text.size(), std::string(size, static_cast<char>('a' + chunks.size()))));
+    text += chunks.back().data;
+  }
+  for (const auto& chunk : chunks) Append({chunk});
+  EXPECT_EQ(Text(kTask), text);
+  for (auto& chunk : chunks) chunk.task.run = RunId(13);
+  Append(chunks);
+  EXPECT_EQ(*store_->Read(chunks.front().task, 0, SIZE_MAX), chunks);
+  EXPECT_TRUE(Finish(TotalsOf(text, "")));
+}
+
+TEST_P(LogStoreContract, TimesThatCannotBeAreTaken) {
+  constexpr auto kLatest = std::numeric_limits<std::int64_t>::max();
+  constexpr auto kEarliest = std::numeric_limits<std::int64_t>::min();
+  std::string text;
+  for (const std::int64_t time : {kLatest, kEarliest, kLatest, std::int64_t{0}, kLatest}) {
+    LogChunk chunk = Out(text.size(), "x");
+    chunk.time = {time};
+    Append({chunk});
+    text += "x";
+  }
+  EXPECT_EQ(Text(kTask), text);
+  EXPECT_TRUE(Finish(TotalsOf(text, "")));
+}
+
+TEST_P(LogStoreContract, AReadHasABoundOfChunks) {
+  const auto chunks = SingleBytes(LogStore::kMostChunksRead + 100, 2);
+  Append(chunks);
+  const auto first = store_->Read(kTask, 50, SIZE_MAX);
+  ASSERT_TRUE(first);
+  ASSERT_EQ(first->size(), LogStore::kMostChunksRead);
+  EXPECT_EQ(first->front(), chunks[50]);
+  const auto rest = store_->Read(kTask, first->back().offset + 1, SIZE_MAX);
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->size(), 50U);
+  EXPECT_EQ(rest->back(), chunks.back());
 }
 
 TEST_P(LogStoreContract, AnyOrderWithRepeatsAndReopensGivesTheBytes) {

@@ -205,28 +205,55 @@ TYPED_TEST(ServerActionsContract, CancelEndsWhatIsUnderWay) {
   EXPECT_EQ(pending.Get().state, TaskState::kKilled);
 }
 
+// Requests, each of a run of its own.
 TYPED_TEST(ServerActionsContract, OnlySoManyAreUnderWayAndAStopEndsAll) {
+  constexpr std::size_t kRequests = ServerActions::kAtOnce - ServerActions::kForMessages;
   constexpr std::size_t kMore = 4;
-  std::vector<Pending> pending(ServerActions::kAtOnce + kMore);
+  std::vector<Pending> pending(kRequests + kMore);
   for (std::size_t i = 0; i < pending.size(); ++i)
-    this->world_.Actions().Start(ServerTask(static_cast<std::uint32_t>(i + 1)),
-                                 Get(this->Url("/hang")), pending[i].Done());
-  this->world_.AwaitArrivals(ServerActions::kAtOnce);
+    this->world_.Actions().Start(ServerTaskOf(i + 1, 1), Get(this->Url("/hang")),
+                                 pending[i].Done());
+  this->world_.AwaitArrivals(kRequests);
 
-  this->world_.Actions().Cancel(ServerTask(ServerActions::kAtOnce + 1));
-  EXPECT_EQ(pending[ServerActions::kAtOnce].Get().state, TaskState::kSkipped);
-  this->world_.Actions().Cancel(ServerTask(1));
+  this->world_.Actions().Cancel(ServerTaskOf(kRequests + 1, 1));
+  EXPECT_EQ(pending[kRequests].Get().state, TaskState::kSkipped);
+  this->world_.Actions().Cancel(ServerTaskOf(1, 1));
   EXPECT_EQ(pending[0].Get().state, TaskState::kKilled);
-  this->world_.AwaitArrivals(ServerActions::kAtOnce + 1);  // the next one took its place
+  this->world_.AwaitArrivals(kRequests + 1);  // the next one took its place
 
   this->world_.Actions().Stop();
   for (std::size_t i = 1; i < pending.size(); ++i) {
-    if (i == ServerActions::kAtOnce) continue;
+    if (i == kRequests) continue;
     ASSERT_TRUE(pending[i].Ended()) << i;
-    EXPECT_EQ(pending[i].Get().state,
-              i <= ServerActions::kAtOnce + 1 ? TaskState::kLost : TaskState::kSkipped)
+    EXPECT_EQ(pending[i].Get().state, i <= kRequests + 1 ? TaskState::kLost : TaskState::kSkipped)
         << i;
   }
+}
+
+TYPED_TEST(ServerActionsContract, RequestsWithoutAnAnswerHoldUpNoMessage) {
+  std::vector<Pending> hanging(2 * ServerActions::kAtOnce);
+  for (std::size_t i = 0; i < hanging.size(); ++i)
+    this->world_.Actions().Start(ServerTaskOf(100 + i, 1), Get(this->Url("/hang")),
+                                 hanging[i].Done());
+  const Channel channel{.name = "hook", .way = WebhookChannel{.url = this->Url("/echo")}};
+  EXPECT_EQ(this->Do(Tell(channel)).state, TaskState::kSucceeded);
+}
+
+TYPED_TEST(ServerActionsContract, OneRunsRequestsHoldUpNoOtherRuns) {
+  std::vector<Pending> hanging(2 * ServerActions::kAtOnce);
+  for (std::size_t i = 0; i < hanging.size(); ++i)
+    this->world_.Actions().Start(ServerTaskOf(7, static_cast<std::uint32_t>(i + 1)),
+                                 Get(this->Url("/hang")), hanging[i].Done());
+  EXPECT_EQ(this->Do(Get(this->Url("/json"))).state, TaskState::kSucceeded);
+}
+
+TYPED_TEST(ServerActionsContract, AChannelWithoutAnAnswerHoldsUpNoOther) {
+  const Channel silent{.name = "silent", .way = WebhookChannel{.url = this->Url("/hang")}};
+  std::vector<Pending> hanging(2 * ServerActions::kAtOnce);
+  for (std::size_t i = 0; i < hanging.size(); ++i)
+    this->world_.Actions().Start(ServerTaskOf(100 + i, 1), Tell(silent), hanging[i].Done());
+  const Channel channel{.name = "hook", .way = WebhookChannel{.url = this->Url("/echo")}};
+  EXPECT_EQ(this->Do(Tell(channel)).state, TaskState::kSucceeded);
 }
 
 TYPED_TEST(ServerActionsContract, NothingBeginsAfterAStop) {

@@ -19,6 +19,12 @@ inline TaskKey ServerTask(std::uint32_t number) {
   return {.run = RunId(12), .visit = Visit(3), .ordinal = number, .attempt = Attempt(1)};
 }
 
+inline TaskKey ServerTaskOf(std::uint64_t run, std::uint32_t number) {
+  TaskKey task = ServerTask(number);
+  task.run = RunId(run);
+  return task;
+}
+
 inline ServerAction Get(std::string url, std::map<std::string, std::string> outputs = {}) {
   return {.what = HttpAction{.url = std::move(url), .outputs = std::move(outputs)}};
 }

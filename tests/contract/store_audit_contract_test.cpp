@@ -50,6 +50,13 @@ TEST_P(StoreAudit, EntriesComeBackAsTheyWere) {
   EXPECT_EQ(store_->ListAudit({}, 0, 100)->entries, entries);
 }
 
+TEST_P(StoreAudit, ClusterIsTheOneThatALeaderLoads) {
+  const auto cluster = store_->ReadCluster();
+  ASSERT_TRUE(cluster) << cluster.error().message;
+  EXPECT_NE(*cluster, "");
+  EXPECT_EQ(store_->Load(store_->ReadFence()->term)->cluster, *cluster);
+}
+
 TEST_P(StoreAudit, PagesJoinWithoutHoleOrRepeat) {
   std::vector<Change> changes;
   List all;
@@ -74,6 +81,22 @@ TEST_P(StoreAudit, FiltersAreJoined) {
   EXPECT_EQ(Numbers({.by = "alice", .since = {2000}}), (List{4, 2}));
   EXPECT_EQ(Numbers({.after = 2}), (List{4, 3}));
   EXPECT_EQ(Numbers({.by = "nobody"}), List{});
+}
+
+TEST_P(StoreAudit, RunFindsEveryActAboutIt) {
+  std::vector<Change> changes;
+  List about;
+  for (std::uint64_t number = 1; number <= 30; ++number) {
+    const RunId run(number % 10 == 0 ? 7 : number % 3);
+    changes.emplace_back(AddAudit{EntryOf(number, "alice", number % 2 == 0 ? "x" : "y", run)});
+    if (run == RunId(7)) about.insert(about.begin(), number);
+  }
+  Commit(std::move(changes));
+  for (const std::size_t limit : {1, 2, 3, 4}) EXPECT_EQ(Numbers({.run = RunId(7)}, limit), about);
+  EXPECT_EQ(Numbers({.act = "x", .run = RunId(7)}), about);
+  EXPECT_EQ(Numbers({.by = "alice", .after = 10, .run = RunId(7)}), (List{30, 20}));
+  EXPECT_EQ(Numbers({.act = "y", .run = RunId(7)}), List{});
+  EXPECT_EQ(Numbers({.run = RunId(8)}), List{});
 }
 
 TEST_P(StoreAudit, HostFindsWhatNamesItAndRunsThatTouchedIt) {

@@ -65,6 +65,48 @@ class Asks(ClusterTest):
         self.quietly("tokens", "revoke", "t3", stdin=subprocess.DEVNULL)
         self.assertEqual({self.state_of(name) for name in ("t1", "t2", "t3")}, {"revoked"})
 
+    def test_looks_before_it_asks(self):
+        for words in (("tokens", "revoke", "nosuch"), ("agents", "revoke", "nosuch"), ("secrets", "rm", "nosuch"),
+                      ("delete", "job", "nosuch")):
+            with self.subTest(words=words):
+                code, shown = self.at_terminal(*words).finish()
+                self.assertEqual(code, 4, shown)
+                self.assertNotIn("?", shown)
+        code, shown = self.at_terminal("tokens", "revoke", "admin", "--yes").finish()
+        self.assertEqual(code, 1, shown)
+        self.assertIn("admin.token", shown)
+
+    def test_token_that_was_revoked_already(self):
+        self.assertCode(self.cluster.muster("tokens", "create", "vera", "--role", "viewer"), 0)
+        self.assertIn("is revoked", self.cluster.muster("tokens", "revoke", "vera", "--yes").complaint)
+        code, shown = self.at_terminal("tokens", "revoke", "vera").finish()
+        self.assertEqual(code, 0, shown)
+        self.assertRegex(shown, r"vera was revoked already at \d{4}-\S+ by admin")
+        entries = self.cluster.get("/audit", act="token.revoke")["entries"]
+        self.assertEqual([entry["object"] for entry in entries].count("token vera"), 1)
+
+    def test_approve_shows_what_it_approves(self):
+        file = self.cluster.folder / "asking.yaml"
+        file.write_text("apiVersion: muster/v1\nkind: job\nname: asking\ntargets: web1\nstages:\n"
+                        "  - name: ask\n    approve: {message: 'Go on?'}\n  - name: work\n    script: 'true'\n")
+        self.assertCode(self.cluster.muster("apply", "-f", file), 0)
+        self.addCleanup(self.cluster.muster, "delete", "job", "asking", "--yes")
+        run = self.cluster.muster("start", "asking").text.strip()
+        self.assertCode(self.cluster.muster("set", run, "concurrency=1"), 0)
+        self.refuses("approve", run, question=f"Approve stage ask of {run}")
+        terminal = self.at_terminal("approve", run)
+        terminal.wait_for(f"{run}: asking \\(version 1\\) on 1 host, by admin; changed: concurrency=1; ask asks: Go on")
+        terminal.wait_for(r"\[y/N\] ")
+        # What was shown is not what waits any more.
+        self.assertCode(self.cluster.muster("set", run, "concurrency=2"), 0)
+        terminal.type("y\n")
+        code, shown = terminal.finish()
+        self.assertEqual(code, 1, shown)
+        self.assertIn("changed since it was shown", " ".join(shown.split()))
+        self.assertEqual(self.cluster.run_of(run)["stages"][0]["state"], "awaiting_approval")
+        self.quietly("approve", run, "--yes")
+        self.assertEqual(self.cluster.wait_end(run)["state"], "succeeded")
+
     def test_every_other_answer_is_no(self):
         self.assertCode(self.cluster.muster("tokens", "create", "kept", "--role", "viewer"), 0)
         for answer in ("\n", "no\n", "yess\n", CONTROL_C, CONTROL_D):

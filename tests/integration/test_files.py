@@ -94,6 +94,48 @@ class Copies(ClusterTest):
         self.assertEqual([Path(file["path"]).name for file in outcome.json()["files"]], ["a.log", "b.log"])
         self.assertIn("there is no such file", outcome.complaint)
 
+    def test_fetch_starts_nothing_without_a_place_for_the_files(self):
+        (self.here / "file").touch()
+        runs = len(self.cluster.get("/runs")["runs"])
+        for target in (self.here / "file", self.here / "file/below"):
+            outcome = self.cluster.muster("fetch", "-t", "h1", "/etc/hostname", target)
+            self.assertCode(outcome, 2)
+            self.assertIn(f"'{target}'", outcome.complaint)
+        self.assertIn("is a file; name a folder",
+                      self.cluster.muster("fetch", "-t", "h1", "/etc/hostname", self.here / "file").complaint)
+        self.assertEqual(len(self.cluster.get("/runs")["runs"]), runs)
+        self.assertCode(self.cluster.muster("fetch", "-t", "h1", "/etc/hostname", self.here / "new", "--dry-run"), 0)
+        self.assertFalse((self.here / "new").exists())
+
+    def test_fetch_says_how_much_is_missing(self):
+        logs = self.there / "logs"
+        logs.mkdir()
+        (logs / "link").symlink_to("/etc/passwd")
+        os.mkfifo(logs / "pipe")
+        outcome = self.cluster.muster("fetch", "-t", "h1", logs, self.here / "got")
+        self.assertCode(outcome, 1)
+        self.assertIn(f"{logs}/link: a symbolic link", outcome.complaint)
+        self.assertIn(f"{logs}/pipe: neither a file nor a folder", outcome.complaint)
+        self.assertIn("h1: 1 path was not fetched; 1 link was left out", outcome.complaint)
+        (logs / "large").write_bytes(b"x" * 2000)
+        outcome = self.cluster.muster("fetch", "-t", "h1", logs / "large", self.here / "got", "--max-size", "1000")
+        self.assertIn("that one host may send (--max-size)", self.assertCode(outcome, 1).complaint)
+
+    def test_fetch_tells_what_may_not_be_read_from_what_is_missing(self):
+        closed = self.there / "closed"
+        (closed / "inner").mkdir(parents=True)
+        (closed / "inner/file").touch()
+        closed.chmod(0o700)
+        denied = "Permission denied for user nobody"
+        for path, named in ((closed / "inner", closed), (closed / "none", closed), (closed / "inner/file", closed / "inner"),
+                            (closed / "*", closed), (closed / "inn*/file", closed), (self.there / "c*/inner", closed)):
+            outcome = self.cluster.muster("fetch", "-t", "h1", "-u", "nobody", path, self.here / "got")
+            self.assertCode(outcome, 1)
+            self.assertIn(f"{named}: {denied}", outcome.complaint)
+        for path in (self.there / "none", self.there / "none/file", closed / "none"):
+            outcome = self.cluster.muster("fetch", "-t", "h1", path, self.here / "got")
+            self.assertIn("there is no such file", self.assertCode(outcome, 1).complaint)
+
     def test_hosts_get_no_file_without_a_task_that_names_it(self):
         source = self.here / "secret"
         source.write_text("secret")
@@ -104,9 +146,9 @@ class Copies(ClusterTest):
         context.load_cert_chain(data / "agent.crt", data / "agent.key")
         self.cluster.tls, before = (lambda: context), self.cluster.tls
         try:
-            for method in ("GET", "PUT"):
+            for method, status in (("GET", 404), ("HEAD", 404), ("PUT", 403)):
                 answer = self.cluster.http(method, f"/api/v1/artifacts/{name}", token=None)
-                self.assertEqual(answer.status, 403, answer)
+                self.assertEqual(answer.status, status, answer)
         finally:
             self.cluster.tls = before
 

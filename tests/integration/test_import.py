@@ -1,12 +1,15 @@
 """Jobs of Rundeck from their export to their run in Muster, with real processes."""
 
 import json
+import resource
+import signal
+import subprocess
 import sys
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from muster_cluster import SOURCE, ClusterTest  # noqa: E402
+from muster_cluster import BIN, DEADLINE, SOURCE, ClusterTest  # noqa: E402
 
 EXPORTS = SOURCE / "tests/data/rundeck"
 
@@ -35,6 +38,20 @@ class Rundeck(ClusterTest):
         self.assertTrue(corrected.read_text().endswith("# corrected\n"))
         self.imported(*EXPORTS.glob("*.yaml"), "--into", folder, "--force")
         self.assertFalse(corrected.read_text().endswith("# corrected\n"))
+
+    def test_a_file_that_cannot_be_written_is_named(self):
+        folder = self.cluster.folder / "small"
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # an error, then, and no signal
+            resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+
+        words = [str(BIN / "muster"), "import", "rundeck", str(EXPORTS / "ops.yaml"), "--into", str(folder)]
+        done = subprocess.run(words, env=self.cluster.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=DEADLINE, check=False, preexec_fn=limit)
+        self.assertEqual(done.returncode, 2, done)
+        self.assertRegex(done.stderr, f"cannot write '{folder}/ops.[a-z-]+.yaml': File too large")
+        self.assertEqual(list(folder.iterdir()), [])
 
     def test_imported_jobs_run(self):
         out = self.cluster.folder / "out"

@@ -250,8 +250,8 @@ stages:
             self.assertEqual(answer.json()["count"], len(hosts), answer)
         self.assertCode(self.cluster.muster("run", "-t", "@nobody", "--", "true"), 4)
         self.write("groups.yaml", "apiVersion: muster/v1\nkind: group\nname: pair\ntargets: '@rest'\n")
-        self.apply("-f", self.folder / "groups.yaml")
-        self.assertIn("itself", self.cluster.muster("run", "-t", "@pair", "--", "true").complaint)
+        refused = self.assertCode(self.cluster.muster("apply", "-f", self.folder / "groups.yaml"), 1)
+        self.assertIn("@pair -> @rest -> @pair", refused.complaint)
 
     def test_hosts_have_the_labels_of_their_documents(self):
         document = self.write("hosts.yaml", "apiVersion: muster/v1\nkind: host\nname: h3\nlabels: {rack: r7}\n---\n"

@@ -267,6 +267,50 @@ class Trail(ClusterTest):
         for query in ("host=nobody", "since=yesterday", "limit=0", "before=x"):
             self.assertIn(self.cluster.http("GET", f"/api/v1/audit?{query}").status, (400, 404))
 
+    def test_filters_that_find_nothing_say_so(self):
+        self.assertCode(self.cluster.muster("run", "-t", "h1", "--", "true"), 0)
+        nothing = self.cluster.muster("audit", "--by", "nobody")
+        self.assertCode(nothing, 0)
+        self.assertEqual((nothing.text, nothing.complaint.strip()), ("", "no entries"))
+        document = self.cluster.muster("audit", "--by", "nobody", "-o", "json")
+        self.assertEqual((json.loads(document.text), document.complaint), ({"entries": []}, ""))
+        self.assertEqual(self.cluster.muster("audit", "--act", "run.start", "-n", "1").complaint, "")
+
+    def test_runs_and_acts_that_are_not_there_are_refused(self):
+        self.assertCode(self.cluster.muster("audit", "--run", "r99999"), 4)
+        refused = self.cluster.muster("audit", "--act", "run.starts")
+        self.assertCode(refused, 2)
+        self.assertIn("run.start, run.stop", refused.complaint)
+        for act in re.findall(r"`([a-z]+\.[a-z]+)`", PEOPLE[PEOPLE.index("| about | acts |"):PEOPLE.index("muster audit --host")]):
+            self.assertEqual(self.cluster.http("GET", f"/api/v1/audit?act={act}").status, 200, act)
+
+    def test_run_that_retention_dropped_is_found_by_its_entries(self):
+        run = self.cluster.start_run("-t", "h1", "--", "true")
+        self.cluster.wait_end(run)
+        self.cluster.server.end(signal.SIGTERM)
+        with sqlite3.connect(self.cluster.data / "muster.db") as database:
+            self.assertEqual(database.execute("DELETE FROM run WHERE id = ?", (int(run[1:]),)).rowcount, 1)
+        database.close()
+        self.cluster.start_server()
+        self.cluster.wait_online("h1")
+        self.assertEqual(self.cluster.http("GET", f"/api/v1/runs/{run}").status, 404)
+        self.assertEqual([entry["run"] for entry in self.entries(run=run)], [run])
+        self.assertEqual(self.entries(run=run, by="nobody"), [])
+
+    def test_job_is_named_once_and_starters_are_no_actors(self):
+        file = self.cluster.folder / "rel.yaml"
+        file.write_text("apiVersion: muster/v1\nkind: job\nname: rel\ntargets: h1\nstages:\n"
+                        "  - {name: ask, approve: {message: 'go on?'}}\n")
+        self.assertCode(self.cluster.muster("apply", "-f", file), 0)
+        run = self.cluster.muster("start", "rel").text.strip()
+        wait_until("it waits", lambda: self.cluster.run_of(run)["stages"][0]["state"] == "awaiting_approval")
+        self.assertCode(self.cluster.muster("approve", run), 0)
+        self.cluster.wait_end(run)
+        self.assertEqual(self.cluster.muster("audit", "--run", run, "--act", "run.start").text.count("job rel version 1"), 1)
+        approval = self.cluster.muster("audit", "--run", run, "--act", "run.approve").text
+        self.assertIn("    job rel version 1\n", approval)
+        self.assertIn("    starters admin\n", approval)
+
     def test_follow_shows_what_happens(self):
         following = self.cluster.begin("audit", "-f", "-n", "1", "-o", "jsonl", "--act", "run.start")
         last = self.entries(limit=1)[0]["number"]

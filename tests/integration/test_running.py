@@ -115,7 +115,7 @@ class Deployed(unittest.TestCase):
     def test_packaged_settings(self):
         self.assertEqual(self.check("musterd", (DEPLOY / "musterd.yaml").read_text())["data"], "/var/lib/muster")
         agent = self.check("muster-agent", (DEPLOY / "agent.yaml").read_text())
-        self.assertEqual(agent["run_as"], {"default": "muster-task", "allow": []})
+        self.assertEqual(agent["run_as"], {"default": "muster-task", "allow": [], "restarts": True})
 
     def test_cloud_init(self):
         files = {file["path"]: file for file in yaml.safe_load((DEPLOY / "cloud-init/agent.yaml").read_text())["write_files"]}
@@ -194,7 +194,7 @@ class Introspection(ClusterTest):
         self.assertCode(self.cluster.muster("run", "-t", "h1", "--", "echo hello"), 0)
         loops = {loop["name"]: loop for loop in self.cluster.get("/debug/loops")["loops"]}
         self.assertEqual(set(loops), {"network", "engine", "committer", "checkpoint", "log-writer", "worker1", "worker2",
-                                      "worker3", "worker4"})
+                                      "worker3", "worker4", "urgent"})
         threads = set(os.listdir(f"/proc/{self.cluster.server.process.pid}/task"))
         for loop in loops.values():
             self.assertIn(str(loop["thread"]), threads)

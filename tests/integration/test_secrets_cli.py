@@ -117,7 +117,9 @@ class SecretsCommand(unittest.TestCase):
         self.assertRegex(done.stdout.decode(), r"db +2 +.* +alice")
         self.assertEqual(self.muster("rm", "db").returncode, 0)
         self.assertEqual([call[:2] for call in Api.calls],
-                         [("GET", "/api/v1/secrets"), ("DELETE", "/api/v1/secrets/db")])
+                         [("GET", "/api/v1/secrets"), ("GET", "/api/v1/secrets"), ("DELETE", "/api/v1/secrets/db")])
+        self.assertEqual(self.muster("rm", "nosuch").returncode, 4)
+        self.assertNotIn("DELETE", [call[0] for call in Api.calls[3:]])
 
 
 if __name__ == "__main__":

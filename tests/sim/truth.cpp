@@ -64,9 +64,19 @@ void Truth::NoticesWritten(const Batch& batch) {
   }
 }
 
+// Itself, or a newer one that made it out of date.
+bool Truth::WasTold(const OpenNotice& notice) const {
+  return std::ranges::any_of(notices_, [&](const auto& item) {
+    const OpenNotice& other = item.second;
+    return other.run == notice.run && other.visit >= notice.visit &&
+           other.channel == notice.channel && other.state == notice.state &&
+           told_.contains(item.first);
+  });
+}
+
 void Truth::CheckNotices(Store& store) const {
   for (const auto& [key, notice] : notices_)
-    if (!told_.contains(key))
+    if (!WasTold(notice))
       throw Violation(
           fmt::format("nobody was told that {} is {}", FormatRunId(notice.run), notice.state));
   const auto left = store.Load(store.ReadFence()->term);

@@ -82,6 +82,7 @@ class Truth {
   void VisitWritten(const PutVisit& put);
   void RunWritten(const Run& run);
   void NoticesWritten(const Batch& batch);
+  bool WasTold(const OpenNotice& notice) const;
   void CheckNotices(Store& store) const;
   void TaskBorn(const TaskRecord& task, Term term);
 

@@ -41,10 +41,10 @@ def _ask(etcd, verb, body):
 class FakeLeader:
     """Listens and keeps what it hears. `chain` and `key`: it speaks TLS with them; otherwise plain text.
 
-    With `frame` it answers a link's upgrade and sends that frame.
+    With `frame` it answers a link's upgrade and sends that frame. `port`: it takes the place of a server.
     """
 
-    def __init__(self, chain=None, key=None, frame=None):
+    def __init__(self, chain=None, key=None, frame=None, port=0):
         self.heard = []  # what came over each connection, after TLS
         self.refused = 0  # handshakes that failed
         self._frame = frame
@@ -52,7 +52,7 @@ class FakeLeader:
         if chain:
             self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self._tls.load_cert_chain(chain, key)
-        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._socket = socket.create_server(("127.0.0.1", port))
         self.port = self._socket.getsockname()[1]
         self.url = f"{'https' if chain else 'http'}://127.0.0.1:{self.port}"
         threading.Thread(target=self._accept, daemon=True).start()
@@ -98,6 +98,8 @@ class FakeLeader:
         return b"".join(self.heard)
 
     def close(self):
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # else a thread that waits for connections would get one more
         self._socket.close()
 
 

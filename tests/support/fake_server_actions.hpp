@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "adapters/outside/answer.hpp"
+#include "adapters/outside/places.hpp"
 #include "adapters/outside/request.hpp"
 #include "adapters/outside/rules.hpp"
 #include "ports/server_actions.hpp"
@@ -51,12 +52,12 @@ class FakeServerActions final : public ServerActions {
 
   // Sends the oldest that may be sent, and ends it if its answer comes. False: there is none.
   bool Step() {
-    std::size_t under_way = 0;
+    std::vector<outside::PlaceUse> under_way;
+    for (const auto& open : open_)
+      if (open.sent) under_way.push_back(outside::UseOf(open.task, open.action));
     for (auto& open : open_) {
-      if (open.sent) {
-        if (++under_way == kAtOnce) return false;
+      if (open.sent || !outside::HasPlace(under_way, outside::UseOf(open.task, open.action)))
         continue;
-      }
       open.sent = true;
       Send(open.task);
       return true;

@@ -1,12 +1,15 @@
 """Connections without manners, and links under a host's own key that send any frame."""
 
 import base64
+import hashlib
+import http.client
 import os
 import re
 import socket
 import ssl
 import struct
 
+from muster_cluster import Answer, ClusterTest
 from muster_processes import DEADLINE
 from protobuf import field, fields
 
@@ -53,7 +56,7 @@ class Link(Wire):
     def __init__(self, cluster, certificate):
         super().__init__(cluster, certificate)
         key = base64.b64encode(os.urandom(16)).decode()
-        self.socket.sendall(f"GET /api/v1/link HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        self.socket.sendall(f"GET /api/v1/link HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
                             f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n".encode())
         head = b""
         while b"\r\n\r\n" not in head:
@@ -157,3 +160,62 @@ class HostileAgent(Link):
         except (ConnectionError, ssl.SSLError):
             return False
         return True
+
+    def end_task(self, key, stdout):
+        """Reports that the task succeeded, with this output, all of which was sent."""
+        totals = field(1, len(stdout)) + field(4, hashlib.sha256(stdout).digest())
+        end = field(1, 4) + field(6, 1) + field(7, 2) + field(8, totals)
+        self.frame(field(1, self.session) + field(5, field(1, key) + field(2, 3) + field(3, end)))
+
+
+class HostileTest(ClusterTest):
+    """Tests with a host `bad`, whose agent is stopped and whose key is used by something else."""
+
+    hosts = ("good", "bad")
+
+    @classmethod
+    def set_up_hosts(cls):
+        super().set_up_hosts()
+        cls.bad = cls.cluster.agents["bad"]
+        cls.before_the_end()
+        cls.bad.end()
+        cls.cluster.wait_offline("bad")
+
+    @classmethod
+    def before_the_end(cls):
+        """What the test needs of the agent while it is an honest one."""
+
+    def link(self):
+        """A link of the host as `self.agent`, before its Hello."""
+        self.agent = HostileAgent(self.bad)
+        self.addCleanup(self.agent.socket.close)
+
+    def connect(self):
+        """The same, and the host is online."""
+        self.link()
+        self.agent.hello()
+        self.cluster.wait_online("bad")
+
+    def start(self, body):
+        """The id of a run on the host, which the test stops at its end; and the key of its task."""
+        started = self.cluster.http("POST", "/api/v1/runs", {"targets": "bad", **body})
+        self.assertEqual(started.status, 201, started)
+        run = started.json()["id"]
+        self.addCleanup(self.cluster.muster, "stop", run)
+        return run, self.agent.order()
+
+    def ask(self, method, path, body=None, headers=None):
+        """The answer to a call by the host's certificate."""
+        context = self.cluster.tls()
+        context.load_cert_chain(self.bad.data / "agent.crt", self.bad.data / "agent.key")
+        connection = http.client.HTTPSConnection("127.0.0.1", self.cluster.port, context=context, timeout=DEADLINE)
+        try:
+            connection.request(method, path, body=body, headers=headers or {})
+            return Answer(connection.getresponse())
+        finally:
+            connection.close()
+
+
+def path_of(content):
+    """Where the server has an artifact of this content."""
+    return "/api/v1/artifacts/" + hashlib.sha256(content).hexdigest()

@@ -12,6 +12,15 @@ def _library():
     return found[0]
 
 
+def fixed_shift(shift):
+    """The environment of a program whose clock is this far off, "-30d" for example.
+
+    The command `faketime` does the same, but makes a semaphore named after its process id, and fails if one of that
+    name was left by a process that was killed.
+    """
+    return {"LD_PRELOAD": str(_library()), "FAKETIME": shift}
+
+
 class MovedClock:
     def __init__(self):
         handle, name = tempfile.mkstemp(prefix="muster-clock-")

@@ -138,6 +138,11 @@ class RandomRecords : public RandomValues {
     plan.data = Pairs();
     for (const auto& name : Texts())
       plan.params.push_back({.name = name, .value = Text(), .secret = Coin()});
+    for (const auto& name : Texts())
+      plan.accepts.push_back({.name = name,
+                              .type = static_cast<ParamType>(Number(6)),
+                              .pattern = Text(),
+                              .choices = Texts()});
     plan.timeout = Span();
     plan.priority = static_cast<Priority>(Number(3));
     plan.limits = Limits();
@@ -414,9 +419,9 @@ inline bool SamePlan(const RunSpec& a, const RunSpec& b) {
     return x.first == y.first && SamePlan(*x.second, *y.second);
   };
   return a.title == b.title && a.targets == b.targets && a.stages == b.stages && a.job == b.job &&
-         a.version == b.version && a.params == b.params && a.timeout == b.timeout &&
-         a.priority == b.priority && a.limits == b.limits && a.notices == b.notices &&
-         a.data == b.data &&
+         a.version == b.version && a.params == b.params && a.accepts == b.accepts &&
+         a.timeout == b.timeout && a.priority == b.priority && a.limits == b.limits &&
+         a.notices == b.notices && a.data == b.data &&
          std::equal(a.jobs.begin(), a.jobs.end(), b.jobs.begin(), b.jobs.end(), same_job);
 }
 

@@ -157,7 +157,13 @@ Result<Manifest> ReadArchive(const std::filesystem::path& file,
                              const std::filesystem::path* unpack_into) {
   const Descriptor in{open(file.c_str(), O_RDONLY | O_CLOEXEC)};
   if (in.number < 0) return Fail(ErrorCode::kNotFound, "cannot be read: {}", std::strerror(errno));
-  Unpacker unpacker(in.number);
+  return ReadArchive(in.number, unpack_into);
+}
+
+Result<Manifest> ReadArchive(int file, const std::filesystem::path* unpack_into) {
+  if (lseek(file, 0, SEEK_SET) < 0)
+    return Fail(ErrorCode::kUnavailable, "cannot be read: {}", std::strerror(errno));
+  Unpacker unpacker(file);
   std::map<std::string, Part> found;
   while (true) {
     const auto block = ReadBlock(unpacker);

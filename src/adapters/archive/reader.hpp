@@ -13,5 +13,7 @@ namespace muster::archive {
 // then is for the caller to remove.
 Result<Manifest> ReadArchive(const std::filesystem::path& file,
                              const std::filesystem::path* unpack_into);
+// The same of an open file, from its beginning.
+Result<Manifest> ReadArchive(int file, const std::filesystem::path* unpack_into);
 
 }  // namespace muster::archive

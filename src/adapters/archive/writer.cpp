@@ -92,7 +92,8 @@ void Writer::SetFact(const std::string& name, const std::string& word) {
 }
 
 Result<> Writer::Add(const std::string& name, const std::filesystem::path& from) {
-  const Descriptor in{open(from.c_str(), O_RDONLY | O_CLOEXEC)};
+  // The folder may belong to another user than this process.
+  const Descriptor in{open(from.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)};
   struct stat about{};
   if (in.number < 0 || fstat(in.number, &about) != 0)
     return Fail(ErrorCode::kUnavailable, "read {}: {}", from.string(), std::strerror(errno));

@@ -9,6 +9,7 @@
 
 #include "adapters/artifacts/check_hash.hpp"
 #include "adapters/artifacts/file_upload.hpp"
+#include "adapters/crypto/digest.hpp"
 #include "base/text.hpp"
 
 namespace muster {
@@ -122,9 +123,17 @@ Result<std::unique_ptr<ArtifactReader>> FileArtifacts::Open(const std::string& s
                                       path);
 }
 
-Result<std::uint64_t> FileArtifacts::Uploaded(const std::string& sha256) {
+// A name of any length and kind becomes part of a file's.
+std::string FileArtifacts::PartOf(const std::string& sha256, const std::string& uploader) const {
+  constexpr std::size_t kDigits = 32;
+  const std::string by = ToHex(crypto::Sha256(uploader)).substr(0, kDigits);
+  return fmt::format("{}.{}{}", PathOf(sha256), by, kPart);
+}
+
+Result<std::uint64_t> FileArtifacts::Uploaded(const std::string& sha256,
+                                              const std::string& uploader) {
   if (auto ok = CheckHash(sha256); !ok) return Fail(ok.error());
-  const std::string part = PathOf(sha256) + kPart;
+  const std::string part = PartOf(sha256, uploader);
   struct stat status{};
   if (::stat(part.c_str(), &status) == 0) return static_cast<std::uint64_t>(status.st_size);
   if (errno == ENOENT) return 0;
@@ -144,21 +153,21 @@ Result<> FileArtifacts::CheckRoom(std::uint64_t bytes) const {
 }
 
 Result<std::unique_ptr<ArtifactUpload>> FileArtifacts::Begin(const std::string& sha256,
+                                                             const std::string& uploader,
                                                              std::uint64_t size,
                                                              std::uint64_t offset) {
   if (auto ok = CheckHash(sha256); !ok) return Fail(ok.error());
   if (size > limits_.max_size)
     return Fail(ErrorCode::kInvalid, "artifacts have at most {}", FormatSize(limits_.max_size));
-  const std::string path = PathOf(sha256);
-  auto mark = marks_->Take(sha256);
+  const std::string part = PartOf(sha256, uploader);
+  auto mark = marks_->Take(part);
   if (!mark)
-    return Fail(ErrorCode::kConflict, "artifact {} is being uploaded already", ToHex(sha256));
-  if (std::error_code ignored; std::filesystem::exists(path, ignored))
-    return Fail(ErrorCode::kConflict, "artifact {} is there already", ToHex(sha256));
+    return Fail(ErrorCode::kConflict, "artifact {} is being uploaded already by the same caller",
+                ToHex(sha256));
   if (offset > size)
     return Fail(ErrorCode::kInvalid, "an upload of {} bytes cannot go on at {}", size, offset);
   if (auto fits = CheckRoom(size - offset); !fits) return Fail(fits.error());
-  return artifacts::FileUpload::Open({sha256, path, size}, offset, std::move(mark));
+  return artifacts::FileUpload::Open({sha256, PathOf(sha256), part, size}, offset, std::move(mark));
 }
 
 Result<std::vector<Artifact>> FileArtifacts::List(const std::string& after, std::size_t limit) {
@@ -188,9 +197,8 @@ Result<> FileArtifacts::DropUploads(WallTime moment) {
     struct stat status{};
     if (!name.ends_with(kPart) || ::stat(path.c_str(), &status) != 0) return true;
     if (TimeOf(status) >= moment) return true;
-    const auto sha256 = FromHex(name.substr(0, name.size() - std::string_view(kPart).size()));
-    const auto mark = sha256 ? marks_->Take(*sha256) : nullptr;
-    if (sha256 && !mark) return true;
+    const auto mark = marks_->Take(path.string());
+    if (!mark) return true;
     if (::unlink(path.c_str()) != 0) outcome = Fail(DiskError("remove", path.string(), errno));
     return true;
   });

@@ -8,8 +8,9 @@
 
 namespace muster {
 
-// Artifacts as files: FOLDER/ab/cd/abcd…  (the hash in hex), an upload as the same with ".part"
-// until its hash was checked; then it is synced and renamed. `used` is the file's time. One process
+// Artifacts as files: FOLDER/ab/cd/abcd…  (the hash in hex). An upload is the same with
+// ".UPLOADER.part", where UPLOADER is a digest of its name, until its hash was checked; then it is
+// synced and renamed. `used` is the file's time. One process
 // at a time; whoever looks while it runs sees whole files only.
 class FileArtifacts final : public ArtifactStore {
  public:
@@ -24,8 +25,9 @@ class FileArtifacts final : public ArtifactStore {
 
   Result<std::optional<Artifact>> Find(const std::string& sha256) override;
   Result<std::unique_ptr<ArtifactReader>> Open(const std::string& sha256) override;
-  Result<std::uint64_t> Uploaded(const std::string& sha256) override;
-  Result<std::unique_ptr<ArtifactUpload>> Begin(const std::string& sha256, std::uint64_t size,
+  Result<std::uint64_t> Uploaded(const std::string& sha256, const std::string& uploader) override;
+  Result<std::unique_ptr<ArtifactUpload>> Begin(const std::string& sha256,
+                                                const std::string& uploader, std::uint64_t size,
                                                 std::uint64_t offset) override;
   Result<std::vector<Artifact>> List(const std::string& after, std::size_t limit) override;
   Result<> Remove(const std::string& sha256) override;
@@ -36,6 +38,7 @@ class FileArtifacts final : public ArtifactStore {
       : folder_(std::move(folder)), clock_(clock), limits_(limits) {}
 
   std::string PathOf(const std::string& sha256) const;
+  std::string PartOf(const std::string& sha256, const std::string& uploader) const;
   void MarkUsed(const std::string& path) const;
   Result<> CheckRoom(std::uint64_t bytes) const;
 

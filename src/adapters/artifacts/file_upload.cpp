@@ -50,7 +50,7 @@ FileUpload::FileUpload(Target target, File file, std::unique_ptr<UploadMarks::Ma
 
 Result<std::unique_ptr<FileUpload>> FileUpload::Open(Target target, std::uint64_t offset,
                                                      std::unique_ptr<UploadMarks::Mark> mark) {
-  const std::string part = target.path + ".part";
+  const std::string part = target.part;
   std::error_code problem;
   std::filesystem::create_directories(std::filesystem::path(part).parent_path(), problem);
   if (problem) return Fail(DiskError("create folder for", part, problem.value()));
@@ -59,32 +59,41 @@ Result<std::unique_ptr<FileUpload>> FileUpload::Open(Target target, std::uint64_
   if (!file) return Fail(DiskError("open", part, errno));
   std::unique_ptr<FileUpload> upload(
       new FileUpload(std::move(target), std::move(file), std::move(mark)));
-  if (auto kept = upload->HashKept(offset); !kept) return Fail(kept.error());
+  if (auto resumed = upload->ResumeAt(offset); !resumed) return Fail(resumed.error());
   return upload;
 }
 
-Result<> FileUpload::HashKept(std::uint64_t offset) {
+Result<> FileUpload::ResumeAt(std::uint64_t offset) {
   struct stat status{};
   if (::fstat(file_.Get(), &status) != 0) return Fail(DiskError("look at", Part(), errno));
   if (static_cast<std::uint64_t>(status.st_size) != offset)
     return Fail(ErrorCode::kConflict, "the upload stands at {} bytes, not at {}", status.st_size,
                 offset);
+  offset_ = offset;
+  flushed_ = offset;
+  resumed_ = offset > 0;
+  return {};
+}
+
+Result<std::string> FileUpload::Hash() {
+  if (!resumed_) return hash_.Digest();
+  crypto::Sha256Stream hash;
   const auto buffer = std::make_unique_for_overwrite<char[]>(kReadBytes);
-  while (offset_ < offset) {
-    const ssize_t got = ::read(file_.Get(), buffer.get(), kReadBytes);
+  for (std::uint64_t at = 0; at < offset_;) {
+    const ssize_t got = ::pread(file_.Get(), buffer.get(), kReadBytes, static_cast<off_t>(at));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return Fail(DiskError("read", Part(), got < 0 ? errno : EIO));
-    hash_.Add({buffer.get(), static_cast<std::size_t>(got)});
-    offset_ += static_cast<std::uint64_t>(got);
+    hash.Add({buffer.get(), static_cast<std::size_t>(got)});
+    at += static_cast<std::uint64_t>(got);
   }
-  return {};
+  return hash.Digest();
 }
 
 Result<> FileUpload::Append(std::string_view data) {
   if (data.size() > target_.size - offset_)
     return Fail(ErrorCode::kInvalid, "artifact {}: more than the {} bytes it was said to have",
                 ToHex(target_.sha256), target_.size);
-  hash_.Add(data);
+  if (!resumed_) hash_.Add(data);
   while (!data.empty()) {
     const ssize_t wrote =
         ::pwrite(file_.Get(), data.data(), data.size(), static_cast<off_t>(offset_));
@@ -112,14 +121,17 @@ Result<> FileUpload::Finish() {
   if (offset_ < target_.size)
     return Fail(ErrorCode::kInvalid, "artifact {}: {} of {} bytes are there", ToHex(target_.sha256),
                 offset_, target_.size);
-  if (const std::string found = hash_.Digest(); found != target_.sha256) {
+  const auto found = Hash();
+  if (!found) return Fail(found.error());
+  if (*found != target_.sha256) {
     ::unlink(Part().c_str());
     return Fail(ErrorCode::kInvalid,
-                "the content has the SHA-256 {}, not {}; it was thrown away, send it again from "
-                "the beginning",
-                ToHex(found), ToHex(target_.sha256));
+                "the content has the SHA-256 {}, not {}; it was discarded, send it again from the "
+                "beginning",
+                ToHex(*found), ToHex(target_.sha256));
   }
-  // Renamed only when it is on disk: a name that is there stands for the whole content.
+  // Renamed only when it is on disk: a name that is there stands for the whole content. Another
+  // uploader's may be there already, with the same content.
   if (::fsync(file_.Get()) != 0) return Fail(DiskError("sync", Part(), errno));
   if (::rename(Part().c_str(), target_.path.c_str()) != 0)
     return Fail(DiskError("rename", Part(), errno));

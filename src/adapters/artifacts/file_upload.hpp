@@ -29,15 +29,18 @@ class File {
 // kUnavailable; a full disk says so.
 Error DiskError(std::string_view verb, const std::string& path, int error);
 
-// Writes PATH.part and, once it is whole, makes it PATH.
+// Writes a part and, once it is whole, gives it its name.
 class FileUpload final : public ArtifactUpload {
  public:
   struct Target {
     std::string sha256;
     std::string path;
+    std::string part;  // in the same folder
     std::uint64_t size = 0;
   };
-  // Opens the part and hashes what is kept of it. kConflict when that is not `offset` bytes.
+  // Opens the part, which must have `offset` bytes (kConflict otherwise). It costs the same for any
+  // offset: a host may resume as often as it likes. The bytes of earlier parts are hashed once, in
+  // Finish, so an uploader causes no more hashing than it sends.
   static Result<std::unique_ptr<FileUpload>> Open(Target target, std::uint64_t offset,
                                                   std::unique_ptr<UploadMarks::Mark> mark);
 
@@ -47,15 +50,17 @@ class FileUpload final : public ArtifactUpload {
 
  private:
   FileUpload(Target target, File file, std::unique_ptr<UploadMarks::Mark> mark);
-  Result<> HashKept(std::uint64_t offset);
-  std::string Part() const { return target_.path + ".part"; }
+  Result<> ResumeAt(std::uint64_t offset);
+  Result<std::string> Hash();
+  const std::string& Part() const { return target_.part; }
 
   const Target target_;
   const std::unique_ptr<UploadMarks::Mark> mark_;
   File file_;
   std::uint64_t offset_ = 0;
   std::uint64_t flushed_ = 0;  // the disk was told to write so far
-  crypto::Sha256Stream hash_;
+  bool resumed_ = false;
+  crypto::Sha256Stream hash_;  // of all bytes, unless it was resumed
 };
 
 }  // namespace muster::artifacts

@@ -34,25 +34,26 @@ std::uint64_t MemoryArtifacts::Shared::Bytes() const {
 class MemoryArtifacts::Upload final : public ArtifactUpload {
  public:
   Upload(std::shared_ptr<Shared> shared, std::unique_ptr<artifacts::UploadMarks::Mark> mark,
-         std::string sha256, std::uint64_t size, const Clock& clock)
+         std::string sha256, std::string part, std::uint64_t size, const Clock& clock)
       : shared_(std::move(shared)),
         mark_(std::move(mark)),
         sha256_(std::move(sha256)),
+        part_(std::move(part)),
         size_(size),
         clock_(clock) {}
 
   std::uint64_t Offset() const override {
     base::Lock lock(shared_->mutex);
-    const auto found = shared_->parts.find(sha256_);
+    const auto found = shared_->parts.find(part_);
     return found == shared_->parts.end() ? 0 : found->second.content.size();
   }
   Result<> Append(std::string_view data) override {
     base::Lock lock(shared_->mutex);
-    Part& part = shared_->parts[sha256_];
+    Part& part = shared_->parts[part_];
     if (part.content.size() + data.size() > size_)
       return Fail(ErrorCode::kInvalid, "more than the {} bytes it was said to have", size_);
     if (shared_->Bytes() + data.size() > shared_->capacity) {
-      shared_->parts.erase(sha256_);
+      shared_->parts.erase(part_);
       return Fail(ErrorCode::kUnavailable, "the disk is full");
     }
     part.content += data;
@@ -61,14 +62,14 @@ class MemoryArtifacts::Upload final : public ArtifactUpload {
   }
   Result<> Finish() override {
     base::Lock lock(shared_->mutex);
-    Part& part = shared_->parts[sha256_];
+    Part& part = shared_->parts[part_];
     if (part.content.size() < size_)
       return Fail(ErrorCode::kInvalid, "{} of {} bytes are there", part.content.size(), size_);
     const bool equal = crypto::Sha256(part.content) == sha256_;
     if (equal)
       shared_->kept[sha256_] = {std::make_shared<const std::string>(std::move(part.content)),
                                 clock_.Read().wall};
-    shared_->parts.erase(sha256_);
+    shared_->parts.erase(part_);
     if (!equal) return Fail(ErrorCode::kInvalid, "the content has another SHA-256");
     return {};
   }
@@ -77,6 +78,7 @@ class MemoryArtifacts::Upload final : public ArtifactUpload {
   const std::shared_ptr<Shared> shared_;
   const std::unique_ptr<artifacts::UploadMarks::Mark> mark_;
   const std::string sha256_;
+  const std::string part_;
   const std::uint64_t size_;
   const Clock& clock_;
 };
@@ -98,30 +100,32 @@ Result<std::unique_ptr<ArtifactReader>> MemoryArtifacts::Open(const std::string&
   return std::make_unique<Reader>(shared_->kept[sha256].content);
 }
 
-Result<std::uint64_t> MemoryArtifacts::Uploaded(const std::string& sha256) {
+Result<std::uint64_t> MemoryArtifacts::Uploaded(const std::string& sha256,
+                                                const std::string& uploader) {
   if (auto ok = CheckHash(sha256); !ok) return Fail(ok.error());
   base::Lock lock(shared_->mutex);
-  const auto found = shared_->parts.find(sha256);
+  const auto found = shared_->parts.find(sha256 + uploader);
   return found == shared_->parts.end() ? 0 : found->second.content.size();
 }
 
 Result<std::unique_ptr<ArtifactUpload>> MemoryArtifacts::Begin(const std::string& sha256,
+                                                               const std::string& uploader,
                                                                std::uint64_t size,
                                                                std::uint64_t offset) {
   if (auto ok = CheckHash(sha256); !ok) return Fail(ok.error());
   if (size > max_size_) return Fail(ErrorCode::kInvalid, "artifacts have at most {}", max_size_);
-  auto mark = marks_->Take(sha256);
+  const std::string name = sha256 + uploader;
+  auto mark = marks_->Take(name);
   if (!mark) return Fail(ErrorCode::kConflict, "it is being uploaded already");
   if (offset > size) return Fail(ErrorCode::kInvalid, "an upload cannot go on at {}", offset);
   base::Lock lock(shared_->mutex);
-  if (shared_->kept.contains(sha256)) return Fail(ErrorCode::kConflict, "it is there already");
-  if (offset == 0) shared_->parts.erase(sha256);
-  const auto part = shared_->parts.find(sha256);
+  if (offset == 0) shared_->parts.erase(name);
+  const auto part = shared_->parts.find(name);
   const std::uint64_t have = part == shared_->parts.end() ? 0 : part->second.content.size();
   if (have != offset) return Fail(ErrorCode::kConflict, "the upload stands at {}", have);
   if (shared_->Bytes() + size - offset > shared_->capacity)
     return Fail(ErrorCode::kUnavailable, "it does not fit the disk");
-  return std::make_unique<Upload>(shared_, std::move(mark), sha256, size, clock_);
+  return std::make_unique<Upload>(shared_, std::move(mark), sha256, name, size, clock_);
 }
 
 Result<std::vector<Artifact>> MemoryArtifacts::List(const std::string& after, std::size_t limit) {

@@ -18,8 +18,9 @@ class MemoryArtifacts final : public ArtifactStore {
 
   Result<std::optional<Artifact>> Find(const std::string& sha256) override;
   Result<std::unique_ptr<ArtifactReader>> Open(const std::string& sha256) override;
-  Result<std::uint64_t> Uploaded(const std::string& sha256) override;
-  Result<std::unique_ptr<ArtifactUpload>> Begin(const std::string& sha256, std::uint64_t size,
+  Result<std::uint64_t> Uploaded(const std::string& sha256, const std::string& uploader) override;
+  Result<std::unique_ptr<ArtifactUpload>> Begin(const std::string& sha256,
+                                                const std::string& uploader, std::uint64_t size,
                                                 std::uint64_t offset) override;
   Result<std::vector<Artifact>> List(const std::string& after, std::size_t limit) override;
   Result<> Remove(const std::string& sha256) override;
@@ -43,7 +44,7 @@ class MemoryArtifacts final : public ArtifactStore {
     const std::uint64_t capacity;
     base::Mutex mutex;
     std::map<std::string, Kept> kept GUARDED_BY(mutex);
-    std::map<std::string, Part> parts GUARDED_BY(mutex);
+    std::map<std::string, Part> parts GUARDED_BY(mutex);  // by hash and uploader
   };
 
   const std::shared_ptr<Shared> shared_;

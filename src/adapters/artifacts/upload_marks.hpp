@@ -8,36 +8,36 @@
 
 namespace muster::artifacts {
 
-// Which hashes are being uploaded: one upload of each at a time. Shared by a store and its uploads,
-// as either may go first.
+// Which uploads are under way, by any name that is theirs alone: each once at a time. Shared by a
+// store and its uploads, as either may go first.
 class UploadMarks : public std::enable_shared_from_this<UploadMarks> {
  public:
   // Held by an upload while it lives.
   class Mark {
    public:
-    Mark(std::shared_ptr<UploadMarks> marks, std::string sha256)
-        : marks_(std::move(marks)), sha256_(std::move(sha256)) {}
+    Mark(std::shared_ptr<UploadMarks> marks, std::string name)
+        : marks_(std::move(marks)), name_(std::move(name)) {}
     ~Mark() {
       base::Lock lock(marks_->mutex_);
-      marks_->held_.erase(sha256_);
+      marks_->held_.erase(name_);
     }
     Mark(const Mark&) = delete;
     Mark& operator=(const Mark&) = delete;
 
    private:
     const std::shared_ptr<UploadMarks> marks_;
-    const std::string sha256_;
+    const std::string name_;
   };
 
   // Null when another upload holds it.
-  std::unique_ptr<Mark> Take(const std::string& sha256) EXCLUDES(mutex_) {
+  std::unique_ptr<Mark> Take(const std::string& name) EXCLUDES(mutex_) {
     base::Lock lock(mutex_);
-    if (!held_.insert(sha256).second) return nullptr;
-    return std::make_unique<Mark>(shared_from_this(), sha256);
+    if (!held_.insert(name).second) return nullptr;
+    return std::make_unique<Mark>(shared_from_this(), name);
   }
-  bool Held(const std::string& sha256) EXCLUDES(mutex_) {
+  bool Held(const std::string& name) EXCLUDES(mutex_) {
     base::Lock lock(mutex_);
-    return held_.contains(sha256);
+    return held_.contains(name);
   }
 
  private:

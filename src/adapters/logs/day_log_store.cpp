@@ -5,6 +5,7 @@
 
 #include "adapters/logs/log_days.hpp"
 #include "adapters/logs/output_state.hpp"
+#include "adapters/logs/row_writer.hpp"
 #include "domain/log_mark.hpp"
 
 namespace muster {
@@ -14,6 +15,10 @@ constexpr std::size_t kStatesKept = 100'000;
 constexpr std::size_t kMostGroupBytes = 8 << 20;
 constexpr std::size_t kMostGroupJobs = 4096;
 constexpr std::size_t kReadBackBytes = 1 << 20;
+
+Result<LogMark> MarkOf(const LogTotals& totals, const logs::OutputState& state) {
+  return muster::MarkOf(totals, state.End(), state.StdoutSha256(), state.StderrSha256());
+}
 
 }  // namespace
 
@@ -138,18 +143,18 @@ void DayLogStore::Forget() {
 Result<> DayLogStore::WriteGroup(const std::vector<Job>& group) {
   const std::string today = FormatTime(clock_.Read().wall).substr(0, 10);
   while (true) {
-    std::vector<logs::LogPiece> pieces;
-    std::vector<bool> of_new_tasks;
+    logs::RowWriter rows(today);
     for (const auto& job : group)
       if (const auto* append = std::get_if<AppendJob>(&job))
-        for (const auto& chunk : append->chunks) Cut(chunk, pieces, of_new_tasks);
+        for (const auto& chunk : append->chunks) Cut(chunk, rows);
+    const auto& pieces = rows.Finish();
     if (pieces.empty()) return {};
     const auto written = days_->Write(today, pieces);
     if (!written)
       return Fail(written.error().code, "{}: write logs of {}: {}", days_->Name(), today,
                   written.error().message);
     if (!written->dropped) {
-      MarkKnown(pieces, of_new_tasks, written->added);
+      MarkKnown(rows, written->added);
       return {};
     }
     // What was left out as known may be gone: all of it once more.
@@ -158,60 +163,63 @@ Result<> DayLogStore::WriteGroup(const std::vector<Job>& group) {
 }
 
 // A piece that was there before this server heard of its task: there may be more.
-void DayLogStore::MarkKnown(const std::vector<logs::LogPiece>& pieces,
-                            const std::vector<bool>& of_new_tasks, const std::vector<bool>& added) {
+void DayLogStore::MarkKnown(const logs::RowWriter& rows, const std::vector<bool>& added) {
   base::Lock lock(state_mutex_);
-  for (std::size_t i = 0; i < pieces.size(); ++i)
-    if (!added[i] && of_new_tasks[i]) states_->Take(pieces[i].task).first->stale = true;
+  for (std::size_t i = 0; i < added.size(); ++i)
+    if (!added[i] && rows.OfNewTask(i)) states_->Take(rows.TaskOf(i)).first->stale = true;
+  for (const auto& [task, last] : rows.LastRows())
+    if (auto* state = states_->Find(task)) state->last_row = last;
 }
 
-void DayLogStore::Cut(const LogChunk& chunk, std::vector<logs::LogPiece>& pieces,
-                      std::vector<bool>& of_new_tasks) {
-  std::uint64_t known = 0;
-  bool fresh = false;
-  {
-    base::Lock lock(state_mutex_);
-    auto [state, made] = states_->Take(chunk.task);
-    known = state->End();
-    fresh = made;
-    // A task we know nothing of whose output does not begin now: a restart, or long silence.
-    if (made && chunk.offset > 0) state->stale = true;
-  }
-  std::size_t at =
+void DayLogStore::Cut(const LogChunk& chunk, logs::RowWriter& rows) {
+  base::Lock lock(state_mutex_);
+  auto [state, made] = states_->Take(chunk.task);
+  // A task we know nothing of whose output does not begin now: a restart, or long silence.
+  if (made && chunk.offset > 0) state->stale = true;
+  const std::uint64_t known = state->End();
+  const std::size_t at =
       known > chunk.offset ? std::min<std::uint64_t>(known - chunk.offset, chunk.data.size()) : 0;
-  while (at < chunk.data.size()) {
-    const std::size_t size = std::min(chunk.data.size() - at, logs::kMostInPiece);
-    pieces.push_back(logs::PieceOf(chunk, at, size));
-    of_new_tasks.push_back(fresh);
-    at += size;
-  }
+  rows.Add(chunk, at, made, state->last_row);
 }
 
 void DayLogStore::TakeIn(const AppendJob& job) {
-  base::Lock lock(state_mutex_);
   std::set<TaskKey> to_read;
-  for (const auto& chunk : job.chunks) {
-    auto [state, made] = states_->Take(chunk.task);
-    // Pushed out of memory since it was written.
-    if (made && chunk.offset > 0) state->stale = true;
-    const std::uint64_t before = state->End();
-    if (!state->stale) state->Extend(chunk);
-    if (state->stale || (state->ahead && state->End() > before)) to_read.insert(chunk.task);
+  {
+    base::Lock lock(state_mutex_);
+    for (const auto& chunk : job.chunks) {
+      auto [state, made] = states_->Take(chunk.task);
+      // Pushed out of memory since it was written.
+      if (made && chunk.offset > 0) state->stale = true;
+      const std::uint64_t before = state->End();
+      if (!state->stale) state->Extend(chunk);
+      if (state->stale || (state->ahead && state->End() > before)) to_read.insert(chunk.task);
+    }
   }
-  for (const auto& task : to_read) {
-    auto* state = states_->Find(task);
-    if (state == nullptr) continue;
-    logs::OutputState more = state->stale ? logs::OutputState() : *state;
-    more.ahead = false;
-    // What cannot be read back now is read when it is asked for.
-    if (ReadBack(task, more))
-      *state = std::move(more);
-    else
-      state->stale = true;
-  }
+  for (const auto& task : to_read) GoOn(task);
 }
 
-// Goes on from where `state` ends with what is durable.
+// Takes in what is durable past the end that memory knows. What cannot be read back now is read
+// when it is asked for.
+void DayLogStore::GoOn(const TaskKey& task) {
+  logs::OutputState more;
+  {
+    base::Lock lock(state_mutex_);
+    const auto* state = states_->Find(task);
+    if (state == nullptr) return;
+    if (!state->stale) more = *state;
+  }
+  more.ahead = false;
+  const auto read = ReadBack(task, more);
+  base::Lock lock(state_mutex_);
+  auto* state = states_->Find(task);
+  if (read)
+    *state = std::move(more);
+  else
+    state->stale = true;
+}
+
+// Goes on from where `state` ends with what is durable. Without the lock: only this thread changes
+// what is remembered, and others need not wait for it.
 Result<> DayLogStore::ReadBack(const TaskKey& task, logs::OutputState& state) {
   while (true) {
     auto chunks = logs::ReadChunks(*days_, task, state.End(), kReadBackBytes);
@@ -223,26 +231,35 @@ Result<> DayLogStore::ReadBack(const TaskKey& task, logs::OutputState& state) {
 }
 
 Result<LogMark> DayLogStore::Judge(const FinishJob& job) {
-  base::Lock lock(state_mutex_);
-  auto* state = states_->Find(job.task);
-  // Most tasks say nothing; they must cost nothing.
-  if (state == nullptr && job.totals.bytes == 0)
-    return MarkOf(job.totals, 0, kEmptySha256, kEmptySha256);
-  if (state != nullptr && !state->stale) {
-    auto mark = MarkOf(job.totals, state->End(), state->StdoutSha256(), state->StderrSha256());
-    if (mark) {
-      states_->Drop(job.task);
-      return mark;
-    }
-  }
-  // What memory says may be too little, never too much: before saying no, look.
   logs::OutputState whole;
-  if (auto read = ReadBack(job.task, whole); !read) return Fail(read.error());
-  auto mark = MarkOf(job.totals, whole.End(), whole.StdoutSha256(), whole.StderrSha256());
-  if (mark)
-    states_->Drop(job.task);
-  else
-    *states_->Take(job.task).first = std::move(whole);
+  std::uint64_t there = job.totals.bytes;  // and maybe more
+  {
+    base::Lock lock(state_mutex_);
+    auto* state = states_->Find(job.task);
+    // Most tasks say nothing; they must cost nothing.
+    if (state == nullptr && job.totals.bytes == 0)
+      return MarkOf(job.totals, 0, kEmptySha256, kEmptySha256);
+    if (state != nullptr && !state->stale) {
+      auto mark = MarkOf(job.totals, *state);
+      // What had to be read once is kept, as it may be asked for again.
+      if (mark && !state->read_back) states_->Drop(job.task);
+      if (mark) return mark;
+    }
+    if (state != nullptr) there = std::max(there, state->End());
+    if (state != nullptr && state->read_back) whole = *state->read_back;
+  }
+  // What memory says may be too little, or what another server wrote first may be there instead:
+  // before saying no, look. What was read back stays as it is, so each byte is read once, however
+  // often a node is wrong.
+  if (whole.End() == 0 || whole.End() < there) {
+    whole.ahead = false;
+    if (auto read = ReadBack(job.task, whole); !read) return Fail(read.error());
+  }
+  auto mark = MarkOf(job.totals, whole);
+  base::Lock lock(state_mutex_);
+  auto* state = states_->Take(job.task).first;
+  *state = whole;
+  state->read_back = std::make_shared<const logs::OutputState>(std::move(whole));
   return mark;
 }
 

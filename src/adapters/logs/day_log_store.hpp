@@ -15,16 +15,17 @@ namespace muster {
 
 namespace logs {
 class LogDays;
-struct LogPiece;
 class OutputState;
 class OutputStates;
+class RowWriter;
 }  // namespace logs
 
 // A log store over places of a day each (logs/log_days.hpp): output goes to that of the UTC day on
 // this server's clock when it came. One thread writes; it joins the appends that wait into one
-// transaction. What it remembers of tasks may be too little, as other servers may write too, but
-// never too much. Destroying it ends the write under way and answers kUnavailable to those behind
-// it.
+// transaction, and small chunks that follow each other into one row (open_row.hpp), also with those
+// of the transaction before. What it remembers of tasks may be too little, as other servers may
+// write too, but never too much. Destroying it ends the write under way and answers kUnavailable to
+// those behind it.
 class DayLogStore : public LogStore {
  public:
   // `clock` must outlive the store.
@@ -64,13 +65,13 @@ class DayLogStore : public LogStore {
   // The writing thread's own.
   void Work(std::vector<Job> group) EXCLUDES(state_mutex_);
   Result<> WriteGroup(const std::vector<Job>& group) EXCLUDES(state_mutex_);
-  // The pieces of a chunk that memory does not know to be durable.
-  void Cut(const LogChunk& chunk, std::vector<logs::LogPiece>& pieces,
-           std::vector<bool>& of_new_tasks) EXCLUDES(state_mutex_);
-  void MarkKnown(const std::vector<logs::LogPiece>& pieces, const std::vector<bool>& of_new_tasks,
-                 const std::vector<bool>& added) EXCLUDES(state_mutex_);
+  // Adds what memory does not know to be durable.
+  void Cut(const LogChunk& chunk, logs::RowWriter& rows) EXCLUDES(state_mutex_);
+  void MarkKnown(const logs::RowWriter& rows, const std::vector<bool>& added)
+      EXCLUDES(state_mutex_);
   void Forget() EXCLUDES(state_mutex_);
   void TakeIn(const AppendJob& job) EXCLUDES(state_mutex_);
+  void GoOn(const TaskKey& task) EXCLUDES(state_mutex_);
   Result<> ReadBack(const TaskKey& task, logs::OutputState& state);
   Result<LogMark> Judge(const FinishJob& job) EXCLUDES(state_mutex_);
   Result<std::size_t> Drop(const DropJob& job) EXCLUDES(state_mutex_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,6 +19,34 @@ struct Written {
   bool dropped = false;
 };
 
+// Which pieces to read: those that hold something of [from, until).
+struct PieceQuery {
+  TaskKey task;
+  std::uint64_t from = 0;
+  std::uint64_t until = 0;
+  bool with_data = true;
+  std::size_t most = 256;  // of a day
+
+  // Pieces that begin at or before this hold nothing from `from` on.
+  std::int64_t After() const {
+    return from < kMostInPiece ? -1 : static_cast<std::int64_t>(from - kMostInPiece);
+  }
+};
+
+// What was read, by day and then by offset.
+struct FoundPieces {
+  std::vector<LogPiece> pieces;
+  // Every byte before this that is durable is in one of the pieces: where to read on when a day has
+  // more than was asked for, else the query's end.
+  std::uint64_t until = 0;
+
+  // After the pieces of a day, the first of which is at `first`.
+  void EndDay(const PieceQuery& query, std::size_t first) {
+    if (pieces.size() - first < query.most) return;
+    until = std::min(until, pieces.back().offset + pieces.back().size);
+  }
+};
+
 // Where a log store keeps its pieces: one place for each UTC day ("2026-11-16"), so that old output
 // goes a day at a time. A task's output may span several.
 class LogDays {
@@ -31,16 +60,15 @@ class LogDays {
   // it may have been. For one thread.
   virtual Result<Written> Write(const std::string& day, const std::vector<LogPiece>& pieces) = 0;
 
-  // Pieces of a task that begin after `after` and before `until`, by day and then by offset;
-  // without their data unless it is asked for. Safe from any thread.
-  virtual Result<std::vector<LogPiece>> Read(const TaskKey& task, std::int64_t after,
-                                             std::uint64_t until, bool with_data) = 0;
+  // Safe from any thread.
+  virtual Result<FoundPieces> Read(const PieceQuery& query) = 0;
 
   // Drops the days before `day`; the number of them. For the thread that writes.
   virtual Result<std::size_t> DropBefore(const std::string& day) = 0;
 };
 
-// Chunks that overlap [from, from + limit), cut to it, in order, without overlap.
+// Chunks that overlap [from, from + limit), cut to it, in order, without overlap; at most
+// LogStore::kMostChunksRead of them.
 Result<std::vector<LogChunk>> ReadChunks(LogDays& days, const TaskKey& task, std::uint64_t from,
                                          std::size_t limit);
 // Where the output stops being whole, from 0.

@@ -17,8 +17,11 @@ LogPiece PieceOf(const LogChunk& chunk, std::size_t at, std::size_t size) {
 }
 
 Result<std::string> DataOf(const LogPiece& piece) {
-  if (piece.codec == Codec::kRaw) return piece.data;
-  auto data = records::Decompress(piece.data, kMostInPiece);
+  const bool raw = piece.codec == Codec::kRaw;
+  if (!raw && piece.codec != Codec::kZstd)
+    return Fail(ErrorCode::kInternal, "record: output in form {}, which this musterd cannot read",
+                static_cast<std::int64_t>(piece.codec));
+  auto data = raw ? piece.data : records::Decompress(piece.data, kMostInPiece);
   if (data && data->size() != piece.size)
     return Fail(ErrorCode::kInternal, "record: a chunk of another size than it says");
   return data;

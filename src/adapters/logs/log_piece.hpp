@@ -13,9 +13,14 @@ namespace muster::logs {
 constexpr std::size_t kMostInPiece = 256 << 10;
 
 // How a piece's data is stored.
-enum class Codec : std::int64_t { kRaw = 0, kZstd = 1 };
+//   kRaw         one chunk, as it is
+//   kZstd        one chunk, compressed
+//   kPacked      several chunks (open_row.hpp)
+//   kPackedZstd  the same, compressed
+enum class Codec : std::int64_t { kRaw = 0, kZstd = 1, kPacked = 2, kPackedZstd = 3 };
 
-// A chunk, or a part of a large one, as it is stored; keyed (task, offset).
+// A chunk, a part of a large one, or several small ones, as it is stored; keyed (task, offset).
+// Stream and time are the first one's.
 struct LogPiece {
   TaskKey task;
   std::uint64_t offset = 0;
@@ -29,7 +34,8 @@ struct LogPiece {
 // `size` bytes of the chunk from `at`, compressed where that pays.
 LogPiece PieceOf(const LogChunk& chunk, std::size_t at, std::size_t size);
 
-// The output it holds. kInternal: the store is damaged.
+// The output that a piece of one chunk holds. kInternal: the store is damaged, or a newer server
+// wrote the piece in a way that this one does not know.
 Result<std::string> DataOf(const LogPiece& piece);
 
 }  // namespace muster::logs

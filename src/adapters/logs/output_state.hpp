@@ -2,14 +2,22 @@
 
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
 #include "adapters/crypto/digest.hpp"
+#include "adapters/logs/open_row.hpp"
 #include "domain/log.hpp"
 
 namespace muster::logs {
+
+// A row of small chunks, and the day whose place it is in.
+struct LastRow {
+  std::string day;
+  OpenRow row;
+};
 
 // How far one task's output is durable, and the hashes up to there, so that each byte is hashed
 // once as it comes.
@@ -23,6 +31,10 @@ class OutputState {
 
   bool stale = false;  // there may be more in the store than this knows: read it back
   bool ahead = false;  // chunks past the end are durable
+  // All of this came from the store, where another server may have written other bytes first.
+  std::shared_ptr<const OutputState> read_back = {};
+  // The last row that was written, while it is small: the next chunk may join it.
+  std::optional<LastRow> last_row;
 
  private:
   std::uint64_t end_ = 0;

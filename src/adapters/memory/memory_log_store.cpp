@@ -27,13 +27,13 @@ void MemoryLogStore::Append(std::vector<LogChunk> chunks, Done done) {
 }
 
 std::vector<LogChunk> MemoryLogStore::Cut(const TaskKey& task, std::uint64_t from,
-                                          std::uint64_t until) const {
+                                          std::uint64_t until, std::size_t most) const {
   std::vector<LogChunk> cut;
   const auto found = tasks_.find(task);
   if (found == tasks_.end()) return cut;
   std::uint64_t at = from;
   for (const auto& [offset, chunk] : found->second) {
-    if (offset >= until) break;
+    if (offset >= until || cut.size() == most) break;
     const std::uint64_t end = offset + chunk.data.size();
     if (end <= at) continue;
     at = std::max(at, offset);
@@ -62,7 +62,7 @@ void MemoryLogStore::Finish(const TaskKey& task, LogTotals totals, MarkDone done
   std::vector<LogChunk> chunks;
   {
     base::Lock lock(mutex_);
-    chunks = Cut(task, 0, kMost);
+    chunks = Cut(task, 0, kMost, SIZE_MAX);
   }
   crypto::Sha256Stream out;
   crypto::Sha256Stream err;
@@ -78,7 +78,7 @@ void MemoryLogStore::Finish(const TaskKey& task, LogTotals totals, MarkDone done
 Result<std::vector<LogChunk>> MemoryLogStore::Read(const TaskKey& task, std::uint64_t from,
                                                    std::size_t limit) {
   base::Lock lock(mutex_);
-  return Cut(task, from, limit > kMost - from ? kMost : from + limit);
+  return Cut(task, from, limit > kMost - from ? kMost : from + limit, kMostChunksRead);
 }
 
 void MemoryLogStore::DropDays(WallTime moment, DropDone done) {

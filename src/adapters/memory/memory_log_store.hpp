@@ -29,8 +29,8 @@ class MemoryLogStore final : public LogStore {
   using Output =
       std::map<std::uint64_t, LogChunk>;  // by offset; the longest of those that share one
 
-  std::vector<LogChunk> Cut(const TaskKey& task, std::uint64_t from, std::uint64_t until) const
-      REQUIRES(mutex_);
+  std::vector<LogChunk> Cut(const TaskKey& task, std::uint64_t from, std::uint64_t until,
+                            std::size_t most) const REQUIRES(mutex_);
 
   base::Mutex mutex_;
   std::unordered_map<TaskKey, Output> tasks_ GUARDED_BY(mutex_);

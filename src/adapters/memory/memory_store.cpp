@@ -59,12 +59,6 @@ Snapshot::OpenRun WholeRun(const MemoryDisk& disk, const Run& row) REQUIRES(disk
   return whole;
 }
 
-bool Matches(const AuditEntry& entry, const AuditFilter& filter) {
-  return (filter.by.empty() || entry.actor == filter.by) &&
-         (filter.act.empty() || entry.act == filter.act) &&
-         (!filter.since || entry.at >= filter.since) && (!filter.until || entry.at < filter.until);
-}
-
 bool Touches(const MemoryDisk& disk, const AuditEntry& entry, HostId host) REQUIRES(disk.mutex) {
   return disk.audit_hosts.contains({host, entry.number}) ||
          (entry.act == kActRunStart && HasTaskOn(disk, entry.run, host));
@@ -152,6 +146,8 @@ Result<Snapshot> MemoryStore::Load(Term term) {
   snapshot.trigger_counts = disk_->CountTriggers();
   return snapshot;
 }
+
+Result<std::string> MemoryStore::ReadCluster() { return disk_->cluster; }
 
 Result<Fence> MemoryStore::ReadFence() {
   base::Lock lock(disk_->mutex);

@@ -28,6 +28,7 @@ class MemoryStore final : public Store {
   void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
               CommitDone done) override;
   Result<Snapshot> Load(Term term) override;
+  Result<std::string> ReadCluster() override;
   Result<Fence> ReadFence() override;
   Result<ReadAt<std::optional<Run>>> FindRun(RunId id) override;
   Result<ReadAt<std::optional<Snapshot::OpenRun>>> ReadWholeRun(RunId id) override;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "adapters/net/endpoint.hpp"
+#include "adapters/net/would_block.hpp"
 
 namespace muster::net {
 namespace {
@@ -69,7 +70,7 @@ bool MustWait(const Attempt& attempt, short& events) {
       events = POLLOUT;
       return true;
     case Progress::kFailed:
-      return attempt.system_error == EAGAIN || attempt.system_error == EINTR;
+      return WouldBlock(attempt.system_error);
     case Progress::kDone:
     case Progress::kEnded:
       return false;

@@ -1,10 +1,12 @@
 #include "adapters/net/connection.hpp"
 
 #include <algorithm>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include "adapters/net/http_text.hpp"
 #include "adapters/net/link.hpp"
+#include "adapters/net/would_block.hpp"
 
 namespace muster::net {
 namespace {
@@ -14,20 +16,30 @@ constexpr std::size_t kMaxAhead = 16 * 1024;
 constexpr std::chrono::seconds kLinger(2);
 constexpr char kTlsHandshakeByte = 0x16;
 
+std::string_view CodeOf(int refused_with) {
+  return refused_with == 403 || refused_with == 421 ? "denied" : "invalid";
+}
+
+// A client that gave up while it waited for its place costs no handshake.
+bool HasEnded(int fd) {
+  pollfd entry{fd, POLLRDHUP, 0};
+  return poll(&entry, 1, 0) > 0;
+}
+
 }  // namespace
 
-Connection::Connection(std::shared_ptr<ServerCore> core, Socket socket, bool over_limit)
-    : Tracked(std::move(core)),
-      socket_(std::move(socket)),
-      over_limit_(over_limit),
-      remote_(RemoteOf(socket_.tcp())) {}
+Connection::Connection(std::shared_ptr<ServerCore> core, Socket socket, std::string remote)
+    : Tracked(std::move(core)), socket_(std::move(socket)), remote_(std::move(remote)) {}
 
-void Connection::Start() {
+void Connection::Start(const std::string& source) {
   Track(shared_from_this());
-  newcomer_ = true;
-  core_->NewcomerCame();
+  core_->Came(*this, source);
   since_ = SteadyNow();
   SetDeadline(limits().header_timeout);
+  AwaitFirstByte();
+}
+
+void Connection::AwaitFirstByte() {
   socket_.tcp().async_wait(TcpSocket::wait_read, [self = shared_from_this()](error_code error) {
     if (self->phase_ != Phase::kGreeting) return;
     if (error) return self->Drop();
@@ -36,9 +48,20 @@ void Connection::Start() {
 }
 
 void Connection::OnFirstByte() {
-  char first = 0;
-  if (recv(socket_.fd(), &first, 1, MSG_PEEK | MSG_DONTWAIT) != 1) return Drop();
-  if (first == kTlsHandshakeByte && core_->tls() != nullptr) {
+  const ssize_t peeked = recv(socket_.fd(), &first_byte_, 1, MSG_PEEK | MSG_DONTWAIT);
+  // Asio reuses the state of a closed socket while an event of that socket may still be queued, so
+  // a new socket can be called readable before its first byte came.
+  if (peeked < 0 && WouldBlock(errno)) return AwaitFirstByte();
+  if (peeked != 1) return Drop();
+  SetDeadline(limits().idle_timeout);
+  core_->Spoke(*this);
+}
+
+void Connection::Enter() {
+  since_ = SteadyNow();
+  SetDeadline(limits().header_timeout);
+  if (first_byte_ == kTlsHandshakeByte && core_->tls() != nullptr) {
+    if (HasEnded(socket_.fd())) return Drop();
     socket_.UseTls(NewServerSsl(core_->tls(), socket_.fd()));
     phase_ = Phase::kHandshake;
     return Shake();
@@ -113,7 +136,8 @@ void Connection::Parse() {
   // A read that was in flight brings more of a body that is not permitted yet.
   if (judging_) return;
   if (!reader_) {
-    reader_.emplace(limits(), core_->handlers().streams_body, true);
+    reader_.emplace(limits(), core_->handlers().streams_body, true,
+                    [this](const Request& head) { return CheckSource(head); });
     SetDeadline(limits().header_timeout);
   }
   switch (reader_->Feed(in_)) {
@@ -129,22 +153,37 @@ void Connection::Parse() {
     case RequestReader::State::kStreams:
       return OnStreamedRequest();
     case RequestReader::State::kRefused:
-      return Refuse(reader_->status(), "invalid", reader_->reason());
+      if (reader_->RefusedByCheck() && core_->handlers().on_foreign) return RefuseForeign();
+      return Refuse(reader_->status(), CodeOf(reader_->status()), reader_->reason());
   }
   Read();
 }
 
+std::optional<SourceProblem> Connection::CheckSource(const Request& head) const {
+  namespace http = beast::http;
+  // Another server of the cluster has checked its caller by the name that it was called by itself.
+  if (!peer_server_.empty()) return std::nullopt;
+  RequestSource source{.tls = socket_.ssl() != nullptr, .link = IsLinkPath(head.target())};
+  const auto collect = [&](http::field name, std::vector<std::string_view>& values) {
+    const auto [first, last] = head.equal_range(name);
+    for (auto field = first; field != last; ++field) values.push_back(field->value());
+  };
+  collect(http::field::host, source.hosts);
+  collect(http::field::origin, source.origins);
+  return net::CheckSource(source, core_->options().names);
+}
+
 void Connection::OnRequest() {
-  bool keep_alive = reader_->KeepAlive() && !core_->stopping() && !over_limit_;
+  bool keep_alive = reader_->KeepAlive() && !core_->stopping();
   Request request = reader_->Release();
   reader_.reset();
   in_body_ = false;
-  if (std::exchange(newcomer_, false)) core_->NewcomerLeft();
   ExchangeState::RequestTraits traits{.head_only = request.method() == beast::http::verb::head,
                                       .keep_alive = keep_alive,
                                       .chunking = request.version() >= 11,
                                       .max_unsent = limits().max_stream_unsent};
-  if (over_limit_) {
+  if (!HasPlace()) {
+    traits.keep_alive = false;
     return Answer(ErrorResponse(503, "unavailable", "too many connections; try again later"),
                   traits);
   }
@@ -159,9 +198,19 @@ void Connection::OnRequest() {
   Serve(std::move(request), traits);
 }
 
+bool Connection::HasPlace() const {
+  return state() == State::kNone || core_->HasPlace(!peer_key_.empty());
+}
+
+// One that is refused stays a newcomer until it closes: refused ones are as many as those at most.
 bool Connection::Admit() {
-  if (!admitted_) admitted_ = core_->Admit(SourceOf(remote_));
+  if (!admitted_) admitted_ = core_->Admit(core_->Source(remote_));
+  if (admitted_) NoNewcomer();
   return admitted_;
+}
+
+void Connection::NoNewcomer() {
+  if (state() != State::kNone) core_->Left(*this);
 }
 
 void Connection::Serve(Request request, ExchangeState::RequestTraits traits) {
@@ -331,8 +380,8 @@ void Connection::Drop() {
   room_.reset();
   refuse_ = nullptr;
   auto self = shared_from_this();
-  if (std::exchange(newcomer_, false)) core_->NewcomerLeft();
-  if (std::exchange(admitted_, false)) core_->Release(SourceOf(remote_));
+  NoNewcomer();
+  if (std::exchange(admitted_, false)) core_->Release(core_->Source(remote_));
   Forget();
 }
 
@@ -347,7 +396,8 @@ void Connection::Drain() {
 }
 
 void Connection::Sweep(MonoTime now) {
-  bool crowded_out = newcomer_ && core_->crowded() && now >= since_ + limits().crowded_timeout;
+  const bool crowded_out =
+      core_->newcomers().HurriesUp(*this) && now >= since_ + limits().crowded_timeout;
   if (now < deadline_ && !crowded_out) return;
   if (phase_ == Phase::kReading && reader_ && !crowded_out) {
     return Refuse(408, "invalid", "the request did not come in time");

@@ -18,13 +18,16 @@ namespace muster::net {
 //
 //   greeting -> handshake -> reading <-> answering -> lingering -> closed
 //
+// It is a newcomer until its first request is admitted, and waits in `greeting` for its place.
 // One read is always in flight while the connection is open, also while an answer is awaited: that
 // is how a client that went away is noticed.
-class Connection final : public Tracked, public std::enable_shared_from_this<Connection> {
+class Connection final : public Tracked,
+                         public Newcomer,
+                         public std::enable_shared_from_this<Connection> {
  public:
-  Connection(std::shared_ptr<ServerCore> core, Socket socket, bool over_limit);
+  Connection(std::shared_ptr<ServerCore> core, Socket socket, std::string remote);
 
-  void Start();
+  void Start(const std::string& source);
 
   // For exchanges, on the loop's thread.
   bool Answers(const ExchangeState& state) const { return exchange_.get() == &state; }
@@ -36,16 +39,20 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
   void Drop() override;
   std::size_t UnreadAnswer() const override;
   void CutAnswer() override { OnGone(); }
+  void Enter() override;
+  void GiveWay() override { Drop(); }
 
  private:
   enum class Phase { kGreeting, kHandshake, kReading, kAnswering, kLingering, kClosed };
   using Request = RequestReader::Request;
 
+  void AwaitFirstByte();
   void OnFirstByte();
   void Shake();
   void OnShaken();
 
   bool IsLinkPath(std::string_view target) const;
+  std::optional<SourceProblem> CheckSource(const Request& head) const;
   std::size_t ReadSize() const;
   void Read();
   void OnRead(error_code error, std::size_t bytes);
@@ -58,10 +65,13 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
   void FillBody();
   void SayContinue();
   void OnRequest();
+  bool HasPlace() const;
   bool Admit();
+  void NoNewcomer();
   void Serve(Request request, ExchangeState::RequestTraits traits);
   void BecomeLink(const Request& request, ExchangeState::RequestTraits traits);
   HttpRequest Described(HttpRequest request) const;
+  void RefuseForeign();
   void Refuse(int status, std::string_view code, std::string_view message, Headers headers = {});
   void Answer(HttpResponse response, ExchangeState::RequestTraits traits);
 
@@ -77,11 +87,10 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
 
   Socket socket_;
   Phase phase_ = Phase::kGreeting;
-  const bool over_limit_;
+  char first_byte_ = 0;
   bool reading_ = false;
   bool sending_ = false;
   bool finished_ = false;        // the answer is complete once what is queued went out
-  bool newcomer_ = false;        // its first request is still to come
   bool admitted_ = false;        // counted for its address
   bool judging_ = false;         // whether the body is read is being decided
   bool in_body_ = false;         // the deadline is that of the body
@@ -89,9 +98,9 @@ class Connection final : public Tracked, public std::enable_shared_from_this<Con
   std::uint64_t body_left_ = 0;  // of a streamed or refused body, what was not handed over
   BodyBudget::Room room_;        // of a body until its exchange has it; shared with the budget
   std::function<void(HttpRequest, std::shared_ptr<HttpExchange>)> refuse_;  // in place of on_http
-  MonoTime since_;
+  MonoTime since_;  // it came, or got its place
   MonoTime deadline_ = kNever;
-  std::string remote_;
+  const std::string remote_;
   std::string peer_key_;
   std::string peer_server_;
   beast::flat_buffer in_;

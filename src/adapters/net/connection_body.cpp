@@ -27,7 +27,7 @@ std::size_t Connection::ReadSize() const {
 // A caller that is refused for any request is not asked for its body.
 void Connection::JudgeBody() {
   HttpRequest head = Described(reader_->Head());
-  if (over_limit_ || IsLinkPath(head.target) || !Admit()) return WithholdBody();
+  if (!HasPlace() || IsLinkPath(head.target) || !Admit()) return WithholdBody();
   const auto& judge = core_->handlers().judge_body;
   if (!judge) return OnVerdict({.known_caller = true});
   judging_ = true;
@@ -63,6 +63,19 @@ void Connection::OnVerdict(BodyVerdict verdict) {
 void Connection::WithholdBody() {
   body_left_ = std::max<std::uint64_t>(reader_->BodyLength(), 1);
   OnRequest();
+}
+
+void Connection::RefuseForeign() {
+  refuse_ = [core = core_, problem = SourceProblem{reader_->status(), reader_->reason()}](
+                HttpRequest head, std::shared_ptr<HttpExchange> exchange) {
+    core->handlers().on_foreign(std::move(head), std::move(exchange), problem);
+  };
+  Request head = reader_->Release();
+  const bool head_only = head.method() == beast::http::verb::head;
+  reader_.reset();
+  in_body_ = false;
+  in_.clear();
+  Serve(std::move(head), {.head_only = head_only, .keep_alive = false});
 }
 
 void Connection::OnBodyAwaited() {

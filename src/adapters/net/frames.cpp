@@ -9,6 +9,7 @@ namespace websocket = beast::websocket;
 
 constexpr std::size_t kLeastRead = 1024;
 constexpr std::size_t kMostRead = 256 * 1024;
+constexpr std::size_t kSentPlaces = 1024;
 
 std::string WhyClosed(error_code error, const Socket& socket) {
   if (error == websocket::error::closed || error == asio::error::eof) {
@@ -28,7 +29,7 @@ Frames::Frames(Socket socket, std::size_t max_frame) : websocket_(std::move(sock
 
 void Frames::Queue(std::string frame) {
   if (closed_ || closing_) return;
-  unsent_ += frame.size();
+  unsent_ += SizeOf(frame);
   if (sending_) {
     queue_.push_back(std::move(frame));
     return;
@@ -48,15 +49,24 @@ void Frames::OnSent(error_code error) {
   sending_ = false;
   if (closed_) return;
   if (error) return Break(error);
-  unsent_ -= in_flight_.size();
+  unsent_ -= SizeOf(in_flight_);
   if (queue_head_ < queue_.size()) {
     in_flight_ = std::move(queue_[queue_head_++]);
+    DropSent();
     return Send();
   }
   queue_ = {};
   queue_head_ = 0;
   in_flight_ = {};
   if (closing_) SendClose();
+}
+
+// A peer that reads slowly keeps the queue from ever being empty, so the places of frames that were
+// sent are given back meanwhile; seldom enough to cost nothing.
+void Frames::DropSent() {
+  if (queue_head_ < kSentPlaces || queue_head_ * 2 < queue_.size()) return;
+  queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(queue_head_));
+  queue_head_ = 0;
 }
 
 void Frames::Read() {

@@ -16,8 +16,12 @@ class Frames : public std::enable_shared_from_this<Frames> {
   Frames(Socket socket, std::size_t max_frame);
   virtual ~Frames() = default;
 
+  // The memory that a frame takes while it waits, in bytes; for a small one that is more than its
+  // content.
+  static std::size_t SizeOf(const std::string& frame) { return sizeof(frame) + frame.size(); }
+
   void Queue(std::string frame);                  // ignored once closing
-  std::size_t Queued() const { return unsent_; }  // bytes
+  std::size_t Queued() const { return unsent_; }  // bytes, by SizeOf
   void CloseAfterSent();                          // ends in OnClosed
   void Cut();                                     // at once; OnClosed is not called
 
@@ -39,6 +43,7 @@ class Frames : public std::enable_shared_from_this<Frames> {
   void OnRead(error_code error, std::size_t bytes);
   void Send();
   void OnSent(error_code error);
+  void DropSent();
   void SendClose();
 
   WebSocket websocket_;

@@ -80,6 +80,12 @@ std::string SourceOf(std::string_view remote) {
   return fmt::format("{}/64", text);
 }
 
+std::string ConnectionSourceOf(std::string_view remote) {
+  std::string source = SourceOf(remote);
+  if (source.starts_with("127.")) source = "127.0.0.1";
+  return source;
+}
+
 std::string_view ReasonOf(int status) noexcept {
   switch (status) {
     case 200:

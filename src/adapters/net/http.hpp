@@ -16,6 +16,10 @@ std::string_view FindHeader(const Headers& headers, std::string_view name) noexc
 // IPv6 the /64, as whoever has one address there has all of them. Anything else stays as it is.
 std::string SourceOf(std::string_view remote);
 
+// The same when connections are counted: 127.0.0.0/8 is one source there (127.0.0.1), as a local
+// user has all of it.
+std::string ConnectionSourceOf(std::string_view remote);
+
 struct HttpRequest {
   std::string method = {};  // "GET"
   std::string target = {};  // "/api/v1/runs?limit=5", as it came

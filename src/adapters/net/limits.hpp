@@ -9,16 +9,17 @@ namespace muster::net {
 // What a server takes from outside before it says no: every number a stranger could otherwise drive
 // up. docs/operating.md has the table for operators, under the same names.
 struct ServerLimits {
-  // Connections. All of them, links included; a file each.
+  // Connections. All of them, links included; a file each, so there are fewer when the process may
+  // open fewer files. The last tenth is for connections with a client certificate.
   std::size_t max_connections = 19'000;
   // Of one address (IPv6: one /64), counted from their first request. Links are not counted: their
   // certificate says who they are, and a thousand hosts may share one address behind a gateway.
   std::size_t max_connections_per_address = 1'000;
-  // Connections that have not sent their first request yet: handshakes in progress, mostly. At the
-  // limit no more are accepted until one of them is through, and each has only crowded_timeout: so
-  // few that a busy server (400 handshakes a second) ends each in time. With 2,000 ten thousand
-  // links came back after three minutes instead of half a one, as most were cut off and tried
-  // again.
+  // Connections between their first byte and their first request: handshakes in progress, mostly.
+  // Others wait for a place, without a handshake; addresses with fewer places come first
+  // (newcomers.hpp). While one waits, each has only crowded_timeout: so few that a busy server (400
+  // handshakes a second) ends each in time. With 2,000 ten thousand links came back after three
+  // minutes instead of half a one, as most were cut off and tried again.
   std::size_t max_handshakes = 500;
 
   // Requests.
@@ -41,7 +42,7 @@ struct ServerLimits {
 
   // Times. All are for the whole step; a byte now and then buys nothing.
   Duration header_timeout = std::chrono::seconds(10);  // handshake; then a request's head
-  Duration crowded_timeout = std::chrono::seconds(3);  // the same at max_handshakes
+  Duration crowded_timeout = std::chrono::seconds(3);  // the same when crowded
   Duration body_timeout = std::chrono::seconds(60);
   Duration idle_timeout = std::chrono::seconds(75);  // keep-alive connections without a request
   // A reader has this long for what is being sent to it, and a second more for each least_rate

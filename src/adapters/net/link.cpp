@@ -48,7 +48,7 @@ void Link::OnClosed(Error) {
 
 void Link::Send(std::string frame) {
   if (behind_) return;
-  if (Queued() + frame.size() <= core_->options().limits.max_link_unsent) {
+  if (Queued() + SizeOf(frame) <= core_->options().limits.max_link_unsent) {
     return Queue(std::move(frame));
   }
   behind_ = true;

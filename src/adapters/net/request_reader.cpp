@@ -18,10 +18,30 @@ HttpRequest PlainHead(const RequestReader::Request& request) {
   return plain;
 }
 
+// What a proxy in front of this server could take for another request than it is here; "" if
+// nothing. The parser takes a body as none when it does not know its encoding, and what it holds as
+// the next request.
+std::string_view FramingProblem(const RequestReader::Request& request) {
+  const auto encodings = request.count(http::field::transfer_encoding);
+  if (encodings > 1 ||
+      (encodings == 1 && !beast::iequals(request[http::field::transfer_encoding], "chunked")))
+    return "Transfer-Encoding: only 'chunked' is known, and only once";
+  if (encodings == 1 && request.version() < 11)
+    return "Transfer-Encoding: HTTP/1.0 does not have it";
+  const auto hosts = request.count(http::field::host);
+  if (hosts > 1 || (hosts == 0 && request.version() >= 11))
+    return "Host: a request names the server once";
+  return "";
+}
+
 }  // namespace
 
-RequestReader::RequestReader(const ServerLimits& limits, Streams streams, bool judged)
-    : limits_(limits), streams_(std::move(streams)), judged_(judged), most_body_(limits.max_body) {
+RequestReader::RequestReader(const ServerLimits& limits, Streams streams, bool judged, Check check)
+    : limits_(limits),
+      streams_(std::move(streams)),
+      judged_(judged),
+      check_(std::move(check)),
+      most_body_(limits.max_body) {
   // First the head alone: whose body is whose business is seen from it.
   parser_.eager(false);
   parser_.header_limit(static_cast<std::uint32_t>(limits.max_header));
@@ -63,6 +83,12 @@ RequestReader::State RequestReader::Done() {
 RequestReader::State RequestReader::CheckHead() {
   if (!HeadFits()) return State::kRefused;
   const Request& request = parser_.get();
+  if (auto problem = check_ ? check_(request) : std::nullopt) {
+    refused_by_check_ = true;
+    return Refuse(problem->status, std::move(problem->reason));
+  }
+  if (const auto problem = FramingProblem(request); !problem.empty())
+    return Refuse(400, std::string(problem));
   const auto length = parser_.content_length();
   if (!parser_.is_done() && streams_ && streams_(request.method_string(), request.target())) {
     if (!length) return Refuse(411, "say how long the body is: Content-Length");

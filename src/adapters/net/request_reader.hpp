@@ -9,6 +9,7 @@
 #include "adapters/net/asio.hpp"
 #include "adapters/net/http.hpp"
 #include "adapters/net/limits.hpp"
+#include "adapters/net/page_guard.hpp"
 
 namespace muster::net {
 
@@ -19,10 +20,13 @@ class RequestReader {
   using Request = Parser::value_type;
   enum class State { kHead, kJudge, kBody, kDone, kStreams, kRefused };
   using Streams = std::function<bool(std::string_view method, std::string_view target)>;
+  using Check = std::function<std::optional<SourceProblem>(const Request& head)>;
 
   // `streams` says of which requests the body is not read here: with kStreams it still lies in the
-  // buffer, or is to come. With `judged` every other body waits for Permit: kJudge.
-  explicit RequestReader(const ServerLimits& limits, Streams streams = {}, bool judged = false);
+  // buffer, or is to come. With `judged` every other body waits for Permit: kJudge. `check` says of
+  // which requests not even the head is taken: kRefused.
+  explicit RequestReader(const ServerLimits& limits, Streams streams = {}, bool judged = false,
+                         Check check = {});
 
   // Takes what belongs to this request from the front of `in`.
   State Feed(beast::flat_buffer& in);
@@ -39,13 +43,14 @@ class RequestReader {
   // Of the body, as its head says it; in chunks, with kStreams never, the most it may have.
   std::uint64_t BodyLength() const { return parser_.content_length().value_or(most_body_); }
 
-  // With kDone, kStreams and kJudge.
+  // With kDone, kStreams and kJudge; Release also when `check` refused it.
   bool KeepAlive() const { return parser_.keep_alive(); }
   Request Release() { return parser_.release(); }
 
   // With kRefused: how to answer, before the connection is closed.
   int status() const { return status_; }
   const std::string& reason() const { return reason_; }
+  bool RefusedByCheck() const { return refused_by_check_; }
 
  private:
   State Refuse(int status, std::string reason);
@@ -57,12 +62,14 @@ class RequestReader {
   const ServerLimits& limits_;
   const Streams streams_;
   const bool judged_;
+  const Check check_;
   Parser parser_;
   std::size_t most_body_;
   std::size_t head_bytes_ = 0;  // taken while the head is not complete
   bool head_checked_ = false;
   std::optional<Request::header_type> head_;  // of a request in chunks, as it was checked
   bool continued_ = false;
+  bool refused_by_check_ = false;
   int status_ = 0;
   std::string reason_;
 };

@@ -1,6 +1,7 @@
 #include "adapters/net/server.hpp"
 
 #include <algorithm>
+#include <sys/resource.h>
 #include <utility>
 
 #include "adapters/net/connection.hpp"
@@ -11,8 +12,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Connections over the limit that are still told so; beyond them the door is simply shut.
+// Room for newcomers while all connections are taken, so that they are still told so.
 constexpr std::size_t kOverflow = 64;
+// Files that the rest of the program needs.
+constexpr std::size_t kOtherFiles = 1'000;
 constexpr std::chrono::minutes kWarnOfCrowd(1);
 // An answer that waits with so much is not cut for others' sake.
 constexpr std::size_t kNeverCut = 2 << 20;
@@ -24,6 +27,14 @@ milliseconds SweepPeriod(const ServerOptions& options) {
   Duration shortest = std::min({limits.header_timeout, limits.crowded_timeout, limits.body_timeout,
                                 limits.idle_timeout, limits.write_timeout, limits.link_silence});
   return std::clamp(shortest / 4, milliseconds(5), milliseconds(1000));
+}
+
+// Strangers' connections must not take the last file of the process.
+std::size_t MaxConnections(const ServerLimits& limits) {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return limits.max_connections;
+  const auto all = static_cast<std::size_t>(files.rlim_cur);
+  return std::min(limits.max_connections, all - std::min(kOtherFiles, all / 2));
 }
 
 class ServerImpl final : public Server {
@@ -63,7 +74,9 @@ ServerCore::ServerCore(EventLoop& loop, ServerOptions options, ServerHandlers ha
       options_(std::move(options)),
       handlers_(std::move(handlers)),
       bodies_(std::make_shared<BodyBudget>(options_.limits.max_buffered)),
-      acceptor_(loop.impl().context) {}
+      acceptor_(loop.impl().context),
+      max_connections_(MaxConnections(options_.limits)),
+      newcomers_(options_.limits.max_handshakes) {}
 
 Result<> ServerCore::UseTls(const ServerTls& tls) {
   auto shown = MakeServerContext(tls.key_pem, tls.chain_pem, tls.client_ca_pem);
@@ -116,16 +129,8 @@ void ServerCore::Accept() {
 
 void ServerCore::OnAccepted(error_code error, TcpSocket socket) {
   if (!acceptor_.is_open()) return;
-  if (!error) {
-    // Above the overflow the socket just closes.
-    if (count_ < options_.limits.max_connections + kOverflow) {
-      bool over_limit = count_ >= options_.limits.max_connections;
-      std::make_shared<Connection>(shared_from_this(), Socket(std::move(socket)), over_limit)
-          ->Start();
-    }
-    return AcceptNext();
-  }
-  if (error == asio::error::connection_aborted) return AcceptNext();
+  if (!error) Take(std::move(socket));
+  if (!error || error == asio::error::connection_aborted) return Accept();
   Warn(fmt::format("cannot accept connections: {}; pausing for {} ms", error.message(),
                    kAcceptPause.count()));
   accept_timer_ = loop_.After(kAcceptPause, [self = shared_from_this()] {
@@ -133,19 +138,58 @@ void ServerCore::OnAccepted(error_code error, TcpSocket socket) {
   });
 }
 
-// A flood of handshakes waits in the kernel's queue, which is bounded, instead of here.
-void ServerCore::AcceptNext() {
-  if (newcomers_ < options_.limits.max_handshakes) return Accept();
-  paused_ = true;
-  if (SteadyNow() < next_crowd_warning_) return;
-  next_crowd_warning_ = SteadyNow() + kWarnOfCrowd;
-  Warn(fmt::format("{} connections have not sent a request yet; accepting no more until one does",
-                   newcomers_));
+// The accepting never stops for newcomers: the kernel's queue is one for all addresses, and whoever
+// fills it would lock out the others.
+void ServerCore::Take(TcpSocket socket) {
+  std::string remote = RemoteOf(socket);
+  const std::string source = Source(remote);
+  if (count_ >= max_connections_ + kOverflow) {
+    Newcomer* other = newcomers_.ToGiveWay(source);
+    if (other == nullptr) return;  // the socket just closes
+    other->GiveWay();
+  }
+  std::make_shared<Connection>(shared_from_this(), Socket(std::move(socket)), std::move(remote))
+      ->Start(source);
 }
 
-void ServerCore::NewcomerLeft() {
-  --newcomers_;
-  if (std::exchange(paused_, false) && acceptor_.is_open()) Accept();
+void ServerCore::Spoke(Newcomer& newcomer) {
+  newcomers_.Spoke(newcomer);
+  LetIn();
+}
+
+void ServerCore::Left(Newcomer& newcomer) {
+  newcomers_.Left(newcomer);
+  LetInSoon();
+}
+
+// One at a time: a handshake takes milliseconds, and other connections have their turn in between.
+void ServerCore::LetIn() {
+  Newcomer* next = newcomers_.Next();
+  if (next == nullptr) return;
+  next->Enter();
+  LetInSoon();
+}
+
+void ServerCore::LetInSoon() {
+  if (newcomers_.waiting() == 0 || std::exchange(letting_in_, true)) return;
+  loop_.Post([self = shared_from_this()] {
+    self->letting_in_ = false;
+    self->LetIn();
+  });
+}
+
+bool ServerCore::HasPlace(bool has_certificate) const {
+  const std::size_t reserved = has_certificate ? 0 : max_connections_ / 10;
+  return count_ - newcomers_.size() < max_connections_ - reserved;
+}
+
+void ServerCore::WarnOfCrowd() {
+  if (newcomers_.size() <= options_.limits.max_handshakes) return;
+  if (SteadyNow() < next_crowd_warning_) return;
+  next_crowd_warning_ = SteadyNow() + kWarnOfCrowd;
+  const auto [source, count] = newcomers_.Largest();
+  Warn(fmt::format("{} connections have not sent a request yet, {} of them from {}",
+                   newcomers_.size(), count, source));
 }
 
 bool ServerCore::Admit(const std::string& source) {
@@ -176,7 +220,7 @@ void ServerCore::ForEach(Visit visit) {
 
 void ServerCore::SweepAll() {
   MonoTime now = SteadyNow();
-  crowded_ = paused_;
+  WarnOfCrowd();
   ForEach([now](Tracked& connection) { connection.Sweep(now); });
   CutSlowReaders();
   ScheduleSweep();

@@ -9,6 +9,7 @@
 #include "adapters/net/event_loop.hpp"
 #include "adapters/net/http.hpp"
 #include "adapters/net/limits.hpp"
+#include "adapters/net/page_guard.hpp"
 #include "base/result.hpp"
 
 namespace muster::net {
@@ -94,8 +95,13 @@ struct ServerOptions {
   std::uint16_t port = 0;  // 0: the system picks; see Port()
   ServerTls tls;
   bool plain_http = true;  // answer plain HTTP too; only honoured on loopback addresses
+  // Hosts that it is called by through a proxy: plain HTTP for other names than these and loopback
+  // ones is refused, and so are requests from web pages of other hosts (page_guard.hpp).
+  std::vector<std::string> names = {};
   std::string link_path = "/api/v1/link";
   ServerLimits limits;
+  // Tells connections apart that are counted for their address; tests have one machine only.
+  std::function<std::string(std::string_view remote)> source_of = ConnectionSourceOf;
 };
 
 struct ServerHandlers {
@@ -109,6 +115,11 @@ struct ServerHandlers {
   // `decide` once, on the loop's thread, at once or later; nothing is read from the client until
   // then, and "100 Continue" waits for it too. Without it every body may have max_body.
   std::function<void(const HttpRequest& head, std::function<void(BodyVerdict)> decide)> judge_body;
+  // A request that comes from where none is answered (page_guard.hpp), without its body: answers it
+  // with `problem`. Without this the server does.
+  std::function<void(HttpRequest head, std::shared_ptr<HttpExchange> exchange,
+                     const SourceProblem& problem)>
+      on_foreign;
   // A WebSocket upgrade on link_path over TLS with an accepted client certificate.
   std::function<void(std::shared_ptr<LinkConnection>)> on_link;
   std::function<void(LinkConnection&, std::string frame)> on_frame;

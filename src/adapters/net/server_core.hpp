@@ -8,6 +8,7 @@
 #include "adapters/net/asio.hpp"
 #include "adapters/net/body_budget.hpp"
 #include "adapters/net/event_loop_impl.hpp"
+#include "adapters/net/newcomers.hpp"
 #include "adapters/net/server.hpp"
 #include "adapters/net/tls.hpp"
 
@@ -66,10 +67,18 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   void Add(Tracked& connection);
   void Remove(Tracked& connection);
 
-  // Connections without a first request: too many of them stop the accepting.
-  void NewcomerCame() { ++newcomers_; }
-  void NewcomerLeft();
-  bool crowded() const { return crowded_; }  // during Sweep
+  // Connections without a first request. Spoke lets this one or another one in, now or later.
+  const Newcomers& newcomers() const { return newcomers_; }
+  void Came(Newcomer& newcomer, const std::string& source) { newcomers_.Came(newcomer, source); }
+  void Spoke(Newcomer& newcomer);
+  void Left(Newcomer& newcomer);
+
+  // Whether a newcomer may stay. The last tenth of max_connections is for those that have shown a
+  // certificate. Newcomers do not count: they give way when there is no room for another.
+  bool HasPlace(bool has_certificate) const;
+
+  // Whom a remote address stands for when connections are counted.
+  std::string Source(const std::string& remote) const { return options_.source_of(remote); }
 
   // Counts a connection for its address; false when that has its share already.
   bool Admit(const std::string& source);
@@ -94,8 +103,11 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
 
  private:
   void Accept();
-  void AcceptNext();
   void OnAccepted(error_code error, TcpSocket socket);
+  void Take(TcpSocket socket);
+  void LetIn();
+  void LetInSoon();
+  void WarnOfCrowd();
   void ScheduleSweep();
   void SweepAll();
   void CutSlowReaders();
@@ -108,6 +120,7 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   const std::shared_ptr<BodyBudget> bodies_;  // shared with the requests that have a part of it
   SslContextPtr tls_;
   Acceptor acceptor_;
+  const std::size_t max_connections_;
   bool plain_allowed_ = false;
   bool stopping_ = false;
   std::uint16_t port_ = 0;
@@ -116,9 +129,8 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   EventLoop::TimerId accept_timer_ = 0;
   boost::intrusive::list<Tracked> tracked_;
   std::atomic<std::size_t> count_{0};  // changed on the loop's thread, read on any
-  std::size_t newcomers_ = 0;
-  bool paused_ = false;  // for newcomers
-  bool crowded_ = false;
+  Newcomers newcomers_;
+  bool letting_in_ = false;  // LetIn is posted
   MonoTime next_crowd_warning_{INT64_MIN};
   std::unordered_map<std::string, std::size_t> admitted_;  // by source
 };

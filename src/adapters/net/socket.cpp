@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "adapters/net/would_block.hpp"
+
 namespace muster::net {
 namespace {
 
@@ -59,10 +61,7 @@ Socket::Outcome Socket::Judge(const Attempt& attempt, asio::socket_base::wait_ty
     case Progress::kFailed:
       break;
   }
-  if (attempt.system_error == EAGAIN || attempt.system_error == EWOULDBLOCK ||
-      attempt.system_error == EINTR) {
-    return {{}, 0, true, direction};
-  }
+  if (WouldBlock(attempt.system_error)) return {{}, 0, true, direction};
   if (attempt.system_error != 0) {
     return {error_code(attempt.system_error, boost::system::system_category()), 0};
   }

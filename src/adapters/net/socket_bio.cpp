@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <sys/socket.h>
 
+#include "adapters/net/would_block.hpp"
 #include "base/result.hpp"
 
 namespace muster::net {
@@ -11,13 +12,11 @@ namespace {
 
 int FdOf(BIO* bio) { return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio))); }
 
-bool MustWait() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
-
 int Write(BIO* bio, const char* data, std::size_t size, std::size_t* written) {
   BIO_clear_retry_flags(bio);
   ssize_t sent = send(FdOf(bio), data, size, MSG_NOSIGNAL);
   if (sent < 0) {
-    if (MustWait()) BIO_set_retry_write(bio);
+    if (WouldBlock(errno)) BIO_set_retry_write(bio);
     return 0;
   }
   *written = static_cast<std::size_t>(sent);
@@ -28,7 +27,7 @@ int Read(BIO* bio, char* data, std::size_t size, std::size_t* read) {
   BIO_clear_retry_flags(bio);
   ssize_t got = recv(FdOf(bio), data, size, 0);
   if (got < 0) {
-    if (MustWait()) BIO_set_retry_read(bio);
+    if (WouldBlock(errno)) BIO_set_retry_read(bio);
     return 0;
   }
   if (got == 0) {

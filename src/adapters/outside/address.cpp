@@ -14,11 +14,13 @@ constexpr unsigned kV4Begins = 96;  // bits before an IPv4 address
 constexpr std::array<std::uint8_t, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 constexpr std::array<std::uint8_t, 12> kTranslated = {0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0};
 
-// From the registries of special addresses (RFC 6890 and its updates).
-constexpr std::array<std::string_view, 15> kSpecialV4 = {
-    "0.0.0.0/8",     "10.0.0.0/8",      "100.64.0.0/10",  "127.0.0.0/8",    "169.254.0.0/16",
-    "172.16.0.0/12", "192.0.0.0/24",    "192.0.2.0/24",   "192.88.99.0/24", "192.168.0.0/16",
-    "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4",    "240.0.0.0/4"};
+// From the registries of special addresses (RFC 6890 and its updates), and one that Azure gives to
+// the host under each of its machines: it answers there with certificates and keys.
+constexpr std::array<std::string_view, 16> kSpecialV4 = {
+    "0.0.0.0/8",      "10.0.0.0/8",     "100.64.0.0/10", "127.0.0.0/8",
+    "169.254.0.0/16", "172.16.0.0/12",  "192.0.0.0/24",  "192.0.2.0/24",
+    "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24",
+    "203.0.113.0/24", "224.0.0.0/4",    "240.0.0.0/4",   "168.63.129.16"};
 // Only 2000::/3 is given out for general use; inside it these are not, or lead elsewhere (2002::/16
 // carries an IPv4 address).
 constexpr std::array<std::string_view, 4> kSpecialV6 = {"2001::/23", "2001:db8::/32", "2002::/16",

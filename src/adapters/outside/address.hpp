@@ -24,7 +24,8 @@ std::optional<Address> ParseAddress(std::string_view text);         // "10.1.2.3
 std::optional<Address> AddressOf(const sockaddr& socket) noexcept;  // nothing unless IPv4 or IPv6
 
 // Whether anybody on the Internet would reach the same machine under it: not loopback, private,
-// link-local (cloud metadata at 169.254.169.254), shared, multicast, reserved or for documentation.
+// link-local (cloud metadata at 169.254.169.254), shared, multicast, reserved or for documentation;
+// nor Azure's platform at 168.63.129.16.
 bool IsPublic(const Address& address) noexcept;
 
 // A block of addresses: "10.0.0.0/8", "fd00::/8", or a single one.

@@ -136,11 +136,14 @@ ServerOutcome JudgeReading(const ConditionAction& action, std::string_view what,
   return outcome;
 }
 
-ServerOutcome JudgeMessage(const Channel& channel, std::string_view what, Answer answer) {
+ServerOutcome JudgeMessage(const ChannelMessage& message, std::string_view what, Answer answer) {
   ServerOutcome outcome{.status = answer.status};
+  const bool says_no =
+      std::holds_alternative<ChatChannel>(message.channel.way) && SaysNo(answer.body);
+  if (message.secret_url) answer.body.clear();
   if (!IsExpected(answer.status, {}))
     outcome.reason = UnexpectedStatus(what, answer, {});
-  else if (std::holds_alternative<ChatChannel>(channel.way) && SaysNo(answer.body))
+  else if (says_no)
     outcome.reason = fmt::format("{}: did not take the message{}", what, Excerpt(answer.body));
   else
     outcome.state = TaskState::kSucceeded;

@@ -24,8 +24,9 @@ ServerOutcome JudgeHttp(const HttpAction& action, std::string_view what, Answer 
 ServerOutcome JudgeReading(const ConditionAction& action, std::string_view what, Answer answer);
 
 // Any 2xx is good; of a chat also only when the answer does not say the opposite ({"ok": false} or
-// an "errcode" other than 0, as some of them answer with status 200).
-ServerOutcome JudgeMessage(const Channel& channel, std::string_view what, Answer answer);
+// an "errcode" other than 0, as some of them answer with status 200). Nothing of the answer is
+// shown when the channel's url is a secret: it may name the host that it comes from.
+ServerOutcome JudgeMessage(const ChannelMessage& message, std::string_view what, Answer answer);
 
 // Replaces the masks in everything the outcome says, then cuts the output to its bound.
 void Clean(ServerOutcome& outcome, const std::vector<std::string>& masks);

@@ -102,19 +102,29 @@ bool CurlActions::Stopping() {
   return stopping_;
 }
 
+std::unique_ptr<Transfer> CurlActions::TakeNext() {
+  std::vector<PlaceUse> under_way;
+  for (const auto& transfer : active_) under_way.push_back(transfer->Use());
+  for (auto place = waiting_.begin(); place != waiting_.end(); ++place) {
+    // A cancelled one is ended by TakeCancels, not begun.
+    if (!HasPlace(under_way, (*place)->Use()) || cancels_.contains((*place)->Task())) continue;
+    std::unique_ptr<Transfer> next = std::move(*place);
+    waiting_.erase(place);
+    return next;
+  }
+  return nullptr;
+}
+
 void CurlActions::Admit() {
   while (active_.size() < kAtOnce) {
     std::unique_ptr<Transfer> next;
     std::shared_ptr<const Bounds> bounds;
     {
       const base::Lock lock(mutex_);
-      if (waiting_.empty()) return;
-      // A cancelled one is ended by TakeCancels, not begun.
-      if (cancels_.contains(waiting_.front()->Task())) return;
-      next = std::move(waiting_.front());
-      waiting_.pop_front();
+      next = TakeNext();
       bounds = bounds_;
     }
+    if (!next) return;
     if (auto outcome = next->Prepare(std::move(bounds), clock_.Read().wall)) {
       next->End(std::move(*outcome));
       continue;

@@ -40,6 +40,7 @@ class CurlActions final : public ServerActions {
   void Run();
   bool Stopping() EXCLUDES(mutex_);
   void Admit() EXCLUDES(mutex_);
+  std::unique_ptr<Transfer> TakeNext() REQUIRES(mutex_);  // the first that has a place; or none
   void TakeCancels() EXCLUDES(mutex_);
   void Perform();
   void EndAll() EXCLUDES(mutex_);

@@ -9,12 +9,12 @@
 #include "adapters/outside/mail_text.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "domain/request_time.hpp"
 
 namespace muster::outside {
 namespace {
 
 constexpr Duration kMessageTimeout = std::chrono::seconds(30);
-constexpr Duration kMostTimeout = std::chrono::hours(24);
 
 // Set by the connection itself; another value would make one request mean two things.
 constexpr std::array<std::string_view, 6> kOwnHeaders = {
@@ -80,23 +80,26 @@ Result<Request> Make(const HttpAction& action) {
                   .url = std::move(*url),
                   .method = action.method,
                   .body = action.body,
-                  .timeout = std::clamp(action.timeout, Duration(1), kMostTimeout)};
+                  .timeout = std::clamp(action.timeout, Duration(1), kMaxRequestTime)};
   if (auto added = AddHeaders(request, action.headers); !added) return Fail(added.error());
   return request;
 }
 
-// A message says which channel and host, no more: the rest of a chat's url is its secret.
-std::string WhatOf(const Channel& channel, const Url& url) {
-  return "channel " + channel.name + " (" + url.host + ")";
+// A message says which channel and host, no more: of a url that comes from a secret not even the
+// host, which may be one of a network that others should not know of.
+std::string WhatOf(const ChannelMessage& message, const Url& url) {
+  const std::string name = "channel " + message.channel.name;
+  return message.secret_url ? name : name + " (" + url.host + ")";
 }
 
-Result<Request> MakePost(const Channel& channel, const std::string& address,
+Result<Request> MakePost(const ChannelMessage& message, const std::string& address,
                          boost::json::object body) {
   auto url = ParseUrl(address);
   if (!url) return Fail(url.error());
   if (!url->scheme.starts_with("http"))
     return Fail(ErrorCode::kInvalid, "the url is neither http nor https");
-  return Request{.what = WhatOf(channel, *url),
+  return Request{.what = WhatOf(message, *url),
+                 .secret_url = message.secret_url,
                  .url = *url,
                  .method = "POST",
                  .body = boost::json::serialize(body),
@@ -105,7 +108,7 @@ Result<Request> MakePost(const Channel& channel, const std::string& address,
 
 Result<Request> Make(const TaskKey& task, const ChannelMessage& message,
                      const WebhookChannel& webhook) {
-  auto request = MakePost(message.channel, webhook.url,
+  auto request = MakePost(message, webhook.url,
                           {{"run", FormatRunId(message.run)},
                            {"job", message.job},
                            {"state", message.state},
@@ -122,7 +125,7 @@ Result<Request> Make(const TaskKey& task, const ChannelMessage& message,
 Result<Request> Make(const ChannelMessage& message, const ChatChannel& chat) {
   std::string text = message.message;
   if (!message.url.empty()) text += "\n" + message.url;
-  auto request = MakePost(message.channel, chat.url, {{"text", text}});
+  auto request = MakePost(message, chat.url, {{"text", text}});
   if (!request) return request;
   if (auto added = AddHeaders(*request, chat.headers); !added) return Fail(added.error());
   return request;
@@ -136,7 +139,7 @@ Result<Request> Make(const TaskKey& task, const ChannelMessage& message, const M
     return Fail(ErrorCode::kInvalid, "'{}' is no server like mail.example.com:587", mail.server);
   const bool port_given = mail.server.ends_with(":" + std::to_string(url->port));
   if (mail.tls == MailTls::kStartTls && !port_given) url->port = 587;
-  return Request{.what = WhatOf(message.channel, *url),
+  return Request{.what = WhatOf(message, *url),
                  .url = *url,
                  .body = MailText(task, message, mail, now),
                  .timeout = kMessageTimeout,
@@ -147,16 +150,21 @@ Result<Request> Make(const TaskKey& task, const ChannelMessage& message, const M
                                       .password = mail.password}};
 }
 
-Result<Request> Make(const TaskKey& task, const ChannelMessage& message, WallTime now) {
+Result<Request> MakeFor(const TaskKey& task, const ChannelMessage& message, WallTime now) {
   // It was checked when it was made; secrets that were filled in since may break its form.
-  if (auto checked = CheckChannel(message.channel); !checked)
-    return Fail(checked.error().code, "channel {}: {}", message.channel.name,
-                checked.error().message);
+  if (auto checked = CheckChannel(message.channel); !checked) return Fail(checked.error());
   if (const auto* webhook = std::get_if<WebhookChannel>(&message.channel.way))
     return Make(task, message, *webhook);
   if (const auto* chat = std::get_if<ChatChannel>(&message.channel.way))
     return Make(message, *chat);
   return Make(task, message, std::get<MailChannel>(message.channel.way), now);
+}
+
+Result<Request> Make(const TaskKey& task, const ChannelMessage& message, WallTime now) {
+  auto request = MakeFor(task, message, now);
+  if (request) return request;
+  return Fail(request.error().code, "channel {}: {}", message.channel.name,
+              request.error().message);
 }
 
 // The request of whatever is one; nullptr for a message.
@@ -180,8 +188,7 @@ ServerOutcome Judge(const ServerAction& action, const Request& request, std::uin
     return JudgeHttp(*http, request.what, std::move(answer));
   if (const auto* condition = std::get_if<ConditionAction>(&action.what))
     return JudgeReading(*condition, request.what, std::move(answer));
-  return JudgeMessage(std::get<ChannelMessage>(action.what).channel, request.what,
-                      std::move(answer));
+  return JudgeMessage(std::get<ChannelMessage>(action.what), request.what, std::move(answer));
 }
 
 std::optional<Url> RedirectOf(const ServerAction& action, const Request& request,

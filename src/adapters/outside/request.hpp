@@ -21,7 +21,10 @@ struct Envelope {
 
 // An action as it goes over the wire.
 struct Request {
-  std::string what;  // for reasons: "GET https://example.com/v1", "channel ops-chat (example.com)"
+  // For reasons: "GET https://example.com/v1", "channel ticket-system (example.com)"; of a channel
+  // whose url is a secret "channel ops-chat".
+  std::string what;
+  bool secret_url = false;  // reasons name the kind of a failure, and nothing of the url or answer
   Url url;
   std::string method = {};  // of HTTP
   std::vector<std::pair<std::string, std::string>> headers = {};

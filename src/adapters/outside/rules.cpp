@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "adapters/outside/path.hpp"
 #include "base/text.hpp"
 #include "domain/host.hpp"
 
@@ -10,18 +11,6 @@ namespace muster::outside {
 namespace {
 
 constexpr std::string_view kPublic = "public";
-
-// "%2e%2e" or "%2f" may be read as ".." or "/" by whoever answers, so that a path says one thing
-// here and means another there.
-bool IsAmbiguous(std::string_view path) noexcept {
-  for (std::size_t at = path.find('%'); at != std::string_view::npos; at = path.find('%', at + 1)) {
-    const auto code = path.substr(at + 1, 2);
-    if (code == "2e" || code == "2E" || code == "2f" || code == "2F" || code == "5c" ||
-        code == "5C" || code == "25")
-      return true;
-  }
-  return path.find('\\') != std::string_view::npos;
-}
 
 struct Place {
   std::string host;
@@ -94,33 +83,58 @@ Result<Rule> Rule::Parse(std::string_view text) {
   if (!rule.scheme_.empty() && !rule.port_)
     rule.port_ = ParseUrl(rule.scheme_ + "://x").value_or(Url{}).port;
   // An address written as a host is its own network.
-  if (const auto address = ParseAddress(rule.host_); address && !rule.network_)
-    rule.network_ = Network{*address};
+  rule.address_ = ParseAddress(rule.host_);
+  if (rule.address_ && !rule.network_) rule.network_ = Network{*rule.address_};
   return rule;
 }
 
-bool Rule::Meets(const Url& url) const noexcept {
-  if (!scheme_.empty() && scheme_ != url.scheme) return false;
-  if (port_ && *port_ != url.port) return false;
-  if (!host_.empty() && !MatchesPattern(url.host, host_)) return false;
+bool Rule::MeetsPlace(const Url& url) const noexcept {
+  return (scheme_.empty() || scheme_ == url.scheme) && (!port_ || *port_ == url.port);
+}
+
+bool Rule::Names(const Url& url) const {
+  if (!MeetsPlace(url)) return false;
+  const bool host = address_ ? ParseAddress(url.host) == address_
+                             : host_.empty() || MatchesPattern(url.host, host_);
+  if (!host) return false;
   if (path_.empty()) return true;
-  const std::string whole = url.query.empty() ? url.path : url.path + "?" + url.query;
-  return MatchesPattern(url.path, path_) || MatchesPattern(whole, path_);
+  if (IsAmbiguous(url.path)) return false;
+  // Else the end of a pattern could be found in a query, which the server at a path may ignore.
+  const bool with_query = !url.query.empty() && path_.contains('?');
+  return MatchesPattern(url.path, path_) ||
+         (with_query && MatchesPattern(url.path + "?" + url.query, path_));
 }
 
-bool Rule::Names(const Url& url) const noexcept {
-  return Meets(url) && (path_.empty() || !IsAmbiguous(url.path));
-}
-
-bool Rule::Allows(const Url& url, const Address& address) const noexcept {
+bool Rule::Allows(const Url& url, const Address& address) const {
   if (!Names(url)) return false;
   return network_ ? network_->Holds(address) : IsPublic(address);
 }
 
-bool Rule::Denies(const Url& url, const Address& address) const noexcept {
-  // Of a path that can be read in two ways the denied reading counts.
-  if (!Meets(url) && !(IsAmbiguous(url.path) && !path_.empty() && MatchesPattern(url.host, host_)))
-    return false;
+bool Rule::DeniesHost(const std::string& host) const {
+  // The address that is connected to decides, not the name that led there.
+  if (address_ || host_.empty() || MatchesPattern(host, host_)) return true;
+  const auto literal = ParseAddress(host);
+  return literal && MatchesPattern(literal->Text(), host_);
+}
+
+bool Rule::DeniesPath(const Url& url) const {
+  // If a path can be read in two ways, the denied reading counts.
+  if (path_.empty() || IsAmbiguous(url.path)) return true;
+  const auto meets = [&](const std::string& path, const std::string& pattern) {
+    const std::string query = InLowerCase(PercentDecoded(url.query));
+    return MatchesPattern(path, pattern) ||
+           (!query.empty() && MatchesPattern(path + "?" + query, pattern));
+  };
+  return meets(InLowerCase(url.path), InLowerCase(path_)) ||
+         meets(LenientReading(url.path), InLowerCase(PercentDecoded(path_)));
+}
+
+bool Rule::DeniesUrl(const Url& url) const {
+  return MeetsPlace(url) && DeniesHost(url.host) && DeniesPath(url);
+}
+
+bool Rule::Denies(const Url& url, const Address& address) const {
+  if (!DeniesUrl(url) || (address_ && *address_ != address)) return false;
   if (network_) return network_->Holds(address);
   return !public_ || IsPublic(address);
 }

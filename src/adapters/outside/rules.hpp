@@ -26,20 +26,23 @@ class Rule {
   static Result<Rule> Parse(std::string_view text);
 
   // Whether it speaks of this url at all, whatever the address.
-  bool Names(const Url& url) const noexcept;
-  // As an allowance.
-  bool Allows(const Url& url, const Address& address) const noexcept;
-  // As a denial: a name or url alone is meant on every address.
-  bool Denies(const Url& url, const Address& address) const noexcept;
-  bool DeniesEverywhere(const Url& url) const noexcept {
-    return !network_ && !public_ && Meets(url);
-  }
+  bool Names(const Url& url) const;
+  // As an allowance: the path is taken as written.
+  bool Allows(const Url& url, const Address& address) const;
+  // As a denial: a name or url alone is meant on every address, an address under every name, and a
+  // path in every spelling that some servers read as it.
+  bool Denies(const Url& url, const Address& address) const;
+  bool DeniesEverywhere(const Url& url) const { return !network_ && !public_ && DeniesUrl(url); }
 
  private:
-  bool Meets(const Url& url) const noexcept;
+  bool MeetsPlace(const Url& url) const noexcept;  // scheme and port
+  bool DeniesHost(const std::string& host) const;
+  bool DeniesPath(const Url& url) const;
+  bool DeniesUrl(const Url& url) const;
 
   bool public_ = false;
-  std::string host_;  // pattern; "" is any
+  std::string host_;                // pattern; "" is any
+  std::optional<Address> address_;  // of the host, if it is written as one
   std::optional<std::uint16_t> port_;
   std::string scheme_;  // "" is any
   std::string path_;    // pattern; "" is any

@@ -22,6 +22,14 @@ ServerOutcome Refused(std::string_view what, const Error& error) {
           .reason = what.empty() ? error.message : fmt::format("{}: {}", what, error.message)};
 }
 
+// What the rules say names the url and its address.
+ServerOutcome NotAllowed(const Request& request, const Error& error) {
+  if (!request.secret_url) return Refused(request.what, error);
+  return Refused(request.what, {error.code,
+                                "its url may not be called: see outside.allow and outside.deny of "
+                                "the server's settings"});
+}
+
 }  // namespace
 
 Transfer::Transfer(const TaskKey& task, ServerAction action, ServerActions::Done done)
@@ -40,7 +48,7 @@ std::optional<ServerOutcome> Transfer::Prepare(std::shared_ptr<const Bounds> bou
   if (!request) return Refused({}, request.error());
   request_ = std::move(*request);
   if (const auto allowed = bounds_->rules.Check(request_.url); !allowed)
-    return Refused(request_.what, allowed.error());
+    return NotAllowed(request_, allowed.error());
   handle_ = curl_easy_init();
   MUSTER_CHECK(handle_ != nullptr);
   curl_easy_setopt(handle_, CURLOPT_PRIVATE, this);
@@ -153,12 +161,14 @@ bool Transfer::TimedOut() const noexcept {
 }
 
 ServerOutcome Transfer::Fault(CURLcode code) const {
-  if (not_allowed_ && !connecting_) return Refused(request_.what, *not_allowed_);
+  if (not_allowed_ && !connecting_) return NotAllowed(request_, *not_allowed_);
   ServerOutcome outcome;
   long status = 0;
   curl_easy_getinfo(handle_, CURLINFO_RESPONSE_CODE, &status);
   outcome.status = static_cast<std::uint16_t>(status);
-  const std::string_view told = problem_[0] != '\0' ? problem_.data() : curl_easy_strerror(code);
+  // libcurl's own words hold names and addresses, those of a code do not.
+  const bool in_full = problem_[0] != '\0' && !request_.secret_url;
+  const std::string_view told = in_full ? problem_.data() : curl_easy_strerror(code);
   if (too_large_) {
     outcome.reason = fmt::format("{}: the answer is larger than {}", request_.what,
                                  FormatSize(ServerOutcome::kMostAnswer));

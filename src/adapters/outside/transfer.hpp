@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "adapters/outside/places.hpp"
 #include "adapters/outside/request.hpp"
 #include "adapters/outside/rules.hpp"
 #include "ports/server_actions.hpp"
@@ -30,6 +31,7 @@ class Transfer {
   Transfer& operator=(const Transfer&) = delete;
 
   const TaskKey& Task() const noexcept { return task_; }
+  PlaceUse Use() const { return UseOf(task_, action_); }
 
   // Makes the handle ready for a multi handle. An outcome: it may not or cannot be sent.
   std::optional<ServerOutcome> Prepare(std::shared_ptr<const Bounds> bounds, WallTime now);

@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 
+#include "base/ascii.hpp"
+
 namespace muster::outside {
 namespace {
 
@@ -38,6 +40,14 @@ std::string Lower(std::string text) {
   return text;
 }
 
+// Other characters are turned into these, or decoded once more, on the way to the resolver: then
+// the name that was checked is not the name that is called.
+bool IsPlainHost(std::string_view host) noexcept {
+  return std::ranges::all_of(host, [](char c) {
+    return IsLetterOrDigit(c) || c == '.' || c == '-' || c == '_' || c == ':';
+  });
+}
+
 Result<Url> Read(CURLU* parsed) {
   Url url{.scheme = Lower(Part(parsed, CURLUPART_SCHEME)),
           .host = Lower(Part(parsed, CURLUPART_HOST)),
@@ -54,6 +64,10 @@ Result<Url> Read(CURLU* parsed) {
     return Fail(ErrorCode::kInvalid, "the url names a network interface");
   if (url.host.ends_with('.')) url.host.pop_back();
   if (url.host.empty()) return Fail(ErrorCode::kInvalid, "the url names no host");
+  if (!IsPlainHost(url.host))
+    return Fail(ErrorCode::kInvalid,
+                "the url's host has other characters than a to z, 0 to 9, '.', '-' and '_'; write "
+                "an international name as xn--…");
   url.port = *port;
   if (const auto given = Part(parsed, CURLUPART_PORT); !given.empty())
     std::from_chars(given.data(), given.data() + given.size(), url.port);

@@ -23,8 +23,9 @@ struct Url {
   std::string Text() const;
 };
 
-// http, https, smtp, smtps. kInvalid: no url, another scheme, or a user and password in it (they
-// belong into a header, where they can be secret). Messages do not repeat the url.
+// http, https, smtp, smtps. kInvalid: no url, another scheme, a host that is not ASCII, or a user
+// and password in it (they belong into a header, where they can be secret). Messages do not repeat
+// the url.
 Result<Url> ParseUrl(std::string_view text);
 
 // Where a relative or absolute Location leads.

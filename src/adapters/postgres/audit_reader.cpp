@@ -39,12 +39,6 @@ Result<AuditEntry> AuditOf(const Row& row) {
   return entry;
 }
 
-bool Matches(const AuditEntry& entry, const AuditFilter& filter) {
-  return (filter.by.empty() || entry.actor == filter.by) &&
-         (filter.act.empty() || entry.act == filter.act) &&
-         (!filter.since || entry.at >= filter.since) && (!filter.until || entry.at < filter.until);
-}
-
 // Numbers the entries of a filter lie between, both exclusive.
 struct Range {
   std::int64_t above = 0;
@@ -104,7 +98,10 @@ class ByIndex final : public Source {
     const std::string& key = !filter_.by.empty() ? filter_.by : filter_.act;
     std::string sql = "SELECT" + std::string(kColumns) + " FROM audit";
     Params params;
-    if (key.empty()) {
+    if (filter_.run) {
+      sql += " WHERE run = ? AND number < ? AND number > ? ORDER BY number DESC LIMIT ?";
+      params.Id(filter_.run.value).Int(range_.below).Int(range_.above);
+    } else if (key.empty()) {
       sql += " WHERE number < ? AND number > ? ORDER BY number DESC LIMIT ?";
       params.Int(range_.below).Int(range_.above);
     } else {

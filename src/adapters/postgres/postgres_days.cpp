@@ -161,18 +161,16 @@ Result<bool> PostgresDays::MayHave(Connection& connection, const std::string& ta
   return found.first <= run.value && run.value <= found.last;
 }
 
-Result<std::vector<logs::LogPiece>> PostgresDays::Read(const TaskKey& task, std::int64_t after,
-                                                       std::uint64_t until, bool with_data) {
-  using Pieces = std::vector<logs::LogPiece>;
-  const auto read = [&](Connection& connection) -> Result<Pieces> {
+Result<logs::FoundPieces> PostgresDays::Read(const logs::PieceQuery& query) {
+  const auto read = [&](Connection& connection) -> Result<logs::FoundPieces> {
     auto tables = ListDayTables(connection);
     if (!tables) return Fail(tables.error());
-    Pieces pieces;
+    logs::FoundPieces found{.pieces = {}, .until = query.until};
     for (std::size_t i = 0; i < tables->size(); ++i) {
       const std::string& table = (*tables)[i];
       // The last two may still grow: a server's clock may be a little behind.
       if (i + 2 < tables->size()) {
-        const auto may_have = MayHave(connection, table, task.run);
+        const auto may_have = MayHave(connection, table, query.task.run);
         if (!may_have && connection.LastState() == kStateNoTable) continue;
         if (!may_have) return Fail(may_have.error());
         if (!*may_have) continue;
@@ -180,25 +178,29 @@ Result<std::vector<logs::LogPiece>> PostgresDays::Read(const TaskKey& task, std:
       auto rows = connection.Ask(
           fmt::format("SELECT start, stream, time, size, codec{} FROM {} WHERE run = ? AND"
                       " visit = ? AND ordinal = ? AND host = ? AND attempt = ? AND start > ?"
-                      " AND start < ? ORDER BY start",
-                      with_data ? ", data" : "", table),
+                      " AND start < ? AND start + size > ? ORDER BY start LIMIT ?",
+                      query.with_data ? ", data" : "", table),
           Params()
-              .Id(task.run.value)
-              .Int(task.visit.value)
-              .Int(task.ordinal)
-              .Id(task.host.value)
-              .Int(task.attempt.value)
-              .Int(after)
-              .Id(until));
+              .Id(query.task.run.value)
+              .Int(query.task.visit.value)
+              .Int(query.task.ordinal)
+              .Id(query.task.host.value)
+              .Int(query.task.attempt.value)
+              .Int(query.After())
+              .Id(query.until)
+              .Id(query.from)
+              .Id(query.most));
       if (!rows && connection.LastState() == kStateNoTable)
         continue;  // dropped since it was listed
       if (!rows) return Fail(rows.error());
+      const std::size_t first = found.pieces.size();
       for (int row = 0; row < rows->Count(); ++row)
-        pieces.push_back(PieceOf(task, rows->At(row), with_data));
+        found.pieces.push_back(PieceOf(query.task, rows->At(row), query.with_data));
+      found.EndDay(query, first);
     }
-    return pieces;
+    return found;
   };
-  return readers_.Ask<Pieces>("read logs", read);
+  return readers_.Ask<logs::FoundPieces>("read logs", read);
 }
 
 Result<std::size_t> PostgresDays::DropTables(const std::string& first_kept) {

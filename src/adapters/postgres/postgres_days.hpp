@@ -24,9 +24,7 @@ class PostgresDays final : public logs::LogDays {
   std::string_view Name() const override { return "postgres"; }
   Result<logs::Written> Write(const std::string& day,
                               const std::vector<logs::LogPiece>& pieces) override;
-  Result<std::vector<logs::LogPiece>> Read(const TaskKey& task, std::int64_t after,
-                                           std::uint64_t until, bool with_data) override
-      EXCLUDES(mutex_);
+  Result<logs::FoundPieces> Read(const logs::PieceQuery& query) override EXCLUDES(mutex_);
   Result<std::size_t> DropBefore(const std::string& day) override;
 
  private:

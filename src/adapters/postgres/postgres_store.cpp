@@ -143,6 +143,10 @@ Result<std::optional<WallTime>> PostgresStore::ReadClock() {
   });
 }
 
+Result<std::string> PostgresStore::ReadCluster() {
+  return clock_readers_->Ask<std::string>("read cluster", postgres::ReadCluster);
+}
+
 Result<Fence> PostgresStore::ReadFence() {
   return readers_->Ask<Fence>("read fence", postgres::ReadFence);
 }

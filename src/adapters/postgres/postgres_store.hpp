@@ -45,6 +45,7 @@ class PostgresStore final : public Store {
               CommitDone done) override;
   Result<Snapshot> Load(Term term) override;
   Result<std::optional<WallTime>> ReadClock() override;
+  Result<std::string> ReadCluster() override;
   Result<Fence> ReadFence() override;
   Result<ReadAt<std::optional<Run>>> FindRun(RunId id) override;
   Result<ReadAt<std::optional<Snapshot::OpenRun>>> ReadWholeRun(RunId id) override;
@@ -94,7 +95,8 @@ class PostgresStore final : public Store {
   const std::span<const postgres::SchemaStep> steps_;
   std::unique_ptr<postgres::RecordWriter> writer_;  // the writing thread's
   std::unique_ptr<postgres::ReaderPool> readers_;
-  // For ReadClock alone: whether the database answers must not depend on readers that are busy.
+  // For ReadClock and ReadCluster alone: whether the database answers must not depend on readers
+  // that are busy.
   std::unique_ptr<postgres::ReaderPool> clock_readers_;
 
   base::Activity activity_{"committer"};

@@ -31,6 +31,11 @@ std::vector<std::string_view> ListOf(const Keywords& address, std::string_view k
   return Split(found->second, ',');
 }
 
+// An '@' of a password that is not written as %40 ends it, and the rest of it becomes the host.
+bool HoldsPassword(std::string_view host) {
+  return !host.starts_with('/') && host.find('@', 1) != std::string_view::npos;
+}
+
 }  // namespace
 
 Result<Keywords> KeywordsOf(const std::string& address) {
@@ -47,6 +52,10 @@ Result<Keywords> KeywordsOf(const std::string& address) {
     return Fail(ErrorCode::kInvalid,
                 "postgres: the address names a service; service files are not read: write host, "
                 "dbname and sslmode into the address itself");
+  if (std::ranges::any_of(ListOf(keywords, "host"), HoldsPassword))
+    return Fail(ErrorCode::kInvalid,
+                "postgres: there is an @ in the host of the database's address; write an @ of the "
+                "password as %40");
   return keywords;
 }
 

@@ -12,8 +12,9 @@ namespace muster::postgres {
 using Keywords = std::map<std::string, std::string, std::less<>>;
 
 // Reads a URL or key=value words as libpq does, without its defaults. kInvalid: it cannot be read,
-// or names a service: service files are not read, as the settings must show where records go. The
-// message does not repeat the address, as that may hold a password.
+// names a service (service files are not read, as the settings must show where records go), or has
+// an '@' in a host, which is then part of a password. The message does not repeat the address, as
+// that may hold a password.
 Result<Keywords> KeywordsOf(const std::string& address);
 
 // The hosts of an address, "" for the default socket; `hostaddr` before `host`, as libpq dials.

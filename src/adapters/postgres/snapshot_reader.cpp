@@ -101,6 +101,15 @@ Result<std::vector<Token>> ReadTokens(Connection& connection) {
                         {}, TokenOf);
 }
 
+Result<std::string> ReadCluster(Connection& connection) {
+  auto cluster =
+      ReadOne<std::string>(connection, "SELECT bytes FROM meta WHERE name = 'cluster'", {},
+                           [](const Row& row) -> Result<std::string> { return row.Text(0); });
+  if (!cluster) return Fail(cluster.error());
+  if (!*cluster) return Fail(ErrorCode::kInternal, "the cluster's id is missing");
+  return **cluster;
+}
+
 Result<Fence> ReadFence(Connection& connection) {
   auto fence = ReadOne<Fence>(connection, "SELECT term, number FROM fence", {},
                               [](const Row& row) -> Result<Fence> {

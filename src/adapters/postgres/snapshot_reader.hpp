@@ -5,6 +5,7 @@
 
 namespace muster::postgres {
 
+Result<std::string> ReadCluster(Connection& connection);
 Result<Fence> ReadFence(Connection& connection);
 Result<std::vector<Token>> ReadTokens(Connection& connection);  // by name
 

@@ -41,6 +41,29 @@ void TakeWords(const wire::RunSpec& in, RunSpec* spec) {
         {.on = {item.on().begin(), item.on().end()}, .channel = item.channel()});
 }
 
+void PutRules(const std::vector<ParamSpec>& rules, wire::RunSpec* out) {
+  for (const auto& rule : rules) {
+    auto* item = out->add_accepts();
+    item->set_name(rule.name);
+    item->set_type(static_cast<std::uint32_t>(rule.type));
+    item->set_regex(rule.pattern);
+    for (const auto& choice : rule.choices) item->add_choices(choice);
+  }
+}
+
+Result<std::vector<ParamSpec>> TakeRules(const wire::RunSpec& in) {
+  std::vector<ParamSpec> rules;
+  for (const auto& item : in.accepts()) {
+    const auto type = TakeEnum(item.type(), ParamType::kSecret);
+    if (!type) return Fail(type.error());
+    rules.push_back({.name = item.name(),
+                     .type = *type,
+                     .pattern = item.regex(),
+                     .choices = {item.choices().begin(), item.choices().end()}});
+  }
+  return rules;
+}
+
 // Gathers a spec behind those it names. Jobs that several specs share are gathered once: jobs that
 // start jobs would double with every level otherwise.
 class Gatherer {
@@ -56,6 +79,7 @@ class Gatherer {
       child->set_spec(Add(*job));
     }
     PutWords(spec, &out);
+    PutRules(spec.accepts, &out);
     for (const auto& stage : spec.stages) PutStageSpec(stage, out.add_stages());
     out.set_timeout_ms(spec.timeout.count());
     out.set_priority(static_cast<std::uint32_t>(spec.priority));
@@ -79,6 +103,9 @@ Result<RunSpec> TakeSpec(const wire::RunSpec& in, const Specs& before) {
   auto priority = TakeEnum(in.priority(), Priority::kLow);
   if (!priority) return Fail(priority.error());
   spec.priority = *priority;
+  auto accepts = TakeRules(in);
+  if (!accepts) return Fail(accepts.error());
+  spec.accepts = std::move(*accepts);
   spec.timeout = Duration(in.timeout_ms());
   spec.limits = TakeLimits(in.limits());
   for (const auto& item : in.stages()) {

@@ -38,12 +38,6 @@ Result<AuditEntry> AuditOf(const Statement& row) {
   return entry;
 }
 
-bool Matches(const AuditEntry& entry, const AuditFilter& filter) {
-  return (filter.by.empty() || entry.actor == filter.by) &&
-         (filter.act.empty() || entry.act == filter.act) &&
-         (!filter.since || entry.at >= filter.since) && (!filter.until || entry.at < filter.until);
-}
-
 // Numbers the entries of a filter lie between, both exclusive.
 struct Range {
   std::int64_t above = 0;
@@ -85,7 +79,7 @@ class Source {
   virtual Result<std::optional<AuditEntry>> Next() = 0;
 };
 
-// By one index: of the actor, of the act, or the table itself.
+// By one index: of the run, of the actor, of the act, or the table itself.
 class ByIndex final : public Source {
  public:
   ByIndex(Database& database, const AuditFilter& filter, Range range)
@@ -105,19 +99,25 @@ class ByIndex final : public Source {
 
   Result<> Load() {
     std::string sql(kSelectAudit);
-    if (!filter_.by.empty())
+    if (filter_.run)
+      sql += " INDEXED BY audit_run";
+    else if (!filter_.by.empty())
       sql += " INDEXED BY audit_actor";
     else if (!filter_.act.empty())
       sql += " INDEXED BY audit_act";
     sql += " WHERE number > ? AND number < ?";
-    if (!filter_.by.empty())
+    if (filter_.run)
+      sql += " AND run = ?";
+    else if (!filter_.by.empty())
       sql += " AND actor = ?";
     else if (!filter_.act.empty())
       sql += " AND act = ?";
     sql += " ORDER BY number DESC LIMIT ?";
     auto rows = ReadAll<AuditEntry>(database_, sql, AuditOf, [&](Statement& statement) {
       statement.Int(range_.above).Int(range_.below);
-      if (!filter_.by.empty())
+      if (filter_.run)
+        statement.Id(filter_.run.value);
+      else if (!filter_.by.empty())
         statement.Text(filter_.by);
       else if (!filter_.act.empty())
         statement.Text(filter_.act);

@@ -188,6 +188,14 @@ Result<std::vector<Token>> ReadTokens(Database& database) {
       TokenOf);
 }
 
+Result<std::string> ReadCluster(Database& database) {
+  auto cluster = ReadOne<std::string>(
+      database, "SELECT value FROM meta WHERE name = 'cluster'", [](Statement&) {},
+      [](const Statement& row) -> Result<std::string> { return row.ColumnText(0); });
+  if (!cluster) return Fail(cluster.error());
+  return cluster->value_or("");
+}
+
 Result<Snapshot> ReadSnapshot(Database& database) {
   Snapshot snapshot;
   auto fence = FenceOf(database);
@@ -201,11 +209,9 @@ Result<Snapshot> ReadSnapshot(Database& database) {
     if (!value) return Fail(value.error());
     *place = *value;
   }
-  auto cluster = ReadAll<std::string>(
-      database, "SELECT value FROM meta WHERE name = 'cluster'",
-      [](const auto& row) -> Result<std::string> { return row.ColumnText(0); });
+  auto cluster = ReadCluster(database);
   if (!cluster) return Fail(cluster.error());
-  if (!cluster->empty()) snapshot.cluster = cluster->front();
+  snapshot.cluster = std::move(*cluster);
   auto restored = ReadRestored(database);
   if (!restored) return Fail(restored.error());
   snapshot.restored = *restored;

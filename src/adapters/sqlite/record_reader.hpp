@@ -11,6 +11,9 @@
 // several see one moment.
 namespace muster::sqlite {
 
+// The cluster's id; "" in a store from before there was one.
+Result<std::string> ReadCluster(Database& database);
+
 Result<Snapshot> ReadSnapshot(Database& database);
 Result<std::vector<Run>> ReadRuns(Database& database, const RunFilter& filter, RunId before,
                                   std::size_t limit);

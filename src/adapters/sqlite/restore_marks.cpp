@@ -22,9 +22,12 @@ Result<Marks> MarksOf(Database& database) {
   return marks;
 }
 
+// A join token that was used up after the backup would be good again, for whoever has read it
+// meanwhile; which ones those are is not known.
 Result<> WriteMarks(Database& database, const Marks& marks, const Snapshot::Restored& restored) {
   const std::string sql = fmt::format(
       "BEGIN IMMEDIATE;"
+      "DELETE FROM invite WHERE uses_left > 0;"
       "UPDATE fence SET term = {}, number = {};"
       "INSERT OR REPLACE INTO meta VALUES ('id_space', {}), ('next_run', 1),"
       " ('backup_taken', {}), ('restored', {}), ('restored_logs', {}), ('restored_number', {});"

@@ -17,8 +17,8 @@ Result<Marks> ReadMarks(const std::filesystem::path& file);
 
 // Turns the copy of a backup into a store to go on with: the term and the commit
 // number leap, the next id space begins (domain/restore.hpp), and the store says that it was
-// restored. `above`: marks of the store that it replaces, which are left behind too. kInvalid: a
-// newer musterd wrote it, or there is no id space left.
+// restored. Its join tokens are void. `above`: marks of the store that it replaces, which are left
+// behind too. kInvalid: a newer musterd wrote it, or there is no id space left.
 Result<Marks> MarkRestored(const std::filesystem::path& file, const Snapshot::Restored& restored,
                            const Marks& above);
 

@@ -183,44 +183,47 @@ Result<bool> SqliteDays::MayHave(Day& day, RunId run) {
   return day.runs->first <= run.value && run.value <= day.runs->last;
 }
 
-Result<> SqliteDays::ReadDay(Day& day, const TaskKey& task, std::int64_t after, std::uint64_t until,
-                             bool with_data, std::vector<logs::LogPiece>& pieces) {
+Result<> SqliteDays::ReadDay(Day& day, const logs::PieceQuery& query, logs::FoundPieces& found) {
   auto reader = ReaderOf(day);
   if (!reader) return Fail(reader.error());
   auto statement = (*reader)->Prepare(
-      with_data ? "SELECT offset, stream, time, size, codec, data FROM chunk WHERE run = ? AND"
-                  " visit = ? AND ordinal = ? AND host = ? AND attempt = ? AND offset > ?"
-                  " AND offset < ? ORDER BY offset"
-                : "SELECT offset, stream, time, size, codec FROM chunk WHERE run = ? AND"
-                  " visit = ? AND ordinal = ? AND host = ? AND attempt = ? AND offset > ?"
-                  " AND offset < ? ORDER BY offset");
+      query.with_data
+          ? "SELECT offset, stream, time, size, codec, data FROM chunk WHERE run = ? AND"
+            " visit = ? AND ordinal = ? AND host = ? AND attempt = ? AND offset > ?"
+            " AND offset < ? AND offset + size > ? ORDER BY offset LIMIT ?"
+          : "SELECT offset, stream, time, size, codec FROM chunk WHERE run = ? AND"
+            " visit = ? AND ordinal = ? AND host = ? AND attempt = ? AND offset > ?"
+            " AND offset < ? AND offset + size > ? ORDER BY offset LIMIT ?");
   if (!statement) return Fail(statement.error());
+  const TaskKey& task = query.task;
   (*statement)->Id(task.run.value).Int(task.visit.value).Int(task.ordinal).Id(task.host.value);
-  (*statement)->Int(task.attempt.value).Int(after).Id(until);
-  return EachRow(**statement, [&](const Statement& row) -> Result<> {
-    pieces.push_back({.task = task,
-                      .offset = row.ColumnId(0),
-                      .stream = static_cast<Stream>(row.ColumnInt(1)),
-                      .time = {row.ColumnInt(2)},
-                      .size = row.ColumnId(3),
-                      .codec = static_cast<logs::Codec>(row.ColumnInt(4)),
-                      .data = with_data ? row.ColumnText(5) : std::string()});
+  (*statement)->Int(task.attempt.value).Int(query.After()).Id(query.until);
+  (*statement)->Id(query.from).Id(query.most);
+  const std::size_t first = found.pieces.size();
+  auto read = EachRow(**statement, [&](const Statement& row) -> Result<> {
+    found.pieces.push_back({.task = task,
+                            .offset = row.ColumnId(0),
+                            .stream = static_cast<Stream>(row.ColumnInt(1)),
+                            .time = {row.ColumnInt(2)},
+                            .size = row.ColumnId(3),
+                            .codec = static_cast<logs::Codec>(row.ColumnInt(4)),
+                            .data = query.with_data ? row.ColumnText(5) : std::string()});
     return {};
   });
+  found.EndDay(query, first);
+  return read;
 }
 
-Result<std::vector<logs::LogPiece>> SqliteDays::Read(const TaskKey& task, std::int64_t after,
-                                                     std::uint64_t until, bool with_data) {
-  std::vector<logs::LogPiece> pieces;
+Result<logs::FoundPieces> SqliteDays::Read(const logs::PieceQuery& query) {
+  logs::FoundPieces found{.pieces = {}, .until = query.until};
   base::Lock lock(mutex_);
   for (auto& day : days_) {
-    auto may_have = MayHave(day, task.run);
+    auto may_have = MayHave(day, query.task.run);
     if (!may_have) return Fail(may_have.error());
     if (!*may_have) continue;
-    if (auto read = ReadDay(day, task, after, until, with_data, pieces); !read)
-      return Fail(read.error());
+    if (auto read = ReadDay(day, query, found); !read) return Fail(read.error());
   }
-  return pieces;
+  return found;
 }
 
 }  // namespace muster::sqlite

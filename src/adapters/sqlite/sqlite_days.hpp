@@ -30,9 +30,7 @@ class SqliteDays final : public logs::LogDays {
   std::string_view Name() const override { return "sqlite"; }
   Result<logs::Written> Write(const std::string& day,
                               const std::vector<logs::LogPiece>& pieces) override EXCLUDES(mutex_);
-  Result<std::vector<logs::LogPiece>> Read(const TaskKey& task, std::int64_t after,
-                                           std::uint64_t until, bool with_data) override
-      EXCLUDES(mutex_);
+  Result<logs::FoundPieces> Read(const logs::PieceQuery& query) override EXCLUDES(mutex_);
   Result<std::size_t> DropBefore(const std::string& day) override EXCLUDES(mutex_);
 
  private:
@@ -56,8 +54,8 @@ class SqliteDays final : public logs::LogDays {
   // Told once they are durable: told before, a look between the two would not find the run and
   // remember that.
   void Saw(const std::string& day, const std::vector<logs::LogPiece>& pieces) EXCLUDES(mutex_);
-  Result<> ReadDay(Day& day, const TaskKey& task, std::int64_t after, std::uint64_t until,
-                   bool with_data, std::vector<logs::LogPiece>& pieces) REQUIRES(mutex_);
+  Result<> ReadDay(Day& day, const logs::PieceQuery& query, logs::FoundPieces& found)
+      REQUIRES(mutex_);
   Result<Database*> ReaderOf(Day& day) REQUIRES(mutex_);
   Result<bool> MayHave(Day& day, RunId run) REQUIRES(mutex_);
   Day* Find(const std::string& name) REQUIRES(mutex_);

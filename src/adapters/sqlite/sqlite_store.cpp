@@ -207,6 +207,10 @@ Result<SchemaState> SqliteStore::ReadSchema() {
       });
 }
 
+Result<std::string> SqliteStore::ReadCluster() {
+  return AtOneMoment<std::string>("read cluster", sqlite::ReadCluster);
+}
+
 Result<Fence> SqliteStore::ReadFence() {
   return AtOneMoment<Fence>("read fence",
                             [](sqlite::Database& database) { return sqlite::FenceOf(database); });

@@ -48,6 +48,7 @@ class SqliteStore final : public Store {
               CommitDone done) override;
   Result<Snapshot> Load(Term term) override;
   Result<SchemaState> ReadSchema() override;  // only ever this program's
+  Result<std::string> ReadCluster() override;
   Result<Fence> ReadFence() override;
   Result<ReadAt<std::optional<Run>>> FindRun(RunId id) override;
   Result<ReadAt<std::optional<Snapshot::OpenRun>>> ReadWholeRun(RunId id) override;

@@ -41,12 +41,16 @@ settings::Table Describe(Config& config) {
           .Checked(CheckPair),
       Path("join_file", config.join_file, "File with the token of 'muster agents invite'."),
       Path("ca", config.ca, "Believe this CA at the join instead of the token's fingerprint."),
-      Section("run_as", "Who tasks run as; this agent enforces it, whatever a server says.",
-              {Text("default", config.run_as.default_user,
-                    "For tasks that name no user; empty is the agent's own."),
-               List("allow", config.run_as.allow,
-                    "Users that tasks may name, besides the default. Without a default and a "
-                    "list: any.")})
+      Section(
+          "run_as", "Who tasks run as; this agent enforces it, whatever a server says.",
+          {Text("default", config.run_as.default_user,
+                "For tasks that name no user; empty is the agent's own."),
+           List("allow", config.run_as.allow,
+                "Users that tasks may name, besides the default. Without a default and a "
+                "list: any."),
+           Flag("restarts", config.run_as.restarts,
+                "Whether jobs may restart this host with `reboot:` without a `command`, which is "
+                "done with the agent's rights.")})
           .Live(),
       Size("max_spool", config.max_spool, "Output that waits for the server, of all tasks.").Live(),
       Path("history", config.history,

@@ -92,7 +92,8 @@ Result<> Daemon::Start() {
                                     .boot = runner_.Boot(),
                                     .proves =
                                         [this](const link::TermTicket& ticket) {
-                                          return tickets_.Check(ticket, papers_.Current().ca_pem);
+                                          return tickets_.Check(ticket, papers_.Current().ca_pem,
+                                                                folder_.Who().cluster);
                                         }},
                 folder_.HighestTerm());
   if (options_.history != nullptr)
@@ -173,13 +174,11 @@ void Daemon::OnFrame(const std::string& bytes) {
     spdlog::error("the server sent what is not a frame: {}", frame.error().message);
     return;
   }
-  CarryOut(node_->Receive(*frame, BootNow().ms));
-  if (frame->papers) TakePapers(*frame->papers);
-  if (frame->beat) TakeServers(frame->beat->servers);
-  if (frame->goodbye && open_) {
-    TakeServers(frame->goodbye->servers);
+  const auto actions = node_->Receive(*frame, BootNow().ms);
+  CarryOut(actions);
+  if (actions.papers) TakePapers(*actions.papers);
+  if (actions.goodbye && open_)
     return OnClosed({ErrorCode::kUnavailable, "it sends its hosts elsewhere"});
-  }
   Flush();
 }
 
@@ -198,7 +197,7 @@ void Daemon::TakeServers(const std::vector<std::string>& servers) {
     spdlog::error("cannot keep the cluster's servers: {}", kept.error().message);
 }
 
-void Daemon::CarryOut(link::Node::Actions actions) {
+void Daemon::CarryOut(const link::Node::Actions& actions) {
   if (actions.refused) {
     spdlog::error(
         "{} code={} message=\"{}\"",
@@ -212,7 +211,6 @@ void Daemon::CarryOut(link::Node::Actions actions) {
     }
   if (actions.welcomed) {
     servers_->Welcomed(BootNow().ms);
-    TakeServers(actions.welcomed->servers);
     idle_at_ = BootNow().ms + kSettled.count();
     heartbeat_ = actions.welcomed->heartbeat;
     next_beat_ = BootNow().ms + static_cast<std::int64_t>(
@@ -220,6 +218,7 @@ void Daemon::CarryOut(link::Node::Actions actions) {
     spdlog::info("welcomed host={} term={} session={} server={}", actions.welcomed->host_name,
                  actions.welcomed->term.value, actions.welcomed->session, servers_->Current());
   }
+  TakeServers(actions.servers);
   if (actions.hello_again) {
     const auto session = folder_.NextSession();
     if (session)

@@ -47,7 +47,7 @@ class Daemon {
   void TakeServers(const std::vector<std::string>& servers);
   void TakePapers(const link::Papers& papers);
   void SayHello(std::uint64_t session);
-  void CarryOut(link::Node::Actions actions);
+  void CarryOut(const link::Node::Actions& actions);
   void StartTask(const link::Order& order);
   void Flush();
   void Tick();

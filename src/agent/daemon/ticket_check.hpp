@@ -11,8 +11,9 @@ namespace muster::agent {
 // every node of an emulated fleet gets the same. Not thread-safe.
 class TicketCheck {
  public:
-  // kDenied: it is not signed by one of these CAs.
-  Result<> Check(const link::TermTicket& ticket, const std::string& ca_pem);
+  // kDenied: it is not signed by one of these CAs, or not for this cluster.
+  Result<> Check(const link::TermTicket& ticket, const std::string& ca_pem,
+                 const std::string& cluster);
 
  private:
   link::TermTicket good_;

@@ -94,8 +94,7 @@ Result<PartFile> PartFile::Fetch(const std::string& data, const std::string& sha
   if (hash.Digest() == sha256) return part;
   part->Remove();
   return Fail(ErrorCode::kInvalid,
-              "what came has another SHA-256 than {}; it was thrown away, try again",
-              ToHex(sha256));
+              "what came has another SHA-256 than {}; it was discarded, try again", ToHex(sha256));
 }
 
 void PartFile::Remove() const { ::unlink(path_.c_str()); }

@@ -17,7 +17,7 @@ namespace muster::agent {
 //
 // The process needs the rights for each step at the time of the call (ActAs). Codes: kNotFound, a
 // component is missing; kDenied, a link was not followed; kInvalid, a component is not a folder;
-// kUnavailable, everything else. Messages name the path.
+// kUnavailable, everything else, also a missing right. Messages name the path.
 class PathWalk {
  public:
   // kKernel resolves paths with openat2. Where that call is missing (a kernel before 5.6, a seccomp
@@ -35,6 +35,10 @@ class PathWalk {
 
   // The folder at the absolute `path`, as O_PATH.
   Result<Fd> Folder(const std::string& path);
+
+  // Whether there is something at the absolute `path`; a link as its last component is not
+  // followed.
+  Result<> Find(const std::string& path);
 
   // The folder at `path` below the open folder `root`, as O_PATH; "" is `root` itself. No link is
   // followed. `path` must not contain "." or "..".

@@ -3,10 +3,10 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <memory>
-#include <random>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "adapters/files/temporary.hpp"
 #include "domain/pulled_line.hpp"
 
 namespace muster::agent {
@@ -60,61 +60,6 @@ bool IsJustMade(const Fd& folder) {
   const auto names = NamesIn(folder.Get(), "");
   return names && names->empty();
 }
-
-std::string RandomLetters() {
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
-  std::random_device random;
-  std::string letters(10, 'a');
-  for (char& letter : letters) letter = kLetters[random() % kLetters.size()];
-  return letters;
-}
-
-// Takes a temporary file away again unless it was renamed. `folder` must outlive it.
-class Temporary {
- public:
-  static Result<Temporary> Make(const Fd& folder, const std::string& target,
-                                const std::string& path) {
-    constexpr int kAttempts = 100;
-    bool short_name = false;
-    int error = EEXIST;
-    for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      const std::string name = short_name ? ".muster-" + RandomLetters()
-                                          : fmt::format(".{}.muster-{}", target, RandomLetters());
-      Fd fd(::openat(folder.Get(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                     0600));
-      if (fd) return Temporary(std::move(fd), folder.Get(), name);
-      error = errno;
-      if (error == ENAMETOOLONG && !short_name)
-        short_name = true;
-      else if (error != EEXIST)
-        break;
-    }
-    return Fail(WriteError("write", path, error));
-  }
-  Temporary(Temporary&& other) noexcept
-      : file(std::move(other.file)),
-        folder_(other.folder_),
-        name_(std::exchange(other.name_, {})) {}
-  Temporary& operator=(Temporary&&) = delete;
-  ~Temporary() {
-    if (!name_.empty()) ::unlinkat(folder_, name_.c_str(), 0);
-  }
-  Result<> Become(const std::string& target, const std::string& path) {
-    if (::renameat(folder_, name_.c_str(), folder_, target.c_str()) != 0)
-      return Fail(WriteError("replace", path, errno));
-    name_.clear();
-    return {};
-  }
-
-  Fd file;
-
- private:
-  Temporary(Fd fd, int folder, std::string name)
-      : file(std::move(fd)), folder_(folder), name_(std::move(name)) {}
-
-  int folder_;
-  std::string name_;
-};
 
 Result<> Copy(int from, int to, const std::string& path) {
   if (::lseek(from, 0, SEEK_SET) < 0) return Fail(WriteError("read", path, errno));
@@ -223,13 +168,13 @@ Result<Placed> Placing::ByTemporary(const Spot& spot, const Looks& looks, Fill f
   const std::string& path = spot.path;
   const auto there = Look(spot.folder.Get(), spot.name, path);
   if (!there) return Fail(there.error());
-  auto temporary = Temporary::Make(spot.folder, spot.name, path);
-  if (!temporary) return Fail(temporary.error());
-  const int fd = temporary->file.Get();
+  auto temporary = files::Temporary::Make(spot.folder.Get(), spot.name);
+  if (!temporary) return Fail(WriteError("write", path, errno));
+  const int fd = temporary->Get();
   if (auto filled = fill(fd); !filled) return Fail(filled.error());
   if (auto dressed = Dress(fd, path, looks); !dressed) return Fail(dressed.error());
   if (::fsync(fd) != 0) return Fail(WriteError("sync", path, errno));
-  if (auto became = temporary->Become(spot.name, path); !became) return Fail(became.error());
+  if (!temporary->Become(spot.name)) return Fail(WriteError("replace", path, errno));
   if (auto synced = SyncFolder(spot.folder.Get(), path); !synced) return Fail(synced.error());
   return *there ? Placed::kReplaced : Placed::kNew;
 }

@@ -19,6 +19,12 @@ namespace muster::agent {
 namespace {
 
 constexpr int kTries = 3;  // of a file that changes while it is read
+// Folders inside each other, below one that was named. Each is open while those in it are taken.
+constexpr int kMostDeep = 256;
+
+std::string Times(std::size_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
 
 class Puller {
  public:
@@ -40,7 +46,9 @@ class Puller {
       for (const auto& path : paths) Take(path);
     }
     if (problems_ == 0) return {};
-    return Fail(ErrorCode::kInvalid, "{} of what was asked for did not come", problems_);
+    std::string left = fmt::format("{} not fetched", Times(problems_, "path was", "paths were"));
+    if (links_ > 0) left += fmt::format("; {} left out", Times(links_, "link was", "links were"));
+    return Fail(ErrorCode::kInvalid, "{}", left);
   }
 
  private:
@@ -63,29 +71,33 @@ class Puller {
   void Take(const std::string& path) {
     const auto file = OpenNamed(path);
     if (!file) return Complain(file.error().message);
-    TakeOpen(*file, path);
+    TakeOpen(*file, path, 0);
   }
 
-  void TakeOpen(const Fd& file, const std::string& path) {
+  void TakeOpen(const Fd& file, const std::string& path, int depth) {
     struct stat status{};
     if (::fstat(file.Get(), &status) != 0)
       return Complain(fmt::format("{}: {}", EscapePath(path), ErrnoText(errno)));
-    if (S_ISDIR(status.st_mode)) return TakeFolder(file, path);
+    if (S_ISDIR(status.st_mode)) return TakeFolder(file, path, depth);
     if (!S_ISREG(status.st_mode))
       return Complain(fmt::format("{}: neither a file nor a folder", EscapePath(path)));
     if (!taken_.insert(path).second) return;  // named twice
     if (auto sent = Send(file, path); !sent) Complain(sent.error().message);
   }
 
-  void TakeFolder(const Fd& folder, const std::string& path) {
+  void TakeFolder(const Fd& folder, const std::string& path, int depth) {
+    if (depth > kMostDeep)
+      return Complain(fmt::format("{}: more than {} folders deep; left out, name it to fetch it",
+                                  EscapePath(path), kMostDeep));
     const auto names = NamesIn(folder.Get(), path);
     if (!names) return Complain(names.error().message);
     for (const auto& name : *names) {
       const std::string inner = path == "/" ? "/" + name : path + "/" + name;
       const Fd file = OpenInside(folder.Get(), name);
       if (file) {
-        TakeOpen(file, inner);
+        TakeOpen(file, inner, depth + 1);
       } else if (errno == ELOOP) {
+        ++links_;
         output_.err(fmt::format("{}: a symbolic link; not followed", EscapePath(inner)));
       } else if (errno != ENOENT) {  // gone since
         Complain(fmt::format("{}: {}", EscapePath(inner), ErrnoText(errno)));
@@ -110,7 +122,8 @@ class Puller {
                   "{}: does not say how long it is, as files of the kernel; read it with a script",
                   EscapePath(path));
     if (size > pull_.max_bytes - bytes_)
-      return Fail(ErrorCode::kDenied, "{}: {} would be more than the {} that one host may send",
+      return Fail(ErrorCode::kDenied,
+                  "{}: {} would be more than the {} that one host may send (--max-size)",
                   EscapePath(path), FormatSize(size), FormatSize(pull_.max_bytes));
     const auto hash = HashOf(file.Get(), size, path);
     if (!hash) return Fail(hash.error());
@@ -136,6 +149,7 @@ class Puller {
   std::set<std::string> taken_;
   std::uint64_t bytes_ = 0;
   std::size_t problems_ = 0;
+  std::size_t links_ = 0;  // inside folders
 };
 
 }  // namespace

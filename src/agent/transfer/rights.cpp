@@ -4,7 +4,7 @@
 #include <charconv>
 #include <grp.h>
 #include <pwd.h>
-#include <unistd.h>
+#include <vector>
 
 namespace muster::agent {
 namespace {
@@ -49,23 +49,11 @@ Result<gid_t> FindGroup(const std::string& name) {
 
 }  // namespace
 
-ActAs::ActAs(const Account& account) {
-  if (!account.switch_to) return;
-  groups_before_.resize(static_cast<std::size_t>(std::max(::getgroups(0, nullptr), 0)));
-  const int count = ::getgroups(static_cast<int>(groups_before_.size()), groups_before_.data());
-  gid_before_ = ::getegid();
-  switched_ = true;
-  MUSTER_CHECK(count >= 0 && ::setgroups(account.groups.size(), account.groups.data()) == 0 &&
-               ::setegid(account.gid) == 0 && ::seteuid(account.uid) == 0);
-}
-
 // With the wrong rights nothing may go on.
-ActAs::~ActAs() {
-  if (!switched_) return;
-  const int error = errno;
-  MUSTER_CHECK(::seteuid(::getuid()) == 0 && ::setegid(gid_before_) == 0 &&
-               ::setgroups(groups_before_.size(), groups_before_.data()) == 0);
-  errno = error;
+ActAs::ActAs(const Account& account)
+    : switched_(account.switch_to ? files::UserSwitch::To(account.uid, account.gid, account.groups)
+                                  : std::nullopt) {
+  MUSTER_CHECK(switched_ || !account.switch_to);
 }
 
 Result<Owner> FindOwner(const std::string& text, const Account& account) {

@@ -3,8 +3,8 @@
 #include <optional>
 #include <string>
 #include <sys/types.h>
-#include <vector>
 
+#include "adapters/files/owner.hpp"
 #include "agent/account.hpp"
 #include "base/result.hpp"
 
@@ -15,14 +15,11 @@ namespace muster::agent {
 class ActAs {
  public:
   explicit ActAs(const Account& account);
-  ~ActAs();
   ActAs(const ActAs&) = delete;
   ActAs& operator=(const ActAs&) = delete;
 
  private:
-  bool switched_ = false;
-  std::vector<gid_t> groups_before_;
-  gid_t gid_before_ = 0;
+  std::optional<files::UserSwitch> switched_;
 };
 
 // Whom files shall belong to.

@@ -2,10 +2,10 @@
 
 #include <fcntl.h>
 #include <optional>
-#include <sys/stat.h>
 #include <vector>
 
 #include "base/text.hpp"
+#include "domain/pull_paths.hpp"
 #include "domain/pulled_line.hpp"
 
 namespace muster::agent {
@@ -29,8 +29,9 @@ class Expansion {
     return any_;
   }
 
-  // Why a link on the way was not followed, if there was one.
-  const std::optional<Error>& Denied() const { return denied_; }
+  // The first reason why something on the way was not looked at: a link that is not followed, or a
+  // missing right.
+  const std::optional<Error>& Trouble() const { return trouble_; }
 
  private:
   void Descend(const std::string& at, std::size_t next) {
@@ -57,55 +58,33 @@ class Expansion {
 
   bool IsThere(const std::string& path) {
     if (path.empty()) return true;
-    const auto slash = path.rfind('/');
-    const auto folder = walk_.Folder(slash == 0 ? "/" : path.substr(0, slash));
-    if (!folder) return Note(folder.error()), false;
-    struct stat status{};
-    return ::fstatat(folder->Get(), path.c_str() + slash + 1, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    const auto found = walk_.Find(path);
+    if (!found) Note(found.error());
+    return found.has_value();
   }
 
   std::vector<std::string> NamesOf(const std::string& path) {
     const auto folder = walk_.Open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
     if (!folder) return Note(folder.error()), std::vector<std::string>();
-    return NamesIn(folder->Get(), path).value_or(std::vector<std::string>());
+    auto names = NamesIn(folder->Get(), path);
+    if (!names) return Note(names.error()), std::vector<std::string>();
+    return std::move(*names);
   }
 
+  // What a wildcard matches may well be no folder, or be gone.
   void Note(const Error& error) {
-    if (error.code == ErrorCode::kDenied && !denied_) denied_ = error;
+    const bool missing = error.code == ErrorCode::kNotFound || error.code == ErrorCode::kInvalid;
+    if (!missing && !trouble_) trouble_ = error;
   }
 
   std::vector<std::string_view> parts_;
   PathWalk& walk_;
   const std::function<void(const std::string&)>& found_;
-  std::optional<Error> denied_;
+  std::optional<Error> trouble_;
   bool any_ = false;
 };
 
 }  // namespace
-
-bool MatchesName(std::string_view pattern, std::string_view name) {
-  if (name.starts_with('.') && !pattern.starts_with('.')) return false;
-  std::size_t p = 0;
-  std::size_t n = 0;
-  std::size_t star = std::string_view::npos;  // the last one, and what it has swallowed so far
-  std::size_t swallowed = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      swallowed = n;
-    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == name[n])) {
-      ++p;
-      ++n;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      n = ++swallowed;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
 
 Result<> Expand(const std::string& pattern, PathWalk& walk,
                 const std::function<void(const std::string&)>& found) {
@@ -114,7 +93,7 @@ Result<> Expand(const std::string& pattern, PathWalk& walk,
                 EscapePath(pattern));
   Expansion expansion(pattern, walk, found);
   if (expansion.Run()) return {};
-  if (expansion.Denied()) return Fail(*expansion.Denied());
+  if (expansion.Trouble()) return Fail(*expansion.Trouble());
   return Fail(ErrorCode::kNotFound, "{}: {}", EscapePath(pattern),
               HasWildcard(pattern) ? "nothing on this host matches"
                                    : "there is no such file or folder on this host");

@@ -7,11 +7,10 @@ namespace muster::engine {
 namespace {
 
 void AuditDocument(Turn& turn, const Caller& caller, const std::string& reason,
-                   std::string_view verb, const DocumentHead& head) {
+                   std::string_view verb, const DocumentHead& head, AuditFacts facts = {}) {
   AuditEntry entry;
   entry.act = fmt::format("{}.{}", head.kind, verb);
   entry.object = fmt::format("{} {}", head.kind, head.name);
-  AuditFacts facts;
   facts.content_sha256 = head.hash;
   entry.detail = DetailWith(fmt::format("version {}", head.version), facts);
   entry.reason = reason;
@@ -51,7 +50,10 @@ DocumentsApplied::One PutOne(Turn& turn, const ApplyDocuments& command, const Do
   head = HeadOf(*document);
   if (given.kind == "host") Relabel(turn, given.name, before, head.labels);
   turn.Put(PutDocument{std::move(document)});
-  AuditDocument(turn, command.caller, command.reason, "apply", head);
+  const auto channel = command.channels.find(given.name);
+  const bool is_channel = given.kind == "channel" && channel != command.channels.end();
+  AuditDocument(turn, command.caller, command.reason, "apply", head,
+                is_channel ? FactsOf(channel->second) : AuditFacts{});
   return {head.kind, head.name, head.version,
           there ? DocumentFate::kChanged : DocumentFate::kCreated};
 }

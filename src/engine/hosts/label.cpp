@@ -1,5 +1,7 @@
 #include "engine/hosts/label.hpp"
 
+#include "domain/host_ranges.hpp"
+
 namespace muster::engine {
 namespace {
 
@@ -7,7 +9,7 @@ std::string Describe(const LabelHosts& command, std::uint32_t changed) {
   std::string text;
   for (const auto& [key, value] : command.set) text += fmt::format("{}={} ", key, value);
   for (const auto& key : command.remove) text += fmt::format("{}- ", key);
-  return text + fmt::format("on {} hosts", changed);
+  return text + "on " + HostsText(changed);
 }
 
 }  // namespace

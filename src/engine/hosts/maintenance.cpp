@@ -8,9 +8,10 @@ namespace {
 constexpr std::size_t kMostLeftOut = 1000;  // bytes of names
 
 std::string Describe(const MaintainHosts& command, std::uint32_t changed) {
-  if (!command.maintenance) return fmt::format("ended on {} hosts", changed);
+  if (!command.maintenance) return "ended on " + HostsText(changed);
   const WallTime until = command.maintenance->until;
-  return fmt::format("begun on {} hosts{}", changed, until ? ", until " + FormatTime(until) : "");
+  return fmt::format("begun on {}{}", HostsText(changed),
+                     until ? ", until " + FormatTime(until) : "");
 }
 
 const HostEntry* Maintained(const Turn& turn, HostId id) {

@@ -196,8 +196,12 @@ bool IsBack(const OpenRun& run, const OpenVisit& visit, const TaskRecord& record
 
 void SendAgain(Turn& turn, OpenRun& run, OpenVisit& visit, const TaskRecord& record,
                const HostEntry& entry) {
+  // A host's Hello is answered in one turn, so orders that cost much to make again are queued.
+  if (!visit.command && turn.Spent())
+    return ReturnToQueue(turn, run, visit, record.key.ordinal, TaskEvent::kRefusedLate,
+                         "the host never got the order");
   const auto command = visit.command ? Result<HostAction>(visit.command)
-                                     : RenderFor(turn.state, run, visit, record.key.ordinal);
+                                     : RenderFor(turn, run, visit, record.key.ordinal);
   if (command) return SendOrder(turn, run, visit, record, entry, *command);
   ReturnToQueue(turn, run, visit, record.key.ordinal, TaskEvent::kRefusedLate,
                 "the host never got the order");

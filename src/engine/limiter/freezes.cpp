@@ -1,5 +1,8 @@
 #include "engine/limiter/freezes.hpp"
 
+#include <algorithm>
+#include <set>
+
 namespace muster::engine {
 namespace {
 
@@ -14,6 +17,15 @@ void ForgetOver(Turn& turn) {
   });
 }
 
+// Whether a run of the plan is one of the job, or starts one.
+bool StartsJob(const RunSpec& plan, const std::string& job, std::set<const RunSpec*>& seen) {
+  if (plan.job == job) return true;
+  if (!seen.insert(&plan).second) return false;
+  return std::ranges::any_of(plan.jobs, [&](const auto& item) {
+    return item.second && StartsJob(*item.second, job, seen);
+  });
+}
+
 bool Concerns(const Freeze& freeze, const AboutToStart& run) {
   switch (freeze.scope) {
     case FreezeScope::kTriggers:
@@ -25,7 +37,8 @@ bool Concerns(const Freeze& freeze, const AboutToStart& run) {
     case FreezeScope::kAll:
       break;
   }
-  return freeze.job.empty() || freeze.job == run.job;
+  std::set<const RunSpec*> seen;
+  return freeze.job.empty() || StartsJob(run.plan, freeze.job, seen);
 }
 
 GateClosed Closed(const Freeze& freeze, const AboutToStart& run, std::uint32_t hosts) {

@@ -8,7 +8,8 @@
 namespace muster::engine {
 
 // Freezes: people hold new runs back, for a while or until they say otherwise. Durable; what runs
-// is not touched, and neither are the runs that it starts.
+// is not touched, and neither are the runs that it starts. A new run of a job that starts a frozen
+// job is held back too.
 void Decide(Turn& turn, const FreezeRuns& command);
 void Decide(Turn& turn, const ThawRuns& command);
 
@@ -16,7 +17,7 @@ void Decide(Turn& turn, const ThawRuns& command);
 struct AboutToStart {
   Origin origin = Origin::kPerson;
   bool during_freeze = false;  // a person means it
-  const std::string& job;
+  const RunSpec& plan;
   const FrozenHosts& frozen;
 };
 

@@ -1,6 +1,9 @@
 #include "engine/notices/notices.hpp"
 
 #include <algorithm>
+#include <set>
+
+#include "domain/host_ranges.hpp"
 
 namespace muster::engine {
 namespace {
@@ -27,7 +30,8 @@ void Send(Turn& turn, State::Telling& telling) {
       {.task = KeyOf(notice),
        .what = NotifyAction{.channel = notice.channel, .message = notice.message},
        .job = notice.job,
-       .state = notice.state});
+       .state = notice.state,
+       .notice = true});
 }
 
 void Arm(State& state, const OpenNotice& notice, MonoTime at) {
@@ -47,11 +51,57 @@ std::string MessageOf(const OpenRun& open, std::string_view state, std::string_v
   const std::string& name = run.spec.job.empty() ? run.spec.title : run.spec.job;
   std::string text = fmt::format("{} {} {}", name, FormatRunId(run.id), Words(state));
   if (!what.empty()) text += fmt::format(": {}", what);
-  text += fmt::format("\n{} hosts: {} succeeded", run.hosts, open.counts[TaskState::kSucceeded]);
+  // A notice may stand for several.
+  const auto asking = std::ranges::count_if(open.visits, [](const auto& item) {
+    return item.second.record.state == StageState::kAwaitingApproval;
+  });
+  if (state == "awaiting_approval" && asking > 1)
+    text += fmt::format("\n{} stages wait for approval", asking);
+  text +=
+      fmt::format("\n{}: {} succeeded", HostsText(run.hosts), open.counts[TaskState::kSucceeded]);
   for (const TaskState other : {TaskState::kFailed, TaskState::kTimedOut, TaskState::kKilled,
                                 TaskState::kLost, TaskState::kUnreachable, TaskState::kRefused})
     if (open.counts[other] > 0) text += fmt::format(", {} {}", open.counts[other], Name(other));
   return text;
+}
+
+using Key = std::pair<RunId, Visit>;
+
+// The notices of the same run that tell the same channel of the same state. There are at most two:
+// one under way, and one behind it.
+std::vector<Key> Alike(const State& state, RunId run, const std::string& channel,
+                       std::string_view told) {
+  std::vector<Key> keys;
+  for (auto open = state.notices.lower_bound({run, Visit(0)});
+       open != state.notices.end() && open->first.first == run; ++open)
+    if (open->second.notice.channel == channel && open->second.notice.state == told)
+      keys.push_back(open->first);
+  return keys;
+}
+
+void Forget(Turn& turn, Key key) {
+  turn.Put(DropNotice{key.first, key.second});
+  turn.state.notices.erase(key);
+}
+
+// Takes out what the newer one makes out of date. True: one is under way, and the newer waits.
+bool MakeRoom(Turn& turn, RunId run, const std::string& channel, std::string_view told) {
+  bool busy = false;
+  for (const Key& key : Alike(turn.state, run, channel, told)) {
+    if (turn.state.notices.at(key).under_way)
+      busy = true;
+    else
+      Forget(turn, key);
+  }
+  return busy;
+}
+
+// The one that waited behind a notice whose attempt has ended; nothing when there is none.
+State::Telling* Behind(Turn& turn, const OpenNotice& notice) {
+  if (!notice.run) return nullptr;
+  for (const Key& key : Alike(turn.state, notice.run, notice.channel, notice.state))
+    if (key.second > notice.visit) return &turn.state.notices.at(key);
+  return nullptr;
 }
 
 void GiveUp(Turn& turn, const OpenNotice& notice, const std::string& why) {
@@ -72,8 +122,11 @@ void TellChannels(Turn& turn, OpenRun& run, std::string_view state, std::string_
   // After a restore from backup nobody knows which numbers were used since.
   if (turn.state.FromBackup(run.run.id) && IsFinal(run.run.state))
     run.run.next_visit = std::max(run.run.next_visit, FirstVisitOf(turn.state.id_space) + 1);
+  std::set<std::string_view> channels;
   for (const Notice& wish : run.run.spec.notices) {
     if (std::ranges::find(wish.on, state) == wish.on.end()) continue;
+    if (!channels.insert(wish.channel).second) continue;
+    const bool waits = MakeRoom(turn, run.run.id, wish.channel, state);
     // A number of its own among the run's visits is one that is never given again.
     State::Telling telling{{.run = run.run.id,
                             .visit = Visit(run.run.next_visit++),
@@ -85,7 +138,7 @@ void TellChannels(Turn& turn, OpenRun& run, std::string_view state, std::string_
                             .attempts = 0,
                             .next = turn.now.wall}};
     turn.Put(PutNotice{telling.notice});
-    Send(turn, telling);
+    if (!waits) Send(turn, telling);
     const auto key = std::pair(telling.notice.run, telling.notice.visit);
     turn.state.notices.insert_or_assign(key, std::move(telling));
   }
@@ -125,10 +178,11 @@ bool TakeNoticeReport(Turn& turn, const ServerReport& command) {
   found->second.under_way = false;
   ++notice.attempts;
   const bool told = command.end.state == TaskState::kSucceeded;
-  if (told || turn.now.wall - notice.made >= kTriedFor) {
-    if (!told) GiveUp(turn, notice, command.end.reason);
-    turn.Put(DropNotice{notice.run, notice.visit});
-    turn.state.notices.erase(found);
+  State::Telling* behind = Behind(turn, notice);
+  if (told || behind != nullptr || turn.now.wall - notice.made >= kTriedFor) {
+    if (!told && behind == nullptr) GiveUp(turn, notice, command.end.reason);
+    Forget(turn, {notice.run, notice.visit});
+    if (behind != nullptr && !behind->under_way) Send(turn, *behind);
     return true;
   }
   const Duration wait = WaitAfter(notice.attempts);

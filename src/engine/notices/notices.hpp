@@ -6,6 +6,9 @@
 // once its channel took it, so it is told at least once, whatever happens to the server in between.
 // What a channel does not take is tried again, ever more slowly, for a day; then the audit trail
 // says that it was not told.
+//
+// Of one run, channel and state at most two notices are kept: one under way, and the newest behind
+// it. A newer one makes those between, and one that waits for its next attempt, out of date.
 namespace muster::engine {
 
 // A run came into a state that Notice::on knows by this name. `what` is for people: why, or what

@@ -26,7 +26,9 @@ bool WasEnteredBy(const OpenRun& run, std::uint32_t stage, const Ordinals& hosts
 }
 
 bool WasPassedBy(const OpenRun& run, std::uint32_t stage, const Ordinals& hosts) {
-  return run.run.stages[stage].state == StageState::kSucceeded && WasEnteredBy(run, stage, hosts);
+  const auto found = run.passed.find(stage);
+  return run.run.stages[stage].state == StageState::kSucceeded && found != run.passed.end() &&
+         Difference(hosts, found->second).Empty();
 }
 
 // Whether a branch was left out because the flow did not switch to it.
@@ -42,30 +44,102 @@ bool WasNotTaken(const OpenRun& run, std::uint32_t stage, const Ordinals& hosts)
   return true;
 }
 
-PlanApprovals LeftOutUnderSamePlan(const OpenRun& run, const PassBeginning& beginning) {
-  PlanApprovals found;
-  if (WasEnteredBy(run, beginning.stage, beginning.hosts)) return found;
-  const RunSpec& plan = run.run.spec;
-  for (const std::uint32_t stage : StagesBefore(plan, beginning.stage)) {
-    if (WasPassedBy(run, stage, beginning.hosts) || WasNotTaken(run, stage, beginning.hosts))
-      continue;
-    for (auto& approval : ApprovalsIn(plan, stage)) found.push_back(std::move(approval));
+// The first of these stages that the flow did not bring all the hosts through; none: there is none.
+// `stages` are those of `plan`, which may be another version of the run's.
+std::optional<std::uint32_t> FirstNotPassed(const OpenRun& run, const RunSpec& plan,
+                                            const std::vector<std::uint32_t>& stages,
+                                            const Ordinals& hosts) {
+  for (const std::uint32_t stage : stages) {
+    const auto known =
+        std::ranges::find(run.run.spec.stages, plan.stages[stage].name, &StageSpec::name);
+    if (known == run.run.spec.stages.end()) return stage;
+    const auto at = static_cast<std::uint32_t>(known - run.run.spec.stages.begin());
+    const bool left_out = run.run.stages[at].state == StageState::kSkipped;
+    if (!left_out && !WasPassedBy(run, at, hosts) && !WasNotTaken(run, at, hosts)) return stage;
   }
+  return std::nullopt;
+}
+
+// Approvals from the beginning on that the flow might not ask for, as what they depend on was not
+// made by the flow for these hosts.
+PlanApprovals LeftOutByConditions(const OpenRun& run, const RunSpec& plan,
+                                  const PassBeginning& beginning) {
+  const auto before = StagesBefore(plan, beginning.stage);
+  PlanApprovals found;
+  if (const auto first = FirstNotPassed(run, plan, before, beginning.hosts))
+    found = DependingOn(plan, *first);
+  // Hosts that begin in the middle of a stage do not come through its first inner stages again.
+  PlanApprovals more = ApprovalsIn(plan);
+  std::erase_if(more, [&](const PlanApproval& approval) {
+    const bool inside =
+        beginning.inside && approval.stage == beginning.stage && approval.asked_if.stage;
+    return !inside && !approval.asked_if.pass;
+  });
+  AddApprovals(found, std::move(more));
+  std::erase_if(found, [&](const PlanApproval& approval) {
+    return std::ranges::find(before, approval.stage) != before.end();
+  });
+  return found;
+}
+
+PlanApprovals LeftOutUnderSamePlan(const OpenRun& run, const PassBeginning& beginning) {
+  const RunSpec& plan = run.run.spec;
+  PlanApprovals found = LeftOutByConditions(run, plan, beginning);
+  std::erase_if(found, [&](const PlanApproval& approval) {
+    return WasPassedBy(run, approval.stage, beginning.hosts);
+  });
+  if (WasEnteredBy(run, beginning.stage, beginning.hosts)) return found;
+  auto before = StagesBefore(plan, beginning.stage);
+  std::erase_if(before, [&](std::uint32_t stage) {
+    return WasPassedBy(run, stage, beginning.hosts) || WasNotTaken(run, stage, beginning.hosts);
+  });
+  AddApprovals(found, ApprovalsIn(plan, before));
   return found;
 }
 
 // What was approved was the plan before.
 PlanApprovals LeftOutByPlan(const OpenRun& run, const PassBeginning& beginning) {
-  PlanApprovals found = MissingIn(run.run.spec, *beginning.plan);
-  std::erase_if(found, [&](const PlanApproval& approval) {
-    return run.run.stages[approval.stage].state == StageState::kSucceeded;
-  });
-  for (const std::uint32_t stage : StagesBefore(*beginning.plan, beginning.stage))
-    for (auto& approval : ApprovalsIn(*beginning.plan, stage)) found.push_back(std::move(approval));
-  if (beginning.inside)
-    for (auto& approval : ApprovalsIn(*beginning.plan, beginning.stage))
-      found.push_back(std::move(approval));
+  const RunSpec& plan = *beginning.plan;
+  PlanApprovals found = MissingIn(run.run.spec, plan);
+  AddApprovals(found, ApprovalsIn(plan, StagesBefore(plan, beginning.stage)));
+  if (beginning.inside) AddApprovals(found, ApprovalsIn(plan, beginning.stage));
+  AddApprovals(found, LeftOutByConditions(run, plan, beginning));
   return found;
+}
+
+// The stage that an approval depends on; nothing when that is not one stage of the main list.
+const StageSpec* DependsOn(const PlanApproval& approval) {
+  const RunSpec& plan = *approval.path.front().plan;
+  const auto stage = approval.asked_if.stage.value_or(AskedIf::kAnyStage);
+  if (stage >= plan.stages.size() || !InMainList(plan.stages[stage])) return nullptr;
+  return &plan.stages[stage];
+}
+
+// Whether the plan that a retry brings does not ask for it as the run's plan does.
+bool IsDropped(const GoingAround& around, const PlanApproval& approval) {
+  return around.other != nullptr && approval.path.front().plan != around.other;
+}
+
+std::string WhyLeftOut(const GoingAround& around, const PlanApproval& approval) {
+  if (IsDropped(around, approval))
+    return fmt::format(", for which version {} asks in another way or not at all",
+                       around.other->version);
+  if (around.other != nullptr)
+    return fmt::format(", which was not given for version {}", around.other->version);
+  if (const auto* stage = DependsOn(approval))
+    return fmt::format(", which depends on stage '{}'", stage->name);
+  if (approval.asked_if.stage) return ", which depends on the stages before it";
+  return approval.asked_if.pass ? ", which depends on the number of the pass" : "";
+}
+
+// What the person may do without that right.
+std::string InsteadOf(const GoingAround& around, const PlanApproval& approval) {
+  if (around.from.empty()) return {};
+  const StageSpec* first = DependsOn(approval);
+  if (first == nullptr) first = &approval.path.front().plan->stages[approval.stage];
+  if (IsDropped(around, approval) || !InMainList(*first)) return "; or start a new run";
+  if (first->name == around.from) return "; or begin with an earlier stage";
+  return fmt::format("; or begin with that stage: --from {}", first->name);
 }
 
 }  // namespace
@@ -96,11 +170,11 @@ void AddStarter(Turn& turn, OpenRun& run, const std::string& name) {
 
 Result<> CheckApprover(const State& state, const std::vector<std::string>& starters,
                        const ApproveAction& wanted, const Caller& caller) {
-  if (wanted.not_starter && std::ranges::find(starters, caller.name) != starters.end())
-    return Fail(ErrorCode::kDenied,
-                "'{}' started or changed this run, or wrote what its trigger started; another "
-                "person must answer",
-                caller.name);
+  const auto starter = std::ranges::find(starters, caller.name);
+  if (wanted.not_starter && starter != starters.end())
+    return Fail(ErrorCode::kDenied, "'{}' {}; another person must answer it", caller.name,
+                starter == starters.begin() ? "started this run"
+                                            : "changed this run, or wrote what it does");
   if (wanted.by.empty()) return {};
   const auto has = RoleOf(state, caller);
   std::string wanted_names;
@@ -110,18 +184,46 @@ Result<> CheckApprover(const State& state, const std::vector<std::string>& start
     if (role && has && *has >= *role) return {};
     wanted_names += (wanted_names.empty() ? "" : ", ") + name;
   }
-  return Fail(ErrorCode::kDenied, "only {} may answer this", wanted_names);
+  return Fail(ErrorCode::kDenied, "it may be answered by {}; '{}' is {}", wanted_names, caller.name,
+              has ? Name(*has) : "none of them");
 }
 
 Result<> CheckGoingAround(const State& state, const std::vector<std::string>& starters,
-                          const PlanApprovals& approvals, const Caller& caller,
-                          std::string_view act) {
-  for (const auto& approval : approvals)
+                          const GoingAround& around, const Caller& caller) {
+  for (const auto& approval : around.approvals)
     if (const auto may = CheckApprover(state, starters, *approval.wanted, caller); !may)
       return Fail(ErrorCode::kDenied,
-                  "{} goes around the approval '{}', which needs the right to approve it: {}", act,
-                  approval.name, may.error().message);
+                  "{} could leave out the approval '{}'{}, so it needs the right to approve: {}{}",
+                  around.act, approval.name, WhyLeftOut(around, approval), may.error().message,
+                  InsteadOf(around, approval));
   return {};
+}
+
+PlanApprovals DependingAbove(const State& state, const OpenRun& run) {
+  PlanApprovals found;
+  for (const OpenRun* at = &run; at->run.parent;) {
+    const auto parent = state.runs.find(at->run.parent);
+    if (parent == state.runs.end() || parent->second.Stopping()) break;
+    const auto visit = parent->second.visits.find(at->run.parent_visit);
+    if (visit != parent->second.visits.end())
+      AddApprovals(found, DependingOn(parent->second.run.spec, visit->second.record.stage));
+    at = &parent->second;
+  }
+  return found;
+}
+
+Result<> CheckInfluence(const State& state, const OpenRun& run, std::uint32_t stage,
+                        const Caller& caller, std::string act) {
+  GoingAround around{.act = std::move(act), .approvals = DependingOn(run.run.spec, stage)};
+  AddApprovals(around.approvals, DependingAbove(state, run));
+  return CheckGoingAround(state, StartersOf(state, run), around, caller);
+}
+
+std::uint32_t FirstOpenStage(const OpenRun& run) {
+  const auto& stages = run.run.spec.stages;
+  for (std::uint32_t i = 0; i < stages.size(); ++i)
+    if (!stages[i].parent && !IsFinal(run.run.stages[i].state)) return i;
+  return 0;
 }
 
 PlanApprovals LeftOutByBeginning(const OpenRun& run, const PassBeginning& beginning) {

@@ -23,11 +23,28 @@ void AddStarter(Turn& turn, OpenRun& run, const std::string& name);
 Result<> CheckApprover(const State& state, const std::vector<std::string>& starters,
                        const ApproveAction& wanted, const Caller& caller);
 
-// kDenied unless the caller may answer each of these approvals. `act` says what goes around them:
-// "skipping stage ask".
+// An act that would leave approvals out.
+struct GoingAround {
+  std::string act;  // "skipping stage 'ask'"
+  PlanApprovals approvals;
+  std::string from = {};           // the stage a retry begins with; "" when it is none
+  const RunSpec* other = nullptr;  // the plan that a retry brings
+};
+// kDenied unless the caller may answer each of these approvals.
 Result<> CheckGoingAround(const State& state, const std::vector<std::string>& starters,
-                          const PlanApprovals& approvals, const Caller& caller,
-                          std::string_view act);
+                          const GoingAround& around, const Caller& caller);
+
+// Approvals of the open runs above this one that may not be asked for because an act changes how
+// it ends.
+PlanApprovals DependingAbove(const State& state, const OpenRun& run);
+
+// kDenied unless the caller may answer each approval that an act could leave out by changing the
+// results of `stage`: in this run, and in those above it. `act` is as in GoingAround.
+Result<> CheckInfluence(const State& state, const OpenRun& run, std::uint32_t stage,
+                        const Caller& caller, std::string act);
+
+// The first stage of the top level that is under way or to come.
+std::uint32_t FirstOpenStage(const OpenRun& run);
 
 // Where a retry of the run would begin.
 struct PassBeginning {

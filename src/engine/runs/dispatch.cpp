@@ -25,8 +25,8 @@ bool HasRoom(const OpenRun& run, const OpenVisit& visit) {
 bool StandsStill(const OpenRun& run) { return run.run.pause.has_value(); }
 
 void Dispatch(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal, HostEntry& host) {
-  auto command = visit.command ? Result<HostAction>(visit.command)
-                               : RenderFor(turn.state, run, visit, ordinal);
+  auto command =
+      visit.command ? Result<HostAction>(visit.command) : RenderFor(turn, run, visit, ordinal);
   if (!command)
     return EndUnsent(turn, run, visit, ordinal, TaskEvent::kRefusedForGood,
                      command.error().message);

@@ -93,8 +93,7 @@ void CountVisit(Turn& turn, OpenRun& run, const StageVisit& record) {
   progress.ended = {};
   progress.hosts += record.hosts.Count();
   if (progress.visits++ == 0) progress.started = turn.now.wall;
-  Ordinals& entered = run.entered[record.stage];
-  entered = Union(entered, record.hosts);
+  MarkEntered(run, record);
 }
 
 }  // namespace

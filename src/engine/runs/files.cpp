@@ -1,9 +1,12 @@
 #include "engine/runs/files.hpp"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "domain/pull_paths.hpp"
 
 namespace muster::engine {
 namespace {
@@ -13,9 +16,6 @@ bool Brings(const muster::Command& command, const std::string& sha256) {
            return file.sha256 == sha256;
          });
 }
-
-// A folder of a host may hold many small files; each costs the server more than its bytes.
-constexpr std::size_t kMostFilesSent = 100'000;
 
 const muster::Command* OpenCommand(const State& state, const TaskPlace& place) {
   const auto run = state.runs.find(place.run);
@@ -66,36 +66,44 @@ std::vector<Pulling> PullsOf(const State& state, HostEntry& host) {
 // Counts a file once for a task, however often it is sent: a broken upload goes on.
 FileAnswer Count(std::vector<Pulling>& pulls, const std::string& sha256, std::uint64_t size) {
   for (const auto& pull : pulls)
-    if (const auto found = pull.sent->sizes.find(sha256);
-        found != pull.sent->sizes.end() && size <= found->second)
+    if (const auto found = pull.sent->files.find(sha256);
+        found != pull.sent->files.end() && size <= found->second.size)
       return {.may = true};
   const Pulling& roomiest = *std::ranges::max_element(pulls, {}, &Pulling::left);
   SentFiles& sent = *roomiest.sent;
-  const auto known = sent.sizes.find(sha256);
-  const std::uint64_t more = size - (known == sent.sizes.end() ? 0 : known->second);
+  const auto known = sent.files.find(sha256);
+  const bool is_new = known == sent.files.end();
+  const std::uint64_t more = size - (is_new ? 0 : known->second.size);
   if (more > roomiest.left)
     return {.may = false,
             .why =
                 "the file is more than the task may still take of this host; see "
                 "max_bytes of the pull (--max-size)"};
-  if (known == sent.sizes.end() && sent.sizes.size() >= kMostFilesSent)
+  if (is_new && sent.files.size() >= kMostPulledFiles)
     return {.may = false,
-            .why = fmt::format("a task takes at most {} files of a host", kMostFilesSent)};
-  sent.sizes[sha256] = size;
+            .why = fmt::format("a task takes at most {} files of a host", kMostPulledFiles)};
+  sent.files[sha256].size = size;
   sent.bytes += more;
   return {.may = true};
+}
+
+// Not for a file that was kept: other bytes that came later under its hash do not remove it.
+void GiveBack(SentFiles& sent, decltype(SentFiles::files)::iterator file) {
+  if (file->second.kept) return;
+  sent.bytes -= file->second.size;
+  sent.files.erase(file);
 }
 
 FileAnswer HostSends(const State& state, HostEntry& host, const AskFile& ask) {
   auto pulls = PullsOf(state, host);
   if (pulls.empty()) return NoTask();
   if (ask.size) return Count(pulls, ask.sha256, *ask.size);
-  if (ask.discarded)
-    for (const auto& pull : pulls)
-      if (const auto found = pull.sent->sizes.find(ask.sha256); found != pull.sent->sizes.end()) {
-        pull.sent->bytes -= found->second;
-        pull.sent->sizes.erase(found);
-      }
+  for (const auto& pull : pulls) {
+    const auto found = pull.sent->files.find(ask.sha256);
+    if (found == pull.sent->files.end()) continue;
+    if (ask.kept) found->second.kept = true;
+    if (ask.discarded) GiveBack(*pull.sent, found);
+  }
   return {.may = true};
 }
 
@@ -105,18 +113,23 @@ FileAnswer HostMay(State& state, const AskFile& ask) {
   return ask.sends ? HostSends(state, *host, ask) : HostReads(state, *host, ask.sha256);
 }
 
-bool PlanNames(const RunSpec& plan, const std::string& sha256) {
+// Jobs that several plans start are looked at once: jobs that start jobs would double with every
+// level otherwise.
+bool PlanNames(const RunSpec& plan, const std::string& sha256, std::set<const RunSpec*>& seen) {
+  if (!seen.insert(&plan).second) return false;
   const bool here = std::ranges::any_of(plan.stages, [&](const StageSpec& stage) {
     const muster::Command* command = CommandOf(stage);
     return command != nullptr && Brings(*command, sha256);
   });
-  return here || std::ranges::any_of(
-                     plan.jobs, [&](const auto& job) { return PlanNames(*job.second, sha256); });
+  return here || std::ranges::any_of(plan.jobs, [&](const auto& job) {
+           return job.second && PlanNames(*job.second, sha256, seen);
+         });
 }
 
 bool AnyRunNames(const State& state, const std::string& sha256) {
+  std::set<const RunSpec*> seen;
   return std::ranges::any_of(
-      state.runs, [&](const auto& item) { return PlanNames(item.second.run.spec, sha256); });
+      state.runs, [&](const auto& item) { return PlanNames(item.second.run.spec, sha256, seen); });
 }
 
 bool AnyDocumentNames(const State& state, const std::string& sha256) {

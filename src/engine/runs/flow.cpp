@@ -26,12 +26,6 @@ std::vector<std::uint32_t> ListOf(const RunSpec& spec, Section section) {
   return list;
 }
 
-bool IsGraph(const RunSpec& spec) {
-  return std::ranges::any_of(spec.stages, [](const StageSpec& stage) {
-    return !stage.parent && stage.section == Section::kMain && stage.needs.has_value();
-  });
-}
-
 // Which stages of the main list come before `list[at]`.
 std::vector<std::uint32_t> NeedsOf(const RunSpec& spec, const std::vector<std::uint32_t>& list,
                                    std::size_t at) {
@@ -92,6 +86,14 @@ std::optional<std::uint32_t> SwitchOf(const StageSpec& spec, const StageVisit& e
   return std::nullopt;
 }
 
+// A stage was left out: what comes after it, in a graph by what it needs.
+void EnterBehind(Turn& turn, OpenRun& run, const std::vector<std::uint32_t>& list,
+                 std::uint32_t left_out) {
+  if (!IsGraph(run.run.spec)) return EnterList(turn, run, list, PlaceIn(list, left_out) + 1);
+  EnterReady(turn, run);
+  Close(turn, run);
+}
+
 void TakeSwitch(Turn& turn, OpenRun& run, const StageVisit& ended, std::uint32_t target) {
   if (!WentWell(ended.state)) run.run.outcome = ended.state;
   if (target == StageSpec::kEnd) return Close(turn, run);
@@ -100,7 +102,7 @@ void TakeSwitch(Turn& turn, OpenRun& run, const StageVisit& ended, std::uint32_t
   const auto hosts = ChooseHosts(run, spec, ended.visit);
   if (OpenStage(turn, run, target, {.hosts = hosts, .entry = {.from = ended.visit}})) return;
   if (spec.section == Section::kMain)
-    EnterList(turn, run, list, PlaceIn(list, target) + 1);
+    EnterBehind(turn, run, list, target);
   else
     Close(turn, run);
 }
@@ -108,6 +110,8 @@ void TakeSwitch(Turn& turn, OpenRun& run, const StageVisit& ended, std::uint32_t
 void FollowInClosing(Turn& turn, OpenRun& run, const StageVisit& ended) {
   if (!WentWell(ended.state) && run.run.outcome == StageState::kSucceeded)
     run.run.outcome = StageState::kFailed;
+  // The others are done however it went, but not behind an approval that was not given.
+  if (!WentWell(ended.state) && HoldsApproval(run.run.spec, ended.stage)) return;
   const auto list = ListOf(run.run.spec, Section::kFinally);
   EnterList(turn, run, list, PlaceIn(list, ended.stage) + 1);
 }
@@ -201,7 +205,7 @@ bool WasCutShort(const OpenRun& run, const StageVisit& sequence, std::uint32_t i
 
 bool AsksFrom(const RunSpec& spec, const std::vector<std::uint32_t>& inner, std::size_t next) {
   for (; next < inner.size(); ++next)
-    if (!ApprovalsIn(spec, inner[next]).empty()) return true;
+    if (HoldsApproval(spec, inner[next])) return true;
   return false;
 }
 
@@ -313,6 +317,11 @@ void EndRun(Turn& turn, OpenRun& open) {
 
 }  // namespace
 
+bool IsGraph(const RunSpec& spec) {
+  return std::ranges::any_of(
+      spec.stages, [](const StageSpec& stage) { return InMainList(stage) && stage.needs; });
+}
+
 bool WentWell(StageState state) {
   return state == StageState::kSucceeded || state == StageState::kSkipped;
 }
@@ -356,10 +365,8 @@ void Begin(Turn& turn, OpenRun& run) {
 void Enter(Turn& turn, OpenRun& run, std::uint32_t stage, const Entry& entry) {
   const StageSpec& spec = run.run.spec.stages[stage];
   const Ordinals hosts = entry.hosts ? *entry.hosts : ChooseHosts(run, spec, entry.from);
-  if (!OpenStage(turn, run, stage, {.hosts = hosts, .entry = entry})) {
-    const auto list = ListOf(run.run.spec, spec.section);
-    EnterList(turn, run, list, PlaceIn(list, stage) + 1);
-  }
+  if (!OpenStage(turn, run, stage, {.hosts = hosts, .entry = entry}))
+    EnterBehind(turn, run, ListOf(run.run.spec, spec.section), stage);
   turn.Wake(run);
 }
 
@@ -392,6 +399,7 @@ void EndVisit(Turn& turn, OpenRun& run, Visit id, StageState state, std::string 
   if (!record.status.empty()) run.reported[record.name].status = record.status;
   CountEnded(turn, run, record);
   MoveHosts(run, record);
+  MarkPassed(run, record);
   turn.Put(PutVisit{run.run.id, record});
   run.ended[record.stage] = record;
   for (std::size_t i = 0; i < visit.slots.size(); ++i)
@@ -415,6 +423,7 @@ void EndCancelled(Turn& turn, OpenRun& run, Visit id) {
   record.ended = turn.now.wall;
   CountEnded(turn, run, record);
   MoveHosts(run, record);
+  MarkPassed(run, record);
   turn.Put(PutVisit{run.run.id, record});
   run.ended[record.stage] = record;
   if (const auto parent = run.visits.find(record.parent); parent != run.visits.end()) {

@@ -8,6 +8,9 @@
 // A run from stage to stage. Visits that end are followed by others until nothing is left to do.
 namespace muster::engine {
 
+// Whether stages of the main list wait for what they need, and not for the one before them.
+bool IsGraph(const RunSpec& spec);
+
 // Whether what needs it, and what follows it, may go on.
 bool WentWell(StageState state);
 

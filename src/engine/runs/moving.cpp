@@ -1,5 +1,7 @@
 #include "engine/runs/moving.hpp"
 
+#include "domain/approvals.hpp"
+
 namespace muster::engine {
 
 Section SectionOf(const RunSpec& spec, std::uint32_t stage) {
@@ -18,6 +20,28 @@ void MoveHosts(OpenRun& run, const StageVisit& ended) {
       host.dropped_at = ended.stage;
     }
   }
+}
+
+void MarkEntered(OpenRun& run, const StageVisit& begun) {
+  const auto forget = [&](std::map<std::uint32_t, Ordinals>& of, std::uint32_t stage) {
+    if (const auto found = of.find(stage); found != of.end())
+      found->second = Difference(found->second, begun.hosts);
+  };
+  if (!begun.parent && !run.entered.empty())
+    for (const std::uint32_t stage : StagesAfter(run.run.spec, begun.stage)) {
+      forget(run.entered, stage);
+      forget(run.passed, stage);
+    }
+  forget(run.passed, begun.stage);
+  Ordinals& entered = run.entered[begun.stage];
+  entered = Union(entered, begun.hosts);
+}
+
+void MarkPassed(OpenRun& run, const StageVisit& ended) {
+  const bool well = ended.state == StageState::kSucceeded || ended.state == StageState::kSkipped;
+  if (!well && !WorksOnHosts(run.run.spec.stages[ended.stage])) return;
+  Ordinals& passed = run.passed[ended.stage];
+  passed = Union(passed, Difference(ended.hosts, ended.dropped));
 }
 
 void ForgetReported(OpenRun& run, const StageVisit& begun) {

@@ -11,7 +11,16 @@ Section SectionOf(const RunSpec& spec, std::uint32_t stage);
 // A visit has ended: which hosts later stages find ok.
 void MoveHosts(OpenRun& run, const StageVisit& ended);
 
-// A visit begins: what the stage reported on its hosts before is of no account from now on.
+// The flow lets the hosts of a visit into its stage. What lies behind the stage counts as not
+// entered by them until the flow comes there again: in a loop, and in a later pass, an approval on
+// the way must be given again. Visits come in their order, of the plan the run has now.
+void MarkEntered(OpenRun& run, const StageVisit& begun);
+
+// A visit has ended: which of its hosts came through. Of a stage that did not go well these are the
+// hosts whose own task succeeded; of one without tasks, none.
+void MarkPassed(OpenRun& run, const StageVisit& ended);
+
+// A visit begins: what the stage reported on its hosts before does not count any more.
 void ForgetReported(OpenRun& run, const StageVisit& begun);
 
 }  // namespace muster::engine

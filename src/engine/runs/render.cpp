@@ -1,6 +1,7 @@
 #include "engine/runs/render.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/text.hpp"
 #include "domain/condition.hpp"
@@ -8,6 +9,12 @@
 
 namespace muster::engine {
 namespace {
+
+// What the rendered texts of one command have in all: an order is one frame of a link.
+constexpr std::size_t kMostCommand = 3 << 20;
+// So much of a template's text and values counts as one thing of a turn: a turn of most_things then
+// takes some tens of milliseconds.
+constexpr std::size_t kBytesOfAThing = 16 << 10;
 
 std::string VariableOf(const std::string& param, std::string_view prefix = "MUSTER_PARAM_") {
   std::string name(prefix);
@@ -105,7 +112,7 @@ class RunScope final : public TemplateScope {
       if (path[0] == "failed") return std::to_string(progress->counts.Failures());
     }
     if (path.size() == 2 && path[0] == "all")
-      return spoke ? Collect(reported->second, path[1]) : std::string();
+      return spoke ? Collect(reported->second, path[1]) : Result<std::string>(std::string());
     if (path.size() != 2 || path[0] != "outputs") return Unknown(path);
     if (spoke) {
       if (const auto* value = Named(reported->second.stage, path[1])) return *value;
@@ -117,20 +124,49 @@ class RunScope final : public TemplateScope {
                 host_ ? " on " + host_->name : "");
   }
 
-  std::string Collect(const OpenRun::Reported& reported, const std::string& name) const {
+  Result<std::string> Collect(const OpenRun::Reported& reported, const std::string& name) const {
     std::vector<std::pair<std::uint32_t, const std::string*>> values;
     for (const auto& [ordinal, outputs] : reported.hosts)
       if (const auto* value = Named(outputs, name)) values.emplace_back(ordinal, value);
     std::ranges::sort(values);
     std::string text;
-    for (const auto& [ordinal, value] : values)
+    for (const auto& [ordinal, value] : values) {
       text += fmt::format("{}={}\n", (*run_.targets)[ordinal].name, *value);
+      if (text.size() > kMaxTemplateOutput)
+        return Fail(ErrorCode::kInvalid, "'{}' of all hosts is longer than {}", name,
+                    FormatSize(kMaxTemplateOutput));
+    }
     return text;
   }
 
   const OpenRun& run_;
   const Host* host_ = nullptr;
   std::uint32_t ordinal_ = 0;
+};
+
+// Bounds and counts what the texts of one command read, so that no plan can hold up the thread that
+// decides: a host's command is made by that thread, for each host again.
+class MeteredScope final : public TemplateScope {
+ public:
+  explicit MeteredScope(const RunScope& scope, std::size_t looks_cost)
+      : scope_(scope), look_cost_(looks_cost) {}
+
+  Result<std::string> Find(std::span<const std::string> path) const override {
+    auto value = scope_.Find(path);
+    cost_ += look_cost_ + (value ? value->size() : 0);
+    if (cost_ > kMostCost)
+      return Fail(ErrorCode::kInvalid, "its templates read more than {} for one host",
+                  FormatSize(kMostCost));
+    return value;
+  }
+  std::size_t Cost() const { return cost_; }
+
+ private:
+  static constexpr std::size_t kMostCost = 4 << 20;
+
+  const RunScope& scope_;
+  const std::size_t look_cost_;
+  mutable std::size_t cost_ = 0;  // about, in bytes
 };
 
 // Calls `take` for each text of a command that may hold expressions.
@@ -147,6 +183,12 @@ void EachTemplate(const muster::Command& command, Take take) {
   }
   if (command.pull)
     for (const auto& path : command.pull->paths) take(path);
+}
+
+std::size_t SizeOf(const muster::Command& command) {
+  std::size_t size = 0;
+  EachTemplate(command, [&](const std::string& text) { size += text.size(); });
+  return size;
 }
 
 bool DiffersByHost(const muster::Command& command) {
@@ -194,15 +236,18 @@ Result<> RenderAll(muster::Command& command, const TemplateScope& scope) {
   return outcome;
 }
 
-bool Sets(const muster::Command& command, const std::string& variable) {
-  return std::ranges::any_of(command.env, [&](const auto& pair) { return pair.first == variable; });
+using Variables = std::unordered_set<std::string>;
+Variables VariablesOf(const muster::Command& command) {
+  Variables names;
+  for (const auto& [name, value] : command.env) names.insert(name);
+  return names;
 }
 
 // Parameters reach a process in its environment; what the stage itself sets wins.
-void AddParams(const std::vector<Param>& params, muster::Command& command) {
+void AddParams(const std::vector<Param>& params, const Variables& set, muster::Command& command) {
   for (const auto& param : params) {
     std::string variable = VariableOf(param.name);
-    if (Sets(command, variable)) continue;
+    if (set.contains(variable)) continue;
     if (param.secret)
       command.secrets.push_back({std::move(variable), param.value});
     else
@@ -211,14 +256,14 @@ void AddParams(const std::vector<Param>& params, muster::Command& command) {
 }
 
 // So does what its trigger carries, but for what conditions remember there.
-void AddTrigger(const Run& run, muster::Command& command) {
+void AddTrigger(const Run& run, const Variables& set, muster::Command& command) {
   if (run.trigger.empty()) return;
   command.env.emplace_back("MUSTER_TRIGGER", run.trigger);
   command.env.emplace_back("MUSTER_SLOT", FormatTime(run.slot));
   for (const auto& [name, value] : run.spec.data) {
     if (name.starts_with(kConditionData)) continue;
     std::string variable = VariableOf(name, "MUSTER_DATA_");
-    if (!Sets(command, variable)) command.env.emplace_back(std::move(variable), value);
+    if (!set.contains(variable)) command.env.emplace_back(std::move(variable), value);
   }
 }
 
@@ -230,14 +275,30 @@ bool AddsVariables(const OpenRun& run) {
   return !run.run.spec.params.empty() || !run.run.trigger.empty();
 }
 
-Result<HostAction> RenderCommand(const OpenRun& run, const StageSpec& spec,
-                                 const TemplateScope& scope) {
+// About how many bytes are gone through for one name.
+std::size_t LookCost(const OpenRun& run) { return 256 + 32 * run.run.spec.params.size(); }
+
+struct Rendering {
+  Result<HostAction> command;
+  std::size_t cost = 0;  // about, in bytes
+};
+
+Rendering RenderCommand(const OpenRun& run, const StageSpec& spec, const RunScope& scope) {
   muster::Command command = *SharedCommandOf(spec);
-  AddParams(run.run.spec.params, command);
-  if (auto rendered = RenderAll(command, scope); !rendered)
-    return Fail(rendered.error().code, "stage {}: {}", spec.name, rendered.error().message);
-  AddTrigger(run.run, command);
-  return std::make_shared<const muster::Command>(std::move(command));
+  const MeteredScope metered(scope, LookCost(run));
+  const std::size_t texts = SizeOf(command);
+  if (auto rendered = RenderAll(command, metered); !rendered)
+    return {Fail(rendered.error().code, "stage {}: {}", spec.name, rendered.error().message),
+            texts + metered.Cost()};
+  if (const std::size_t size = SizeOf(command); size > kMostCommand)
+    return {Fail(ErrorCode::kInvalid, "stage {}: its command has {}, and may have {}", spec.name,
+                 FormatSize(size), FormatSize(kMostCommand)),
+            texts + metered.Cost()};
+  // Only now: values are data, and never evaluated themselves.
+  const Variables set = VariablesOf(command);
+  AddParams(run.run.spec.params, set, command);
+  AddTrigger(run.run, set, command);
+  return {std::make_shared<const muster::Command>(std::move(command)), texts + metered.Cost()};
 }
 
 }  // namespace
@@ -257,7 +318,7 @@ Result<HostAction> RenderForAll(const OpenRun& run, const StageSpec& spec) {
   if (IsPlain(run)) return command;
   if (DiffersByHost(*command)) return HostAction{};
   if (!AddsVariables(run) && !HasTemplates(*command)) return command;
-  return RenderCommand(run, spec, RunScope(run));
+  return RenderCommand(run, spec, RunScope(run)).command;
 }
 
 Result<std::vector<WantedKey>> RenderKeys(const State& state, const OpenRun& run,
@@ -276,11 +337,15 @@ Result<std::vector<WantedKey>> RenderKeys(const State& state, const OpenRun& run
   return keys;
 }
 
-Result<HostAction> RenderFor(const State& state, const OpenRun& run, const OpenVisit& visit,
+Result<HostAction> RenderFor(Turn& turn, const OpenRun& run, const OpenVisit& visit,
                              std::uint32_t ordinal) {
-  const auto host = state.hosts.find((*run.targets)[ordinal].host);
-  if (host == state.hosts.end()) return Fail(ErrorCode::kNotFound, "the host is no longer known");
-  return RenderCommand(run, run.SpecOf(visit), RunScope(run, &host->second.host, ordinal));
+  const auto& hosts = turn.state.hosts;
+  const auto host = hosts.find((*run.targets)[ordinal].host);
+  if (host == hosts.end()) return Fail(ErrorCode::kNotFound, "the host is no longer known");
+  Rendering rendering =
+      RenderCommand(run, run.SpecOf(visit), RunScope(run, &host->second.host, ordinal));
+  turn.Spend(rendering.cost / kBytesOfAThing);
+  return std::move(rendering.command);
 }
 
 }  // namespace muster::engine

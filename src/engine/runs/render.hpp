@@ -17,8 +17,9 @@ Result<HostAction> RenderForAll(const OpenRun& run, const StageSpec& spec);
 Result<std::vector<WantedKey>> RenderKeys(const State& state, const OpenRun& run,
                                           const OpenVisit& visit, std::uint32_t ordinal);
 
-// The command as one host gets it. kNotFound names what it lacks.
-Result<HostAction> RenderFor(const State& state, const OpenRun& run, const OpenVisit& visit,
+// The command as one host gets it. kNotFound names what it lacks; kInvalid: it reads too much. The
+// turn is charged for what it costs.
+Result<HostAction> RenderFor(Turn& turn, const OpenRun& run, const OpenVisit& visit,
                              std::uint32_t ordinal);
 
 }  // namespace muster::engine

@@ -134,12 +134,10 @@ void Replay(OpenRun& open, const std::vector<StageVisit>& visits, std::vector<Ta
       return std::pair(task.key.ordinal, task.key.attempt);
     });
     ForgetReported(open, visit);
-    if (visit.pass >= open.run.plan_pass)
-      open.entered[visit.stage] = Union(open.entered[visit.stage], visit.hosts);
-    if (IsFinal(visit.state))
-      ReplayEnded(open, visit, of_visit);
-    else
-      ReplayOpen(open, visit, of_visit);
+    if (visit.pass >= open.run.plan_pass) MarkEntered(open, visit);
+    if (IsFinal(visit.state)) ReplayEnded(open, visit, of_visit);
+    if (IsFinal(visit.state) && visit.pass >= open.run.plan_pass) MarkPassed(open, visit);
+    if (!IsFinal(visit.state)) ReplayOpen(open, visit, of_visit);
   }
   open.counts = {};
   for (const auto& host : open.hosts) ++open.counts[host.last];

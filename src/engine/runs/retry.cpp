@@ -1,11 +1,11 @@
 #include <algorithm>
 
 #include "domain/audit_facts.hpp"
-#include "domain/host_ranges.hpp"
 #include "domain/no_such_run.hpp"
 #include "engine/limiter/freezes.hpp"
 #include "engine/limiter/limiter.hpp"
 #include "engine/runs/approvals.hpp"
+#include "engine/runs/audit_hosts.hpp"
 #include "engine/runs/entering.hpp"
 #include "engine/runs/flow.hpp"
 #include "engine/runs/replay.hpp"
@@ -14,14 +14,6 @@
 
 namespace muster::engine {
 namespace {
-
-// The stage of the top level that holds this one, or itself.
-std::uint32_t TopOf(const RunSpec& spec, std::uint32_t stage) {
-  const auto& parent = spec.stages[stage].parent;
-  return parent ? TopOf(spec, *parent) : stage;
-}
-
-bool IsMain(const StageSpec& stage) { return !stage.parent && stage.section == Section::kMain; }
 
 // Where a pass begins, and with whom.
 struct Beginning {
@@ -41,7 +33,7 @@ Result<std::uint32_t> StageNamed(const RunSpec& plan, const std::string& name) {
   const auto found = std::ranges::find(plan.stages, name, &StageSpec::name);
   if (found == plan.stages.end())
     return Fail(ErrorCode::kNotFound, "the job has no stage '{}'", name);
-  if (!IsMain(*found))
+  if (!InMainList(*found))
     return Fail(ErrorCode::kInvalid,
                 "stage '{}' is not one of the main list; a retry begins with one of those", name);
   return static_cast<std::uint32_t>(found - plan.stages.begin());
@@ -52,12 +44,12 @@ std::optional<std::uint32_t> FailedStage(const OpenRun& run) {
   const auto& stages = run.run.spec.stages;
   for (std::uint32_t i = 0; i < stages.size(); ++i) {
     const StageProgress& progress = run.run.stages[i];
-    if (IsMain(stages[i]) && progress.visits > 0 && !WentWell(progress.state)) return i;
+    if (InMainList(stages[i]) && progress.visits > 0 && !WentWell(progress.state)) return i;
   }
   std::optional<std::uint32_t> first;
   for (const auto& host : run.hosts)
     if (!host.Ok()) {
-      const std::uint32_t top = TopOf(run.run.spec, host.dropped_at);
+      const std::uint32_t top = TopLevelOf(run.run.spec, host.dropped_at);
       first = std::min(first.value_or(top), top);
     }
   return first;
@@ -70,7 +62,7 @@ Ordinals HostsFor(const OpenRun& run, std::uint32_t stage, const RetryRun& comma
   Ordinals hosts;
   for (std::uint32_t i = 0; i < run.hosts.size(); ++i) {
     const HostFlow& host = run.hosts[i];
-    const std::uint32_t top = host.Ok() ? 0 : TopOf(run.run.spec, host.dropped_at);
+    const std::uint32_t top = host.Ok() ? 0 : TopLevelOf(run.run.spec, host.dropped_at);
     const bool wanted = host.Ok() ? also_ok : also_ok ? top >= stage : top == stage;
     if (wanted || (command.all_hosts && !command.from.empty())) hosts.Insert(i);
   }
@@ -109,7 +101,7 @@ Result<Beginning> FindBeginning(const OpenRun& run, const RetryRun& command) {
     if (!stage) return Fail(stage.error());
     beginning.stage = *stage;
   } else if (command.from_start) {
-    const auto first = std::ranges::find_if(spec.stages, IsMain);
+    const auto first = std::ranges::find_if(spec.stages, InMainList);
     beginning.stage = static_cast<std::uint32_t>(first - spec.stages.begin());
   } else {
     const auto stage = FailedStage(run);
@@ -122,8 +114,8 @@ Result<Beginning> FindBeginning(const OpenRun& run, const RetryRun& command) {
   }
   beginning.entry.hosts = HostsFor(run, beginning.stage, command);
   if (beginning.entry.hosts->Empty() && WorksOnHosts(spec.stages[beginning.stage]))
-    return Fail(ErrorCode::kConflict, "no host of run {} failed in stage {}",
-                FormatRunId(run.run.id), spec.stages[beginning.stage].name);
+    return Fail(ErrorCode::kConflict, "no host of run {} {} stage {}", FormatRunId(run.run.id),
+                command.from.empty() ? "failed in" : "came to", spec.stages[beginning.stage].name);
   const bool plain = command.from.empty() && !command.from_start && !command.all_hosts;
   if (plain) {
     beginning.entry.begins = BeginsOf(run, beginning.stage, *beginning.entry.hosts);
@@ -159,6 +151,7 @@ Result<> TakePlan(Turn& turn, OpenRun& run, const RunSpec& plan, Beginning& begi
   run.run.overrides.clear();
   run.run.plan_pass = run.run.pass + 1;
   run.entered.clear();
+  run.passed.clear();
   turn.Put(PutPlan{run.run.id, std::make_shared<const RunSpec>(run.run.spec)});
   return {};
 }
@@ -181,9 +174,15 @@ Result<> CheckApprovals(const State& state, const OpenRun& run, const RetryRun& 
     starters.insert(starters.end(), command.authors.begin(), command.authors.end());
   }
   beginning.around = LeftOutByBeginning(run, at);
-  return CheckGoingAround(state, starters, beginning.around, command.caller,
-                          fmt::format("a retry from stage '{}'{}", name,
-                                      command.plan ? " with another version of the job" : ""));
+  // A pass that leaves stages out, or brings another plan, can end in another way than the flow
+  // would have.
+  if (command.plan || !command.from.empty())
+    AddApprovals(beginning.around, DependingAbove(state, run));
+  const GoingAround around{.act = fmt::format("a retry from stage '{}'", name),
+                           .approvals = beginning.around,
+                           .from = name,
+                           .other = command.plan.get()};
+  return CheckGoingAround(state, starters, around, command.caller);
 }
 
 // What is open in a paused run ends with its pass.
@@ -198,6 +197,15 @@ void EndPass(Turn& turn, OpenRun& run) {
 void LeapVisits(const State& state, Run& run) {
   if (!state.FromBackup(run.id)) return;
   run.next_visit = std::max(run.next_visit, FirstVisitOf(state.id_space) + 1);
+}
+
+// A stage of the main list that a pass beginning at `first` takes as done.
+bool StaysDone(const Run& run, std::uint32_t stage, std::uint32_t first) {
+  if (stage == first || !InMainList(run.spec.stages[stage]) || !WentWell(run.stages[stage].state))
+    return false;
+  if (!IsGraph(run.spec)) return stage < first;
+  const auto after = StagesAfter(run.spec, first);
+  return std::ranges::find(after, stage) == after.end();
 }
 
 void OpenPass(Turn& turn, OpenRun& run, const Beginning& beginning) {
@@ -216,9 +224,7 @@ void OpenPass(Turn& turn, OpenRun& run, const Beginning& beginning) {
   record.ticking = {};
   record.skips.clear();
   for (std::uint32_t i = 0; i < record.stages.size(); ++i) {
-    const bool before =
-        i < beginning.stage && IsMain(record.spec.stages[i]) && WentWell(record.stages[i].state);
-    if (before) continue;
+    if (StaysDone(record, i, beginning.stage)) continue;
     StageProgress fresh;
     fresh.name = record.stages[i].name;
     record.stages[i] = std::move(fresh);
@@ -254,20 +260,14 @@ void AuditRetry(Turn& turn, const RetryRun& command, const OpenRun& run,
     detail += ", goes around the approval " + NamesOf(beginning.around);
   detail += DespiteFreeze(turn, {.origin = Origin::kPerson,
                                  .during_freeze = command.during_freeze,
-                                 .job = run.run.spec.job,
+                                 .plan = run.run.spec,
                                  .frozen = command.frozen});
   entry.detail = DetailWith(std::move(detail), RetryFacts(turn.state, run, beginning));
   entry.reason = command.reason;
   entry.run = run.run.id;
-  std::vector<std::string> names;
-  std::vector<HostId> about;
-  if (beginning.entry.hosts)
-    for (const std::uint32_t ordinal : beginning.entry.hosts->List()) {
-      names.push_back((*run.targets)[ordinal].name);
-      about.push_back((*run.targets)[ordinal].host);
-    }
-  entry.hosts = static_cast<std::uint32_t>(names.size());
-  entry.names = FoldHostNames(names, kMostAuditNames);
+  // Without hosts of its own the pass begins on those that are still well.
+  auto about =
+      PutHosts(entry, *run.targets, beginning.entry.hosts ? *beginning.entry.hosts : OkHosts(run));
   turn.Audit(command.caller, std::move(entry), std::move(about));
 }
 
@@ -281,7 +281,7 @@ void ForgetQueued(Turn& turn, const OpenRun& run) {
         host->second.queued.erase({run.run.id, id, visit.hosts[i]});
 }
 
-Result<> CheckOpen(const OpenRun& run) {
+Result<> CheckOpen(const State& state, const OpenRun& run) {
   if (run.restored)
     return Fail(ErrorCode::kConflict,
                 "run {} was open in the backup this server was restored from, and ends by itself",
@@ -289,6 +289,12 @@ Result<> CheckOpen(const OpenRun& run) {
   if (!run.run.pause)
     return Fail(ErrorCode::kConflict, "run {} is under way; pause or stop it first",
                 FormatRunId(run.run.id));
+  for (const auto& [id, visit] : run.visits)
+    if (state.runs.contains(visit.record.child))
+      return Fail(ErrorCode::kConflict,
+                  "run {} has the open child {}; stop it first: muster stop {}",
+                  FormatRunId(run.run.id), FormatRunId(visit.record.child),
+                  FormatRunId(visit.record.child));
   if (const auto open = run.OpenTasks(); open > 0)
     return Fail(ErrorCode::kConflict, "{} of run {} still run; wait for them, or stop it",
                 open == 1 ? "one task" : fmt::format("{} tasks", open), FormatRunId(run.run.id));
@@ -323,7 +329,7 @@ void Decide(Turn& turn, const RetryRun& command) {
     if (!reopened) return turn.Answer(command.caller, Fail(reopened.error()));
     made = std::move(*reopened);
   } else {
-    if (auto may = CheckOpen(open->second); !may)
+    if (auto may = CheckOpen(turn.state, open->second); !may)
       return turn.Answer(command.caller, Fail(may.error()));
     // Work on a copy until it is sure that the pass can be opened.
     made = open->second;
@@ -332,9 +338,16 @@ void Decide(Turn& turn, const RetryRun& command) {
   if (open == turn.state.runs.end())
     if (auto frozen = FrozenBy(turn, {.origin = Origin::kPerson,
                                       .during_freeze = command.during_freeze,
-                                      .job = made.run.spec.job,
+                                      .plan = command.plan ? *command.plan : made.run.spec,
                                       .frozen = command.frozen}))
       return turn.Answer(command.caller, std::move(*frozen));
+  if (command.plan && made.run.parent)
+    return turn.Answer(
+        command.caller,
+        Fail(ErrorCode::kConflict,
+             "run {} was started by run {} and keeps the version that was approved with it; retry "
+             "that one with --version latest",
+             FormatRunId(command.run), FormatRunId(made.run.parent)));
   const std::size_t changes_before = turn.changes.size();
   EndPass(turn, made);
   auto beginning = FindBeginning(made, command);

@@ -107,6 +107,16 @@ void EnterInner(Turn& turn, OpenRun& run, OpenVisit& sequence) {
   AfterBatch(turn, run, sequence);
 }
 
+// Whether the stage was begun before, and its first batch has hosts that it was not begun on. Only
+// the first batch of a run needs no approval.
+bool BeginsWithOthers(const OpenRun& run, const OpenVisit& sequence) {
+  Ordinals begun;
+  for (const std::uint32_t inner : InnerOf(run.run.spec, sequence.record.stage))
+    if (const auto found = run.entered.find(inner); found != run.entered.end())
+      begun = Union(begun, found->second);
+  return !begun.Empty() && !Difference(BatchHosts(sequence), begun).Empty();
+}
+
 void StartBatch(Turn& turn, OpenRun& run, OpenVisit& sequence) {
   StageVisit& record = sequence.record;
   record.phase = VisitPhase::kWork;
@@ -137,8 +147,10 @@ void OpenSequence(Turn& turn, OpenRun& run, OpenVisit& sequence, const Entry& en
   record.batch_end = std::min(hosts, size);
   record.begins = entry.begins;
   const auto& approve = run.SpecOf(sequence).between_approve;
-  if (approve && entry.batch > 0 && entry.batch_hosts == 0) {
-    // The batch before it is through, and this one was not approved yet.
+  const bool next = entry.batch > 0 && entry.batch_hosts == 0;
+  if (approve && (next || BeginsWithOthers(run, sequence))) {
+    // The batch before it is through, or the stage begins once more with other hosts; this one was
+    // not approved yet. Before the first batch that is one less than 0, until it is approved.
     record.batch = entry.batch - 1;
     record.batch_end = 0;
     record.phase = VisitPhase::kApprove;
@@ -161,7 +173,9 @@ void OnInnerEnd(Turn& turn, OpenRun& run, const StageVisit& inner) {
   if (record.phase == VisitPhase::kCheck) return AfterCheck(turn, run, sequence);
   // What is no work on hosts (a rejected approval, a failed request) stops all of them.
   const bool failed = inner.state != StageState::kSucceeded && inner.state != StageState::kSkipped;
-  if (failed && !WorksOnHosts(run.run.spec.stages[inner.stage]) && inner.counts.Total() == 0) {
+  const bool nobody = Difference(inner.hosts, inner.dropped).Empty();
+  if (failed && !WorksOnHosts(run.run.spec.stages[inner.stage]) &&
+      (inner.counts.Total() == 0 || nobody)) {
     record.reason = fmt::format("stage {}: {}", inner.name, inner.reason);
     sequence.ends_as = inner.state;
     return;

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "domain/channel.hpp"
+#include "domain/nesting.hpp"
 #include "domain/template.hpp"
 #include "engine/notices/notices.hpp"
 #include "engine/runs/approvals.hpp"
@@ -16,8 +17,6 @@
 
 namespace muster::engine {
 namespace {
-
-constexpr int kDeepest = 8;  // children of children
 
 void FailNow(OpenVisit& visit, StageState state, std::string reason) {
   visit.record.reason = std::move(reason);
@@ -76,8 +75,8 @@ void Order(Turn& turn, OpenRun& run, OpenVisit& visit, const What& action) {
   visit.attempts[0] = std::move(record);
 }
 
-int DepthOf(const State& state, const OpenRun& run) {
-  int depth = 0;
+std::size_t DepthOf(const State& state, const OpenRun& run) {
+  std::size_t depth = 0;
   for (const OpenRun* at = &run; at->run.parent; ++depth) {
     const auto parent = state.runs.find(at->run.parent);
     if (parent == state.runs.end()) break;
@@ -97,12 +96,31 @@ const Param* HandedOn(const OpenRun& run, std::string_view text) {
   return found != run.run.spec.params.end() && found->secret ? &*found : nullptr;
 }
 
-void SetParam(RunSpec& spec, Param param) {
+// A value may come from a host or a remote answer, so the job's own rules hold for it as for a
+// person's.
+Result<> Accept(const RunSpec& job, const Param& param) {
+  const auto rule = std::ranges::find(job.accepts, param.name, &ParamSpec::name);
+  if (rule == job.accepts.end()) return {};
+  const bool wants_secret = rule->type == ParamType::kSecret;
+  if (param.secret && !wants_secret)
+    return Fail(ErrorCode::kInvalid,
+                "job '{}': parameter '{}' is not of type secret, so no secret is handed on to it",
+                job.job, param.name);
+  if (!param.secret && wants_secret)
+    return Fail(ErrorCode::kInvalid,
+                "job '{}': parameter '{}' is a secret; hand on a parameter of type secret", job.job,
+                param.name);
+  return param.secret ? Result<>() : CheckParam(*rule, param.value);
+}
+
+Result<> SetParam(RunSpec& spec, Param param) {
+  if (auto accepted = Accept(spec, param); !accepted) return accepted;
   const auto found = std::ranges::find(spec.params, param.name, &Param::name);
   if (found == spec.params.end())
     spec.params.push_back(std::move(param));
   else if (!found->secret || param.secret)
     *found = std::move(param);
+  return {};
 }
 
 Result<RunSpec> ChildSpec(const OpenRun& run, const JobAction& job) {
@@ -112,30 +130,39 @@ Result<RunSpec> ChildSpec(const OpenRun& run, const JobAction& job) {
   RunSpec spec = *found->second;
   spec.targets = fmt::format("stage of {}", FormatRunId(run.run.id));
   for (const auto& [name, text] : job.params) {
+    Param param{.name = name};
     if (const Param* secret = HandedOn(run, text)) {
-      SetParam(spec, {name, secret->value, true});
-      continue;
+      param.value = secret->value;
+      param.secret = true;
+    } else {
+      auto value = RenderText(run, text);
+      if (!value) return Fail(value.error());
+      param.value = std::move(*value);
     }
-    auto value = RenderText(run, text);
-    if (!value) return Fail(value.error());
-    SetParam(spec, {name, std::move(*value), false});
+    if (auto set = SetParam(spec, std::move(param)); !set) return Fail(set.error());
   }
+  std::size_t bytes = 0;
+  for (const auto& param : spec.params) bytes += param.value.size();
+  if (bytes > kMaxParamsBytes)
+    return Fail(ErrorCode::kInvalid, "the parameters of job '{}' have {} in all, and may have {}",
+                job.job, FormatSize(bytes), FormatSize(kMaxParamsBytes));
   return spec;
 }
 
 void StartChild(Turn& turn, OpenRun& run, OpenVisit& visit, const JobAction& job) {
-  if (DepthOf(turn.state, run) >= kDeepest)
+  if (DepthOf(turn.state, run) >= kDeepestJobs)
     return FailNow(visit, StageState::kFailed, "jobs that start jobs are nested too deeply");
   auto spec = ChildSpec(run, job);
   if (!spec) return FailNow(visit, StageState::kFailed, spec.error().message);
   auto targets = std::make_shared<Targets>();
   for (const std::uint32_t ordinal : visit.hosts) targets->push_back((*run.targets)[ordinal]);
-  const OpenRun& child = CreateRun(turn, {.by = run.run.by,
-                                          .spec = std::move(*spec),
-                                          .targets = std::move(targets),
-                                          .parent = run.run.id,
-                                          .parent_visit = visit.record.visit,
-                                          .starters = StartersOf(turn.state, run)});
+  const OpenRun& child =
+      CreateRun(turn, {.caller = {.request = {}, .name = run.run.by, .address = {}},
+                       .spec = std::move(*spec),
+                       .targets = std::move(targets),
+                       .parent = run.run.id,
+                       .parent_visit = visit.record.visit,
+                       .starters = StartersOf(turn.state, run)});
   visit.record.child = child.run.id;
   visit.record.touched = visit.record.hosts;
   if (!job.wait) visit.ends_as = StageState::kSucceeded;
@@ -197,6 +224,18 @@ void EndServerAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, TaskEnd end) {
           end.reason);
 }
 
+// Of a run that did not succeed, a host came through if it came through the last stage: one that
+// is only still ok has later stages before it.
+bool CameThrough(const OpenRun& run, std::uint32_t ordinal) {
+  if (!run.hosts[ordinal].Ok()) return false;
+  if (run.run.state == RunState::kSucceeded) return true;
+  std::uint32_t last = 0;
+  for (std::uint32_t i = 0; i < run.run.spec.stages.size(); ++i)
+    if (InMainList(run.run.spec.stages[i])) last = i;
+  const auto passed = run.passed.find(last);
+  return passed != run.passed.end() && passed->second.Contains(ordinal);
+}
+
 }  // namespace
 
 bool HasServerWork(const OpenVisit& visit) {
@@ -248,10 +287,11 @@ void OnRunEnd(Turn& turn, OpenRun& child) {
   OpenVisit& visit = found->second;
   StageVisit& record = visit.record;
   // The child's hosts are the visit's, in the same order.
-  for (std::size_t i = 0; i < visit.hosts.size() && i < child.hosts.size(); ++i) {
-    if (!child.hosts[i].Ok()) record.dropped.Insert(visit.hosts[i]);
+  for (std::uint32_t i = 0; i < visit.hosts.size() && i < child.hosts.size(); ++i) {
+    const bool through = CameThrough(child, i);
+    if (!through) record.dropped.Insert(visit.hosts[i]);
     const TaskState last = child.hosts[i].last;
-    ++record.counts[child.hosts[i].Ok()                              ? TaskState::kSucceeded
+    ++record.counts[through                                          ? TaskState::kSucceeded
                     : IsFinal(last) && last != TaskState::kSucceeded ? last
                                                                      : TaskState::kSkipped];
   }

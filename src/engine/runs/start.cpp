@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "domain/audit_facts.hpp"
-#include "domain/host_ranges.hpp"
 #include "engine/hosts/maintenance.hpp"
 #include "engine/keeping/gates.hpp"
 #include "engine/keys.hpp"
@@ -21,7 +19,7 @@ KeyedRequest KeyOf(const StartRun& command) {
 AboutToStart StartOf(const StartRun& command) {
   return {.origin = command.origin,
           .during_freeze = command.during_freeze,
-          .job = command.spec.job,
+          .plan = command.spec,
           .frozen = command.frozen};
 }
 
@@ -36,39 +34,7 @@ void SettleOutput(Run& run) {
   }
 }
 
-std::string FoldedNames(const Targets& targets) {
-  std::vector<std::string> names;
-  names.reserve(targets.size());
-  for (const auto& target : targets) names.push_back(target.name);
-  return FoldHostNames(names, kMostAuditNames);
-}
-
-void AuditStart(Turn& turn, const StartRun& command, const Run& run, const Targets& targets) {
-  AuditEntry entry;
-  entry.act = kActRunStart;
-  entry.object = FormatRunId(run.id);
-  std::string detail =
-      fmt::format("{} on {} hosts ({})", WorkOf(run.spec), run.hosts, run.spec.targets);
-  entry.reason = command.reason;
-  entry.run = run.id;
-  entry.hosts = run.hosts;
-  entry.names = run.spec.left_out.empty() ? command.names : FoldedNames(targets);
-  if (!run.spec.left_out.empty()) detail += "; without " + run.spec.left_out;
-  detail += DespiteFreeze(turn, StartOf(command));
-  entry.detail = DetailWith(std::move(detail), FactsOf(run.spec));
-  if (const muster::Command* executed = CommandOf(run.spec.stages.front())) {
-    entry.command = AuditText(*executed);
-    entry.command_sha256 = CommandHash(*executed);
-  }
-  turn.Audit(command.caller, std::move(entry));
-}
-
 }  // namespace
-
-std::string WorkOf(const RunSpec& plan) {
-  if (!plan.job.empty()) return fmt::format("job {} version {}", plan.job, plan.version);
-  return plan.stages.empty() ? "nothing" : std::string(ActionName(plan.stages.front()));
-}
 
 void ResetProgress(Run& run) {
   run.stages.clear();
@@ -85,7 +51,7 @@ OpenRun& CreateRun(Turn& turn, NewRun made) {
   Run& run = open.run;
   run.id = id;
   run.state = RunState::kRunning;
-  run.by = std::move(made.by);
+  run.by = made.caller.name;
   run.spec = std::move(made.spec);
   run.hosts = static_cast<std::uint32_t>(made.targets->size());
   run.created = turn.now.wall;
@@ -106,6 +72,7 @@ OpenRun& CreateRun(Turn& turn, NewRun made) {
   open.counts[TaskState::kWaiting] = run.hosts;
   turn.Put(PutPlan{id, std::make_shared<const RunSpec>(run.spec)});
   turn.Put(PutTargets{id, open.targets});
+  AuditStart(turn, made.caller, open, std::move(made.note));
   // Begun when its turn comes, which for most is at once.
   if (!TakeRunKeys(turn, open))
     run.state = RunState::kQueued;
@@ -149,12 +116,15 @@ void Decide(Turn& turn, const StartRun& command) {
                                                         hosts.left_out)});
   RunSpec spec = command.spec;
   spec.left_out = std::move(hosts.left_out);
-  OpenRun& run = CreateRun(turn, {.by = command.caller.name,
-                                  .spec = std::move(spec),
-                                  .targets = std::move(hosts.targets),
-                                  .trace_parent = command.trace_parent});
+  OpenRun& run =
+      CreateRun(turn, {.caller = command.caller,
+                       .spec = std::move(spec),
+                       .targets = std::move(hosts.targets),
+                       .note = {.reason = command.reason,
+                                .names = command.names,
+                                .remark = std::string(DespiteFreeze(turn, StartOf(command)))},
+                       .trace_parent = command.trace_parent});
   if (!command.key.empty()) RememberKey(turn, KeyOf(command), run.run.id);
-  AuditStart(turn, command, run.run, *run.targets);
   turn.Answer(command.caller, RunStarted{run.run.id, run.run.state, run.run.hosts, turn.commit,
                                          false, run.run.spec.left_out});
 }

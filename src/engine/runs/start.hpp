@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/runs/start_audit.hpp"
 #include "engine/turn.hpp"
 
 namespace muster::engine {
@@ -7,9 +8,10 @@ namespace muster::engine {
 void Decide(Turn& turn, const StartRun& command);
 
 struct NewRun {
-  std::string by;
+  Caller caller;  // who starts it; for a child run: whom its parent runs for
   RunSpec spec;
   std::shared_ptr<const Targets> targets;
+  StartNote note = {};
   RunId parent = {};  // the run and visit that start it
   Visit parent_visit = {};
   std::string trigger = {};  // that starts it, and for which slot
@@ -17,12 +19,8 @@ struct NewRun {
   std::string trace_parent = {};
   std::vector<std::string> starters = {};  // as in Run
 };
-// Makes a run and enters its first stage.
+// Makes a run, puts its start on the audit trail and enters its first stage.
 OpenRun& CreateRun(Turn& turn, NewRun made);
-
-// What the audit trail calls it: "job kernel version 3", "script", "push". Not the title, which the
-// caller chooses.
-std::string WorkOf(const RunSpec& plan);
 
 // As at the start: no stage entered yet.
 void ResetProgress(Run& run);

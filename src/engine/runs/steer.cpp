@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "domain/approval_id.hpp"
 #include "domain/audit_facts.hpp"
 #include "domain/no_such_run.hpp"
 #include "engine/limiter/limiter.hpp"
@@ -104,10 +105,23 @@ void ArmQueued(Turn& turn, OpenRun& run, OpenVisit& visit) {
   }
 }
 
-void ResumeTree(Turn& turn, OpenRun& run) {
+// A run that was paused while it waited for its keys still waits for them.
+bool HasBegun(const OpenRun& run) {
+  return run.run.closing || std::ranges::any_of(run.run.stages, [](const StageProgress& stage) {
+           return stage.visits > 0 || stage.state != StageState::kWaiting;
+         });
+}
+
+// Whether a child was paused by the pause that is ended, and not for a reason of its own: a limit
+// of its own, or a person who paused it by itself.
+bool PausedTogether(const Pause& parent, const std::optional<Pause>& child) {
+  return child && child->by == parent.by && child->at == parent.at && child->by != kByLimit;
+}
+
+void ResumeTree(Turn& turn, OpenRun& run, std::vector<RunId>& stay_paused) {
   if (!run.run.pause) return;
   const Pause pause = *std::exchange(run.run.pause, std::nullopt);
-  run.run.state = RunState::kRunning;
+  run.run.state = HasBegun(run) ? RunState::kRunning : RunState::kQueued;
   const Duration stood = std::max(Duration::zero(), turn.now.wall - pause.at);
   std::vector<Visit> ids;
   for (const auto& [id, visit] : run.visits) ids.push_back(id);
@@ -129,7 +143,10 @@ void ResumeTree(Turn& turn, OpenRun& run) {
   }
   KeepRun(turn, run);
   turn.Wake(run);
-  EachChild(turn, run, [&](OpenRun& child) { ResumeTree(turn, child); });
+  EachChild(turn, run, [&](OpenRun& child) {
+    if (PausedTogether(pause, child.run.pause)) return ResumeTree(turn, child, stay_paused);
+    if (child.run.pause) stay_paused.push_back(child.run.id);
+  });
 }
 
 std::optional<std::uint32_t> StageNamed(const Run& run, const std::string& name) {
@@ -181,13 +198,19 @@ Result<> Skip(Turn& turn, OpenRun& run, std::uint32_t stage) {
     visit.ends_as = StageState::kSkipped;
     return {};
   }
-  const StageState state = run.run.stages[stage].state;
-  if (IsFinal(state) && run.run.stages[stage].visits > 0)
-    return Fail(ErrorCode::kConflict, "stage {} already ended ({})", run.run.stages[stage].name,
-                Name(state));
   if (std::ranges::find(run.run.skips, stage) == run.run.skips.end())
     run.run.skips.push_back(stage);
   return {};
+}
+
+// A stage that has ended, and that no visit has open, is not skipped any more.
+Result<> CheckNotEnded(const OpenRun& run, std::uint32_t stage) {
+  const StageProgress& progress = run.run.stages[stage];
+  const bool open = std::ranges::any_of(
+      run.visits, [&](const auto& item) { return item.second.record.stage == stage; });
+  if (open || !IsFinal(progress.state) || progress.visits == 0) return {};
+  return Fail(ErrorCode::kConflict, "stage {} already ended ({})", progress.name,
+              Name(progress.state));
 }
 
 const ApproveAction* WantedBy(const OpenRun& run, const OpenVisit& visit) {
@@ -196,13 +219,34 @@ const ApproveAction* WantedBy(const OpenRun& run, const OpenVisit& visit) {
   return spec.between_approve ? &*spec.between_approve : nullptr;
 }
 
-Result<OpenVisit*> FindAsking(OpenRun& run, const std::string& stage) {
+// The open runs above this one, the nearest first.
+std::vector<const Run*> RunsAbove(const State& state, const OpenRun& run) {
+  std::vector<const Run*> above;
+  for (RunId id = run.run.parent; id;) {
+    const auto parent = state.runs.find(id);
+    if (parent == state.runs.end()) break;
+    above.push_back(&parent->second.run);
+    id = parent->second.run.parent;
+  }
+  return above;
+}
+
+Result<OpenVisit*> FindAsking(const State& state, OpenRun& run, const std::string& stage,
+                              const std::string& approval) {
+  const auto above = RunsAbove(state, run);
+  ApprovalIds ids(run.run, above);
   std::vector<OpenVisit*> asking;
   for (auto& [id, visit] : run.visits)
     if (visit.record.state == StageState::kAwaitingApproval && !visit.ends_as &&
-        (stage.empty() || visit.record.name == stage))
+        (stage.empty() || visit.record.name == stage) &&
+        (approval.empty() || ids.Is(visit.record, approval)))
       asking.push_back(&visit);
   if (asking.size() == 1) return asking.front();
+  if (asking.empty() && !approval.empty())
+    return Fail(ErrorCode::kConflict,
+                "approval {} is not open in run {}: it was answered, or the run was changed since "
+                "it was shown; read it again with 'muster show {}'",
+                approval, FormatRunId(run.run.id), FormatRunId(run.run.id));
   if (asking.empty())
     return Fail(ErrorCode::kConflict, "nothing{} in run {} waits for an approval",
                 stage.empty() ? "" : " named '" + stage + "'", FormatRunId(run.run.id));
@@ -216,6 +260,18 @@ std::uint32_t BatchOf(const OpenRun& run, std::uint32_t stage) {
   const StageSpec& spec = run.run.spec.stages[stage];
   if (!spec.batches.Empty()) return run.run.stages[stage].batch;
   return spec.parent ? BatchOf(run, *spec.parent) : 0;
+}
+
+// A value that is set again counts from now on, and the earlier one never again.
+void Replace(std::vector<Override>& overrides, Override set) {
+  for (Override& earlier : overrides) {
+    if (earlier.stage != set.stage) continue;
+    if (set.concurrency) earlier.concurrency.reset();
+    if (set.max_failures) earlier.max_failures.reset();
+  }
+  std::erase_if(overrides,
+                [](const Override& one) { return !one.concurrency && !one.max_failures; });
+  overrides.push_back(std::move(set));
 }
 
 void TakeAnswer(Turn& turn, OpenRun& run, OpenVisit& visit, const AnswerApproval& command) {
@@ -255,14 +311,23 @@ void Decide(Turn& turn, const ResumeRun& command) {
   if (!run->run.pause)
     return turn.Answer(command.caller, Fail(ErrorCode::kConflict, "run {} is not paused",
                                             FormatRunId(command.run)));
+  if (run->run.pause->by == kByLimit)
+    if (auto may = CheckInfluence(turn.state, *run, FirstOpenStage(*run), command.caller,
+                                  "going on past a failure limit");
+        !may)
+      return turn.Answer(command.caller, Fail(may.error()));
   if (!TakeRunKeys(turn, *run))
     return turn.Answer(
         command.caller,
         Fail(ErrorCode::kConflict, "run {} gave its keys back, and now {}; try later",
              FormatRunId(command.run), WhyNoKey(turn.state, {command.run, {}, 0})));
   const std::string was = run->run.pause->reason;
-  ResumeTree(turn, *run);
-  Steered(turn, command.caller, *run, "run.resume", was.empty() ? "" : "was paused: " + was, "",
+  std::vector<RunId> stay_paused;
+  ResumeTree(turn, *run, stay_paused);
+  std::string detail = was.empty() ? "" : "was paused: " + was;
+  for (const RunId child : stay_paused)
+    detail += fmt::format("{}{} stays paused", detail.empty() ? "" : "; ", FormatRunId(child));
+  Steered(turn, command.caller, *run, "run.resume", std::move(detail), "",
           FactsAbout(turn.state, *run));
 }
 
@@ -271,30 +336,34 @@ void Decide(Turn& turn, const SkipStage& command) {
   if (run == nullptr) return;
   const auto stage = StageNamed(run->run, command.stage);
   if (!stage) return turn.Answer(command.caller, NoSuchStage(run->run, command.stage));
-  const PlanApprovals around = LeftOutBySkipping(run->run.spec, *stage);
+  if (auto ended = CheckNotEnded(*run, *stage); !ended)
+    return turn.Answer(command.caller, Fail(ended.error()));
+  GoingAround around{.act = fmt::format("skipping stage '{}'", command.stage),
+                     .approvals = LeftOutBySkipping(run->run.spec, *stage)};
+  AddApprovals(around.approvals, DependingAbove(turn.state, *run));
   AuditFacts facts = FactsAbout(turn.state, *run);
-  if (auto may = CheckGoingAround(turn.state, facts.starters, around, command.caller,
-                                  fmt::format("skipping stage '{}'", command.stage));
-      !may)
+  if (auto may = CheckGoingAround(turn.state, facts.starters, around, command.caller); !may)
     return turn.Answer(command.caller, Fail(may.error()));
   facts.stage = command.stage;
   facts.batch = BatchOf(*run, *stage);
   if (auto skipped = Skip(turn, *run, *stage); !skipped)
     return turn.Answer(command.caller, Fail(skipped.error()));
-  for (const auto& approval : around) facts.approvals.push_back(approval.name);
+  for (const auto& approval : around.approvals) facts.approvals.push_back(approval.name);
   // Skipping an approval is an answer to it; skipping anything else changes what the run does.
   if (!std::holds_alternative<ApproveAction>(run->run.spec.stages[*stage].action))
     AddStarter(turn, *run, command.caller.name);
   Steered(turn, command.caller, *run, "run.skip",
           fmt::format("stage {}{}", command.stage,
-                      around.empty() ? "" : ", goes around the approval " + NamesOf(around)),
+                      around.approvals.empty()
+                          ? ""
+                          : ", goes around the approval " + NamesOf(around.approvals)),
           command.reason, facts);
 }
 
 void Decide(Turn& turn, const AnswerApproval& command) {
   OpenRun* run = FindGoing(turn, command.caller, command.run);
   if (run == nullptr) return;
-  const auto visit = FindAsking(*run, command.stage);
+  const auto visit = FindAsking(turn.state, *run, command.stage, command.approval);
   if (!visit) return turn.Answer(command.caller, Fail(visit.error()));
   const auto* wanted = WantedBy(*run, **visit);
   AuditFacts facts = FactsAbout(turn.state, *run);
@@ -322,10 +391,15 @@ void Decide(Turn& turn, const SetRun& command) {
     set.stage = StageNamed(run->run, command.stage);
     if (!set.stage) return turn.Answer(command.caller, NoSuchStage(run->run, command.stage));
   }
+  if (set.max_failures)
+    if (auto may = CheckInfluence(turn.state, *run, set.stage.value_or(FirstOpenStage(*run)),
+                                  command.caller, "setting max_failures");
+        !may)
+      return turn.Answer(command.caller, Fail(may.error()));
   std::string detail = command.stage.empty() ? "" : "stage " + command.stage + ": ";
   if (set.concurrency) detail += fmt::format("concurrency={} ", *set.concurrency);
   if (set.max_failures) detail += "max_failures=" + FormatHostShare(*set.max_failures);
-  run->run.overrides.push_back(std::move(set));
+  Replace(run->run.overrides, std::move(set));
   AuditFacts facts = FactsAbout(turn.state, *run);
   facts.stage = command.stage;
   AddStarter(turn, *run, command.caller.name);

@@ -1,10 +1,10 @@
 #include "engine/runs/stop.hpp"
 
 #include <algorithm>
-#include <set>
 
-#include "domain/host_ranges.hpp"
 #include "domain/no_such_run.hpp"
+#include "engine/runs/approvals.hpp"
+#include "engine/runs/audit_hosts.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
 #include "engine/runs/flow.hpp"
@@ -50,36 +50,44 @@ Result<> StopOne(Turn& turn, OpenRun& run, const StopRun& command) {
               FormatRunId(run.run.id));
 }
 
+// A whole run can always be stopped by stopping the one above it. A host, or a run inside another,
+// cannot by a person who would thereby decide whether an approval is asked for.
+Result<> CheckStop(const State& state, const OpenRun& run, const StopRun& command) {
+  if (run.Stopping()) return {};
+  const std::string instead =
+      run.run.parent ? FormatRunId(run.run.parent) : FormatRunId(command.run);
+  const GoingAround above{.act = "stopping a run inside another",
+                          .approvals = DependingAbove(state, run)};
+  const Result<> may = command.host
+                           ? CheckInfluence(state, run, FirstOpenStage(run), command.caller,
+                                            "stopping one host of a run")
+                           : CheckGoingAround(state, StartersOf(state, run), above, command.caller);
+  if (may) return {};
+  return Fail(ErrorCode::kDenied, "{}; or stop all of it: muster stop {}", may.error().message,
+              instead);
+}
+
 // The hosts a stop means: those that have not ended, or the one it names.
-std::vector<const Target*> Touched(const OpenRun& run, std::optional<HostId> only) {
-  std::set<std::uint32_t> ordinals;
+Ordinals Touched(const OpenRun& run, std::optional<HostId> only) {
+  Ordinals touched;
   for (const auto& [id, visit] : run.visits)
     for (std::size_t i = 0; i < visit.slots.size(); ++i)
-      if (!IsFinal(visit.slots[i].state)) ordinals.insert(visit.hosts[i]);
-  std::vector<const Target*> touched;
-  for (const std::uint32_t ordinal : ordinals) {
-    const Target& target = (*run.targets)[ordinal];
-    if (!only || target.host == *only) touched.push_back(&target);
-  }
+      if (!IsFinal(visit.slots[i].state) && (!only || (*run.targets)[visit.hosts[i]].host == *only))
+        touched.Insert(visit.hosts[i]);
   return touched;
 }
 
-void AuditStop(Turn& turn, const StopRun& command, const std::vector<const Target*>& touched) {
+void AuditStop(Turn& turn, const StopRun& command, const Targets& targets,
+               const Ordinals& touched) {
   AuditEntry entry;
   entry.act = "run.stop";
   entry.object = FormatRunId(command.run);
-  if (command.host && !touched.empty()) entry.object += " host " + touched.front()->name;
+  if (command.host && !touched.Empty())
+    entry.object += " host " + targets[touched.Ranges().front().first].name;
   entry.detail = fmt::format("grace {}", FormatDuration(command.grace));
   entry.reason = command.reason;
   entry.run = command.run;
-  entry.hosts = static_cast<std::uint32_t>(touched.size());
-  std::vector<std::string> names;
-  std::vector<HostId> about;
-  for (const Target* target : touched) {
-    names.push_back(target->name);
-    about.push_back(target->host);
-  }
-  entry.names = FoldHostNames(names, kMostAuditNames);
+  auto about = PutHosts(entry, targets, touched);
   turn.Audit(command.caller, std::move(entry), std::move(about));
 }
 
@@ -117,14 +125,16 @@ void Decide(Turn& turn, const StopRun& command) {
                                             FormatRunId(command.run), how));
   }
   OpenRun& run = found->second;
-  const std::vector<const Target*> touched = Touched(run, command.host);
+  if (auto may = CheckStop(turn.state, run, command); !may)
+    return turn.Answer(command.caller, Fail(may.error()));
+  const Ordinals touched = Touched(run, command.host);
   if (command.host) {
     if (const auto stopped = StopOne(turn, run, command); !stopped)
       return turn.Answer(command.caller, Fail(stopped.error()));
   } else {
     StopWhole(turn, run, {command.caller.name, turn.now.wall, command.reason, command.grace});
   }
-  AuditStop(turn, command, touched);
+  AuditStop(turn, command, *run.targets, touched);
   turn.Answer(command.caller, RunStopping{command.run, run.run.state});
 }
 

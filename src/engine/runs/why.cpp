@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "domain/host_ranges.hpp"
 #include "engine/limiter/limiter.hpp"
 #include "engine/runs/dispatch.hpp"
 
@@ -66,8 +67,8 @@ std::string WhyWaiting(const State& state, const OpenRun& run, const OpenVisit& 
         return run.run.stop ? "the run is being stopped" : "too many hosts failed; the run ends";
       if (run.run.pause) return WhyPaused(run);
       if (visit.PlaceOf(ordinal) >= visit.record.batch_end)
-        return fmt::format("its batch comes after batch {}, which has {} hosts to go",
-                           visit.record.batch + 1, visit.batch_left);
+        return fmt::format("its batch comes after batch {}, which has {} to go",
+                           visit.record.batch + 1, HostsText(visit.batch_left));
       return fmt::format("concurrency {} is reached", ConcurrencyOf(run, visit));
     case TaskState::kQueued:
       if (!online)
@@ -139,8 +140,7 @@ void Decide(Turn& turn, const AskWhy& command) {
     }
   }
   for (const auto& [reason, count] : reasons)
-    answer.summary.push_back(
-        fmt::format("{} {}: {}", count, count == 1 ? "host" : "hosts", reason));
+    answer.summary.push_back(fmt::format("{}: {}", HostsText(count), reason));
   turn.Answer(command.caller, std::move(answer));
 }
 

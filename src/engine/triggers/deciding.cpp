@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "domain/audit_facts.hpp"
 #include "engine/hosts/maintenance.hpp"
 #include "engine/notices/notices.hpp"
 #include "engine/runs/start.hpp"
@@ -11,9 +10,6 @@
 
 namespace muster::engine {
 namespace {
-
-// One decision counts so many skipped slots at most; each costs well under a microsecond.
-constexpr std::size_t kSlice = 5000;
 
 // Acts of schedules have numbers that no entry of the trail reaches.
 constexpr std::uint64_t kScheduleActs = 1ULL << 62;
@@ -28,15 +24,16 @@ void CloseFold(Turn& turn, TriggerEntry& entry) {
   entry.trigger.fold.reset();
 }
 
-void Fold(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint32_t count, std::string_view why,
+void Fold(Turn& turn, TriggerEntry& entry, const Timetable::Stretch& slots, std::string_view why,
           std::string_view detail) {
   Trigger& trigger = entry.trigger;
-  const bool asked = IsAsked(entry, slot);
-  if (!trigger.fold || trigger.fold->why != why || trigger.fold->asked || asked) {
+  const bool asked = IsAsked(entry, slots.first);
+  const bool full = trigger.fold && trigger.fold->count > UINT32_MAX - slots.count;
+  if (!trigger.fold || trigger.fold->why != why || trigger.fold->asked || asked || full) {
     CloseFold(turn, entry);
     trigger.fold = SlotRecord{.trigger = trigger.spec.name,
-                              .first = slot,
-                              .last = slot,
+                              .first = slots.first,
+                              .last = slots.first,
                               .act = 0,
                               .count = 0,
                               .fate = SlotFate::kSkipped,
@@ -48,11 +45,15 @@ void Fold(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint32_t count, s
                               .asked = asked,
                               .commit = turn.commit};
   }
-  trigger.fold->last = slot;
-  trigger.fold->count += count;
-  trigger.skipped += count;
-  turn.state.triggers.tally.Count(why, count);
+  trigger.fold->last = slots.last;
+  trigger.fold->count += slots.count;
+  trigger.skipped += slots.count;
+  turn.state.triggers.tally.Count(why, slots.count);
   entry.grown = true;
+}
+
+void FoldGap(Turn& turn, TriggerEntry& entry, const Timetable::Stretch& gap) {
+  Fold(turn, entry, gap, why::kGap, "the clock jumped over it");
 }
 
 // What a wish or an error was about is past.
@@ -71,32 +72,9 @@ void Pass(Turn& turn, TriggerEntry& entry, WallTime slot) {
 
 // What a clock change left out on the way to a slot is on record too.
 void NoteGaps(Turn& turn, TriggerEntry& entry, WallTime slot) {
-  entry.times->Visit(entry.trigger.mark, slot, [&](WallTime at, bool gap, std::uint32_t count) {
-    if (gap) Fold(turn, entry, at, count, why::kGap, "the clock jumped over it");
-    return at < slot;
+  entry.times->VisitStretches(entry.trigger.mark, slot, [&](const Timetable::Stretch& slots) {
+    if (slots.gap) FoldGap(turn, entry, slots);
   });
-}
-
-void AuditStart(Turn& turn, const NewSlotRun& made, const Run& run) {
-  AuditEntry entry;
-  entry.act = kActRunStart;
-  entry.object = FormatRunId(run.id);
-  std::string detail = fmt::format("{} on {} hosts ({}), trigger {}, slot {}", WorkOf(run.spec),
-                                   run.hosts, run.spec.targets, run.trigger, FormatTime(run.slot));
-  entry.reason = made.reason;
-  entry.run = run.id;
-  entry.hosts = run.hosts;
-  entry.names = made.plan.names;
-  if (!run.spec.left_out.empty()) detail += "; without " + run.spec.left_out;
-  AuditFacts facts = FactsOf(run.spec);
-  facts.trigger = run.trigger;
-  facts.starters = run.starters;
-  entry.detail = DetailWith(std::move(detail), facts);
-  if (const muster::Command* executed = CommandOf(run.spec.stages.front())) {
-    entry.command = AuditText(*executed);
-    entry.command_sha256 = CommandHash(*executed);
-  }
-  turn.Audit(made.caller, std::move(entry));
 }
 
 }  // namespace
@@ -122,44 +100,35 @@ void Skip(Turn& turn, TriggerEntry& entry, WallTime slot, std::string_view why,
           std::string_view detail) {
   turn.Spend();
   NoteGaps(turn, entry, slot);
-  Fold(turn, entry, slot, 1, why, detail);
+  Fold(turn, entry, {.first = slot, .last = slot}, why, detail);
   Pass(turn, entry, slot);
 }
 
-bool Settle(Turn& turn, TriggerEntry& entry) {
+void Settle(Turn& turn, TriggerEntry& entry) {
   Trigger& trigger = entry.trigger;
-  const Settling settling = *trigger.settling;
-  std::size_t left = kSlice;
-  WallTime reached = trigger.mark;
+  const Settling settling = *std::exchange(trigger.settling, std::nullopt);
   turn.Spend();
-  entry.times->Visit(trigger.mark, settling.until, [&](WallTime at, bool gap, std::uint32_t count) {
-    reached = at;
-    if (gap)
-      Fold(turn, entry, at, count, why::kGap, "the clock jumped over it");
+  entry.times->VisitStretches(trigger.mark, settling.until, [&](const Timetable::Stretch& slots) {
+    if (slots.gap)
+      FoldGap(turn, entry, slots);
     else
-      Fold(turn, entry, at, count, settling.why, settling.detail);
-    return --left > 0;
+      Fold(turn, entry, slots, settling.why, settling.detail);
   });
-  const bool through = left > 0;
-  if (through) trigger.settling.reset();
-  if (through && settling.why == why::kMissed && trigger.fold && trigger.fold->why == why::kMissed)
+  if (settling.why == why::kMissed && trigger.fold && trigger.fold->why == why::kMissed)
     TellOfTrigger(turn, trigger.spec, why::kMissed,
                   fmt::format("{} slots were missed, from {} to {}", trigger.fold->count,
                               FormatTime(trigger.fold->first), FormatTime(trigger.fold->last)));
-  Pass(turn, entry, through ? settling.until : reached);
-  return through;
+  Pass(turn, entry, settling.until);
 }
 
 void SkipAll(Turn& turn, TriggerEntry& entry, WallTime until, std::string_view why,
              std::string_view detail) {
   if (!entry.times) return;
-  while (entry.trigger.settling && !Settle(turn, entry)) {
-  }
+  if (entry.trigger.settling) Settle(turn, entry);
   if (until <= entry.trigger.mark) return;
   entry.trigger.settling =
       Settling{.until = until, .why = std::string(why), .detail = std::string(detail)};
-  while (!Settle(turn, entry)) {
-  }
+  Settle(turn, entry);
 }
 
 OpenRun& Start(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint64_t act, NewSlotRun made) {
@@ -172,13 +141,13 @@ OpenRun& Start(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint64_t act
   RunSpec spec = made.plan.spec;
   spec.left_out = std::move(hosts.left_out);
   spec.data = trigger.data;
-  OpenRun& open = CreateRun(turn, {.by = made.caller.name,
+  OpenRun& open = CreateRun(turn, {.caller = made.caller,
                                    .spec = std::move(spec),
                                    .targets = std::move(hosts.targets),
+                                   .note = {.reason = made.reason, .names = made.plan.names},
                                    .trigger = trigger.spec.name,
                                    .slot = slot,
                                    .starters = std::move(made.starters)});
-  AuditStart(turn, made, open.run);
   turn.Put(PutSlot{SlotRecord{.trigger = trigger.spec.name,
                               .first = slot,
                               .last = slot,

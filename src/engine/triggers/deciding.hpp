@@ -18,10 +18,10 @@ void NoteSchedule(Turn& turn, const TriggerEntry& entry, std::uint32_t version,
 void Skip(Turn& turn, TriggerEntry& entry, WallTime slot, std::string_view why,
           std::string_view detail);
 
-// Goes on with Trigger::settling, a slice at a time. True when it is through.
-bool Settle(Turn& turn, TriggerEntry& entry);
+// Carries Trigger::settling out: its slots are counted, not visited one by one.
+void Settle(Turn& turn, TriggerEntry& entry);
 
-// Skips every slot up to a moment, however many.
+// Skips every slot up to a moment, however many; it takes time by the clock changes in between.
 void SkipAll(Turn& turn, TriggerEntry& entry, WallTime until, std::string_view why,
              std::string_view detail);
 

@@ -57,7 +57,7 @@ struct Obstacle {
 std::optional<Obstacle> ObstacleOf(const Turn& turn, const SlotPlan& plan) {
   if (auto frozen = FrozenBy(turn, {.origin = Origin::kTrigger,
                                     .during_freeze = false,
-                                    .job = plan.spec.job,
+                                    .plan = plan.spec,
                                     .frozen = plan.frozen}))
     return Obstacle{why::kFrozen, frozen->reason};
   if (const Available hosts = LeaveOutMaintained(turn, plan.targets); hosts.targets->empty())

@@ -38,7 +38,7 @@ WallTime LookAtSchedule(Turn& turn, TriggerEntry& entry) {
   while (!turn.Spent()) {
     turn.Spend();
     if (trigger.settling) {
-      if (!Settle(turn, entry)) return turn.now.wall;
+      Settle(turn, entry);
       continue;
     }
     if (trigger.paused || trigger.failed || trigger.complete) return {};

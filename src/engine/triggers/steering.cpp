@@ -71,7 +71,7 @@ std::optional<Result<Answer>> Refusal(const Turn& turn, const TriggerEntry& entr
   if (auto closed = ClosedGate(turn.state)) return std::move(*closed);
   if (auto frozen = FrozenBy(turn, {.origin = Origin::kPerson,
                                     .during_freeze = command.during_freeze,
-                                    .job = command.plan.spec.job,
+                                    .plan = command.plan.spec,
                                     .frozen = command.plan.frozen}))
     return std::move(*frozen);
   const auto& open = OpenRunsOf(turn.state, command.name);

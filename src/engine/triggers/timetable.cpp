@@ -7,6 +7,10 @@
 namespace muster::engine {
 namespace {
 
+// A search for the next slots looks at so many of them, and with many blackouts at fewer.
+constexpr std::size_t kMostLooks = 1000;
+constexpr std::size_t kMostLooksAtBlackouts = 20'000;
+
 constexpr WallTime Before(WallTime time) { return {time.ms - 1}; }
 
 std::string Expression(const TriggerSpec& spec) {
@@ -112,6 +116,28 @@ bool Timetable::InBlackout(WallTime slot) const {
   });
 }
 
+std::optional<WallTime> Timetable::BlackoutEnd(WallTime slot) const {
+  std::optional<WallTime> end;
+  for (const Dark& dark : dark_) {
+    const auto began = cron::Prev(dark.schedule, *dark.zone, {slot.ms + 1});
+    if (began && slot - *began < dark.lasts)
+      end = std::max(end, std::optional(*began + dark.lasts));
+  }
+  return end;
+}
+
+std::vector<WallTime> Timetable::Upcoming(WallTime after, std::size_t most) const {
+  std::vector<WallTime> slots;
+  std::optional<WallTime> slot = Next(after);
+  std::size_t looks = std::min(kMostLooks, kMostLooksAtBlackouts / (dark_.size() + 1));
+  for (; slot && slots.size() < most && looks > 0; --looks) {
+    const auto end = BlackoutEnd(*slot);
+    if (!end) slots.push_back(*slot);
+    slot = Next(end ? std::max(*slot, Before(*end)) : *slot);
+  }
+  return slots;
+}
+
 bool Timetable::CrossesChange(WallTime after, WallTime until) const {
   const auto span = [this](WallTime time) {
     return zone_->SpanAt(std::clamp(time.ms / 1000, cron::kFirstSecond, cron::kKnownUntil - 1));
@@ -143,6 +169,36 @@ void Timetable::Visit(
     return on;
   });
   if (on && asked_due) visit(asked_, false, 1);
+}
+
+void Timetable::VisitPlanned(WallTime after, WallTime until,
+                             const std::function<void(const Stretch&)>& visit) const {
+  if (!schedule_) {
+    if (const auto once = NextPlanned(after); once && *once <= until)
+      visit({.first = *once, .last = *once});
+    return;
+  }
+  const WallTime first = start_ ? std::max(after, Before(start_)) : after;
+  const WallTime last = end_ ? std::min(until, Before(end_)) : until;
+  cron::VisitStretches(*schedule_, *zone_, first, last, [&](const cron::Stretch& found) {
+    const bool gap = found.kind == cron::SlotKind::kGap;
+    const Stretch stretch{.first = gap ? Before(found.first) : found.first,
+                          .last = gap ? Before(found.last) : found.last,
+                          .gap = gap,
+                          .count = found.count};
+    if (stretch.first > after) visit(stretch);
+    return true;
+  });
+}
+
+void Timetable::VisitStretches(WallTime after, WallTime until,
+                               const std::function<void(const Stretch&)>& visit) const {
+  if (asked_ > after && asked_ <= until && !IsPlanned(asked_)) {
+    VisitPlanned(after, asked_, visit);
+    visit({.first = asked_, .last = asked_});
+    after = asked_;
+  }
+  VisitPlanned(after, until, visit);
 }
 
 }  // namespace muster::engine

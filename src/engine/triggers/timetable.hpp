@@ -32,11 +32,26 @@ class Timetable {
   // Whether a slot is in a blackout.
   bool InBlackout(WallTime slot) const;
 
+  // The first slots after a moment that are in no blackout, at most so many. The search is bounded:
+  // fewer come back when blackouts leave no slot for very long.
+  std::vector<WallTime> Upcoming(WallTime after, std::size_t most) const;
+
   // Visits the slots after `after` and not after `until`, in order, and with `gap` those that a
   // clock change left out (their time is that of the change, less a millisecond: no slot has it).
   // `visit` returns false to end.
   void Visit(WallTime after, WallTime until,
              const std::function<bool(WallTime slot, bool gap, std::uint32_t count)>& visit) const;
+
+  // The same, with slots in a row as one: it takes time by the clock changes in between, not by the
+  // slots. A slot that a run asked for beside the schedule comes by itself.
+  struct Stretch {
+    WallTime first;
+    WallTime last;
+    bool gap = false;
+    std::uint32_t count = 1;
+  };
+  void VisitStretches(WallTime after, WallTime until,
+                      const std::function<void(const Stretch&)>& visit) const;
 
   // A slot beside the schedule (Trigger::asked); zero is none.
   void Ask(WallTime at) { asked_ = at; }
@@ -48,10 +63,14 @@ class Timetable {
     Duration lasts{};
   };
 
+  // When the blackouts that a slot is in are over, the last of them; nothing when it is in none.
+  std::optional<WallTime> BlackoutEnd(WallTime slot) const;
   std::optional<WallTime> Once() const;  // when it is within the bounds
   std::optional<WallTime> NextPlanned(WallTime after) const;
   std::optional<WallTime> PrevPlanned(WallTime before) const;
   bool CrossesChange(WallTime after, WallTime until) const;
+  void VisitPlanned(WallTime after, WallTime until,
+                    const std::function<void(const Stretch&)>& visit) const;
 
   std::string name_;
   std::optional<cron::Schedule> schedule_;

@@ -1,5 +1,6 @@
 #include "link/codec/codec.hpp"
 #include "link/codec/parts.hpp"
+#include "link/frame_bounds.hpp"
 
 namespace muster::link {
 namespace {
@@ -57,6 +58,21 @@ Result<HeldTask> TakeHeld(const wire::HeldTask& in) {
     return Fail(ErrorCode::kInvalid, "link: task {} is held as ended and does not say how",
                 FormatTaskKey(held.task));
   return held;
+}
+
+Result<> CheckCount(std::string_view what, int count, std::size_t most) {
+  if (static_cast<std::size_t>(count) <= most) return {};
+  return Fail(ErrorCode::kInvalid, "link: {} {}; at most {} are taken", count, what, most);
+}
+
+// Before anything is copied: what is refused costs no more than to parse it.
+Result<> CheckCounts(const wire::NodeFrame& in) {
+  if (auto fits = CheckCount("features", in.hello().features_size(), kMostFeatures); !fits)
+    return fits;
+  if (auto fits = CheckCount("facts", in.hello().facts_size(), kMostFacts); !fits) return fits;
+  if (auto fits = CheckCount("tasks", in.hello().tasks_size(), kMostHeldTasks); !fits) return fits;
+  if (auto fits = CheckCount("reports", in.reports_size(), kMostReports); !fits) return fits;
+  return CheckCount("pieces of output", in.chunks_size(), kMostChunks);
 }
 
 Result<Hello> TakeHello(const wire::Hello& in) {
@@ -139,6 +155,7 @@ std::string Encode(const NodeFrame& frame) {
 Result<NodeFrame> DecodeNodeFrame(std::string_view bytes) {
   wire::NodeFrame in;
   if (auto parsed = Parse(bytes, &in); !parsed) return Fail(parsed.error());
+  if (auto fits = CheckCounts(in); !fits) return Fail(fits.error());
   NodeFrame frame;
   frame.session = in.session();
   if (in.has_hello()) {

@@ -5,8 +5,11 @@
 
 #include "base/text.hpp"
 #include "cron/zone.hpp"
+#include "domain/nesting.hpp"
+#include "domain/target_lexer.hpp"
 #include "domain/template.hpp"
 #include "server/api/job_book.hpp"
+#include "server/api/nesting.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -53,6 +56,17 @@ documents::Position PlaceOf(const documents::Document& document, std::string_vie
   return document.position;
 }
 
+// Groups that a group is made of. Their words tell, so no expression is built for it.
+std::vector<std::string> GroupsIn(const documents::GroupDocument& group) {
+  std::vector<std::string> names;
+  const auto tokens = LexTargets(group.targets);
+  if (!tokens) return names;
+  for (const auto& token : *tokens)
+    if (token.kind == TargetToken::Kind::kWord && token.text.starts_with('@'))
+      names.push_back(token.text.substr(1));
+  return names;
+}
+
 class Checker {
  public:
   Checker(Store& store, const std::vector<documents::Document>& puts,
@@ -64,12 +78,16 @@ class Checker {
       there_.emplace(documents::Name(documents::KindOf(document)), documents::NameOf(document));
       if (const auto* job = std::get_if<documents::JobDocument>(&document.body))
         book_.Set(job->name, *job);
+      if (const auto* group = std::get_if<documents::GroupDocument>(&document.body))
+        groups_[group->name] = GroupsIn(*group);
     }
   }
 
   Result<std::vector<documents::Problem>> Check() && {
     for (const auto& document : puts_)
       if (auto checked = CheckOne(document); !checked) return Fail(checked.error());
+    if (auto checked = CheckJobNesting(); !checked) return Fail(checked.error());
+    if (auto checked = CheckGroupNesting(); !checked) return Fail(checked.error());
     const bool needed = std::ranges::any_of(drops_, [](const DocumentKey& drop) {
       return drop.first == "job" || drop.first == "channel";
     });
@@ -101,7 +119,7 @@ class Checker {
         Complain(document, "notify", channel,
                  "there is no channel '{}'; apply it together with this job", channel);
     }
-    return CheckCircle(document, *job);
+    return {};
   }
 
   Result<> CheckTrigger(const documents::Document& document, const TriggerSpec& spec) {
@@ -134,7 +152,7 @@ class Checker {
     }
     const auto& params = (*child)->document.params;
     for (const auto& [name, value] : action.params)
-      if (std::ranges::find(params, name, &documents::ParamSpec::name) == params.end())
+      if (std::ranges::find(params, name, &ParamSpec::name) == params.end())
         Complain(document, "params", name, "job '{}' has no parameter '{}'", action.job, name);
     for (const auto& param : params)
       if (param.required && !action.params.contains(param.name))
@@ -143,32 +161,75 @@ class Checker {
     return {};
   }
 
-  // Each circle is said once, by the first of its jobs.
-  Result<> CheckCircle(const documents::Document& document, const documents::JobDocument& job) {
-    std::vector<std::string> way{job.name};
-    std::set<std::string> seen;
-    auto found = LeadsTo(job, job.name, way, seen);
+  // The documents of one kind, by their names in the order they were given.
+  std::vector<std::string> NamesOf(documents::Kind kind) const {
+    std::vector<std::string> names;
+    for (const auto& document : puts_)
+      if (documents::KindOf(document) == kind) names.push_back(documents::NameOf(document));
+    return names;
+  }
+
+  const documents::Document& PutOf(documents::Kind kind, const std::string& name) const {
+    return *std::ranges::find_if(puts_, [&](const auto& document) {
+      return documents::KindOf(document) == kind && documents::NameOf(document) == name;
+    });
+  }
+
+  // Each circle and each chain is said once, by the first of its jobs.
+  Result<> CheckJobNesting() {
+    const auto found =
+        CheckNesting(NamesOf(documents::Kind::kJob), kDeepestJobs,
+                     [this](const std::string& name) -> Result<std::vector<std::string>> {
+                       const auto job = book_.Find(name);
+                       if (!job) return Fail(job.error());
+                       std::vector<std::string> names;
+                       if (*job != nullptr)
+                         for (const JobAction* action : JobsIn((*job)->document))
+                           names.push_back(action->job);
+                       return names;
+                     });
     if (!found) return Fail(found.error());
-    if (!*found || !circles_.insert(std::set(way.begin(), way.end())).second) return {};
-    Complain(document, "job", way.size() > 1 ? way[1] : job.name,
-             "jobs start each other in a circle: {} -> {}", fmt::join(way, " -> "), job.name);
+    for (const auto& [kind, way] : *found) {
+      const auto& document = PutOf(documents::Kind::kJob, way.front());
+      const std::string& next = way.size() > 1 ? way[1] : way.front();
+      if (kind == NestingProblem::Kind::kCircle)
+        Complain(document, "job", next, "jobs start each other in a circle: {} -> {}", WayText(way),
+                 way.front());
+      else
+        Complain(document, "job", next,
+                 "jobs start jobs more than {} levels deep: {}; use fewer levels", kDeepestJobs,
+                 WayText(way));
+    }
     return {};
   }
 
-  Result<bool> LeadsTo(const documents::JobDocument& from, const std::string& name,
-                       std::vector<std::string>& way, std::set<std::string>& seen) {
-    for (const JobAction* action : JobsIn(from)) {
-      if (action->job == name) return true;
-      if (!seen.insert(action->job).second) continue;
-      const auto next = book_.Find(action->job);
-      if (!next) return Fail(next.error());
-      if (*next == nullptr) continue;
-      way.push_back(action->job);
-      auto leads = LeadsTo((*next)->document, name, way, seen);
-      if (!leads || *leads) return leads;
-      way.pop_back();
+  Result<> CheckGroupNesting() {
+    const auto found = CheckNesting(NamesOf(documents::Kind::kGroup), kDeepestGroups,
+                                    [this](const std::string& name) { return GroupsBelow(name); });
+    if (!found) return Fail(found.error());
+    for (const auto& [kind, way] : *found) {
+      const auto& document = PutOf(documents::Kind::kGroup, way.front());
+      const std::string& next = way.size() > 1 ? way[1] : way.front();
+      if (kind == NestingProblem::Kind::kCircle)
+        Complain(document, "targets", next, "groups are made of each other in a circle: {} -> @{}",
+                 WayText(way, "@"), way.front());
+      else
+        Complain(document, "targets", next,
+                 "groups are made of groups more than {} levels deep: {}; use fewer levels",
+                 kDeepestGroups, WayText(way, "@"));
     }
-    return false;
+    return {};
+  }
+
+  Result<std::vector<std::string>> GroupsBelow(const std::string& name) {
+    if (const auto given = groups_.find(name); given != groups_.end()) return given->second;
+    if (drops_.contains({"group", name})) return std::vector<std::string>{};
+    const auto kept = store_.FindDocument("group", name, 0);
+    if (!kept) return Fail(kept.error());
+    if (!*kept) return std::vector<std::string>{};
+    const auto document = ReadKept(**kept);
+    if (!document) return std::vector<std::string>{};  // it names no hosts anyway
+    return GroupsIn(std::get<documents::GroupDocument>(document->body));
   }
 
   Result<bool> IsThere(const DocumentKey& key) {
@@ -224,7 +285,7 @@ class Checker {
   // Looked up once, however many documents refer to them.
   std::map<DocumentKey, bool> kept_;
   std::map<std::string, bool> zones_;
-  std::set<std::set<std::string>> circles_;
+  std::map<std::string, std::vector<std::string>> groups_;  // those that are given
   std::vector<documents::Problem> problems_;
 };
 

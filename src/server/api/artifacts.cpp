@@ -26,34 +26,34 @@ Result<std::string> HashOf(const Call& call) {
               "an artifact is named by the SHA-256 of its content: 64 digits of 0-9a-f");
 }
 
-// A host shows its certificate instead of a token.
-bool IsHost(const Call& call) { return call.actor().name.empty(); }
+// A host shows its certificate instead of a token, and so does a server.
+bool IsHost(const Call& call) {
+  return call.actor().name.empty() && call.request().peer_server.empty();
+}
 
 FileQuestion About(const Call& call, FileQuestion::Kind kind, const std::string& sha256) {
   return {.kind = kind, .key = call.request().peer_key, .sha256 = sha256};
 }
 
-// Goes on, on a worker's thread, with who may: operators, and hosts for whom one of `questions` is
-// granted.
-void WhenAllowed(ArtifactServices& services, const CallPtr& call,
-                 std::vector<FileQuestion> questions, std::function<void()> next) {
-  if (!IsHost(*call) || !call->request().peer_server.empty()) return next();
-  const FileQuestion question = std::move(questions.back());
-  questions.pop_back();
-  services.ask(question, [&services, call, questions = std::move(questions),
-                          next = std::move(next)](const Result<>& may) {
-    const bool asks_on = !may && may.error().code == ErrorCode::kDenied && !questions.empty();
-    if (asks_on) return WhenAllowed(services, call, questions, next);
-    if (!may) return call->Fail(may.error());
-    if (!services.workers.Post(next, "artifact"))
+// Goes on, on a worker's thread, with whether a host may. Operators and servers may, and are not
+// asked about.
+void AskFirst(ArtifactServices& services, const CallPtr& call, const FileQuestion& question,
+              std::function<void(const Result<>& may)> next) {
+  if (!IsHost(*call)) return next({});
+  services.ask(question, [&services, call, next = std::move(next)](const Result<>& may) {
+    if (!may && may.error().code != ErrorCode::kDenied) return call->Fail(may.error());
+    if (!services.workers.Post([next, may] { next(may); }, "artifact"))
       call->Fail(503, "unavailable", "the server is too busy; try again shortly");
   });
 }
 
+// A host gets the same answer for what is there and is not its business.
 void NotThere(ArtifactServices& services, Call& call, const std::string& sha256) {
-  const auto uploaded = services.For(call).Uploaded(sha256);
+  const auto uploaded = services.For(call).Uploaded(sha256, NameOfCaller(call));
   if (!uploaded) return call.Fail(uploaded.error());
-  call.Fail(404, "not_found", fmt::format("there is no artifact {}", ToHex(sha256)),
+  call.Fail(404, "not_found",
+            fmt::format("there is no artifact {}{}", ToHex(sha256),
+                        IsHost(call) ? ", or no open task of this host names it" : ""),
             {{kOffset, std::to_string(*uploaded)}});
 }
 
@@ -121,15 +121,26 @@ void Send(ArtifactServices& services, const CallPtr& call, const std::string& sh
   std::make_shared<Download>(services, call->exchange(), std::move(*reader), asked.range)->Go();
 }
 
+// For a host that no task lets read the file: before it sends one it asks whether it has to. What
+// it sent itself it may know of; another host's, of the same content, it sends too.
+void TellSender(ArtifactServices& services, const CallPtr& call, const std::string& sha256) {
+  if (call->request().method != "HEAD") return NotThere(services, *call, sha256);
+  AskFirst(services, call, About(*call, FileQuestion::Kind::kWrite, sha256),
+           [&services, call, sha256](const Result<>& may) {
+             if (may && services.sent.Has(NameOfCaller(*call), sha256))
+               return Send(services, call, sha256);
+             NotThere(services, *call, sha256);
+           });
+}
+
 void Get(ArtifactServices& services, const CallPtr& call) {
-  using Kind = FileQuestion::Kind;
   const auto sha256 = HashOf(*call);
   if (!sha256) return call->Fail(sha256.error());
-  // Whoever may send a file may ask whether it is needed.
-  std::vector<FileQuestion> questions = {About(*call, Kind::kRead, *sha256)};
-  if (call->request().method == "HEAD") questions.push_back(About(*call, Kind::kWrite, *sha256));
-  WhenAllowed(services, call, std::move(questions),
-              [&services, call, sha256 = *sha256] { Send(services, call, sha256); });
+  AskFirst(services, call, About(*call, FileQuestion::Kind::kRead, *sha256),
+           [&services, call, sha256 = *sha256](const Result<>& may) {
+             if (may) return Send(services, call, sha256);
+             TellSender(services, call, sha256);
+           });
 }
 
 // 200: it was there already; 201: it is whole now; 202: more is to come, from `offset` on.
@@ -174,11 +185,25 @@ class Upload : public std::enable_shared_from_this<Upload> {
           services_.ask(About(*call_, FileQuestion::Kind::kDiscarded, sha256_), [](Result<>) {});
         return Failed(finished.error());
       }
+    if (whole && IsHost(*call_)) return Tell();
     upload_.reset();
     Kept(*call_, whole ? 201 : 202, sha256_, offset, size_);
   }
 
-  // While it lasts no other caller can upload the same content.
+  // Before the upload is let go of: until then nothing else comes under its hash. A host without an
+  // open task, kDenied, has ended it meanwhile.
+  void Tell() {
+    services_.ask(About(*call_, FileQuestion::Kind::kKept, sha256_),
+                  [self = shared_from_this()](const Result<>& told) {
+                    if (!told && told.error().code != ErrorCode::kDenied)
+                      return self->Failed(told.error());
+                    self->upload_.reset();
+                    self->services_.sent.Add(NameOfCaller(*self->call_), self->sha256_);
+                    Kept(*self->call_, 201, self->sha256_, self->size_, self->size_);
+                  });
+  }
+
+  // While it lasts it takes memory, and its caller cannot begin it again.
   bool TooSlow() const {
     const auto allowed =
         kSlowStart + std::chrono::seconds((upload_->Offset() - begun_at_) / kLeastUploadRate);
@@ -215,13 +240,17 @@ Result<UploadRange> RangeOf(const Call& call) {
 
 void Receive(ArtifactServices& services, const CallPtr& call, const std::string& sha256,
              const UploadRange& range) {
-  const auto there = services.For(*call).Find(sha256);
-  if (!there) return call->Fail(there.error());
-  if (*there) return Kept(*call, 200, sha256, (*there)->size, (*there)->size);
+  const std::string caller = NameOfCaller(*call);
+  // A host proves by sending it that it has the content: else it would learn that another has it.
+  if (!IsHost(*call) || services.sent.Has(caller, sha256)) {
+    const auto there = services.For(*call).Find(sha256);
+    if (!there) return call->Fail(there.error());
+    if (*there) return Kept(*call, 200, sha256, (*there)->size, (*there)->size);
+  }
   if (!services.transfers.Take(call)) return;
-  auto upload = services.For(*call).Begin(sha256, range.size, range.range.begin);
+  auto upload = services.For(*call).Begin(sha256, caller, range.size, range.range.begin);
   if (!upload && upload.error().code == ErrorCode::kConflict) {
-    const auto uploaded = services.For(*call).Uploaded(sha256);
+    const auto uploaded = services.For(*call).Uploaded(sha256, caller);
     return call->Fail(409, "conflict", upload.error().message,
                       {{kOffset, std::to_string(uploaded.value_or(0))}, {"Retry-After", "1"}});
   }
@@ -236,10 +265,11 @@ void Put(ArtifactServices& services, const CallPtr& call) {
   if (!range) return call->Fail(range.error());
   FileQuestion question = About(*call, FileQuestion::Kind::kWrite, *sha256);
   question.size = range->size;
-  WhenAllowed(services, call, {std::move(question)},
-              [&services, call, sha256 = *sha256, range = *range] {
-                Receive(services, call, sha256, range);
-              });
+  AskFirst(services, call, question,
+           [&services, call, sha256 = *sha256, range = *range](const Result<>& may) {
+             if (!may) return call->Fail(may.error());
+             Receive(services, call, sha256, range);
+           });
 }
 
 }  // namespace

@@ -9,16 +9,19 @@
 #include "ports/artifacts.hpp"
 #include "server/api/caller_slots.hpp"
 #include "server/api/router.hpp"
+#include "server/api/sent_files.hpp"
 #include "server/worker_pool.hpp"
 
 namespace muster::server::api {
 
 // May this host have to do with a file? It may read one that an open task of its names (a push),
-// and write any while it has an open task that sends some (a pull), up to what that task takes.
+// and write any while it has an open task that sends some (a pull), up to what that task takes. It
+// learns of no other whether it is there.
 struct FileQuestion {
   enum class Kind {
     kRead,
     kWrite,
+    kKept,       // what it wrote is whole, and stays; only a notice
     kDiscarded,  // what it wrote was not kept; only a notice
   } kind = Kind::kRead;
   std::string key;     // of the host's certificate
@@ -41,6 +44,7 @@ struct ArtifactServices {
   WorkerPool& workers;
   AskAboutFile ask;
   CallerSlots transfers{kMostTransfers};
+  SentFiles sent = {};
 
   ArtifactStore& For(const Call& call) { return call.request().peer_server.empty() ? shared : own; }
 };

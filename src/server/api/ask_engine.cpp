@@ -11,6 +11,7 @@ AskAboutFile AskEngine(EngineThread& engine) {
                         .sha256 = question.sha256,
                         .sends = question.kind != FileQuestion::Kind::kRead,
                         .size = question.size,
+                        .kept = question.kind == FileQuestion::Kind::kKept,
                         .discarded = question.kind == FileQuestion::Kind::kDiscarded};
     engine.Ask(std::move(ask), [answer = std::move(answer)](Result<engine::Answer> result) {
       if (!result) return answer(Fail(result.error()));

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "domain/audit_facts.hpp"
+#include "domain/no_such_run.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
 
@@ -49,10 +50,25 @@ json::object EntryView(const AuditEntry& entry) {
           {"hash", ToHex(entry.hash)}};
 }
 
+// A run that is on record, or is not any more but left entries behind.
+Result<> CheckRun(Store& store, RunId id) {
+  const auto run = store.FindRun(id);
+  if (!run) return Fail(run.error());
+  if (run->value) return {};
+  AuditFilter filter;
+  filter.run = id;
+  const auto page = store.ListAudit(filter, 0, 1);
+  if (!page) return Fail(page.error());
+  if (page->entries.empty() && page->next == 0) return Fail(NoSuchRun(id));
+  return {};
+}
+
 Result<AuditFilter> ReadAuditFilter(Services& services, const Call& call) {
   AuditFilter filter;
   filter.by = call.Query("by");
   filter.act = call.Query("act");
+  if (!filter.act.empty())
+    if (const auto known = CheckAct(filter.act); !known) return Fail(known.error());
   if (const auto& host = call.Query("host"); !host.empty()) {
     filter.host = services.live.HostIdOf(host);
     if (!filter.host)
@@ -60,6 +76,12 @@ Result<AuditFilter> ReadAuditFilter(Services& services, const Call& call) {
                   "there is no host '{}'; what concerned one that was removed is found by its time "
                   "(since, until)",
                   host);
+  }
+  if (const auto& run = call.Query("run"); !run.empty()) {
+    const auto id = ParseRunId(run);
+    if (!id) return Fail(id.error());
+    filter.run = *id;
+    if (const auto known = CheckRun(services.store, *id); !known) return Fail(known.error());
   }
   for (const auto& [name, field] :
        {std::pair("since", &filter.since), std::pair("until", &filter.until)}) {

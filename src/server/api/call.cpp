@@ -119,11 +119,15 @@ void Call::Text(int status, std::string type, std::string body, net::Headers hea
 void Call::Fail(const Error& error) { Fail(StatusOf(error.code), Name(error.code), error.message); }
 
 void Call::Fail(int status, std::string_view code, std::string_view message, net::Headers headers) {
+  if (const auto denied = std::exchange(denied_, nullptr); denied && status == 403)
+    denied(*this, message);
   Json(status, ErrorBody(code, message, {}), std::move(headers));
 }
 
 void Call::FailWith(int status, std::string_view code, std::string_view message,
                     json::array details) {
+  if (const auto denied = std::exchange(denied_, nullptr); denied && status == 403)
+    denied(*this, message);
   Json(status, ErrorBody(code, message, std::move(details)));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -49,6 +50,9 @@ class Call {
                 boost::json::array details);
 
   void SetActor(Actor actor) { actor_ = std::move(actor); }
+  // Called once the handler denies the call to a caller who was let in (403), from any thread.
+  using Denied = std::function<void(const Call& call, std::string_view why)>;
+  void SetDenied(Denied denied) { denied_ = std::move(denied); }
   void SetParts(std::map<std::string, std::string> parts) { parts_ = std::move(parts); }
 
  private:
@@ -62,6 +66,7 @@ class Call {
   std::map<std::string, std::string> parts_;
   std::map<std::string, std::string> query_;
   Actor actor_;
+  Denied denied_;
 };
 
 using CallPtr = std::shared_ptr<Call>;

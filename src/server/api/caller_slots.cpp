@@ -4,12 +4,16 @@
 
 namespace muster::server::api {
 
+std::string NameOfCaller(const Call& call) {
+  const auto& request = call.request();
+  if (!request.peer_server.empty()) return "server " + request.peer_server;
+  if (call.actor().name.empty()) return "host " + request.peer_key;
+  return "token " + call.actor().name;
+}
+
 bool CallerSlots::Take(const CallPtr& call) {
-  const auto& request = call->request();
-  if (!request.peer_server.empty()) return true;
-  // A token by its name, a host by the key of its certificate; a name has no space in it.
-  const std::string caller =
-      call->actor().name.empty() ? "host " + request.peer_key : call->actor().name;
+  if (!call->request().peer_server.empty()) return true;
+  const std::string caller = NameOfCaller(*call);
   {
     base::Lock lock(counts_->mutex);
     std::size_t& count = counts_->by_caller[caller];

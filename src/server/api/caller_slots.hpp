@@ -9,6 +9,10 @@
 
 namespace muster::server::api {
 
+// Who calls, told apart from every other caller: a server by its name, a token by its name, a host
+// by the key of its certificate.
+std::string NameOfCaller(const Call& call);
+
 // How much of something long each caller has under way: transfers, event streams. What one caller
 // holds open costs the server memory, however slowly it reads or sends. Safe from any thread.
 class CallerSlots {

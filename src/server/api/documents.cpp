@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
+#include "documents/channel.hpp"
 #include "server/api/apply_check.hpp"
 #include "server/api/apply_request.hpp"
 #include "server/api/caller.hpp"
@@ -145,6 +146,14 @@ Result<> AddTriggers(Store& store, const std::vector<documents::Document>& puts,
   return {};
 }
 
+// The audit trail says where channels send, and what goes with it.
+void AddChannels(const std::vector<documents::Document>& puts, engine::ApplyDocuments& command) {
+  for (const auto& document : puts)
+    if (const auto* channel = std::get_if<documents::ChannelDocument>(&document.body))
+      if (auto made = documents::ChannelOf(*channel))
+        command.channels.emplace(channel->name, std::move(*made));
+}
+
 // Jobs with secrets whose hosts may choose themselves, and triggers of such jobs.
 std::vector<std::string> WarningsOf(Services& services,
                                     const std::vector<documents::Document>& puts) {
@@ -198,6 +207,7 @@ void Apply(Services& services, const CallPtr& call) {
     command.puts.push_back(std::make_shared<const Document>(KeptOf(document, *request)));
   if (const auto added = AddTriggers(services.store, reading.documents, command); !added)
     return call->Fail(added.error());
+  AddChannels(reading.documents, command);
   auto warnings = WarningsOf(services, reading.documents);
   if (request->dry_run) {
     const auto foreseen = Foresee(services.store, command);
@@ -309,18 +319,31 @@ void Delete(Services& services, const CallPtr& call) {
   });
 }
 
+using Handler = void (*)(Services& services, const CallPtr& call);
+
+void InLane(DocumentServices& services, const CallPtr& call, Handler handle) {
+  if (!services.waiting.Take(call)) return;
+  services.lane.Post([&services, call, handle] { handle(services.common, call); },
+                     [call] {
+                       call->Fail(503, "unavailable", "the server is busy; try again shortly",
+                                  {{"Retry-After", "1"}});
+                     });
+}
+
 }  // namespace
 
-std::vector<Route> DocumentRoutes(Services& services) {
+std::vector<Route> DocumentRoutes(DocumentServices& services) {
+  Services& common = services.common;
   return {
       {"POST", "/api/v1/documents", Privilege::kOperate,
-       [&services](const CallPtr& call) { Apply(services, call); }},
+       [&services](const CallPtr& call) { InLane(services, call, Apply); }},
       {"GET", "/api/v1/documents", Privilege::kView,
-       [&services](const CallPtr& call) { ListDocuments(services, call); }, kOnRecord},
+       [&common](const CallPtr& call) { ListDocuments(common, call); }, kOnRecord},
       {"GET", "/api/v1/documents/{kind}/{name}", Privilege::kView,
-       [&services](const CallPtr& call) { ShowDocument(services, call); }, kOnRecord},
+       [&common](const CallPtr& call) { ShowDocument(common, call); }, kOnRecord},
+      // Reads the jobs that are kept.
       {"DELETE", "/api/v1/documents/{kind}/{name}", Privilege::kOperate,
-       [&services](const CallPtr& call) { Delete(services, call); }},
+       [&services](const CallPtr& call) { InLane(services, call, Delete); }},
   };
 }
 

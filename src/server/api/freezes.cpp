@@ -197,7 +197,7 @@ std::vector<Route> FreezeRoutes(Services& services) {
       {"GET", "/api/v1/freezes", Privilege::kView,
        [&services](const CallPtr& call) { ListFreezes(services, call); }},
       {"POST", "/api/v1/freezes", Privilege::kOperate,
-       [&services](const CallPtr& call) { MakeFreeze(services, call); }},
+       [&services](const CallPtr& call) { MakeFreeze(services, call); }, !kOnRecord, kUrgent},
       {"POST", "/api/v1/freezes/thaw", Privilege::kOperate,
        [&services](const CallPtr& call) { Thaw(services, call, 0); }},
       {"POST", "/api/v1/freezes/{freeze}/thaw", Privilege::kOperate,

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "domain/nesting.hpp"
 #include "domain/wrap_batched.hpp"
+#include "server/api/nesting.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -13,6 +15,11 @@ std::vector<Param> DefaultsOf(const documents::JobDocument& job) {
   documents::JobDocument optional = job;
   for (auto& param : optional.params) param.required = false;
   return documents::ResolveParams(optional, none).value_or(std::vector<Param>{});
+}
+
+std::unexpected<Error> NestedTooDeep(std::span<const std::string> way) {
+  return Fail(ErrorCode::kInvalid, "jobs start jobs more than {} levels deep: {}; use fewer levels",
+              kDeepestJobs, WayText(way));
 }
 
 }  // namespace
@@ -70,12 +77,14 @@ Result<const JobBook::Job*> JobBook::Find(const std::string& name) {
   return place.get();
 }
 
-Result<RunSpec> JobBook::Pinned(const Job& job) {
+Result<JobBook::Level<RunSpec>> JobBook::Pinned(const Job& job) {
   const std::string& name = job.document.name;
   if (std::ranges::find(way_, name) != way_.end())
     return Fail(ErrorCode::kInvalid, "jobs start each other in a circle: {} -> {}",
                 fmt::join(way_, " -> "), name);
   way_.push_back(name);
+  if (way_.size() > kDeepestJobs + 1) return NestedTooDeep(way_);
+  std::size_t height = 0;
   RunSpec spec = job.document.spec;
   spec.title = name;
   spec.job = name;
@@ -83,24 +92,33 @@ Result<RunSpec> JobBook::Pinned(const Job& job) {
   for (const JobAction* action : JobsIn(job.document)) {
     auto child = Child(action->job);
     if (!child) return Fail(child.error());
-    spec.jobs[action->job] = std::move(*child);
+    spec.jobs[action->job] = std::move(child->plan);
+    height = std::max(height, child->height + 1);
   }
+  // A child that is known already was not followed down again.
+  if (height > kDeepestJobs) return NestedTooDeep(way_);
   way_.pop_back();
   WrapBatched(spec);
-  return spec;
+  return Level<RunSpec>{std::move(spec), height};
 }
 
-Result<std::shared_ptr<const RunSpec>> JobBook::Child(const std::string& name) {
+Result<JobBook::ChildLevel> JobBook::Child(const std::string& name) {
   if (const auto known = children_.find(name); known != children_.end()) return known->second;
   const auto job = Find(name);
   if (!job) return Fail(job.error());
   if (*job == nullptr)
     return Fail(ErrorCode::kNotFound, "job '{}' starts job '{}', which there is not", way_.back(),
                 name);
-  auto spec = Pinned(**job);
-  if (!spec) return Fail(spec.error());
+  auto pinned = Pinned(**job);
+  if (!pinned) return Fail(pinned.error());
+  RunSpec* const spec = &pinned->plan;
   spec->params = DefaultsOf((*job)->document);
-  return children_[name] = std::make_shared<const RunSpec>(std::move(*spec));
+  for (const auto& param : (*job)->document.params)
+    spec->accepts.push_back({.name = param.name,
+                             .type = param.type,
+                             .pattern = param.pattern,
+                             .choices = param.choices});
+  return children_[name] = {std::make_shared<const RunSpec>(std::move(*spec)), pinned->height};
 }
 
 Result<RunSpec> JobBook::PlanOf(const std::string& name,
@@ -115,11 +133,11 @@ Result<RunSpec> JobBook::PlanOf(const std::string& name,
       missing == Missing::kAllowed ? Result<std::vector<Param>>(DefaultsOf((*job)->document))
                                    : documents::ResolveParams((*job)->document, params);
   if (!resolved) return Fail(resolved.error());
-  auto spec = Pinned(**job);
-  if (!spec) return spec;
-  spec->params = std::move(*resolved);
-  spec->targets = (*job)->document.targets;
-  return spec;
+  auto pinned = Pinned(**job);
+  if (!pinned) return Fail(pinned.error());
+  pinned->plan.params = std::move(*resolved);
+  pinned->plan.targets = (*job)->document.targets;
+  return std::move(pinned->plan);
 }
 
 std::set<std::string> JobBook::AuthorsOf(const std::string& name) const {

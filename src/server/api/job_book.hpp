@@ -46,7 +46,8 @@ class JobBook {
   // it.
   enum class Missing : std::uint8_t { kRefused, kAllowed };
   // The plan of a run of the job with these parameters and all the jobs it starts. kNotFound: there
-  // is no such job. kInvalid: the parameters do not fit.
+  // is no such job. kInvalid: the parameters do not fit, or jobs start each other in a circle or
+  // more than kDeepestJobs levels deep.
   Result<RunSpec> PlanOf(const std::string& name,
                          const std::vector<std::pair<std::string, std::string>>& params,
                          Missing missing = Missing::kRefused);
@@ -55,12 +56,20 @@ class JobBook {
   std::set<std::string> AuthorsOf(const std::string& name) const;
 
  private:
-  Result<RunSpec> Pinned(const Job& job);
-  Result<std::shared_ptr<const RunSpec>> Child(const std::string& name);
+  // A plan and how many levels of jobs are below it.
+  template <typename Plan>
+  struct Level {
+    Plan plan;
+    std::size_t height = 0;
+  };
+  using ChildLevel = Level<std::shared_ptr<const RunSpec>>;
+
+  Result<Level<RunSpec>> Pinned(const Job& job);
+  Result<ChildLevel> Child(const std::string& name);
 
   Store& store_;
   std::map<std::string, std::unique_ptr<Job>> jobs_;
-  std::map<std::string, std::shared_ptr<const RunSpec>> children_;
+  std::map<std::string, ChildLevel> children_;
   std::vector<std::string> way_;  // the jobs that led here, to find circles
 };
 

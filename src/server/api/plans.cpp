@@ -2,6 +2,7 @@
 
 #include "domain/secret.hpp"
 #include "server/api/job_book.hpp"
+#include "server/api/resolve.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -33,7 +34,8 @@ Result<Corrected> CorrectedPlan(Services& services, const Run& run) {
   if (!plan) return Fail(plan.error());
   plan->title = run.spec.title;
   plan->targets = run.spec.targets;
-  const auto authors = book.AuthorsOf(run.spec.job);
+  auto authors = book.AuthorsOf(run.spec.job);
+  authors.merge(GroupAuthors(services, plan->targets));
   return Corrected{.plan = std::make_shared<const RunSpec>(std::move(*plan)),
                    .authors = {authors.begin(), authors.end()}};
 }

@@ -12,7 +12,7 @@ namespace muster::server::api {
 
 struct Corrected {
   std::shared_ptr<const RunSpec> plan;
-  std::vector<std::string> authors;  // who applied the job and those it starts
+  std::vector<std::string> authors;  // who applied the job, those it starts, and the groups
 };
 // The plan of a run's job as the job is now, with the run's own parameters and targets. kConflict
 // when the run was not started from a job, kNotFound when the job is gone.

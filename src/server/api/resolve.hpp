@@ -1,7 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "domain/run.hpp"
 #include "domain/targets.hpp"
@@ -13,11 +15,15 @@ struct Resolved {
   std::shared_ptr<const Targets> targets;  // in natural order of names
   std::vector<std::string> offline;
   bool says_all = false;
+  std::set<std::string> group_authors;  // see GroupAuthors
 };
 
 // Which hosts an expression means now, less those of `exclude`. kInvalid: one does not parse.
 // kNotFound: an unknown name in one of them, or nothing is left.
 Result<Resolved> ResolveTargets(Services& services, const std::string& expression,
                                 const std::string& exclude, ResolveOptions options = {});
+
+// Who applied the groups that an expression names, and those they are made of, as they are now.
+std::set<std::string> GroupAuthors(Services& services, const std::string& expression);
 
 }  // namespace muster::server::api

@@ -52,11 +52,36 @@ bool ShowsCertificate(const net::HttpRequest& request, Privilege privilege) {
          request.vouched_token.empty() && net::FindHeader(request.headers, "Authorization").empty();
 }
 
+// Whose share of the workers a call takes: that of a token, also when another server passes the
+// call on, or of a host. "" for callers without either, who cannot be told apart.
+std::string LaneOf(const Call& call) {
+  if (!call.actor().name.empty()) return "token " + call.actor().name;
+  const auto& request = call.request();
+  return request.peer_key.empty() || !request.peer_server.empty() ? "" : "host " + request.peer_key;
+}
+
+// What was asked for, and from where, for the log.
+std::string AskedText(const Call& call) {
+  const auto& request = call.request();
+  return fmt::format("method={} path=\"{}\" remote={} client=\"{}\"", ForLog(request.method),
+                     ForLog(call.Path()), ForLog(request.remote),
+                     ForLog(net::FindHeader(request.headers, "User-Agent")));
+}
+
+// Lines before this one that were not written.
+std::string LeftOut(std::uint64_t lines) {
+  return lines == 0 ? "" : fmt::format(" left_out={}", lines);
+}
+
 }  // namespace
 
 Router::Router(const Authenticator& authenticator, Refusals& refusals, WorkerPool& workers,
                const Clock& clock)
-    : authenticator_(authenticator), refusals_(refusals), workers_(workers), clock_(clock) {}
+    : authenticator_(authenticator),
+      refusals_(refusals),
+      workers_(workers),
+      lanes_(workers, {.at_work = std::max<std::size_t>(1, workers.Threads() / 2)}),
+      clock_(clock) {}
 
 void Router::Add(std::vector<Route> routes) {
   for (auto& route : routes) routes_.push_back(std::move(route));
@@ -73,7 +98,7 @@ bool Router::Admit(const CallPtr& call, Privilege privilege, const Authenticator
     return false;
   }
   if (!actor) {
-    LogRefusal(*call, "unauthenticated", actor.error().message);
+    LogRefused(unauthenticated_, "unauthenticated", *call, actor.error().message);
     refusals_.NoToken(call, actor.error().message);
     return false;
   }
@@ -81,7 +106,7 @@ bool Router::Admit(const CallPtr& call, Privilege privilege, const Authenticator
     const char* article = actor->role == Role::kViewer ? "a" : "an";
     const std::string why = fmt::format("this needs the role {}; token '{}' is {} {}",
                                         Name(*needed), actor->name, article, Name(actor->role));
-    LogRefusal(*call, "denied", why);
+    LogDenied(*call, actor->name, why);
     call->Fail(403, "denied", why);
     return false;
   }
@@ -89,19 +114,35 @@ bool Router::Admit(const CallPtr& call, Privilege privilege, const Authenticator
   return true;
 }
 
-void Router::LogRefusal(const Call& call, const char* what, const std::string& why) {
-  const auto left_out = lines_.Admit(clock_.Read().mono);
-  if (!left_out) return;
-  const auto& request = call.request();
-  spdlog::warn("{} method={} path=\"{}\" remote={} client=\"{}\" reason=\"{}\" left_out={}", what,
-               ForLog(request.method), ForLog(call.Path()), ForLog(request.remote),
-               ForLog(net::FindHeader(request.headers, "User-Agent")), ForLog(why), *left_out);
+void Router::LogRefused(RefusalLog& log, std::string_view what, const Call& call,
+                        std::string_view why) {
+  const auto left_out = log.Admit(clock_.Read().mono);
+  if (left_out)
+    spdlog::warn("{} {} reason=\"{}\"{}", what, AskedText(call), ForLog(why), LeftOut(*left_out));
+}
+
+void Router::LogDenied(const Call& call, const std::string& who, std::string_view why) {
+  std::optional<std::uint64_t> left_out;
+  {
+    base::Lock lock(mutex_);
+    left_out = denied_.Admit(clock_.Read().mono);
+  }
+  if (left_out)
+    spdlog::warn("denied by=\"{}\" {} reason=\"{}\"{}", ForLog(who), AskedText(call), ForLog(why),
+                 LeftOut(*left_out));
 }
 
 CallPtr Router::NewCall(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {
   return std::make_shared<Call>(
       std::move(request), std::move(exchange),
       fmt::format("q{}-{}", next_request_++, ToHex(crypto::RandomBytes(4))));
+}
+
+void Router::RefuseForeign(net::HttpRequest head, std::shared_ptr<net::HttpExchange> exchange,
+                           const net::SourceProblem& problem) {
+  const auto call = NewCall(std::move(head), std::move(exchange));
+  LogRefused(foreign_, "refused", *call, problem.reason);
+  call->Fail(problem.status, "denied", problem.reason);
 }
 
 void Router::NobodyLeads(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange,
@@ -180,9 +221,21 @@ void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange>
     return call->Fail(503, "unavailable", "try again", {{"Retry-After", "1"}});
   const Route& route = *found->route;
   call->SetParts(std::move(found->parts));
+  call->SetDenied([this](const Call& denied, std::string_view why) {
+    const auto& token = denied.actor().name;
+    LogDenied(denied, token.empty() ? denied.request().peer_key : token, why);
+  });
   spdlog::debug("call method={} path={}", route.method, ForLog(call->Path()));
-  if (!workers_.Post([handle = &route.handle, call] { (*handle)(call); },
-                     route.method + " " + route.pattern))
+  Dispatch(route, call);
+}
+
+void Router::Dispatch(const Route& route, const CallPtr& call) {
+  const std::string what = route.method + " " + route.pattern;
+  const std::string caller = LaneOf(*call);
+  const bool urgent = route.urgent && call->actor().role == Role::kAdmin;
+  if (!urgent && !caller.empty()) return lanes_.Post(caller, route.handle, call, what);
+  const auto work = [handle = &route.handle, call] { (*handle)(call); };
+  if (!(urgent ? workers_.PostUrgent(work, what) : workers_.Post(work, what)))
     call->Fail(503, "unavailable", "the server is too busy; try again shortly");
 }
 

@@ -7,8 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.hpp"
 #include "ports/clock.hpp"
 #include "server/api/call.hpp"
+#include "server/api/call_lanes.hpp"
 #include "server/api/refusals.hpp"
 #include "server/auth/authenticator.hpp"
 #include "server/auth/people_on_record.hpp"
@@ -25,13 +27,17 @@ struct Route {
   std::function<void(CallPtr)> handle;  // on a worker's thread; may block on reads
   // Reads nothing but what is on record: a server that does not lead answers it as well.
   bool on_record = false;
+  // Stops what others do. An admin's call waits for no other call, however slow those are.
+  bool urgent = false;
 };
 
-// The last member of a route, where it stands for `on_record`.
+// The last members of a route, where they stand for `on_record` and `urgent`.
 inline constexpr bool kOnRecord = true;
+inline constexpr bool kUrgent = true;
 
-// Finds the route, checks the caller, and runs the handler on the workers. Refused callers are
-// logged, a bounded number of them.
+// Finds the route, checks the caller, and runs the handler on the workers. One caller has at most
+// half of the workers at a time (CallLanes). Refused calls are logged, a bounded number of them,
+// also those that the handler denies.
 class Router {
  public:
   Router(const Authenticator& authenticator, Refusals& refusals, WorkerPool& workers,
@@ -59,6 +65,9 @@ class Router {
                                    const std::string& token)>;
   void LetInOnRecord(PeopleOnRecord& people, net::HttpRequest request,
                      std::shared_ptr<net::HttpExchange> exchange, LetIn then);
+  // Refuses a request for where it comes from, and logs it.
+  void RefuseForeign(net::HttpRequest head, std::shared_ptr<net::HttpExchange> exchange,
+                     const net::SourceProblem& problem);
   // Answers 503: whoever leads would know, but nobody does at the moment.
   void NobodyLeads(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange,
                    const std::string& why);
@@ -73,18 +82,27 @@ class Router {
   std::optional<Found> FindFor(Call& call) const;
   void Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange,
               const Authenticator& people, Body body = Body::kRead);
+  void Dispatch(const Route& route, const CallPtr& call);
   net::BodyVerdict Judge(const net::HttpRequest& head, const Authenticator& people);
   const Route* Find(const net::HttpRequest& request) const;
   CallPtr NewCall(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange);
   // True when the caller may go on; else the call was answered.
   bool Admit(const CallPtr& call, Privilege privilege, const Authenticator& people);
-  void LogRefusal(const Call& call, const char* what, const std::string& why);
+  // On the network loop's thread; `log` is the bound for such lines.
+  void LogRefused(RefusalLog& log, std::string_view what, const Call& call, std::string_view why);
+  // `who`: the name of the token, or the key of a certificate.
+  void LogDenied(const Call& call, const std::string& who, std::string_view why) EXCLUDES(mutex_);
 
   const Authenticator& authenticator_;
   Refusals& refusals_;
   WorkerPool& workers_;
+  CallLanes lanes_;
   const Clock& clock_;
-  RefusalLog lines_;
+  RefusalLog unauthenticated_;
+  RefusalLog foreign_;
+  base::Mutex mutex_;
+  // Apart, so that callers without a token and web pages cannot hide what callers with one try.
+  RefusalLog denied_ GUARDED_BY(mutex_);
   std::vector<Route> routes_;
   std::uint64_t next_request_ = 1;
 };

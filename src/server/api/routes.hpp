@@ -6,6 +6,8 @@
 
 #include "adapters/crypto/seal.hpp"
 #include "base/secret_text.hpp"
+#include "server/api/caller_slots.hpp"
+#include "server/api/lane.hpp"
 #include "server/api/router.hpp"
 #include "server/api/services.hpp"
 
@@ -21,7 +23,6 @@ namespace muster::server::api {
 // The routes of each subject. `services` must outlive them.
 std::vector<Route> RunRoutes(Services& services);
 std::vector<Route> SteeringRoutes(Services& services);  // of runs under way, or ended
-std::vector<Route> DocumentRoutes(Services& services);  // what is applied
 std::vector<Route> JobRoutes(Services& services);       // starts of jobs
 std::vector<Route> TaskRoutes(Services& services);
 std::vector<Route> ResultRoutes(Services& services);  // of a run as a whole
@@ -36,6 +37,18 @@ std::vector<Route> FreezeRoutes(Services& services);   // and maintenance of hos
 std::vector<Route> TriggerRoutes(Services& services);  // and their slots
 std::vector<Route> CheckRoutes(Services& services);    // proofs over what is on record
 std::vector<Route> TraceRoutes(Services& services);
+
+// What is applied. Documents are checked one call at a time: a call may hold as many as fit into
+// its body.
+struct DocumentServices {
+  // Calls with documents that one caller may have waiting; each keeps its body in memory.
+  static constexpr std::size_t kMostWaiting = 16;
+
+  Services& common;
+  Lane lane;
+  CallerSlots waiting{kMostWaiting};
+};
+std::vector<Route> DocumentRoutes(DocumentServices& services);
 
 // Servers of the cluster: who is there, who may join, who is to drain, and the end of an upgrade.
 struct ServerServices {

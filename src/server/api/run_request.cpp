@@ -1,5 +1,6 @@
 #include "server/api/run_request.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -198,6 +199,16 @@ std::string TitleOf(const Command& command) {
 
 }  // namespace
 
+Result<> CheckTitle(std::string_view title) {
+  constexpr std::ptrdiff_t kMost = 200;
+  // Every character has one byte that does not go on with another.
+  const auto characters = std::ranges::count_if(
+      title, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+  if (characters <= kMost) return {};
+  return Fail(ErrorCode::kInvalid, "title: at most {} characters, and this one has {}", kMost,
+              characters);
+}
+
 Result<> CheckReason(std::string_view reason) {
   constexpr std::size_t kMost = 1000;
   if (reason.size() <= kMost) return {};
@@ -235,6 +246,7 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
   request.spec.title = reader.Text("title");
   request.reason = reader.Text("reason");
   if (const auto done = reader.Done(); !done) return Fail(done.error());
+  if (const auto fits = CheckTitle(request.spec.title); !fits) return Fail(fits.error());
   if (const auto fits = CheckReason(request.reason); !fits) return Fail(fits.error());
   if (request.spec.targets.empty())
     return Fail(ErrorCode::kInvalid, "targets: say which hosts, for example 'web*' or 'all'");

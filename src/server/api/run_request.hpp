@@ -20,11 +20,13 @@ struct RunRequest {
   bool include_maintenance = false;
 };
 
-// kInvalid names the field and what was expected; unknown fields are errors. `too_large` is set
-// when script and stdin together pass kMaxCommandBytes.
 // A reason is kept for ever: one to 1,000 bytes are enough.
 Result<> CheckReason(std::string_view reason);
+// A title is a line in lists of up to 500 runs: at most 200 characters.
+Result<> CheckTitle(std::string_view title);
 
+// kInvalid names the field and what was expected; unknown fields are errors. `too_large` is set
+// when script and stdin together pass kMaxCommandBytes.
 Result<RunRequest> ReadRunRequest(const boost::json::object& body, bool& too_large);
 
 }  // namespace muster::server::api

@@ -218,11 +218,11 @@ std::vector<Route> RunRoutes(Services& services) {
       {"POST", "/api/v1/runs", Privilege::kOperate,
        [&services](const CallPtr& call) { StartRun(services, call); }},
       {"GET", "/api/v1/runs", Privilege::kView,
-       [&services](const CallPtr& call) { ListRuns(services, call); }},
+       [&services](const CallPtr& call) { ListRuns(services, call); }, !kOnRecord, kUrgent},
       {"GET", "/api/v1/runs/{id}", Privilege::kView,
        [&services](const CallPtr& call) { ShowRun(services, call); }},
       {"POST", "/api/v1/runs/{id}/stop", Privilege::kOperate,
-       [&services](const CallPtr& call) { StopRun(services, call); }},
+       [&services](const CallPtr& call) { StopRun(services, call); }, !kOnRecord, kUrgent},
       {"GET", "/api/v1/runs/{id}/why", Privilege::kView,
        [&services](const CallPtr& call) { Why(services, call); }},
   };

@@ -6,8 +6,8 @@
 
 #include "ports/log_store.hpp"
 #include "ports/store.hpp"
+#include "server/api/lane.hpp"
 #include "server/api/router.hpp"
-#include "server/api/search_lane.hpp"
 
 namespace muster::server::api {
 
@@ -15,7 +15,7 @@ namespace muster::server::api {
 struct SearchServices {
   Store& store;
   LogStore& logs;
-  SearchLane lane;
+  Lane lane;
   std::atomic<std::size_t> under_way = 0;
 };
 

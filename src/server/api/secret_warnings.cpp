@@ -16,22 +16,26 @@ namespace {
 constexpr std::string_view kFactPrefix = "fact.";
 constexpr std::size_t kMostWarnedNames = 200;
 
-// What an expression looks at in hosts, also in the groups it names.
-void CollectLabels(Services& services, const std::string& text, std::set<std::string>& groups,
-                   std::set<std::string>& labels) {
-  if (text.empty()) return;
-  const auto expression = TargetExpression::Parse(text);
-  if (!expression) return;
-  for (auto& label : expression->LabelsUsed()) labels.insert(std::move(label));
-  for (const auto& name : expression->Groups()) {
-    if (!groups.insert(name).second) continue;
-    const auto kept = services.store.FindDocument("group", name, 0);
-    if (!kept || !*kept) continue;
-    const auto document = ReadKept(**kept);
-    if (!document) continue;
-    if (const auto* group = std::get_if<documents::GroupDocument>(&document->body))
-      CollectLabels(services, group->targets, groups, labels);
+// What expressions look at in hosts, also in the groups they name.
+std::set<std::string> LabelsUsed(Services& services, std::vector<std::string> open) {
+  std::set<std::string> labels;
+  std::set<std::string> groups;
+  while (!open.empty()) {
+    const auto expression = TargetExpression::Parse(open.back());
+    open.pop_back();
+    if (!expression) continue;
+    for (auto& label : expression->LabelsUsed()) labels.insert(std::move(label));
+    for (const auto& name : expression->Groups()) {
+      if (!groups.insert(name).second) continue;
+      const auto kept = services.store.FindDocument("group", name, 0);
+      if (!kept || !*kept) continue;
+      const auto document = ReadKept(**kept);
+      if (!document) continue;
+      if (const auto* group = std::get_if<documents::GroupDocument>(&document->body))
+        open.push_back(group->targets);
+    }
   }
+  return labels;
 }
 
 // Hosts that chose one of these labels themselves, and the labels they chose.
@@ -61,10 +65,7 @@ std::vector<std::string> SecretWarnings(Services& services, const SecretTargets&
   std::vector<std::string> warnings;
   const auto secrets = SecretsIn(about.plan);
   if (secrets.empty()) return warnings;
-  std::set<std::string> used;
-  std::set<std::string> groups;
-  CollectLabels(services, about.targets, groups, used);
-  CollectLabels(services, about.exclude, groups, used);
+  const auto used = LabelsUsed(services, {about.targets, about.exclude});
   std::set<std::string> facts;
   for (const auto& name : used)
     if (name.starts_with(kFactPrefix)) facts.insert(name);

@@ -1,5 +1,6 @@
 #include <boost/json.hpp>
 
+#include "domain/approval_id.hpp"
 #include "domain/no_such_run.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
@@ -69,7 +70,10 @@ void Answer(Services& services, const CallPtr& call, bool approved) {
   SteerRun(services, call, engine::AnswerApproval{},
            [approved](Fields& fields, engine::AnswerApproval& command) {
              command.approved = approved;
-             return fields.Text("stage", command.stage).Reason("comment", command.comment).Done();
+             return fields.Text("stage", command.stage)
+                 .Text("approval", command.approval)
+                 .Reason("comment", command.comment)
+                 .Done();
            });
 }
 
@@ -125,7 +129,22 @@ void Retry(Services& services, const CallPtr& call) {
            });
 }
 
-json::object VisitView(const StageVisit& visit) {
+// The runs above this one, the nearest first, as far as they are open.
+Result<std::vector<Run>> RunsAbove(Services& services, const Run& run) {
+  std::vector<Run> above;
+  for (RunId id = run.parent; id;) {
+    auto parent = services.store.FindRun(id);
+    if (!parent) return Fail(parent.error());
+    if (!parent->value || IsFinal(parent->value->state)) break;
+    id = parent->value->parent;
+    above.push_back(std::move(*parent->value));
+  }
+  return above;
+}
+
+json::object VisitView(const StageVisit& visit, ApprovalIds& ids) {
+  json::value approval = nullptr;
+  if (visit.state == StageState::kAwaitingApproval) approval = ids.Of(visit);
   json::value decision = nullptr;
   if (visit.decision)
     decision = json::object{{"approved", visit.decision->approved},
@@ -145,6 +164,7 @@ json::object VisitView(const StageVisit& visit) {
           {"status", visit.status},
           {"reason", visit.reason},
           {"message", visit.message},
+          {"approval", std::move(approval)},
           {"until", TimeView(visit.until)},
           {"decision", std::move(decision)},
           {"child", visit.child ? json::value(FormatRunId(visit.child)) : json::value()},
@@ -164,8 +184,13 @@ void ListVisits(Services& services, const CallPtr& call) {
   const auto visits =
       services.store.ListVisits(*id, Visit(static_cast<std::uint32_t>(*after)), *limit);
   if (!visits) return call->Fail(visits.error());
+  const auto above = RunsAbove(services, *run->value);
+  if (!above) return call->Fail(above.error());
+  std::vector<const Run*> parents;
+  for (const Run& parent : *above) parents.push_back(&parent);
+  ApprovalIds ids(*run->value, parents);
   json::array list;
-  for (const auto& visit : *visits) list.push_back(VisitView(visit));
+  for (const auto& visit : *visits) list.push_back(VisitView(visit, ids));
   json::value next = nullptr;
   if (visits->size() == *limit) next = std::to_string(visits->back().visit.value);
   call->Json(200, {{"visits", std::move(list)}, {"next", std::move(next)}});
@@ -176,7 +201,7 @@ void ListVisits(Services& services, const CallPtr& call) {
 std::vector<Route> SteeringRoutes(Services& services) {
   return {
       {"POST", "/api/v1/runs/{id}/pause", Privilege::kOperate,
-       [&services](const CallPtr& call) { PauseRun(services, call); }},
+       [&services](const CallPtr& call) { PauseRun(services, call); }, !kOnRecord, kUrgent},
       {"POST", "/api/v1/runs/{id}/resume", Privilege::kOperate,
        [&services](const CallPtr& call) { Resume(services, call); }},
       {"POST", "/api/v1/runs/{id}/retry", Privilege::kOperate,

@@ -157,40 +157,64 @@ bool IsExpired(const LogRequest& request, const std::vector<LogChunk>& chunks) {
          (chunks.empty() || chunks.front().offset > request.from);
 }
 
-void ReadLog(Services& services, const CallPtr& call) {
-  auto request = ReadLogRequest(services, *call);
-  if (!request) return call->Fail(request.error());
-  const auto chunks = services.logs.Read(request->task, request->from, request->limit);
-  if (!chunks) return call->Fail(chunks.error());
-  if (IsExpired(*request, *chunks)) request->mark.state = LogState::kExpired;
-  std::uint64_t next = request->from;
-  for (const auto& chunk : *chunks) next = chunk.offset + chunk.data.size();
-  const bool as_json =
-      net::FindHeader(call->request().headers, "Accept").find("application/json") !=
-      std::string_view::npos;
-  net::Headers headers{{"Muster-Next-Offset", std::to_string(next)},
-                       {"Muster-Log-State", std::string(Name(request->mark.state))},
-                       {"Muster-Attempt", std::to_string(request->task.attempt.value)}};
-  if (!as_json) {
-    std::string bytes;
-    for (const auto& chunk : *chunks)
-      if (!request->only || chunk.stream == *request->only) bytes += chunk.data;
-    return call->Text(200, "application/octet-stream", std::move(bytes), std::move(headers));
+net::Headers LogHeaders(const LogRequest& request, std::uint64_t next) {
+  return {{"Muster-Next-Offset", std::to_string(next)},
+          {"Muster-Log-State", std::string(Name(request.mark.state))},
+          {"Muster-Attempt", std::to_string(request.task.attempt.value)}};
+}
+
+std::uint64_t EndOf(const std::vector<LogChunk>& chunks, std::uint64_t from) {
+  return chunks.empty() ? from : chunks.back().offset + chunks.back().data.size();
+}
+
+// `chunks` are the first of what was asked for; what follows them is read some thousands at a time,
+// as it may be in very small pieces.
+void AnswerBytes(Services& services, Call& call, const LogRequest& request,
+                 std::vector<LogChunk> chunks) {
+  const std::uint64_t until = request.from + request.limit;
+  std::string bytes;
+  std::uint64_t next = request.from;
+  while (!chunks.empty()) {
+    for (const auto& chunk : chunks)
+      if (!request.only || chunk.stream == *request.only) bytes += chunk.data;
+    next = EndOf(chunks, next);
+    if (next >= until) break;
+    auto more = services.logs.Read(request.task, next, until - next);
+    if (!more) return call.Fail(more.error());
+    chunks = std::move(*more);
   }
+  call.Text(200, "application/octet-stream", std::move(bytes), LogHeaders(request, next));
+}
+
+void AnswerChunks(Call& call, const LogRequest& request, const std::vector<LogChunk>& chunks) {
+  const std::uint64_t next = EndOf(chunks, request.from);
   json::array list;
-  for (const auto& chunk : *chunks)
-    if (!request->only || chunk.stream == *request->only)
+  for (const auto& chunk : chunks)
+    if (!request.only || chunk.stream == *request.only)
       list.push_back(json::object{{"offset", chunk.offset},
                                   {"stream", Name(chunk.stream)},
                                   {"time", TimeView(chunk.time)},
                                   {"data_base64", ToBase64(chunk.data)}});
-  call->Json(200,
-             {{"chunks", std::move(list)},
-              {"next", next},
-              {"state", Name(request->mark.state)},
-              {"bytes", request->mark.bytes},
-              {"attempt", request->task.attempt.value}},
-             std::move(headers));
+  call.Json(200,
+            {{"chunks", std::move(list)},
+             {"next", next},
+             {"state", Name(request.mark.state)},
+             {"bytes", request.mark.bytes},
+             {"attempt", request.task.attempt.value}},
+            LogHeaders(request, next));
+}
+
+void ReadLog(Services& services, const CallPtr& call) {
+  auto request = ReadLogRequest(services, *call);
+  if (!request) return call->Fail(request.error());
+  auto chunks = services.logs.Read(request->task, request->from, request->limit);
+  if (!chunks) return call->Fail(chunks.error());
+  if (IsExpired(*request, *chunks)) request->mark.state = LogState::kExpired;
+  const bool as_json =
+      net::FindHeader(call->request().headers, "Accept").find("application/json") !=
+      std::string_view::npos;
+  if (as_json) return AnswerChunks(*call, *request, *chunks);
+  AnswerBytes(services, *call, *request, std::move(*chunks));
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ std::vector<Route> TokenRoutes(Services& services) {
       {"GET", "/api/v1/tokens", Privilege::kAdmin,
        [&services](const CallPtr& call) { ListTokens(services, call); }},
       {"POST", "/api/v1/tokens/{token}/revoke", Privilege::kAdmin,
-       [&services](const CallPtr& call) { RevokeToken(services, call); }},
+       [&services](const CallPtr& call) { RevokeToken(services, call); }, !kOnRecord, kUrgent},
       {"GET", "/api/v1/whoami", Privilege::kView,
        [&services](const CallPtr& call) { WhoAmI(services, call); }},
   };

@@ -48,7 +48,8 @@ Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const Trigg
   if (!resolved) return Fail(AboutThisSlot(resolved.error()));
   const auto fits = CheckHosts(services, (*job)->document, resolved->targets->size());
   if (!fits) return Fail(ErrorCode::kConflict, "{}", fits.error().message);
-  const auto authors = book.AuthorsOf(spec.job);
+  auto authors = book.AuthorsOf(spec.job);
+  authors.insert(resolved->group_authors.begin(), resolved->group_authors.end());
   return engine::SlotPlan{.spec = std::move(*plan),
                           .targets = resolved->targets,
                           .names = FoldedNames(*resolved->targets),

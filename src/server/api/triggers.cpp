@@ -112,9 +112,8 @@ json::array UpcomingOf(const Trigger& trigger, WallTime now) {
   auto table = engine::Timetable::Of(trigger.spec, trigger.applied, zones);
   if (!table) return times;
   table->Ask(trigger.asked);
-  std::optional<WallTime> slot = std::max(trigger.mark, now);
-  while (times.size() < kUpcoming && (slot = table->Next(*slot)))
-    if (!table->InBlackout(*slot)) times.push_back(TimeView(*slot));
+  for (const WallTime slot : table->Upcoming(std::max(trigger.mark, now), kUpcoming))
+    times.push_back(TimeView(slot));
   return times;
 }
 
@@ -298,7 +297,7 @@ std::vector<Route> TriggerRoutes(Services& services) {
       {"GET", "/api/v1/triggers/{name}/slots", Privilege::kView,
        [&services](const CallPtr& call) { Slots(services, call); }, kOnRecord},
       {"POST", "/api/v1/triggers/{name}/pause", Privilege::kOperate,
-       [&services](const CallPtr& call) { PauseTrigger(services, call); }},
+       [&services](const CallPtr& call) { PauseTrigger(services, call); }, !kOnRecord, kUrgent},
       {"POST", "/api/v1/triggers/{name}/resume", Privilege::kOperate,
        [&services](const CallPtr& call) { ResumeTrigger(services, call); }},
       {"POST", "/api/v1/triggers/{name}/skip", Privilege::kOperate,

@@ -4,11 +4,15 @@
 
 #include "base/text.hpp"
 #include "server/api/file_request.hpp"
+#include "server/api/run_summary.hpp"
 
 namespace muster::server::api {
 namespace {
 
 namespace json = boost::json;
+
+// Of a text in a list of runs: 500 of them are one answer.
+constexpr std::size_t kMostListed = 1000;
 
 json::object LabelsView(const Labels& labels) {
   json::object object;
@@ -226,6 +230,27 @@ json::value PauseView(const std::optional<Pause>& pause) {
   return json::object{{"by", pause->by}, {"at", TimeView(pause->at)}, {"reason", pause->reason}};
 }
 
+// Stages that a person has it skip, by name.
+json::array SkipsView(const Run& run) {
+  json::array names;
+  for (const std::uint32_t stage : run.skips)
+    if (stage < run.stages.size()) names.emplace_back(run.stages[stage].name);
+  return names;
+}
+
+// Limits that a person changed, in their order; a later one counts.
+json::array LimitsView(const Run& run) {
+  json::array list;
+  for (const auto& set : run.overrides) {
+    json::object one{
+        {"stage", set.stage && *set.stage < run.stages.size() ? run.stages[*set.stage].name : ""}};
+    if (set.concurrency) one["concurrency"] = *set.concurrency;
+    if (set.max_failures) one["max_failures"] = FormatHostShare(*set.max_failures);
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
 }  // namespace
 
 json::object RunView(const Run& run, const std::optional<LiveView::RunView>& live,
@@ -239,28 +264,31 @@ json::object RunView(const Run& run, const std::optional<LiveView::RunView>& liv
   if (run.stop)
     stop = json::object{
         {"by", run.stop->by}, {"at", TimeView(run.stop->at)}, {"reason", run.stop->reason}};
-  json::object view{{"id", FormatRunId(run.id)},
-                    {"state", Name(state)},
-                    {"title", run.spec.title},
-                    {"targets", run.spec.targets},
-                    {"by", run.by},
-                    {"starters", NamesView(run.starters)},
-                    {"created", TimeView(run.created)},
-                    {"ended", TimeView(run.ended)},
-                    {"hosts", run.hosts},
-                    {"counts", CountsView(counts)},
-                    {"reason", run.reason},
-                    {"stop", std::move(stop)},
-                    {"pause", PauseView(run.pause)},
-                    {"pass", run.pass},
-                    {"job", run.spec.job},
-                    {"version", run.spec.version},
-                    {"parent", run.parent ? json::value(FormatRunId(run.parent)) : json::value()},
-                    {"stages", std::move(stages)},
-                    {"logs_open", logs_open},
-                    {"exit_code", ExitCodeOf(counts)},
-                    {"commit", live ? live->commit.value : commit.value}};
+  json::object view{
+      {"id", FormatRunId(run.id)},
+      {"state", Name(state)},
+      {"title", with_spec ? run.spec.title : Clipped(run.spec.title, kMostListed)},
+      {"targets", with_spec ? run.spec.targets : Clipped(run.spec.targets, kMostListed)},
+      {"by", run.by},
+      {"starters", NamesView(run.starters)},
+      {"created", TimeView(run.created)},
+      {"ended", TimeView(run.ended)},
+      {"hosts", run.hosts},
+      {"counts", CountsView(counts)},
+      {"reason", run.reason},
+      {"stop", std::move(stop)},
+      {"pause", PauseView(run.pause)},
+      {"pass", run.pass},
+      {"job", run.spec.job},
+      {"version", run.spec.version},
+      {"parent", run.parent ? json::value(FormatRunId(run.parent)) : json::value()},
+      {"stages", std::move(stages)},
+      {"logs_open", logs_open},
+      {"exit_code", ExitCodeOf(counts)},
+      {"commit", live ? live->commit.value : commit.value}};
   if (!run.spec.left_out.empty()) view["left_out"] = run.spec.left_out;
+  if (!run.skips.empty()) view["skips"] = SkipsView(run);
+  if (!run.overrides.empty()) view["limits"] = LimitsView(run);
   if (with_spec) view["spec"] = SpecView(run.spec);
   return view;
 }

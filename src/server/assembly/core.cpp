@@ -91,6 +91,7 @@ Core::Core(Foundation& under)
               {.self = under.self,
                .identity = [this](const std::string& name) { return member.For(name); },
                .trusted_cas = under.identity->trusted_pem,
+               .id = [this] { return pulse.Cluster(); },
                .send_away_after = under.config.cluster.send_away_after},
               {.submit = [this](engine::Command command) { engine.Submit(std::move(command)); },
                .stand_by = [this](bool wanted) { engine.StandBy(wanted); },
@@ -121,6 +122,7 @@ Core::Core(Foundation& under)
   network.Attach();
   live.SetWatcher([this](const std::vector<engine::News>& news) { hub.TakeNews(news); });
   gateway.SetSubmit([this](engine::Command command) { cluster.Submit(std::move(command)); });
+  gateway.SetRevoked([this](const std::string& key) { return live.Revoked(key); });
   gateway.SetSendsAway([this] { return cluster.SendsAway(); });
   gateway.SetSecrets(FindSecrets(), [this] {
     if (const auto loaded = secrets.Load(store); !loaded)
@@ -170,8 +172,12 @@ void Core::ShowStored(const StoredOutput& output) {
   if (!hub.HearOfOutput(output.task.run)) return;
   workers.Post(
       [this, output] {
-        const auto chunks = logs.Read(output.task, output.from, output.end - output.from);
-        if (chunks) hub.TakeOutput(*chunks);
+        for (std::uint64_t at = output.from; at < output.end;) {
+          const auto chunks = logs.Read(output.task, at, output.end - at);
+          if (!chunks || chunks->empty()) return;
+          hub.TakeOutput(*chunks);
+          at = chunks->back().offset + chunks->back().data.size();
+        }
       },
       "show output");
 }

@@ -6,6 +6,7 @@
 
 #include "base/version.hpp"
 #include "server/api/ask_engine.hpp"
+#include "server/certificates.hpp"
 #include "server/cluster_keys.hpp"
 #include "server/openapi.hpp"
 
@@ -20,6 +21,8 @@ net::ServerOptions NetOptions(const Foundation& foundation) {
   options.address = foundation.listen.host;
   options.port = foundation.listen.port;
   options.tls = foundation.identity->Tls();
+  if (auto host = HostOfUrl(config.public_url); !host.empty())
+    options.names.push_back(std::move(host));
   options.limits = config.limits;
   options.limits.link_silence = config.heartbeat * 3 + std::chrono::seconds(5);
   return options;
@@ -61,7 +64,8 @@ Front::Front(Core& core, LogRing& log)
              .shared = shared_files_,
              .workers = core.workers,
              .ask = api::AskEngine(core.engine)},
-      searches_{.store = core.store, .logs = core.logs, .lane = api::SearchLane(core.workers)},
+      searches_{.store = core.store, .logs = core.logs, .lane = api::Lane(core.workers, "search")},
+      documents_{.common = services_, .lane = api::Lane(core.workers, "documents")},
       sealed_{.store = core.store, .engine = core.engine, .sealer = *core.foundation.sealer},
       servers_{.common = services_,
                .cluster = core.cluster,
@@ -74,7 +78,7 @@ Front::Front(Core& core, LogRing& log)
           core.store, core.foundation.identity->admin_token,
           {.to_worker =
                [&core](std::function<void()> work) {
-                 return core.workers.Post(std::move(work), "read tokens");
+                 return core.workers.PostUrgent(std::move(work), "read tokens");
                },
            .to_loop = [&core](std::function<void()> work) { core.loop.Post(std::move(work)); }}),
       router_(core.people, refusals_, core.workers, clock_) {
@@ -140,14 +144,14 @@ void Front::GiveWorkToServer() {
 }
 
 void Front::AddRoutes() {
-  for (auto* routes :
-       {api::RunRoutes, api::SteeringRoutes, api::DocumentRoutes, api::JobRoutes, api::TaskRoutes,
-        api::ResultRoutes, api::HostRoutes, api::AgentRoutes, api::FleetRoutes, api::SystemRoutes,
-        api::TokenRoutes, api::AuditRoutes, api::DebugRoutes, api::FreezeRoutes, api::TriggerRoutes,
-        api::CheckRoutes, api::TraceRoutes})
+  for (auto* routes : {api::RunRoutes, api::SteeringRoutes, api::JobRoutes, api::TaskRoutes,
+                       api::ResultRoutes, api::HostRoutes, api::AgentRoutes, api::FleetRoutes,
+                       api::SystemRoutes, api::TokenRoutes, api::AuditRoutes, api::DebugRoutes,
+                       api::FreezeRoutes, api::TriggerRoutes, api::CheckRoutes, api::TraceRoutes})
     router_.Add(routes(services_));
   router_.Add(api::ArtifactRoutes(files_));
   router_.Add(api::SearchRoutes(searches_));
+  router_.Add(api::DocumentRoutes(documents_));
   router_.Add(api::SecretRoutes(sealed_));
   router_.Add(api::ServerRoutes(servers_));
 }
@@ -199,6 +203,11 @@ net::ServerHandlers Front::Handlers() {
       .judge_body =
           [this](const net::HttpRequest& head, std::function<void(net::BodyVerdict)> decide) {
             JudgeBody(head, std::move(decide));
+          },
+      .on_foreign =
+          [this](net::HttpRequest head, std::shared_ptr<net::HttpExchange> exchange,
+                 const net::SourceProblem& problem) {
+            router_.RefuseForeign(std::move(head), std::move(exchange), problem);
           },
       .on_link =
           [&](const std::shared_ptr<net::LinkConnection>& link) {

@@ -23,7 +23,7 @@ std::string ForLog(std::string_view text, std::size_t most) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte > 0x7e || c == '"' || c == '\\') c = '?';
   }
-  return safe;
+  return text.size() > most ? safe + "…" : safe;
 }
 
 }  // namespace muster::server

@@ -28,7 +28,7 @@ class RefusalLog {
 };
 
 // A word from outside as it may stand in a line of the log, between quotes: no control characters,
-// quotes or backslashes, and not longer than `most`.
+// quotes or backslashes, and cut after `most` bytes with "…".
 std::string ForLog(std::string_view text, std::size_t most = 200);
 
 }  // namespace muster::server

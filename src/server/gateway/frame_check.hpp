@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "link/frame_bounds.hpp"
 #include "link/messages.hpp"
 
 namespace muster::server {
@@ -8,10 +9,10 @@ namespace muster::server {
 // How much a node may say at once. The codec has checked the form; this is about size, so that a
 // node gone bad costs the server no more than a bounded amount of memory, rows and log. All are far
 // above what an agent says.
-constexpr std::size_t kMostHeldTasks = 50'000;
-constexpr std::size_t kMostReports = 10'000;  // in a frame
-constexpr std::size_t kMostFacts = 100;
-constexpr std::size_t kMostFeatures = 100;
+using link::kMostFacts;
+using link::kMostFeatures;
+using link::kMostHeldTasks;
+using link::kMostReports;
 constexpr std::size_t kMostFactBytes = 1'024;  // of a name or a value
 constexpr std::size_t kMostWordBytes = 256;    // version, store, boot, a feature
 constexpr std::size_t kMostReasonBytes = 4'096;

@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -11,12 +12,15 @@
 #include "adapters/net/server.hpp"
 #include "domain/secret.hpp"
 #include "link/codec/codec.hpp"
+#include "link/codec/frame_shape.hpp"
 #include "ports/clock.hpp"
 #include "ports/links.hpp"
 #include "ports/log_store.hpp"
 #include "ports/store.hpp"
 #include "server/allowance.hpp"
+#include "server/auth/refusal_log.hpp"
 #include "server/gateway/hearing.hpp"
+#include "server/gateway/hello_queue.hpp"
 #include "server/gateway/intake.hpp"
 #include "server/gateway/named_servers.hpp"
 #include "server/gateway/output_bounds.hpp"
@@ -32,7 +36,9 @@ namespace muster::server {
 // A node that says more than a node can have to say (frame_check.hpp), says it faster than anyone
 // could act on it, or sends output ahead of its window or past its task's quota loses its link.
 // Output of a task that the node does not hold is left out, and so are certificate requests that
-// come too often (renewals.hpp). A certificate has a few links at a time.
+// come too often (renewals.hpp). A certificate has a few links at a time; what it may say is
+// counted over all of them, before it is decoded (admission.cpp), and one Hello of it is looked up
+// at a time (hello_queue.hpp). A host that is revoked or unknown is refused before it says a word.
 class Gateway final : public Links {
  public:
   using Submit = std::function<void(engine::Command)>;
@@ -56,6 +62,12 @@ class Gateway final : public Links {
   // Told of each node that is refused; set once, before the first link.
   using Refused = std::function<void(const std::string& remote)>;
   void SetRefused(Refused refused) { refused_ = std::move(refused); }
+
+  // Whether the host with this key is known to be revoked; asked on the loop's thread for each new
+  // link. Set once, before the first link.
+  void SetRevoked(std::function<bool(const std::string& key)> revoked) {
+    revoked_ = std::move(revoked);
+  }
 
   // What orders that name secrets are filled from, and what to do before a new leadership's first
   // order (its term is taken by then); set once, before the first link.
@@ -101,11 +113,22 @@ class Gateway final : public Links {
   std::size_t LinkCount() const { return link_count_; }
 
  private:
+  struct OfKey {
+    Allowance allowance;  // of frames and of what is in them
+    std::size_t links = 0;
+    // What the engine last said to it, and until when that is said to its next links as well.
+    std::optional<link::Refusal> refusal = {};
+    MonoTime refused_until = {};
+    RefusalLog closed{1, std::chrono::minutes(1)};  // lines
+
+    void Offend(MonoTime now);  // it sent what no agent sends
+  };
   struct Link {
     std::shared_ptr<net::LinkConnection> connection;
-    Allowance allowance;    // of frames, tasks and reports
+    OfKey* of_key;          // its certificate's
     MonoTime heard;         // when it spoke last
     bool greeted = false;   // said Hello
+    bool welcomed = false;  // once or more; by whom it is heard may have changed since
     HostId host = {};       // known once welcomed
     std::string name = {};  // as well
     bool outdated = false;  // its Hello tells of other papers than the office's
@@ -115,10 +138,23 @@ class Gateway final : public Links {
     std::uint64_t servers = 0;             // the list it was told of
     std::deque<std::size_t> storing = {};  // bytes of output by frame, until it is acknowledged
     std::size_t storing_bytes = 0;
+    // For whoever works for it on another thread.
+    std::shared_ptr<std::atomic<bool>> gone = std::make_shared<std::atomic<bool>>(false);
   };
 
   void AskForHello(Hearing::By by, Term term);
+  void SweepKeys(MonoTime now);
+  bool TurnsAway(net::LinkConnection& connection, OfKey& of_key, MonoTime now);
+  void KeepRefusal(OfKey& of_key, const link::Refusal& refusal) const;
+  // Charges a frame to its certificate and decodes it. An error closes the link.
+  static Result<link::NodeFrame> Admit(Link& link, const std::string& bytes, MonoTime now);
+  static Result<link::NodeFrame> Decode(const Link& link, const link::FrameShape& shape,
+                                        const std::string& bytes);
+  void LogClosed(Link& link, const std::string& why) const;
   void TakeHello(Link& link, link::Hello hello);
+  void LookUpNext(const std::string& key);
+  void LookUp(const std::atomic<bool>& gone, engine::NodeHello command);
+  Result<OutputRooms> Look(const std::atomic<bool>& gone, engine::NodeHello& command);
   void TakeRenewal(const Link& link, std::string request_pem);
   void SignNext();
   void SendSigned(const Renewals::Request& request, const Result<std::string>& cert);
@@ -140,6 +176,7 @@ class Gateway final : public Links {
   Office office_;
   Renewals renewals_;  // the loop's thread only
   Refused refused_;
+  std::function<bool(const std::string&)> revoked_ = [](const std::string&) { return false; };
   NamedServers servers_;
   std::function<bool()> sends_away_ = [] { return false; };
   FindSecret find_secret_ = [](std::string_view name) -> Result<std::string> {
@@ -151,7 +188,8 @@ class Gateway final : public Links {
   link::ServerFrameEncoder encoder_;
   // The loop's thread only.
   std::unordered_map<LinkId, Link> links_;
-  std::unordered_map<std::string, std::size_t> links_by_key_;
+  std::unordered_map<std::string, OfKey> keys_;  // of certificates
+  HelloQueue hellos_;
   std::atomic<std::size_t> link_count_{0};
 };
 

@@ -8,10 +8,6 @@ namespace {
 // Runs that are read for one Hello. A host holds output of a few ended runs at most.
 constexpr std::size_t kMostRunsRead = 1'000;
 
-bool AwaitsOutput(const TaskRecord& record) {
-  return record.log.state == LogState::kOpen || record.log.state == LogState::kGap;
-}
-
 std::uint64_t MostOf(const Run& run) {
   std::uint64_t most = 0;
   for (const auto& stage : run.spec.stages) {
@@ -24,7 +20,15 @@ std::uint64_t MostOf(const Run& run) {
   return run.pass > 1 ? std::max(most, Command().max_output) : most;
 }
 
+bool AwaitsOutput(const TaskRecord& record) {
+  return record.log.state == LogState::kOpen || record.log.state == LogState::kGap;
+}
+
 }  // namespace
+
+bool TakesOutput(const TaskRecord& record) {
+  return !IsFinal(record.state) || AwaitsOutput(record);
+}
 
 Result<OutputRooms> RoomsOnRecord(Store& store, const std::vector<TaskKey>& keys,
                                   const std::vector<std::optional<TaskRecord>>& records) {

@@ -19,4 +19,7 @@ using OutputRooms = std::unordered_map<TaskKey, std::optional<std::uint64_t>>;
 Result<OutputRooms> RoomsOnRecord(Store& store, const std::vector<TaskKey>& keys,
                                   const std::vector<std::optional<TaskRecord>>& records);
 
+// Whether output of the task may still come, by its record.
+bool TakesOutput(const TaskRecord& record);
+
 }  // namespace muster::server

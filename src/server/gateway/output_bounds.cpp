@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "server/gateway/frame_check.hpp"
 
@@ -70,11 +71,13 @@ OutputBounds::Verdict OutputBounds::Judge(LogChunk& chunk) {
   return Verdict::kTake;
 }
 
-void OutputBounds::DropTotals(std::vector<link::Report>& reports) const {
+void OutputBounds::DropTotals(std::vector<link::Report>& reports) {
   for (auto& report : reports) {
     if (!report.log && !(report.end && report.end->log)) continue;
     const auto found = tasks_.find(report.task);
-    if (found != tasks_.end() && found->second.wanted) continue;
+    if (found != tasks_.end() && found->second.wanted &&
+        !std::exchange(found->second.totalled, true))
+      continue;
     report.log.reset();
     if (report.end) report.end->log.reset();
   }

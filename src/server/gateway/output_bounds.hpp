@@ -33,8 +33,10 @@ class OutputBounds {
   // the node would keep its window for it else. kDenied: output past its task's quota.
   Result<std::vector<link::LogAck>> Sift(HostId host, std::vector<LogChunk>& chunks);
 
-  // Takes the totals out of reports about output that is not kept: there is nothing to prove.
-  void DropTotals(std::vector<link::Report>& reports) const;
+  // Takes the totals out of reports about output that is not kept, as there is nothing to prove,
+  // and out of all but a task's first since the last Welcome: a node tells them once in a session,
+  // and to prove them may mean to read the output.
+  void DropTotals(std::vector<link::Report>& reports);
 
  private:
   enum class Verdict : std::uint8_t { kTake, kLeaveOut, kAcknowledge, kTooMuch };
@@ -44,6 +46,7 @@ class OutputBounds {
     std::uint64_t next = 0;  // what came, or is durable, ends here
     std::uint64_t most = 0;  // bytes in all
     bool wanted = true;
+    bool totalled = false;  // its totals were told
   };
   std::unordered_map<TaskKey, Room> tasks_;
   OutputRooms expected_;

@@ -28,13 +28,26 @@ bool IsLeftOut(const fs::path& name) {
   return kNames.contains(name.string()) || kEndings.contains(name.extension().string());
 }
 
+// Root may back up the folder of a server that runs as another user, who could make a link to a
+// file that only root may read.
+Result<> CheckNoLink(const fs::path& file) {
+  std::error_code problem;
+  if (!fs::is_symlink(file, problem)) return {};
+  return Fail(ErrorCode::kDenied,
+              "{} is a symbolic link; a backup takes only files that are in the data folder "
+              "itself. Replace the link with the file, then try again",
+              file.string());
+}
+
 // Files of the folder that are copied as they are, by name.
 Result<std::vector<std::string>> PlainFiles(const fs::path& data) {
   std::vector<std::string> names;
   std::error_code problem;
-  for (const auto& entry : fs::directory_iterator(data, problem))
-    if (entry.is_regular_file() && !IsLeftOut(entry.path().filename()))
-      names.push_back(entry.path().filename().string());
+  for (const auto& entry : fs::directory_iterator(data, problem)) {
+    if (!entry.is_regular_file() || IsLeftOut(entry.path().filename())) continue;
+    if (auto own = CheckNoLink(entry.path()); !own) return Fail(own.error());
+    names.push_back(entry.path().filename().string());
+  }
   if (problem) return Fail(ErrorCode::kNotFound, "list {}: {}", data.string(), problem.message());
   std::ranges::sort(names);
   return names;
@@ -66,6 +79,7 @@ struct Scratch {
 
 Result<> AddDatabase(archive::Writer& writer, const fs::path& data, const std::string& name,
                      const fs::path& beside) {
+  if (auto own = CheckNoLink(data / name); !own) return own;
   auto database = sqlite::Database::Open(data / name, sqlite::Database::Mode::kReadOnly);
   if (!database) return Fail(database.error());
   const Scratch copy{beside.string() + ".db.tmp"};

@@ -47,7 +47,8 @@ struct RestoreOutcome {
 // Makes a data folder from a backup: empty or not there, unless forced, and never one that a server
 // uses. Until the backup has been read and found whole, nothing in the folder changes. With a
 // database the folder gets all but records and output, which go there as one transaction: into one
-// without records, unless forced, and never while a server leads on it.
+// without records, unless forced, and never while a server leads on it. Run by root, it works with
+// the rights of the folder's owner, to whom all files belong afterwards.
 Result<RestoreOutcome> RestoreBackup(const RestoreOptions& options, WallTime now);
 
 // kConflict when a restore into this folder did not come to its end.

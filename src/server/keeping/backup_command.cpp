@@ -27,6 +27,11 @@ void PrintParts(const archive::Manifest& manifest) {
   if (logs > 0) std::printf("  %-14s %s, %zu days\n", "logs/", FormatSize(log_bytes).c_str(), logs);
 }
 
+bool BelongsToRoot(const std::filesystem::path& folder) {
+  struct stat status{};
+  return ::stat(folder.c_str(), &status) == 0 && status.st_uid == 0;
+}
+
 }  // namespace
 
 int BackupMain(int argc, char** argv) {
@@ -109,9 +114,12 @@ int RestoreMain(int argc, char** argv) {
         restored->manifest.facts.contains("logs") && restored->manifest.facts.at("logs") == "yes"
             ? " and output"
             : "");
+  if (BelongsToRoot(options.data))
+    std::printf("The folder belongs to root. If musterd runs as another user: chown -R USER: %s\n",
+                options.data.c_str());
   std::printf(
       "Start the server. Runs that were open in the backup end; hosts that joined after it must "
-      "join again;\nwhat was revoked after it is valid again.\n");
+      "join again;\nwhat was revoked after it is valid again; join tokens of before are void.\n");
   return 0;
 }
 

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <system_error>
@@ -7,6 +9,8 @@
 
 #include "adapters/archive/reader.hpp"
 #include "adapters/copy/filling.hpp"
+#include "adapters/files/fd.hpp"
+#include "adapters/files/owner.hpp"
 #include "adapters/sqlite/folder_lock.hpp"
 #include "adapters/sqlite/records_file.hpp"
 #include "adapters/sqlite/restore_marks.hpp"
@@ -89,13 +93,23 @@ Result<> PutInPlace(const fs::path& unpacked, const fs::path& data) {
   return Sync(data);
 }
 
-Result<archive::Manifest> Unpack(const RestoreOptions& options, const fs::path& into) {
+Result<sqlite::FolderLock> TakeLock(const fs::path& data) {
+  const fs::path path = data / "lock";
+  if (::faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) != 0 && errno == EACCES)
+    return files::MayNotRead(path);
+  auto lock = sqlite::FolderLock::Take(data);
+  if (!lock && lock.error().code == ErrorCode::kConflict)
+    return Fail(ErrorCode::kConflict, "{}; stop it first", lock.error().message);
+  return lock;
+}
+
+Result<archive::Manifest> Unpack(const RestoreOptions& options, int file, const fs::path& into) {
   std::error_code problem;
   fs::remove_all(into, problem);
   fs::create_directory(into, problem);
   if (problem)
     return Fail(ErrorCode::kUnavailable, "make folder {}: {}", into.string(), problem.message());
-  auto manifest = archive::ReadArchive(options.file, &into);
+  auto manifest = archive::ReadArchive(file, &into);
   if (!manifest)
     return Fail(manifest.error().code, "the backup {} {}; nothing was restored",
                 options.file.string(), manifest.error().message);
@@ -120,15 +134,18 @@ Result<std::unique_ptr<copy::Filling>> HoldDatabase(const RestoreOptions& option
 }
 
 // What the restored store must lie above: all that was where it goes.
-sqlite::Marks MarksBefore(const fs::path& data, const copy::Filling* filling) {
+Result<sqlite::Marks> MarksBefore(const fs::path& data, const copy::Filling* filling) {
   sqlite::Marks above;
-  if (fs::exists(data / sqlite::kRecordsFile))
-    if (const auto marks = sqlite::ReadMarks(data / sqlite::kRecordsFile)) above = *marks;
+  const fs::path records = data / sqlite::kRecordsFile;
+  if (::faccessat(AT_FDCWD, records.c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES)
+    return files::MayNotRead(records);
+  if (fs::exists(records))
+    if (const auto marks = sqlite::ReadMarks(records)) above = *marks;
   if (filling == nullptr) return above;
   const sqlite::Marks& there = filling->Before();
-  return {.term = std::max(above.term, there.term),
-          .number = std::max(above.number, there.number),
-          .id_space = std::max(above.id_space, there.id_space)};
+  return sqlite::Marks{.term = std::max(above.term, there.term),
+                       .number = std::max(above.number, there.number),
+                       .id_space = std::max(above.id_space, there.id_space)};
 }
 
 // Moves records and output on from the unpacked folder into the database.
@@ -156,30 +173,39 @@ Result<> CheckRestoreEnded(const fs::path& data) {
 }
 
 Result<RestoreOutcome> RestoreBackup(const RestoreOptions& options, WallTime now) {
+  const files::Fd file(::open(options.file.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file)
+    return Fail(ErrorCode::kNotFound, "the backup {} cannot be read: {}; nothing was restored",
+                options.file.string(), std::strerror(errno));
   // Read before anything is made, so that a wrong file leaves not even a folder.
-  if (const auto checked = archive::ReadArchive(options.file, nullptr); !checked)
+  if (const auto checked = archive::ReadArchive(file.Get(), nullptr); !checked)
     return Fail(checked.error().code, "the backup {} {}; nothing was restored",
                 options.file.string(), checked.error().message);
   if (auto checked = CheckFolder(options); !checked) return Fail(checked.error());
   const auto filling = HoldDatabase(options);
   if (!filling) return Fail(filling.error());
   if (auto made = MakeFolder(options.data); !made) return Fail(made.error());
-  const auto lock = sqlite::FolderLock::Take(options.data);
-  if (!lock) return Fail(lock.error().code, "{}; stop it first", lock.error().message);
+  std::error_code problem;
+  LastBackup note{.taken = {},
+                  .bytes = fs::file_size(options.file, problem),
+                  .file = fs::absolute(options.file, problem).string()};
+  // From here on with the rights of the user whose server will use the folder.
+  const auto rights = files::SwitchToOwner(options.data);
+  if (!rights) return Fail(rights.error());
+  const auto lock = TakeLock(options.data);
+  if (!lock) return Fail(lock.error());
 
   Unpacked unpacked{options.data / kUnpacked};
-  auto manifest = Unpack(options, unpacked.folder);
+  auto manifest = Unpack(options, file.Get(), unpacked.folder);
   if (!manifest) return Fail(manifest.error());
-  const WallTime taken = ParseTime(manifest->facts["taken"]);
+  note.taken = ParseTime(manifest->facts["taken"]);
   const Snapshot::Restored restored{
-      .taken = taken, .at = now, .logs = manifest->facts["logs"] == "yes"};
-  const auto marks = sqlite::MarkRestored(unpacked.folder / sqlite::kRecordsFile, restored,
-                                          MarksBefore(options.data, filling->get()));
+      .taken = note.taken, .at = now, .logs = manifest->facts["logs"] == "yes"};
+  const auto before = MarksBefore(options.data, filling->get());
+  if (!before) return Fail(before.error());
+  const auto marks =
+      sqlite::MarkRestored(unpacked.folder / sqlite::kRecordsFile, restored, *before);
   if (!marks) return Fail(marks.error());
-  std::error_code problem;
-  const LastBackup note{.taken = taken,
-                        .bytes = fs::file_size(options.file, problem),
-                        .file = fs::absolute(options.file, problem).string()};
   if (auto noted = WriteLastBackup(unpacked.folder, note); !noted) return Fail(noted.error());
   if (*filling)
     if (auto put = PutInDatabase(unpacked.folder, **filling, options.progress); !put)

@@ -11,6 +11,7 @@ void LiveView::Forget() {
   base::Lock lock(mutex_);
   hosts_.clear();
   by_name_.clear();
+  revoked_.clear();
   runs_.clear();
   ended_.clear();
   logs_open_.clear();
@@ -72,10 +73,13 @@ void LiveView::TakeOne(const engine::HostNews& news) {
   if (news.removed) {
     hosts_.erase(news.host.id);
     by_name_.erase(news.host.name);
+    revoked_.erase(news.host.key);
     return;
   }
   HostView& view = hosts_[news.host.id];
   if (!view.host.name.empty() && view.host.name != news.host.name) by_name_.erase(view.host.name);
+  revoked_.erase(view.host.key);
+  if (news.host.state == HostState::kRevoked) revoked_.insert(news.host.key);
   view.host = news.host;
   view.online = news.online;
   view.address = news.address;
@@ -113,6 +117,11 @@ LiveView::HostCounts LiveView::CountHosts() const {
   HostCounts counts{.all = hosts_.size(), .online = 0};
   for (const auto& [id, view] : hosts_) counts.online += view.online ? 1 : 0;
   return counts;
+}
+
+bool LiveView::Revoked(const std::string& key) const {
+  base::Lock lock(mutex_);
+  return revoked_.contains(key);
 }
 
 std::optional<LiveView::RunView> LiveView::FindRun(RunId id, bool with_states) const {

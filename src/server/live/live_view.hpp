@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/mutex.hpp"
@@ -57,6 +58,8 @@ class LiveView {
     std::size_t online = 0;
   };
   HostCounts CountHosts() const;
+  // Whether a host that is revoked has this key.
+  bool Revoked(const std::string& key) const;
 
   // An open run, or one that ended and whose output is still coming. `with_states` fills states.
   std::optional<RunView> FindRun(RunId id, bool with_states = false) const;
@@ -83,6 +86,7 @@ class LiveView {
   mutable base::Mutex mutex_;
   std::unordered_map<HostId, HostView> hosts_ GUARDED_BY(mutex_);
   std::unordered_map<std::string, HostId> by_name_ GUARDED_BY(mutex_);
+  std::unordered_set<std::string> revoked_ GUARDED_BY(mutex_);  // keys of hosts_
   std::map<RunId, RunView> runs_ GUARDED_BY(mutex_);
   std::vector<RunId> ended_ GUARDED_BY(mutex_);
   std::unordered_map<RunId, std::uint32_t> logs_open_ GUARDED_BY(mutex_);

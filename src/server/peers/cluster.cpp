@@ -76,6 +76,7 @@ Cluster::Cluster(net::EventLoop& loop, Coordinator& coordinator, Gateway& gatewa
                     .version = settings_.self.version,
                     .identity = settings_.identity,
                     .trusted_cas = settings_.trusted_cas,
+                    .cluster = settings_.id,
                     .drain = [this](bool wanted) { Drain(wanted); },
                     .lost = [this] { LoseLeader(); }}),
       told_(settings_.self),
@@ -122,6 +123,7 @@ void Cluster::AnnounceSoon() {
     if (!*alive) return;
     Announce();
     RenewForwarder();
+    NoteMembers(coordinator_.Members());  // forgets those that went long ago
     // Some may have come back before they heard of other servers.
     if (leaves_ && exits_.links() > 0)
       exits_.say_goodbye(kDrainWithin, [this] { return SendsAway(); });
@@ -207,20 +209,7 @@ void Cluster::RetireForwarder() {
 void Cluster::NoteMembers(const std::vector<Member>& members) {
   const WallTime now = clock_.Read().wall;
   base::Lock lock(mutex_);
-  for (auto& [name, view] : seen_) {
-    const bool here = std::ranges::find(members, name, &Member::name) != members.end();
-    if (view.here && !here) {
-      spdlog::warn("server gone name={}", name);
-      view.since = now;
-    }
-    view.here = here;
-  }
-  for (const auto& member : members) {
-    auto& view = seen_[member.name];
-    if (view.member.name.empty() || !view.since) view.since = now;
-    view.member = member;
-    view.here = true;
-  }
+  for (const auto& name : seen_.Note(members, now)) spdlog::warn("server gone name={}", name);
 }
 
 void Cluster::Submit(engine::Command command) {
@@ -316,7 +305,7 @@ std::vector<Cluster::View> Cluster::Servers() const {
   const std::string leader = coordinator_.Leader();
   std::vector<View> views;
   base::Lock lock(mutex_);
-  for (const auto& [name, view] : seen_) {
+  for (const auto& [name, view] : seen_.Views()) {
     views.push_back(view);
     views.back().leads = view.here && name == leader;
   }

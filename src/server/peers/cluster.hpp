@@ -3,7 +3,6 @@
 #include <atomic>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "ports/coordinator.hpp"
 #include "server/peers/cut_off.hpp"
 #include "server/peers/leader_link.hpp"
+#include "server/peers/seen_members.hpp"
 
 namespace muster::server {
 
@@ -29,7 +29,8 @@ class Cluster {
     Member self;
     // For a call to the server of that name, which must prove to be it.
     std::function<net::TlsIdentity(const std::string& member)> identity;
-    std::string trusted_cas;  // of the cluster, PEM
+    std::string trusted_cas;          // of the cluster, PEM
+    std::function<std::string()> id;  // the cluster's, as the store has it; "" until that is read
     // Without a way to a leader for so long it sends its nodes to other servers.
     Duration send_away_after = std::chrono::seconds(5);
   };
@@ -44,12 +45,7 @@ class Cluster {
     std::function<std::string()> cannot_lead;  // why it does not compete, beside draining; ""
     std::function<bool()> reaches_store;       // it did within the last seconds
   };
-  struct View {
-    Member member;
-    bool leads = false;
-    bool here = true;
-    WallTime since;  // when it came, or went
-  };
+  using View = SeenMembers::View;
 
   Cluster(net::EventLoop& loop, Coordinator& coordinator, Gateway& gateway, const Clock& clock,
           ClockJudge& judge, Settings settings, Exits exits);
@@ -92,7 +88,7 @@ class Cluster {
   std::string NotReady() const EXCLUDES(mutex_);
   bool Leads() const { return coordinator_.LeadUntil() > MonoTime{0}; }
 
-  std::vector<View> Servers() const EXCLUDES(mutex_);  // by name, also those that went
+  std::vector<View> Servers() const EXCLUDES(mutex_);  // by name, also those that went lately
   std::vector<std::string> Urls() const;               // of servers for nodes to know
   std::vector<Member> Others() const;                  // all that are there but this one
 
@@ -140,7 +136,7 @@ class Cluster {
   std::atomic<bool> cut_off_{false};
   mutable base::Mutex mutex_;
   std::string unfit_ GUARDED_BY(mutex_);
-  std::map<std::string, View> seen_ GUARDED_BY(mutex_);
+  SeenMembers seen_ GUARDED_BY(mutex_);
 };
 
 }  // namespace muster::server

@@ -175,6 +175,14 @@ void LeaderLink::TakeWelcome(const LeaderWelcome& welcome) {
     connection_.reset();
     return Retry(fmt::format("it does not prove that it leads in term {}", welcome.term.value));
   }
+  // One CA may sign for several clusters: a copy of this one, or one that was made from its keys.
+  if (const std::string own = self_.cluster(); own.empty() || ticket.cluster != own) {
+    connection_.reset();
+    return Retry(own.empty()
+                     ? "the store has not said yet which cluster this is"
+                     : fmt::format("it leads cluster {}, and this server's store is of cluster {}",
+                                   ticket.cluster, own));
+  }
   spdlog::info("follows name={} term={}", leader_, welcome.term.value);
   welcome_ = true;
   SetTrouble("");

@@ -28,7 +28,8 @@ class LeaderLink {
     std::string version;
     // For a call to the server of that name. Asked at each connection: certificates change.
     std::function<net::TlsIdentity(const std::string& member)> identity;
-    std::string trusted_cas;  // whose tickets prove a term
+    std::string trusted_cas;               // whose tickets prove a term
+    std::function<std::string()> cluster;  // of which they must be; "" while that is not known
     std::function<void(bool wanted)> drain;
     std::function<void()> lost;  // on the loop's thread: the leader is gone, or silent
   };

@@ -13,6 +13,9 @@ namespace {
 constexpr Duration kPatience = std::chrono::seconds(5);  // for a server that may be dead
 constexpr Duration kFileSilence = std::chrono::seconds(20);
 
+// Whose uploads those are that this server fetches from another: no caller's.
+constexpr const char* kFetching = "fetch";
+
 net::HttpRequest RequestFor(const char* method, const std::string& sha256) {
   net::HttpRequest request;
   request.method = method;
@@ -39,8 +42,9 @@ class SharedArtifacts::Upload final : public ArtifactUpload {
   std::uint64_t Offset() const override { return own_->Offset(); }
   Result<> Append(std::string_view data) override { return own_->Append(data); }
   Result<> Finish() override {
+    const auto before = shared_.own_.Find(sha256_);
     if (auto finished = own_->Finish(); !finished) return finished;
-    shared_.Give(sha256_);
+    if (!before || !*before) shared_.Give(sha256_);
     return {};
   }
 
@@ -52,20 +56,25 @@ class SharedArtifacts::Upload final : public ArtifactUpload {
 
 Result<std::optional<Artifact>> SharedArtifacts::Find(const std::string& sha256) {
   auto found = own_.Find(sha256);
-  if (!found || *found || !Fetch(sha256)) return found;
-  return own_.Find(sha256);
+  if (!found || *found) return found;
+  const auto fetched = Fetch(sha256);
+  if (!fetched) return Fail(fetched.error());
+  return *fetched ? own_.Find(sha256) : found;
 }
 
 Result<std::unique_ptr<ArtifactReader>> SharedArtifacts::Open(const std::string& sha256) {
   auto reader = own_.Open(sha256);
-  if (reader || reader.error().code != ErrorCode::kNotFound || !Fetch(sha256)) return reader;
-  return own_.Open(sha256);
+  if (reader || reader.error().code != ErrorCode::kNotFound) return reader;
+  const auto fetched = Fetch(sha256);
+  if (!fetched) return Fail(fetched.error());
+  return *fetched ? own_.Open(sha256) : std::move(reader);
 }
 
 Result<std::unique_ptr<ArtifactUpload>> SharedArtifacts::Begin(const std::string& sha256,
+                                                               const std::string& uploader,
                                                                std::uint64_t size,
                                                                std::uint64_t offset) {
-  auto upload = own_.Begin(sha256, size, offset);
+  auto upload = own_.Begin(sha256, uploader, size, offset);
   if (!upload) return Fail(upload.error());
   return std::make_unique<Upload>(*this, sha256, std::move(*upload));
 }
@@ -76,13 +85,16 @@ Result<net::HttpClient> SharedArtifacts::Call(const Member& server) const {
   return net::HttpClient(std::move(*endpoint), others_.identity(server.name), kPatience);
 }
 
-bool SharedArtifacts::Fetch(const std::string& sha256) {
+Result<bool> SharedArtifacts::Fetch(const std::string& sha256) {
   for (const auto& server : others_.servers()) {
     const auto fetched = FetchFrom(server, sha256);
     if (fetched) {
       spdlog::info("file fetched sha256={} from={}", ToHex(sha256), server.name);
       return true;
     }
+    if (fetched.error().code == ErrorCode::kConflict)
+      return Fail(ErrorCode::kUnavailable, "file {} is being fetched from server {}; try again",
+                  ToHex(sha256), server.name);
     if (fetched.error().code != ErrorCode::kNotFound)
       spdlog::warn("file sha256={} from={}: {}", ToHex(sha256), server.name,
                    fetched.error().message);
@@ -99,7 +111,7 @@ Result<> SharedArtifacts::FetchFrom(const Member& server, const std::string& sha
   if (head->status != 200 || !size)
     return Fail(head->status == 404 ? ErrorCode::kNotFound : ErrorCode::kUnavailable,
                 "it answered {}", head->status);
-  auto upload = own_.Begin(sha256, *size, 0);
+  auto upload = own_.Begin(sha256, kFetching, *size, 0);
   if (!upload) return Fail(upload.error());
   Result<> kept;
   const auto got =

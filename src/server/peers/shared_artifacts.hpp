@@ -28,10 +28,11 @@ class SharedArtifacts final : public ArtifactStore {
 
   Result<std::optional<Artifact>> Find(const std::string& sha256) override;
   Result<std::unique_ptr<ArtifactReader>> Open(const std::string& sha256) override;
-  Result<std::uint64_t> Uploaded(const std::string& sha256) override {
-    return own_.Uploaded(sha256);
+  Result<std::uint64_t> Uploaded(const std::string& sha256, const std::string& uploader) override {
+    return own_.Uploaded(sha256, uploader);
   }
-  Result<std::unique_ptr<ArtifactUpload>> Begin(const std::string& sha256, std::uint64_t size,
+  Result<std::unique_ptr<ArtifactUpload>> Begin(const std::string& sha256,
+                                                const std::string& uploader, std::uint64_t size,
                                                 std::uint64_t offset) override;
   Result<std::vector<Artifact>> List(const std::string& after, std::size_t limit) override {
     return own_.List(after, limit);
@@ -42,7 +43,8 @@ class SharedArtifacts final : public ArtifactStore {
  private:
   class Upload;
 
-  bool Fetch(const std::string& sha256);
+  // False: no other server has it. kUnavailable: it is being fetched for another caller.
+  Result<bool> Fetch(const std::string& sha256);
   Result<> FetchFrom(const Member& server, const std::string& sha256);
   void Give(const std::string& sha256);
   Result<> GiveTo(const Member& server, const std::string& sha256);

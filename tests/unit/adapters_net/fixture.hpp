@@ -165,7 +165,8 @@ inline HttpRequest Post(std::string target, std::string body) {
 // A client without manners: bytes out, bytes in.
 class RawClient {
  public:
-  explicit RawClient(std::uint16_t port);
+  // `from` is its own address, one of 127.0.0.0/8.
+  explicit RawClient(std::uint16_t port, const char* from = "127.0.0.1");
   ~RawClient() { Close(); }
   RawClient(const RawClient&) = delete;
   RawClient& operator=(const RawClient&) = delete;

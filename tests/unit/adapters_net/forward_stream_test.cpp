@@ -58,7 +58,7 @@ TEST_F(ForwardStream, PassesEventsOnAtOnce) {
 TEST_F(ForwardStream, TheHeadComesBeforeTheFirstEvent) {
   StartBoth();
   RawClient client(front_port_);
-  client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  client.Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_NE(client.ReadUntil("\r\n\r\n").find("text/event-stream"), std::string::npos);
 }
 
@@ -100,7 +100,7 @@ TEST_F(ForwardStream, TellsItAlsoBeforeAnyAnswer) {
   StartBoth();
   {
     RawClient client(front_port_);
-    client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    client.Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     ASSERT_TRUE(AwaitFar());
   }
   EXPECT_TRUE(Eventually([&] { return far_->Gone(); }));
@@ -330,7 +330,7 @@ TEST_F(ForwardFiles, AClientThatGoesInTheMiddleEndsTheUpload) {
   StartBoth();
   {
     RawClient client(front_port_);
-    client.Send("PUT /file HTTP/1.1\r\nHost: x\r\nContent-Length: 900000\r\n\r\n");
+    client.Send("PUT /file HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n\r\n");
     client.Send(Pattern(0, 400'000));
     ASSERT_TRUE(Eventually([&] { return taken_ > 0; }));
   }
@@ -340,7 +340,8 @@ TEST_F(ForwardFiles, AClientThatGoesInTheMiddleEndsTheUpload) {
 TEST_F(ForwardFiles, SaysContinueWhenTheBodyIsWanted) {
   StartBoth();
   RawClient client(front_port_);
-  client.Send("PUT /file HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
+  client.Send(
+      "PUT /file HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
   EXPECT_EQ(client.ReadUntil("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
   client.Send(Pattern(0, 5));
   EXPECT_TRUE(client.ReadUntil("\r\n\r\n5").starts_with("HTTP/1.1 201"));

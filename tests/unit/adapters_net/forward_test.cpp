@@ -42,7 +42,8 @@ TEST_F(Forward, LeavesOutHeadersOfOneConnection) {
   StartBoth();
   RawClient client(front_port_);
   client.Send(
-      "GET / HTTP/1.1\r\nHost: x\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nX-Far: 2\r\nTE: "
+      "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nX-Far: "
+      "2\r\nTE: "
       "trailers\r\nUpgrade: websocket\r\nProxy-Authorization: x\r\n\r\n");
   const std::string text = client.ReadAll();
   EXPECT_TRUE(text.starts_with("HTTP/1.1 200")) << text;

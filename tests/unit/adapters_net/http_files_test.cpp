@@ -93,14 +93,16 @@ TEST_F(HttpUpload, LimitsOtherBodiesAsBefore) {
   ASSERT_TRUE(response) << response.error().message;
   EXPECT_EQ(response->status, 413);
   RawClient chunked(port_);
-  chunked.Send("PUT /other HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n" + body + "\r\n");
+  chunked.Send(
+      "PUT /other HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n" + body +
+      "\r\n");
   EXPECT_TRUE(chunked.ReadAll().starts_with("HTTP/1.1 413"));
 }
 
 TEST_F(HttpUpload, NeedsALength) {
   Start();
   RawClient client(port_);
-  client.Send("PUT /files/a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n");
+  client.Send("PUT /files/a HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n");
   EXPECT_TRUE(client.ReadAll().starts_with("HTTP/1.1 411"));
 }
 
@@ -142,7 +144,8 @@ TEST_F(HttpUpload, SaysContinueOnlyWhenTheBodyIsWanted) {
   Start();
   RawClient client(port_);
   client.Send(
-      "PUT /files/held HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
+      "PUT /files/held HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nExpect: "
+      "100-continue\r\n\r\n");
   ASSERT_TRUE(signal_.Wait([&] { return held_ != nullptr; }));
   Take(held_);
   EXPECT_EQ(client.ReadUntil("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
@@ -150,7 +153,7 @@ TEST_F(HttpUpload, SaysContinueOnlyWhenTheBodyIsWanted) {
   EXPECT_TRUE(client.ReadUntil("\r\n\r\n5").starts_with("HTTP/1.1 201"));
   RawClient refused(port_);
   refused.Send(
-      "PUT /files/refused HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: "
+      "PUT /files/refused HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nExpect: "
       "100-continue\r\n\r\n");
   EXPECT_TRUE(refused.ReadAll().starts_with("HTTP/1.1 403"));
 }
@@ -160,7 +163,7 @@ TEST_F(HttpUpload, DropsWhoeverWaitsWhenTheClientGoes) {
   auto witness = std::make_shared<int>();
   {
     RawClient client(port_);
-    client.Send("PUT /files/held HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\nhalf");
+    client.Send("PUT /files/held HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\nhalf");
     ASSERT_TRUE(signal_.Wait([&] { return held_ != nullptr; }));
     held_->ReadBody([witness](BodyPiece) { ADD_FAILURE() << "it never came whole"; });
   }
@@ -173,20 +176,20 @@ TEST_F(HttpUpload, ClosesWhenTheBodyStalls) {
   options_.limits.body_timeout = 50ms;
   Start();
   RawClient client(port_);
-  client.Send("PUT /files/a HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\nhalf");
+  client.Send("PUT /files/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\nhalf");
   EXPECT_EQ(client.ReadAll(), "");
 }
 
 TEST_F(HttpUpload, KnowsARequestThatCameWhileAnotherWasAnswered) {
   Start();
   RawClient client(port_);
-  client.Send("PUT /files/held HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+  client.Send("PUT /files/held HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
   ASSERT_TRUE(signal_.Wait([&] { return held_ != nullptr; }));
-  client.Send("GET /second HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\ntwo");
+  client.Send("GET /second HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\ntwo");
   for (int round = 0; round < 5; ++round) server_loop_.Do([] {});  // it is read meanwhile
   held_->Respond({200, {}, "first"});
   client.ReadUntil("two");
-  client.Send("GET /third HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nthree");
+  client.Send("GET /third HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nthree");
   EXPECT_TRUE(client.ReadUntil("three").ends_with("three"));
 }
 

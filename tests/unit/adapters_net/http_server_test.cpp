@@ -44,7 +44,8 @@ TEST_F(HttpServer, AnswersPipelinedRequestsOneAfterTheOther) {
   Start();
   RawClient client(port_);
   client.Send(
-      "GET /1 HTTP/1.1\r\nHost: x\r\n\r\nPUT /2 HTTP/1.1\r\nHost: x\r\nContent-Length: "
+      "GET /1 HTTP/1.1\r\nHost: localhost\r\n\r\nPUT /2 HTTP/1.1\r\nHost: "
+      "localhost\r\nContent-Length: "
       "2\r\nConnection: close\r\n\r\nok");
   std::string text = client.ReadAll();
   std::size_t first = text.find("\r\n\r\nGET");
@@ -80,7 +81,7 @@ TEST_F(HttpServer, RefusesAChunkedBodyOverTheLimit) {
   options_.limits.max_body = 1000;
   Start();
   RawClient client(port_);
-  client.Send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n800\r\n");
+  client.Send("POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n800\r\n");
   client.Send(std::string(0x800, 'x'));
   EXPECT_TRUE(client.ReadAll().starts_with("HTTP/1.1 413 "));
 }
@@ -106,7 +107,7 @@ TEST_F(HttpServer, SurvivesAGarbledTlsHandshakeAndWarns) {
 TEST_F(HttpServer, RefusesAHeaderOverTheLimit) {
   Start();
   RawClient client(port_);
-  client.Send("GET / HTTP/1.1\r\nX: " + std::string(20'000, 'x'));
+  client.Send("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(20'000, 'x'));
   EXPECT_TRUE(client.ReadAll().starts_with("HTTP/1.1 431 "));
 }
 
@@ -134,7 +135,8 @@ TEST_F(HttpServer, ClosesAnIdleConnectionAndTheClientReconnects) {
 TEST_F(HttpServer, SendsContinueToThoseWhoExpectIt) {
   Start();
   RawClient client(port_);
-  client.Send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  client.Send(
+      "POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
   EXPECT_EQ(client.ReadUntil("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
   client.Send("ok");
   EXPECT_TRUE(client.ReadUntil("POSTok").starts_with("HTTP/1.1 200 OK"));
@@ -143,7 +145,7 @@ TEST_F(HttpServer, SendsContinueToThoseWhoExpectIt) {
 TEST_F(HttpServer, AnswersHeadWithoutABody) {
   Start();
   RawClient client(port_);
-  client.Send("HEAD / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  client.Send("HEAD / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   std::string text = client.ReadAll();
   EXPECT_NE(text.find("Content-Length: 4\r\n"), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with("\r\n\r\n")) << text;
@@ -245,7 +247,7 @@ TEST_F(HttpServer, ExchangeMayOutliveServerAndLoop) {
     };
     auto server = other.Do([&] { return std::move(*Server::Listen(other.loop(), {}, handlers)); });
     RawClient client(server->Port());
-    client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    client.Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     ASSERT_TRUE(signal.Wait([&] { return held != nullptr; }));
     other.Do([&] { server.reset(); });
   }
@@ -276,7 +278,7 @@ TEST_F(HttpServer, SpeaksOnlyTlsBeyondLoopback) {
   options_.address = "0.0.0.0";
   Start();
   RawClient client(port_);
-  client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  client.Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_TRUE(client.ReadAll().starts_with("HTTP/1.1 400 "));
   EXPECT_TRUE(Client(true).Call(Get("/")));
 }

@@ -121,7 +121,7 @@ TEST_F(HttpStream, TellsALateListenerToo) {
   Start();
   {
     RawClient client(port_);
-    client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    client.Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
     client.ReadUntil("\r\n\r\n");
   }
   ASSERT_TRUE(AwaitExchange());

@@ -24,6 +24,33 @@ class Limits : public NetTest {
     }
     return true;
   }
+  static std::string AddressOf(std::string_view remote) {
+    return std::string(remote.substr(0, remote.rfind(':')));
+  }
+  // Connections of `from` that send this much and never go on.
+  std::vector<std::unique_ptr<RawClient>> Flood(int count, std::string_view start,
+                                                const char* from = "127.0.0.1") const {
+    std::vector<std::unique_ptr<RawClient>> flood;
+    for (int i = 0; i < count; ++i) {
+      flood.push_back(std::make_unique<RawClient>(port_, from));
+      flood.back()->Send(start);
+    }
+    return flood;
+  }
+  void ExpectServed() const {
+    auto response = Client(true).Call(Get("/"));
+    ASSERT_TRUE(response) << response.error().message;
+    EXPECT_EQ(response->status, 200);
+  }
+  // Of connections that hold a place, longer than any client's patience.
+  void LetNewcomersStay() {
+    options_.limits.header_timeout = 10min;
+    options_.limits.crowded_timeout = 10min;
+    options_.limits.idle_timeout = 10min;
+  }
+
+  static constexpr std::string_view kHelloBegins{"\x16\x03\x01\x02", 4};
+
   // A link that never reads what it is sent.
   static void SendEndlessly(LinkConnection& link) {
     for (int i = 0; i < 1000; ++i) link.Send(std::string(100'000, 'x'));
@@ -34,12 +61,13 @@ TEST_F(Limits, LongUrlIsRefused) {
   options_.limits.max_url = 100;
   Start();
   RawClient client(port_);
-  client.Send("GET /" + std::string(100, 'u') + " HTTP/1.1\r\nHost: x\r\n\r\n");
+  client.Send("GET /" + std::string(100, 'u') + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
   std::string text = client.ReadAll();
   EXPECT_EQ(StatusLine(text), "HTTP/1.1 414 URI Too Long");
   EXPECT_TRUE(IsJsonError(text)) << text;
   RawClient fits(port_);
-  fits.Send("GET /" + std::string(99, 'u') + " HTTP/1.1\r\nConnection: close\r\n\r\n");
+  fits.Send("GET /" + std::string(99, 'u') +
+            " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(StatusLine(fits.ReadAll()), "HTTP/1.1 200 OK");
 }
 
@@ -47,7 +75,7 @@ TEST_F(Limits, ManyHeaderFieldsAreRefused) {
   options_.limits.max_header_fields = 10;
   Start();
   RawClient client(port_);
-  std::string request = "GET / HTTP/1.1\r\n";
+  std::string request = "GET / HTTP/1.1\r\nHost: localhost\r\n";
   for (int i = 0; i < 11; ++i) request += "X: y\r\n";
   client.Send(request + "\r\n");
   std::string text = client.ReadAll();
@@ -59,7 +87,7 @@ TEST_F(Limits, LongHeaderIsRefused) {
   options_.limits.max_header = 500;
   Start();
   RawClient client(port_);
-  client.Send("GET / HTTP/1.1\r\nX: " + std::string(500, 'x') + "\r\n\r\n");
+  client.Send("GET / HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(500, 'x') + "\r\n\r\n");
   std::string text = client.ReadAll();
   EXPECT_EQ(StatusLine(text), "HTTP/1.1 431 Request Header Fields Too Large");
   EXPECT_TRUE(IsJsonError(text)) << text;
@@ -70,7 +98,7 @@ TEST_F(Limits, TwoLengthsAreRefused) {
   for (std::string_view fields : {"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n",
                                   "Content-Length: 2\r\nContent-Length: 3\r\n"}) {
     RawClient client(port_);
-    client.Send("POST / HTTP/1.1\r\nHost: x\r\n" + std::string(fields) + "\r\n0\r\n\r\n");
+    client.Send("POST / HTTP/1.1\r\nHost: localhost\r\n" + std::string(fields) + "\r\n0\r\n\r\n");
     std::string text = client.ReadAll();
     EXPECT_EQ(StatusLine(text), "HTTP/1.1 400 Bad Request") << fields;
     EXPECT_TRUE(IsJsonError(text)) << text;
@@ -81,7 +109,7 @@ TEST_F(Limits, HeadThatTricklesInIsGivenUp) {
   options_.limits.header_timeout = 200ms;
   Start();
   RawClient client(port_);
-  client.Send("GET / HTTP/1.1\r\n");
+  client.Send("GET / HTTP/1.1\r\nHost: localhost\r\n");
   // A byte again and again buys no time: the server ends it while they still come.
   std::atomic<bool> ended{false};
   std::thread trickle([&] {
@@ -101,7 +129,7 @@ TEST_F(Limits, BodyThatTricklesInIsGivenUp) {
   options_.limits.body_timeout = 200ms;
   Start();
   RawClient client(port_);
-  client.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
+  client.Send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n");
   std::atomic<bool> ended{false};
   std::thread trickle([&] {
     while (!ended) {
@@ -125,7 +153,7 @@ TEST_F(Limits, AnswerNobodyReadsIsGivenUp) {
   };
   Start();
   RawClient client(port_);
-  client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  client.Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   client.ReadUntil("\r\n\r\n");
   EXPECT_TRUE(signal_.Wait([&] { return gone; }));
   EXPECT_TRUE(AwaitConnections(0));
@@ -140,7 +168,7 @@ TEST_F(Limits, StreamTooFarBehindItsReaderIsCut) {
   };
   Start();
   RawClient client(port_);
-  client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  client.Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
   ASSERT_TRUE(signal_.Wait([&] { return stream != nullptr; }));
   bool gone = false;
   stream->OnGone([&] { signal_.Update([&] { gone = true; }); });
@@ -195,17 +223,98 @@ TEST_F(Limits, FloodOfHandshakesMakesWayForOthers) {
   options_.limits.max_handshakes = 4;
   options_.limits.crowded_timeout = 50ms;
   Start();
-  std::vector<std::unique_ptr<RawClient>> flood;
-  for (int i = 0; i < 20; ++i) {
-    flood.push_back(std::make_unique<RawClient>(port_));
-    flood.back()->Send(std::string("\x16\x03\x01\x02", 4));  // a handshake that never goes on
-  }
+  const auto flood = Flood(20, kHelloBegins);
   ASSERT_TRUE(signal_.Wait([this] { return !warnings_.empty(); }));
-  EXPECT_LE(server_loop_.Do([this] { return server_->Connections(); }), 4U);
   // With header_timeout at its 10 s, five rounds of the flood would outlast the client's patience.
-  auto response = HttpClient(At(true), Trusting(), 20s).Call(Get("/"));
-  ASSERT_TRUE(response) << response.error().message;
-  EXPECT_EQ(response->status, 200);
+  ExpectServed();
+}
+
+TEST_F(Limits, FloodOfHandshakesTakesNoPlaceOfOtherAddresses) {
+  options_.limits.max_handshakes = 4;
+  options_.source_of = AddressOf;
+  LetNewcomersStay();
+  Start();
+  const auto flood = Flood(20, kHelloBegins, "127.0.0.2");
+  ASSERT_TRUE(AwaitConnections(20));
+  ExpectServed();
+}
+
+TEST_F(Limits, SilentConnectionsTakeNoPlaceOfTheirOwnAddress) {
+  options_.limits.max_handshakes = 4;
+  LetNewcomersStay();
+  Start();
+  const auto flood = Flood(20, "");
+  ASSERT_TRUE(AwaitConnections(20));
+  ExpectServed();
+}
+
+TEST_F(Limits, ConnectionThatWaitsForAPlaceIsNotOverdue) {
+  options_.limits.max_handshakes = 1;
+  options_.limits.header_timeout = 300ms;
+  options_.limits.crowded_timeout = 300ms;
+  Start();
+  // Each holds the place for its whole time, so the last one waits for longer than that.
+  const auto flood = Flood(5, kHelloBegins);
+  ASSERT_TRUE(AwaitConnections(5));
+  ExpectServed();
+}
+
+TEST_F(Limits, StormFromOneAddressIsServedInFull) {
+  options_.limits.max_handshakes = 2;
+  Start();
+  std::atomic<int> served{0};
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 30; ++i) {
+    clients.emplace_back([&] {
+      auto response = Client(true).Call(Get("/"));
+      if (response && response->status == 200) ++served;
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(served, 30);
+}
+
+TEST_F(Limits, SilentConnectionsGiveWayWhenAllAreTaken) {
+  options_.limits.max_connections = 10;
+  LetNewcomersStay();
+  Start();
+  const auto flood = Flood(200, "");
+  ExpectServed();
+  EXPECT_EQ(flood.front()->ReadAll(), "");  // the oldest was closed
+}
+
+TEST_F(Limits, WaitingConnectionsGiveWayToOtherAddressesWhenAllAreTaken) {
+  options_.limits.max_connections = 10;
+  options_.limits.max_handshakes = 4;
+  options_.source_of = AddressOf;
+  LetNewcomersStay();
+  Start();
+  const auto flood = Flood(200, kHelloBegins, "127.0.0.2");
+  ASSERT_TRUE(Eventually([this] { return server_->Connections() >= 70; }));
+  ExpectServed();
+}
+
+TEST_F(Limits, LastTenthOfConnectionsIsForCertificates) {
+  options_.limits.max_connections = 10;
+  int links = 0;
+  handlers_.on_link = [&](std::shared_ptr<LinkConnection>) { signal_.Update([&] { ++links; }); };
+  Start();
+  std::vector<HttpClient> clients;
+  for (int i = 0; i < 9; ++i) {
+    clients.push_back(Client(true));
+    ASSERT_EQ(clients.back().Call(Get("/"))->status, 200);
+  }
+  EXPECT_EQ(Client(true).Call(Get("/"))->status, 503);
+  LoopThread loop;
+  std::unique_ptr<LinkClient> link;
+  loop.Do([&] {
+    link = LinkClient::Connect(loop.loop(), At(true), Node(), "/api/v1/link", 20s,
+                               {.on_open = [] {}, .on_frame = {}, .on_closed = [](Error) {}});
+  });
+  EXPECT_TRUE(signal_.Wait([&] { return links == 1; }));
+  // That was the last one.
+  EXPECT_EQ(HttpClient(At(true), Node(), 20s).Call(Get("/"))->status, 503);
+  loop.Do([&] { link.reset(); });
 }
 
 TEST_F(Limits, LinkThatDoesNotReadIsCutOff) {
@@ -253,6 +362,14 @@ TEST(SourceOf, IsTheAddressAndOfIpv6TheNetwork) {
   EXPECT_EQ(SourceOf("[::ffff:10.0.0.7]:80"), "10.0.0.7");
   EXPECT_EQ(SourceOf("[fe80::1%eth0]:80"), "fe80::/64");
   EXPECT_EQ(SourceOf("?"), "?");
+}
+
+TEST(ConnectionSourceOf, IsOneForLoopback) {
+  EXPECT_EQ(ConnectionSourceOf("127.0.0.1:80"), "127.0.0.1");
+  EXPECT_EQ(ConnectionSourceOf("127.9.0.7:80"), "127.0.0.1");
+  EXPECT_EQ(ConnectionSourceOf("[::ffff:127.0.0.2]:80"), "127.0.0.1");
+  EXPECT_EQ(ConnectionSourceOf("12.7.0.1:80"), "12.7.0.1");
+  EXPECT_EQ(ConnectionSourceOf("[2001:db8:1:2:bbbb::9]:81"), "2001:db8:1:2::/64");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace muster::net {
@@ -28,7 +29,7 @@ RequestReader::State FeedInPieces(RequestReader& reader, std::string_view text, 
 
 TEST(RequestReader, TakesAChunkedBodyHoweverItArrives) {
   const std::string_view text =
-      "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+      "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
   const ServerLimits limits;
   for (std::size_t cut = 0; cut < text.size(); ++cut) {
     RequestReader reader(limits);
@@ -42,7 +43,7 @@ TEST(RequestReader, RefusesALongHeaderAlsoLineByLine) {
   for (std::string_view line : {"A: b\r\n", "A: b\r\nC: d\r\nE: "}) {
     RequestReader reader(limits);
     beast::flat_buffer in;
-    auto state = Feed(reader, in, "GET / HTTP/1.1\r\n");
+    auto state = Feed(reader, in, "GET / HTTP/1.1\r\nHost: h\r\n");
     std::size_t fed = 0;
     for (; state == RequestReader::State::kHead && fed < 100'000; fed += line.size()) {
       state = Feed(reader, in, line);
@@ -55,16 +56,18 @@ TEST(RequestReader, RefusesALongHeaderAlsoLineByLine) {
 
 TEST(RequestReader, WhatFollowsABodyIsNoPartOfTheHead) {
   const std::string_view text =
-      "POST / HTTP/1.1\r\nA: b\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nA: c\r\n"
+      "POST / HTTP/1.1\r\nHost: h\r\nA: b\r\nTransfer-Encoding: "
+      "chunked\r\n\r\n5\r\nhello\r\n0\r\nA: c\r\n"
       "Authorization: Bearer x\r\n\r\n";
-  const ServerLimits limits{.max_header_fields = 2};
+  const ServerLimits limits{.max_header_fields = 3};
   for (std::size_t cut = 0; cut < text.size(); ++cut) {
     RequestReader reader(limits);
     ASSERT_EQ(FeedInPieces(reader, text, cut), RequestReader::State::kDone) << cut;
     const HttpRequest request = PlainRequest(reader.Release());
     EXPECT_EQ(request.method, "POST");
     EXPECT_EQ(request.target, "/");
-    EXPECT_EQ(request.headers, (Headers{{"A", "b"}, {"Transfer-Encoding", "chunked"}}));
+    EXPECT_EQ(request.headers,
+              (Headers{{"Host", "h"}, {"A", "b"}, {"Transfer-Encoding", "chunked"}}));
     EXPECT_EQ(request.body, "hello");
   }
 }
@@ -75,7 +78,8 @@ TEST(RequestReader, RefusesChunksWithoutAnEnd) {
        {"0;", "5;", "0\r\nA: ", "0\r\nA: b\r\n", "5\r\nhello\r\n0\r\nA:"}) {
     RequestReader reader(limits);
     beast::flat_buffer in;
-    auto state = Feed(reader, in, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n");
+    auto state =
+        Feed(reader, in, "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
     state = Feed(reader, in, begin);
     std::size_t fed = 0;
     for (; state == RequestReader::State::kBody && fed < 100'000; ++fed)
@@ -90,7 +94,7 @@ TEST(RequestReader, TakesABodyOfManySmallChunks) {
   const ServerLimits limits{.max_header = 1000, .max_body = 10'000};
   RequestReader reader(limits);
   beast::flat_buffer in;
-  auto state = Feed(reader, in, "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n");
+  auto state = Feed(reader, in, "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n");
   std::string chunks;
   for (int i = 0; i < 10'000; ++i) chunks += "1\r\nx\r\n";
   state = Feed(reader, in, chunks + "0\r\n\r\n");
@@ -98,11 +102,44 @@ TEST(RequestReader, TakesABodyOfManySmallChunks) {
   EXPECT_EQ(reader.Release().body().size(), 10'000U);
 }
 
+TEST(RequestReader, RefusesEncodingsItDoesNotKnow) {
+  const ServerLimits limits;
+  for (const std::string_view field :
+       {"xchunked", "chunked, gzip", "gzip, chunked", "chunked, chunked", "identity", "gzip",
+        "chunked;a=b", "chunked\r\nTransfer-Encoding: chunked", "", "\"chunked\""}) {
+    RequestReader reader(limits);
+    beast::flat_buffer in;
+    const std::string text =
+        fmt::format("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: {}\r\n\r\n", field);
+    EXPECT_EQ(Feed(reader, in, text + "GET /2 HTTP/1.1\r\nHost: h\r\n\r\n"),
+              RequestReader::State::kRefused)
+        << field;
+    EXPECT_EQ(reader.status(), 400) << field;
+  }
+  RequestReader reader(limits);
+  beast::flat_buffer in;
+  EXPECT_EQ(Feed(reader, in, "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"),
+            RequestReader::State::kRefused);
+}
+
+TEST(RequestReader, ARequestNamesTheServerOnce) {
+  const ServerLimits limits;
+  const auto status = [&](std::string_view text) {
+    RequestReader reader(limits);
+    beast::flat_buffer in;
+    return Feed(reader, in, text) == RequestReader::State::kDone ? 200 : reader.status();
+  };
+  EXPECT_EQ(status("GET / HTTP/1.1\r\n\r\n"), 400);
+  EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"), 400);
+  EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), 200);
+  EXPECT_EQ(status("GET / HTTP/1.0\r\n\r\n"), 200);
+}
+
 TEST(RequestReader, LeavesTheNextRequestInTheBuffer) {
   const ServerLimits limits;
   RequestReader reader(limits);
   beast::flat_buffer in;
-  ASSERT_EQ(Feed(reader, in, "POST /1 HTTP/1.1\r\nContent-Length: 2\r\n\r\nokGET /2"),
+  ASSERT_EQ(Feed(reader, in, "POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nokGET /2"),
             RequestReader::State::kDone);
   EXPECT_EQ(in.size(), 6U);
 }

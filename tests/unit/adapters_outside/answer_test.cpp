@@ -24,6 +24,21 @@ std::optional<std::string> Value(const std::string& pointer, std::string body) {
   return outcome.outputs[0].second;
 }
 
+TEST(Message, OfASecretUrlSaysNothingOfTheAnswer) {
+  const std::string body = R"({"ok": false, "error": "no hook at chat.inner"})";
+  ChannelMessage message{.channel = {.name = "ops", .way = ChatChannel{.url = "https://x"}},
+                         .run = RunId(1),
+                         .message = "hello"};
+  EXPECT_EQ(JudgeMessage(message, "channel ops", {.status = 200, .body = body}).reason,
+            "channel ops: did not take the message: " + body);
+  message.secret_url = true;
+  EXPECT_EQ(JudgeMessage(message, "channel ops", {.status = 200, .body = body}).reason,
+            "channel ops: did not take the message");
+  const auto outcome = JudgeMessage(message, "channel ops", {.status = 502, .body = "chat.inner"});
+  EXPECT_EQ(outcome.reason, "channel ops: answered 502, expected 2xx");
+  EXPECT_EQ(outcome.output, "");
+}
+
 TEST(Reading, FollowsThePointer) {
   const std::string body = R"({"data": {"result": [{"value": [1.5, "0.93"]}]}, "n": 7, "a": null})";
   EXPECT_EQ(Value("/data/result/0/value/1", body), "0.93");

@@ -80,6 +80,23 @@ TEST(PostgresProtection, ParametersAreRefusedUnlessTheRiskIsTaken) {
   EXPECT_EQ(taken->secret, "s3cret");
 }
 
+TEST(PostgresProtection, AHostThatIsHalfAPasswordIsNotRepeated) {
+  for (const char* address : {"postgres://u:half@s3cret@db.example/muster",
+                              "postgres://u:half@@s3cret@db.example/muster?sslmode=verify-full",
+                              "postgres://u:half@s3cret@localhost,db.example/muster"}) {
+    for (const bool risk : {false, true}) {
+      const auto refused =
+          ParametersOf({.address = address, .allow_unprotected = risk}, Purpose::kRead);
+      ASSERT_FALSE(refused) << address;
+      EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
+      EXPECT_FALSE(refused.error().message.contains("s3cret")) << refused.error().message;
+      EXPECT_TRUE(refused.error().message.contains("%40")) << refused.error().message;
+    }
+  }
+  EXPECT_EQ(Unprotected("host=/run/a@b"), "");
+  EXPECT_EQ(Unprotected("postgres://u:half%40s3cret@db.example/muster"), "db.example");
+}
+
 TEST(PostgresProtection, WhatWasCheckedIsWhatIsUsed) {
   // A database's name that is an address itself would be read by libpq in place of this one.
   const auto odd = ParametersOf(

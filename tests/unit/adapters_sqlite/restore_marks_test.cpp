@@ -83,5 +83,25 @@ TEST(RestoreMarks, RestoredStoreKeepsPlansVisitsAndHolds) {
   EXPECT_EQ(snapshot.holds, std::vector{hold});
 }
 
+// One that was used up after the backup is open in it.
+TEST(RestoreMarks, RestoredStoreTakesNoJoinTokenOfBefore) {
+  TempFolder folder;
+  {
+    auto store = SqliteStore::Open(folder.Path());
+    ASSERT_TRUE(store) << store.error().message;
+    const Fence fence = *(*store)->TakeTerm();
+    auto batch = std::make_shared<const Batch>(
+        Batch{{PutInvite{{.id = "open", .uses_left = 2, .expires = {9'000'000'000'000}}}}});
+    std::promise<Result<>> done;
+    (*store)->Commit(batch, fence.term, CommitNumber(1),
+                     [&](Result<> result) { done.set_value(std::move(result)); });
+    ASSERT_TRUE(done.get_future().get());
+    ASSERT_EQ((*store)->Load(fence.term)->invites.size(), 1U);
+  }
+  ASSERT_TRUE(MarkRestored(folder.Path() / "muster.db", kNow, {}));
+  auto store = SqliteStore::Open(folder.Path());
+  EXPECT_TRUE((*store)->Load((*store)->TakeTerm()->term)->invites.empty());
+}
+
 }  // namespace
 }  // namespace muster::sqlite

@@ -33,6 +33,19 @@ TEST(Launch, TheSystemsOwnRestartTakesNothingFromTheOrder) {
   EXPECT_FALSE(launch.argv.empty());
 }
 
+TEST(Launch, CommandThatMovesFilesDoesNothingElse) {
+  Command command;
+  command.push = std::make_shared<const FilePush>();
+  EXPECT_TRUE(CheckCommand(command));
+  command.reboot = std::make_shared<const Reboot>();
+  EXPECT_FALSE(CheckCommand(command));
+  command.push.reset();
+  EXPECT_TRUE(CheckCommand(command));
+  command.pull = std::make_shared<const FilePull>();
+  EXPECT_FALSE(CheckCommand(command));
+  EXPECT_FALSE(CheckTransfer(command));
+}
+
 TEST(Launch, ARestartByWordsOfItsOwnIsACommandLikeAnyOther) {
   Command command;
   command.reboot = std::make_shared<const Reboot>(Reboot{.argv = {"kexec", "-e"}});

@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agent/shim_lock.hpp"
 #include "agent/shim_runner.hpp"
 #include "base/text.hpp"
 #include "temp_folder.hpp"

@@ -5,6 +5,7 @@
 
 #include "adapters/crypto/digest.hpp"
 #include "agent/reboot.hpp"
+#include "agent/shim_lock.hpp"
 #include "runner_fixture.hpp"
 
 namespace muster::agent {
@@ -204,6 +205,14 @@ TEST_F(ShimReboot, CommandThatFailsIsTheEnd) {
 
 TEST_F(ShimReboot, CommandThatIsMissingIsRefused) {
   EXPECT_EQ(Run(Restart({"/no/such/reboot"})).end.state, TaskState::kRefused);
+}
+
+TEST_F(ShimReboot, HostMayRefuseToBeRestartedByTheSystemsOwnWay) {
+  options_.run_as.restarts = false;
+  OpenRunner();
+  const auto refused = runner_->Start(MakeOrder(Restart({})));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kDenied);
 }
 
 TEST_F(ShimReboot, HostThatStaysUpTimesOut) {

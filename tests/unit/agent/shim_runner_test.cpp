@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "adapters/crypto/digest.hpp"
+#include "agent/shim_lock.hpp"
 #include "agent/task_folder.hpp"
 #include "runner_fixture.hpp"
 #include "support/eventually.hpp"

@@ -4,6 +4,7 @@
 
 #include "agent/launch.hpp"
 #include "agent/processes.hpp"
+#include "agent/shim_lock.hpp"
 #include "link/codec/codec.hpp"
 #include "temp_folder.hpp"
 
@@ -134,6 +135,10 @@ TEST(Shebang, IsReadAsTheKernelDoes) {
 TEST(ProcStat, SurvivesAnyProgramName) {
   EXPECT_EQ(ParseStat("12 (a) b ( R) S 3 4 5 0"), (Process{12, 3, 4, false}));
   EXPECT_EQ(ParseStat("12 (x) Z 3 4 5"), (Process{12, 3, 4, true}));
+  const auto whole =
+      ParseStat("12 (x) S 3 4 5 0 -1 4194560 9 0 0 0 1 2 0 0 20 0 1 0 567890 1000 2 3");
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->started, 567890U);
   EXPECT_FALSE(ParseStat(""));
   EXPECT_FALSE(ParseStat("12 (x"));
   EXPECT_FALSE(ParseStat("12 (x) S"));

@@ -66,10 +66,12 @@ class FakeServer {
 
   // Its terms are signed with this key instead of the CA's. Before the agent starts.
   void SignWith(std::string key_pem) { ticket_key_ = std::move(key_pem); }
+  // It is a server of another cluster with the same CA. Before the agent starts.
+  void SetCluster(std::string cluster) { cluster_ = std::move(cluster); }
 
  private:
   link::TermTicket TicketFor(Term term) const {
-    link::TermTicket ticket{.cluster = "", .term = term, .leader = "s1", .signature = {}};
+    link::TermTicket ticket{.cluster = cluster_, .term = term, .leader = "s1", .signature = {}};
     ticket.signature = *crypto::SignText(ticket_key_, TicketText(ticket));
     return ticket;
   }
@@ -81,6 +83,7 @@ class FakeServer {
     frame.welcome.emplace();
     frame.welcome->session = said->hello->session;
     frame.welcome->term = Term(1);
+    frame.welcome->cluster = cluster_;
     frame.welcome->host_name = "web01";
     frame.welcome->servers = servers_;
     frame.welcome->ticket = TicketFor(frame.welcome->term);
@@ -97,6 +100,7 @@ class FakeServer {
   std::string url_;
   std::vector<std::string> servers_;
   std::string ticket_key_ = net::Certificates::Get().ca.key_pem;
+  std::string cluster_ = "c1";
   std::shared_ptr<net::LinkConnection> link_;  // the last; the loop's thread only
   int links_ = 0;
   int hellos_ = 0;
@@ -159,6 +163,15 @@ class AgentServers : public ::testing::Test {
 TEST_F(AgentServers, LeavesAServerWhoseTermIsNotProven) {
   first_.SignWith(crypto::GenerateKey());
   second_.SignWith(crypto::GenerateKey());
+  Join({first_.url(), second_.url()});
+  RunningDaemon daemon(Data());
+  EXPECT_TRUE(signal_.Wait([this] { return first_.hellos() > 0 && second_.hellos() > 0; }));
+  EXPECT_FALSE(std::filesystem::exists(temp_.Path() / "proven_term"));
+}
+
+TEST_F(AgentServers, LeavesAServerOfAnotherCluster) {
+  first_.SetCluster("c2");
+  second_.SetCluster("");
   Join({first_.url(), second_.url()});
   RunningDaemon daemon(Data());
   EXPECT_TRUE(signal_.Wait([this] { return first_.hellos() > 0 && second_.hellos() > 0; }));

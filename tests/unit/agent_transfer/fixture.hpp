@@ -95,7 +95,7 @@ class TransferTest : public net::NetTest {
 
   FileEntry Keep(const std::string& content, std::string path = "", std::uint32_t mode = 0644) {
     FileEntry entry{std::move(path), crypto::Sha256(content), content.size(), mode, false};
-    auto upload = artifacts_.Begin(entry.sha256, content.size(), 0);
+    auto upload = artifacts_.Begin(entry.sha256, "token op", content.size(), 0);
     if (!upload) return entry;  // it is there already
     EXPECT_TRUE((*upload)->Append(content));
     EXPECT_TRUE((*upload)->Finish());

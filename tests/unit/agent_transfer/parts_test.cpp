@@ -27,20 +27,6 @@ TEST(Pace, LetsAShortBurstPassAndNoMore) {
   EXPECT_EQ(free.Take(1ULL << 40, MonoTime{}), Duration(0));
 }
 
-TEST(MatchesName, KnowsStarsAndQuestionMarks) {
-  EXPECT_TRUE(MatchesName("*", "a"));
-  EXPECT_TRUE(MatchesName("a*c", "abbbc"));
-  EXPECT_TRUE(MatchesName("a*b*c", "aXbYbZc"));
-  EXPECT_TRUE(MatchesName("?.log", "1.log"));
-  EXPECT_TRUE(MatchesName("a*", "a"));
-  EXPECT_TRUE(MatchesName("[x]", "[x]"));
-  EXPECT_FALSE(MatchesName("a*c", "abbb"));
-  EXPECT_FALSE(MatchesName("?", ""));
-  EXPECT_FALSE(MatchesName("?", "ab"));
-  EXPECT_FALSE(MatchesName("*", ".hidden"));
-  EXPECT_TRUE(MatchesName(".*", ".hidden"));
-}
-
 TEST(ChooseTaskUser, AppliesThePolicyToOwnersToo) {
   const auto push = [](std::string owner, std::string user = "") {
     Command command;

@@ -67,6 +67,25 @@ TEST_F(Pull, NamesWhatIsMissingAndBringsTheRest) {
   EXPECT_THAT(Paths(outcome), ElementsAre(Place("there")));
 }
 
+TEST_F(Pull, LeavesOutWhatIsVeryDeepAndBringsTheRest) {
+  std::string path = Place("deep");
+  std::string last;  // that is taken
+  for (int depth = 0; depth <= 257; ++depth) {
+    if (depth == 256) last = path;
+    std::filesystem::create_directory(path);
+    Write(path + "/file", "x");
+    if (depth < 257) path += "/d";
+  }
+  Write(Place("deep/z"), "x");
+  const auto outcome = Run(PullOf({Place("deep")}));
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr(path + ": more than 256 folders deep"));
+  EXPECT_THAT(Paths(outcome), testing::Contains(last + "/file"));
+  EXPECT_THAT(Paths(outcome), testing::Contains(Place("deep/z")));
+  EXPECT_EQ(Paths(outcome).size(), 258U);
+  EXPECT_THAT(Paths(Run(PullOf({path}))), ElementsAre(path + "/file"));
+}
+
 TEST_F(Pull, DoesNotFollowLinksOutOfAFolder) {
   std::filesystem::create_directories(Place("in"));
   Write(Place("secret"), "secret");
@@ -116,7 +135,7 @@ TEST_F(Pull, GoesOnWithAnUploadThatWasCut) {
   const std::string content = Pattern(1'000'000);
   Write(Place("log"), content);
   {
-    auto upload = artifacts_.Begin(crypto::Sha256(content), content.size(), 0);
+    auto upload = artifacts_.Begin(crypto::Sha256(content), "host " + HostKey(), content.size(), 0);
     ASSERT_TRUE((*upload)->Append(content.substr(0, 400'000)));
   }
   EXPECT_EQ(Run(PullOf({Place("log")})).code, 0);
@@ -124,10 +143,22 @@ TEST_F(Pull, GoesOnWithAnUploadThatWasCut) {
   EXPECT_TRUE(Kept(crypto::Sha256(content)) == content);
 }
 
-TEST_F(Pull, WaitsWhileAnotherSendsTheSame) {
+TEST_F(Pull, DoesNotWaitForAnotherThatSendsTheSame) {
   Write(Place("log"), "content");
   const std::string hash = crypto::Sha256("content");
-  auto other = artifacts_.Begin(hash, 7, 0);
+  auto other = artifacts_.Begin(hash, "host another", 7, 0);
+  ASSERT_TRUE(other);
+  ASSERT_TRUE((*other)->Append("wrong"));
+  EXPECT_EQ(Run(PullOf({Place("log")})).code, 0);
+  EXPECT_THAT(Asked(), ElementsAre("HEAD ", "PUT bytes 0-6/7"));
+  EXPECT_EQ(Kept(hash), "content");
+}
+
+// A connection of before may still be open on the server.
+TEST_F(Pull, WaitsWhileItsOwnUploadOfBeforeIsOpen) {
+  Write(Place("log"), "content");
+  const std::string hash = crypto::Sha256("content");
+  auto other = artifacts_.Begin(hash, "host " + HostKey(), 7, 0);
   ASSERT_TRUE(other);
   const auto whole = serve_;
   Serve([&](net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange) {

@@ -24,6 +24,13 @@ TEST(Visible, KeepsTheReadingOrder) {
   EXPECT_EQ(VisibleLine("שלום grün 漢字 😀"), "שלום grün 漢字 😀");
 }
 
+TEST(Visible, ShowsThatSomethingHasNoWidth) {
+  EXPECT_EQ(VisibleLine("a\u200bb\u2060c\ufeffd\u00ade"), "a�b�c�d�e");
+  EXPECT_EQ(VisibleLine("a\u200eb\u200fc\u061cd"), "a�b�c�d");
+  EXPECT_EQ(VisibleLine("a\U000e0041b"), "a�b");
+  EXPECT_EQ(VisibleLine("می\u200cخواهم 👩\u200d🔧"), "می\u200cخواهم 👩\u200d🔧") << "joiners";
+}
+
 TEST(Visible, ReplacesWhatIsNotUtf8) {
   EXPECT_EQ(VisibleLine("a\xff\xc3("), "a��(");
   EXPECT_EQ(VisibleLine("\xe2\x82"), "��");

@@ -9,7 +9,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/beneath.hpp"
 #include "cli/document_files.hpp"
 #include "support/temp_folder.hpp"
 
@@ -74,36 +73,6 @@ TEST_F(FileRootTest, RefusesWhatIsNoFile) {
   EXPECT_EQ(CodeOf(root->Read("none", 100)), ErrorCode::kNotFound);
   EXPECT_EQ(CodeOf(root->Read("round", 100)), ErrorCode::kInvalid);
   EXPECT_EQ(CodeOf(root->Read("a.sh", 5)), ErrorCode::kInvalid);
-}
-
-// The walk answers as the kernel does.
-TEST_F(FileRootTest, WalkAgreesWithTheKernel) {
-  const int root = ::open(At("in").c_str(), O_PATH | O_DIRECTORY);
-  ASSERT_GE(root, 0);
-  for (const std::string path :
-       {"a.sh", "sub/../a.sh", "sub/up", "folder/b.sh", "./sub//b.sh", "../secret", "out",
-        "absolute", "parent/secret", "/etc/passwd", "folder/../../secret", "none", "a.sh/x",
-        "round", "sub/..", "folder", ".", "sub/up/x"}) {
-    for (const int flags : {O_RDONLY, O_PATH, O_PATH | O_NOFOLLOW, O_RDONLY | O_DIRECTORY}) {
-      errno = 0;
-      const int walked = WalkBeneath(root, path, flags);
-      const int walk_error = walked < 0 ? errno : 0;
-      errno = 0;
-      const int opened = OpenBeneath(root, path, flags);
-      const int open_error = opened < 0 ? errno : 0;
-      EXPECT_EQ(walk_error, open_error) << path << " " << flags;
-      struct stat a{};
-      struct stat b{};
-      if (walked >= 0 && opened >= 0) {
-        ::fstat(walked, &a);
-        ::fstat(opened, &b);
-        EXPECT_EQ(a.st_ino, b.st_ino) << path << " " << flags;
-      }
-      if (walked >= 0) ::close(walked);
-      if (opened >= 0) ::close(opened);
-    }
-  }
-  ::close(root);
 }
 
 class DocumentFilesTest : public Repository {

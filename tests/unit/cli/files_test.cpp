@@ -57,7 +57,34 @@ TEST_F(PlanCopyTest, OneFolderIsATree) {
   EXPECT_THAT(Names(plan), ElementsAre("/", "a", "b/", "b/c", "link"));
   EXPECT_TRUE(plan->tree);
   EXPECT_EQ(plan->name, "conf");
-  EXPECT_THAT(left_out_, ElementsAre(At("conf/etc")));
+  EXPECT_THAT(left_out_, ElementsAre(At("conf/etc") + " is a link to a folder"));
+}
+
+TEST_F(PlanCopyTest, ALinkOfAnotherUserLeadsToTheirOwnFilesOnly) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a link away";
+  constexpr uid_t kOther = 65534;
+  const auto give = [&](const std::string& name) {
+    ASSERT_EQ(::lchown(At(name).c_str(), kOther, kOther), 0);
+  };
+  Write("secret", "x");
+  Write("conf/theirs", "x");
+  give("conf/theirs");
+  for (const char* name : {"a", "b"}) {
+    std::filesystem::create_symlink("../secret", At("conf/") + name);
+  }
+  std::filesystem::create_symlink("theirs", At("conf/c"));
+  give("conf/b");
+  give("conf/c");
+  const auto plan = PlanCopy({At("conf")}, "/etc/app", left_out_);
+  EXPECT_THAT(Names(plan), ElementsAre("/", "a", "c", "theirs"));
+  EXPECT_THAT(left_out_, ElementsAre(HasSubstr("conf/b is a link of another user (uid 65534)")));
+  // One that takes a file's place later is not followed either.
+  std::filesystem::remove(At("conf/a"));
+  std::filesystem::create_symlink("../secret", At("conf/a"));
+  give("conf/a");
+  const auto hash = HashFile(plan->files[1].path, plan->files[1].root);
+  ASSERT_FALSE(hash);
+  EXPECT_EQ(hash.error().code, ErrorCode::kDenied);
 }
 
 TEST_F(PlanCopyTest, SeveralGoIntoAFolder) {
@@ -96,13 +123,13 @@ TEST_F(PlanCopyTest, HashesAFile) {
   EXPECT_FALSE(HashFile(At("none")));
 }
 
-TEST(LocalPathOf, StaysInTheHostsFolder) {
-  EXPECT_EQ(LocalPathOf("got", "web1", "/etc/app.conf"), "got/web1/etc/app.conf");
-  EXPECT_EQ(LocalPathOf("got", "web1", "/a\nb"), "got/web1/a\nb");
+TEST(LocalNameOf, StaysInTheHostsFolder) {
+  EXPECT_EQ(LocalNameOf("web1", "/etc/app.conf"), "web1/etc/app.conf");
+  EXPECT_EQ(LocalNameOf("web1", "/a\nb"), "web1/a\nb");
   for (const char* path : {"/../x", "/a/../../x", "relative", "/a//b", "/", "/a/.", ""})
-    EXPECT_FALSE(LocalPathOf("got", "web1", path)) << path;
-  EXPECT_FALSE(LocalPathOf("got", "..", "/a"));
-  EXPECT_FALSE(LocalPathOf("got", "a/b", "/a"));
+    EXPECT_FALSE(LocalNameOf("web1", path)) << path;
+  EXPECT_FALSE(LocalNameOf("..", "/a"));
+  EXPECT_FALSE(LocalNameOf("a/b", "/a"));
 }
 
 }  // namespace

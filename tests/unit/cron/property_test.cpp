@@ -146,5 +146,81 @@ TEST(CronProperty, PrevUndoesNextInRealZones) {
   }));
 }
 
+// What VisitSlots gives, put together: due slots that follow each other without a change.
+struct Counted {
+  std::uint64_t due = 0;
+  std::uint64_t jumped = 0;  // times that a gap left out
+  std::optional<WallTime> first;
+  std::optional<WallTime> last;
+
+  friend bool operator==(const Counted&, const Counted&) = default;
+};
+
+Counted CountOneByOne(const Schedule& schedule, const Zone& zone, WallTime after, WallTime until) {
+  Counted counted;
+  VisitSlots(schedule, zone, after, until, [&counted](const Slot& slot) {
+    if (slot.kind == SlotKind::kGap) counted.jumped += slot.count;
+    if (!IsDue(slot.kind)) return true;
+    ++counted.due;
+    if (!counted.first) counted.first = slot.at;
+    counted.last = slot.at;
+    return true;
+  });
+  return counted;
+}
+
+Counted CountStretches(const Schedule& schedule, const Zone& zone, WallTime after, WallTime until) {
+  Counted counted;
+  std::optional<WallTime> reached;
+  VisitStretches(schedule, zone, after, until, [&](const Stretch& stretch) {
+    RC_ASSERT(stretch.kind != SlotKind::kFold);
+    RC_ASSERT(stretch.first <= stretch.last);
+    RC_ASSERT(!reached || stretch.first >= *reached);
+    reached = stretch.last;
+    if (stretch.kind == SlotKind::kGap) {
+      counted.jumped += stretch.count;
+      return true;
+    }
+    counted.due += stretch.count;
+    if (!counted.first) counted.first = stretch.first;
+    counted.last = stretch.last;
+    return true;
+  });
+  return counted;
+}
+
+TEST(CronProperty, StretchesAreTheSameSlotsCounted) {
+  EXPECT_TRUE(rc::check("in zones of one's own", [] {
+    const auto text = *rc::gen::arbitrary<bool>() ? RandomText() : "*/7 " + RandomText();
+    const auto schedule = Parse(text, RandomOptions());
+    RC_LOG() << text << "\n";
+    RC_PRE(schedule.has_value());
+    const auto zone = RandomZone();
+    const WallTime after{*rc::gen::inRange<std::int64_t>(-3 * kDay * 1000, 2 * kDay * 1000)};
+    const WallTime until{after.ms + *rc::gen::inRange<std::int64_t>(0, 9 * kDay * 1000)};
+    RC_ASSERT(CountStretches(*schedule, zone, after, until) ==
+              CountOneByOne(*schedule, zone, after, until));
+  }));
+  const Zone berlin = *LoadZone("Europe/Berlin");
+  EXPECT_TRUE(rc::check("over years, and past those that are known", [&berlin] {
+    const auto schedule = Parse(RandomText(), RandomOptions());
+    RC_ASSERT(schedule);
+    const WallTime after{*rc::gen::inRange<std::int64_t>(-2'000'000'000'000, 30'000'000'000'000)};
+    const WallTime until{after.ms + *rc::gen::inRange<std::int64_t>(0, 200 * kDay * 1000)};
+    RC_ASSERT(CountStretches(*schedule, berlin, after, until) ==
+              CountOneByOne(*schedule, berlin, after, until));
+  }));
+  EXPECT_TRUE(rc::check("of a grid", [&berlin] {
+    const auto every = *rc::gen::inRange(1, 100'000);
+    const WallTime anchor{*rc::gen::inRange<std::int64_t>(-1'000'000'000, 1'000'000'000)};
+    const auto schedule = Parse(fmt::format("@every {}s", every), {.anchor = anchor});
+    RC_ASSERT(schedule);
+    const WallTime after{*rc::gen::inRange<std::int64_t>(-1'000'000'000, 1'000'000'000)};
+    const WallTime until{after.ms + *rc::gen::inRange<std::int64_t>(0, 20 * kDay * 1000)};
+    RC_ASSERT(CountStretches(*schedule, berlin, after, until) ==
+              CountOneByOne(*schedule, berlin, after, until));
+  }));
+}
+
 }  // namespace
 }  // namespace muster::cron

@@ -77,5 +77,27 @@ TEST(Params, NamesThatMeetInOneVariableAreRefused) {
               HasSubstr("would both be $MUSTER_PARAM_A_B"));
 }
 
+std::string Declared(int params, const std::string& pattern) {
+  std::string text = "params:\n";
+  for (int i = 0; i < params; ++i)
+    text += fmt::format("  p{}: {{pattern: '{}', default: x}}\n", i, pattern);
+  return ProblemsOf(JobWith(text + "stages: [{name: a, script: x}]\n"));
+}
+
+TEST(ParamPatterns, AreBoundedInSizeAndNumber) {
+  EXPECT_EQ(Declared(100, "x"), "");
+  EXPECT_THAT(Declared(101, "x"), HasSubstr("at most 100 patterns"));
+  EXPECT_EQ(Declared(1, "x|" + std::string(998, 'y')), "");
+  EXPECT_THAT(Declared(1, std::string(1001, 'y')), HasSubstr("longer than 1000 bytes"));
+  EXPECT_THAT(Declared(11, "x|" + std::string(990, 'y')), HasSubstr("together"));
+}
+
+TEST(ParamPatterns, OneThatIsTooLargeLetsNothingPass) {
+  const ParamSpec param{.name = "p", .pattern = "\\pL{900}"};
+  const auto checked = CheckParam(param, std::string(900, 'x'));
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().code, ErrorCode::kInvalid);
+}
+
 }  // namespace
 }  // namespace muster::documents

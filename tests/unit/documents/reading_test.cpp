@@ -275,5 +275,32 @@ TEST(Format, IsTheDocumentsOwnText) {
   EXPECT_EQ(ContentHash(again.documents[0]), ContentHash(reading.documents[1]));
 }
 
+TEST(ReadDocuments, ATriggerHasSoManyBlackoutsAtMost) {
+  const auto with = [](int blackouts) {
+    std::string text =
+        "apiVersion: muster/v1\nkind: trigger\nname: t\nevery: 1s\njob: j\nblackouts:\n";
+    for (int i = 0; i < blackouts; ++i) text += "  - {cron: '0 0 30 2 *', lasts: 1s}\n";
+    return ReadText(text).problems;
+  };
+  EXPECT_TRUE(with(100).empty());
+  const auto problems = with(15'000);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems.front().position, (Position{107, 5}));
+  EXPECT_THAT(problems.front().sentence, HasSubstr("at most 100 blackouts"));
+}
+
+TEST(ReadDocuments, AChannelHasSoManyHeadersAtMost) {
+  const auto with = [](int headers) {
+    std::string text =
+        "apiVersion: muster/v1\nkind: channel\nname: c\ntype: webhook\nurl: https://a.example\n"
+        "headers:\n";
+    for (int i = 0; i < headers; ++i) text += fmt::format("  X-{}: secret:s{}\n", i, i);
+    return ReadText(text).problems;
+  };
+  EXPECT_TRUE(with(50).empty());
+  ASSERT_EQ(with(51).size(), 1U);
+  EXPECT_EQ(with(51).front().position, (Position{57, 3}));
+}
+
 }  // namespace
 }  // namespace muster::documents

@@ -42,6 +42,33 @@ TEST(AuditFacts, SayWhatIsDoneWithWhatAndUnderWhichApproval) {
   EXPECT_EQ(facts.find("hidden"), std::string_view::npos) << "values of variables are not told";
 }
 
+TEST(AuditFacts, NameWhatTheServerUsesItself) {
+  RunSpec plan = Plan();
+  StageSpec call;
+  call.name = "call";
+  call.action =
+      HttpAction{.method = "POST",
+                 .url = "https://example.com",
+                 .headers = {{"Authorization", "Bearer secret:lb.token"}, {"X", "plain"}}};
+  StageSpec look;
+  look.name = "look";
+  look.action = ConditionAction{.request = {.headers = {{"X-Key", "secret:metrics"}}}};
+  StageSpec tell;
+  tell.name = "tell";
+  tell.action = NotifyAction{.channel = "ops", .message = "hello"};
+  plan.stages = {call, look, tell};
+  plan.notices = {{.on = {"failed"}, .channel = "pager"}, {.on = {"paused"}, .channel = "ops"}};
+  AuditFacts facts = FactsOf(plan);
+  EXPECT_EQ(facts.secrets, (std::vector<std::string>{"param token=secret:deploy",
+                                                     "header Authorization=secret:lb.token",
+                                                     "header X-Key=secret:metrics"}));
+  EXPECT_EQ(facts.channels, (std::vector<std::string>{"ops", "pager"}));
+  facts.parent = "r12";
+  const std::string detail = DetailWith("x", facts);
+  EXPECT_NE(detail.find(R"("parent":"r12")"), std::string::npos) << detail;
+  EXPECT_NE(detail.find(R"("channels":["ops","pager"])"), std::string::npos) << detail;
+}
+
 TEST(AuditFacts, SentenceWithoutThemStaysAsItIs) {
   EXPECT_EQ(DetailWith("version 3", {}), "version 3");
   const auto parts = SplitDetail("two\nlines");
@@ -121,6 +148,58 @@ TEST(AuditText, NamesFilesAndPaths) {
   Command reboot;
   reboot.reboot = std::make_shared<const Reboot>();
   EXPECT_EQ(AuditText(reboot), "reboot");
+}
+
+TEST(PlanHash, IsTheSameWithHashesThatAreKnown) {
+  RunSpec shared;
+  shared.job = "shared";
+  const auto below = std::make_shared<const RunSpec>(shared);
+  RunSpec plan;
+  plan.job = "top";
+  plan.jobs["shared"] = below;
+  StageSpec stage;
+  stage.name = "a";
+  stage.action = JobAction{.job = "shared", .params = {}};
+  plan.stages = {stage};
+  std::map<const RunSpec*, std::string> known;
+  EXPECT_EQ(PlanHash(plan, known), PlanHash(plan));
+  EXPECT_EQ(known.size(), 2U);
+  EXPECT_EQ(known[below.get()], PlanHash(shared));
+  known[below.get()] = "another";
+  known.erase(&plan);
+  EXPECT_NE(PlanHash(plan, known), PlanHash(plan)) << "what is known is not made again";
+}
+
+TEST(AuditFacts, OfAChannelSayWhereItSendsWhichSecrets) {
+  const auto facts = [](auto way) {
+    return DetailWith("x", FactsOf(Channel{.name = "ops", .way = std::move(way)}));
+  };
+  EXPECT_EQ(facts(WebhookChannel{.url = "https://ann:T0K3N@hooks.example.com:8443/T0K3N?a=T0K3N",
+                                 .headers = {{"X-Plain", "p"},
+                                             {"Authorization", "Bearer secret:prod.db"},
+                                             {"X-S", "secret:other"}}}),
+            "x\n{\"secrets\":[\"header Authorization=secret:prod.db\",\"header X-S=secret:other\"],"
+            "\"host\":\"hooks.example.com:8443\"}");
+  EXPECT_EQ(facts(ChatChannel{.url = "secret:chat.url"}),
+            "x\n{\"secrets\":[\"url=secret:chat.url\"]}");
+  EXPECT_EQ(
+      facts(MailChannel{.server = "mail.example.com:587",
+                        .from = "a@example.com",
+                        .to = {"b@example.com"},
+                        .user = "muster",
+                        .password = "secret:mail.password"}),
+      "x\n{\"secrets\":[\"password=secret:mail.password\"],\"host\":\"mail.example.com:587\"}");
+}
+
+TEST(AuditFacts, OfAChannelLeaveNoSecretOut) {
+  WebhookChannel webhook{.url = "secret:url"};
+  for (std::size_t i = 0; i < kMaxChannelHeaders; ++i)
+    webhook.headers.emplace_back(fmt::format("X-{}", i), fmt::format("secret:s{}", i));
+  const Channel channel{.name = "ops", .way = webhook};
+  ASSERT_TRUE(CheckChannel(channel));
+  EXPECT_EQ(FactsOf(channel).secrets.size(), kMaxChannelHeaders + 1);
+  webhook.headers.emplace_back("X-More", "secret:more");
+  EXPECT_FALSE(CheckChannel({.name = "ops", .way = webhook}));
 }
 
 }  // namespace

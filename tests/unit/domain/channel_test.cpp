@@ -98,6 +98,14 @@ TEST(SecretsOf, NamesThem) {
   EXPECT_THAT(SecretsOf({.name = "chat", .way = ChatChannel{.url = "https://x"}}), IsEmpty());
 }
 
+TEST(HasSecretUrl, LooksAtTheUrlAlone) {
+  EXPECT_TRUE(HasSecretUrl(Webhook("secret:url")));
+  EXPECT_TRUE(HasSecretUrl({.name = "chat", .way = ChatChannel{.url = "secret:chat"}}));
+  EXPECT_FALSE(HasSecretUrl(Webhook("https://x")));
+  EXPECT_FALSE(HasSecretUrl({.name = "chat", .way = ChatChannel{.url = "https://x"}}));
+  EXPECT_FALSE(HasSecretUrl(Mail()));
+}
+
 TEST(MailTls, NamesReadBack) {
   for (const auto tls : {MailTls::kNone, MailTls::kStartTls, MailTls::kTls})
     EXPECT_EQ(ParseMailTls(Name(tls)), tls);

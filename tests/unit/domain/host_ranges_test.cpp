@@ -97,5 +97,11 @@ RC_GTEST_PROP(ExpandHostRanges, SurvivesAnyText, (const std::string& text)) {
   if (names) RC_ASSERT(names->size() <= 1000U);
 }
 
+TEST(HostsText, CountsInPlainWords) {
+  EXPECT_EQ(HostsText(0), "0 hosts");
+  EXPECT_EQ(HostsText(1), "1 host");
+  EXPECT_EQ(HostsText(10'000), "10000 hosts");
+}
+
 }  // namespace
 }  // namespace muster

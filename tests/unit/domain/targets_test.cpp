@@ -233,6 +233,51 @@ TEST(Targets, BoundsKeepHostileInputCheap) {
   EXPECT_TRUE(TargetExpression::Parse(nested + "web1" + std::string(60, ')')));
 }
 
+std::string Regexes(std::size_t number, const std::string& pattern) {
+  std::string text;
+  for (std::size_t i = 0; i < number; ++i)
+    text += (i == 0 ? "" : " or ") + ("a" + std::to_string(i)) + (i % 2 == 0 ? " ~ '" : " !~ '") +
+            pattern + "'";
+  return text;
+}
+
+TEST(Targets, RegularExpressionsShareTheirMemory) {
+  EXPECT_TRUE(TargetExpression::Parse(Regexes(100, "^web-(eu|us)[0-9]{1,4}$")));
+  const auto many = TargetExpression::Parse(Regexes(101, "x"));
+  ASSERT_FALSE(many);
+  EXPECT_EQ(many.error().code, ErrorCode::kInvalid);
+  const std::string large = R"(\pL{20})";
+  EXPECT_TRUE(TargetExpression::Parse(Regexes(1, large)));
+  const auto together = TargetExpression::Parse(Regexes(100, large));
+  ASSERT_FALSE(together);
+  EXPECT_EQ(together.error().code, ErrorCode::kInvalid);
+}
+
+TEST(Targets, RegularExpressionsTakeABoundedTime) {
+  std::vector<Host> hosts(1'000);
+  std::vector<const Host*> all;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    hosts[i].id = HostId(i + 1);
+    hosts[i].name = "h" + std::to_string(i);
+    hosts[i].state = HostState::kActive;
+    hosts[i].labels["same"] = std::string(60, 'x') + "1";
+    hosts[i].labels["own"] = std::to_string(i) + std::string(60, 'x');
+    all.push_back(&hosts[i]);
+  }
+  const FakeContext context;
+  const auto terms = [](const std::string& label) {
+    std::string text = label + "~'y'";
+    for (int i = 0; i < 50; ++i) text += " or " + label + " ~ '([a-z]?){100}[0-9]'";
+    return text;
+  };
+  const auto shared = TargetExpression::Parse(terms("same"))->Resolve(all, context);
+  ASSERT_TRUE(shared) << shared.error().message;
+  EXPECT_EQ(shared->size(), 1'000U) << "one value is matched once";
+  const auto own = TargetExpression::Parse(terms("own"))->Resolve(all, context);
+  ASSERT_FALSE(own);
+  EXPECT_EQ(own.error().code, ErrorCode::kInvalid);
+}
+
 TEST(Targets, OnlyNamesAreToldFromAnythingElse) {
   using Names = std::set<std::string>;
   EXPECT_EQ(TargetExpression::Parse("web1")->OnlyNames(), Names{"web1"});

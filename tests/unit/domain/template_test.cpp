@@ -225,7 +225,39 @@ TEST(TemplateParse, NestingIsBounded) {
   EXPECT_FALSE(Holds(nested(100'000), TableScope()));
   EXPECT_FALSE(Holds(Repeated("not ", 100'000) + "true", TableScope()));
   EXPECT_FALSE(Holds("run.by" + Repeated(" | upper", 100'000), TableScope()));
-  EXPECT_TRUE(True("true" + Repeated(" and true", 100'000)));
+  EXPECT_TRUE(True("true" + Repeated(" and true", kMaxTemplateTerms - 1))) << "side by side";
+}
+
+// A run's thread evaluates it again for each host.
+TEST(TemplateParse, NumberOfNamesIsBounded) {
+  std::string list = "'0'";
+  for (std::size_t i = 0; i + 2 < kMaxTemplateTerms; ++i) list += ", run.by";
+  EXPECT_EQ(Rendered("${{ params.version in (" + list + ") }}"), "false");
+  const auto one_more = Render("${{ params.version in (" + list + ", run.by) }}", TableScope());
+  ASSERT_FALSE(one_more);
+  EXPECT_EQ(one_more.error().code, ErrorCode::kInvalid);
+  std::string apart;
+  for (std::size_t i = 0; i <= kMaxTemplateTerms; ++i) apart += "${{ run.by }}";
+  EXPECT_FALSE(Render(apart, TableScope()));
+}
+
+class LargeScope final : public TemplateScope {
+ public:
+  Result<std::string> Find(std::span<const std::string>) const override {
+    ++looks;
+    return std::string(1 << 20, 'x');
+  }
+  mutable int looks = 0;
+};
+
+TEST(TemplateRender, ValuesThatAreOnlyComparedAreBoundedToo) {
+  const LargeScope scope;
+  std::string list = "a";
+  for (int i = 0; i < 100; ++i) list += ", a";
+  const auto value = Render("${{ 'no' in (" + list + ") }}", scope);
+  ASSERT_FALSE(value);
+  EXPECT_EQ(value.error().code, ErrorCode::kInvalid);
+  EXPECT_LE(scope.looks, 5);
 }
 
 TEST(TemplateNames, AreThoseOfTheTextInItsOrder) {

@@ -120,5 +120,24 @@ TEST_F(Documents, FilesOfAJobAreNamedByIt) {
   EXPECT_FALSE(asks());
 }
 
+TEST_F(Documents, TrailNamesTheSecretsThatAChannelSends) {
+  ApplyDocuments apply{.caller = {},
+                       .puts = {Doc("channel", "ops", "1"), Doc("job", "ops", "1")},
+                       .drops = {},
+                       .reason = {}};
+  apply.channels["ops"] = {.name = "ops",
+                           .way = WebhookChannel{.url = "https://away.example/T0K3N",
+                                                 .headers = {{"X-S", "secret:prod.db"}}}};
+  Ask(std::move(apply));
+  Settle();
+  const auto trail = *store_.ReadAudit(1, 10);
+  ASSERT_EQ(trail.size(), 2U);
+  EXPECT_EQ(trail[0].act, "channel.apply");
+  EXPECT_NE(trail[0].detail.find("header X-S=secret:prod.db"), std::string::npos);
+  EXPECT_NE(trail[0].detail.find("\"host\":\"away.example\""), std::string::npos);
+  EXPECT_EQ(trail[0].detail.find("T0K3N"), std::string::npos);
+  EXPECT_EQ(trail[1].detail.find("prod.db"), std::string::npos) << "a job of the same name";
+}
+
 }  // namespace
 }  // namespace muster::engine

@@ -95,6 +95,17 @@ TEST_F(Files, WhatWasNotKeptCountsNoLonger) {
   EXPECT_TRUE(Sends(other_, 100));
 }
 
+TEST_F(Files, WhatWasKeptCountsAlsoAfterOtherBytesCame) {
+  AddHosts(1);
+  Start(1, Pulling(100));
+  ASSERT_TRUE(Sends(hash_, 60));
+  Ask(AskFile{.caller = {}, .key = "key-h1", .sha256 = hash_, .sends = true, .kept = true});
+  ASSERT_TRUE(Sends(hash_, 60));
+  Ask(AskFile{.caller = {}, .key = "key-h1", .sha256 = hash_, .sends = true, .discarded = true});
+  EXPECT_FALSE(Sends(other_, 41));
+  EXPECT_TRUE(Sends(other_, 40));
+}
+
 TEST_F(Files, ANewLeadershipKnowsIt) {
   AddHosts(1);
   Start(1, Pushing(hash_));
@@ -124,6 +135,32 @@ TEST_F(Files, AnOrderNamesTheFeature) {
   ASSERT_EQ(frames_.size(), 1U);
   ASSERT_EQ(frames_[0].frame.orders.size(), 1U);
   EXPECT_EQ(frames_[0].frame.orders[0].needs, std::vector<std::string>{kFeatureFiles});
+}
+
+// Two jobs on each of many levels, each of which starts both of the next: few plans, but more ways
+// to them than could ever be walked.
+TEST_F(Files, AJobThatManyPlansStartIsLookedAtOnce) {
+  AddHosts(1);
+  RunSpec bottom;
+  bottom.stages = {Pushing(hash_)};
+  auto left = std::make_shared<const RunSpec>(bottom);
+  auto right = left;
+  for (int level = 0; level < 300; ++level) {
+    RunSpec next;
+    next.jobs = {{"left", left}, {"right", right}};
+    left = std::make_shared<const RunSpec>(next);
+    right = std::make_shared<const RunSpec>(next);
+  }
+  StageSpec waits;
+  waits.action = WaitAction{.time = std::chrono::hours(1)};
+  StartRun start;
+  start.spec.stages = {waits};
+  start.spec.jobs = {{"left", left}, {"right", right}};
+  start.targets = std::make_shared<const Targets>(Targets{{HostId(1), "h1"}});
+  Ask(std::move(start));
+  Settle();
+  EXPECT_TRUE(May("", hash_));
+  EXPECT_FALSE(May("", other_));
 }
 
 }  // namespace

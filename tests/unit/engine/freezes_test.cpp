@@ -132,6 +132,24 @@ TEST_F(Freezes, OfAJobHoldOnlyItsRuns) {
   EXPECT_FALSE(Passes(start));
 }
 
+TEST_F(Freezes, OfAJobHoldRunsThatWouldStartIt) {
+  AddHosts(1);
+  muster::Freeze freeze;
+  freeze.job = "deploy";
+  Freeze(freeze);
+  RunSpec deploy;
+  deploy.job = "deploy";
+  RunSpec between;
+  between.job = "between";
+  between.jobs["deploy"] = std::make_shared<const RunSpec>(deploy);
+  StartRun start = Request({1});
+  start.spec.job = "above";
+  start.spec.jobs["between"] = std::make_shared<const RunSpec>(between);
+  EXPECT_FALSE(Passes(start));
+  start.during_freeze = true;
+  EXPECT_TRUE(Passes(start));
+}
+
 TEST_F(Freezes, OfHostsHoldRunsThatHaveOneOrThatNobodyLookedAt) {
   AddHosts(1);
   muster::Freeze freeze;

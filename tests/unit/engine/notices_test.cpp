@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "flow_fixture.hpp"
 
 namespace muster::engine {
@@ -181,6 +183,68 @@ TEST_F(Notices, ExpressionMakesUpNoSecretsName) {
   const RunId run = StartSpec(2, std::move(spec));
   EXPECT_TRUE(server_orders_.empty());
   EXPECT_EQ(StageOf(run, "call"), StageState::kFailed);
+}
+
+TEST_F(Notices, AChannelIsToldOnceHoweverOftenItIsNamed) {
+  RunSpec spec;
+  spec.job = "deploy";
+  spec.stages = {Named("only")};
+  spec.notices.assign(5, {.on = {"paused", "succeeded"}, .channel = "ops"});
+  const RunId run = StartSpec(2, std::move(spec));
+  ASSERT_TRUE(Do(PauseRun{.caller = {}, .run = run, .reason = {}}));
+  EXPECT_EQ(Told(), States{"paused"});
+  EXPECT_EQ(Kept(), 1U);
+}
+
+TEST_F(Notices, NewerOneMakesWhatWaitsForItsNextAttemptOutOfDate) {
+  const RunId run = StartTold({"paused"});
+  ASSERT_TRUE(Do(PauseRun{.caller = {}, .run = run, .reason = "first"}));
+  ASSERT_EQ(Told(), States{"paused"});
+  Answer(TaskState::kFailed, "503");
+  ASSERT_TRUE(Do(ResumeRun{.caller = {}, .run = run}));
+  ASSERT_TRUE(Do(PauseRun{.caller = {}, .run = run, .reason = "second"}));
+  ASSERT_EQ(Told(), States{"paused"});
+  EXPECT_NE(std::get<NotifyAction>(told_[0].what).message.find("second"), std::string::npos);
+  EXPECT_EQ(Kept(), 1U);
+  Answer(TaskState::kSucceeded);
+  EXPECT_EQ(Kept(), 0U);
+  Advance(std::chrono::hours(1));
+  EXPECT_EQ(Told(), States{}) << "the first is not tried again";
+}
+
+TEST_F(Notices, NewerOneWaitsBehindTheOneUnderWay) {
+  const RunId run = StartTold({"paused"});
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_TRUE(Do(PauseRun{.caller = {}, .run = run, .reason = fmt::format("number {}", i)}));
+    ASSERT_TRUE(Do(ResumeRun{.caller = {}, .run = run}));
+  }
+  ASSERT_EQ(Told(), States{"paused"});
+  EXPECT_EQ(Kept(), 2U);
+  Answer(TaskState::kFailed, "503");
+  ASSERT_EQ(Told(), States{"paused"});
+  EXPECT_NE(std::get<NotifyAction>(told_[0].what).message.find("number 49"), std::string::npos);
+  EXPECT_EQ(Kept(), 1U);
+  Answer(TaskState::kFailed, "503");
+  Advance(std::chrono::seconds(5));
+  ASSERT_EQ(Told(), States{"paused"}) << "the newest is tried again";
+  Answer(TaskState::kSucceeded);
+  EXPECT_EQ(Kept(), 0U);
+}
+
+TEST_F(Notices, BothAreToldAfterACrash) {
+  const RunId run = StartTold({"paused"});
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(Do(PauseRun{.caller = {}, .run = run, .reason = {}}));
+    ASSERT_TRUE(Do(ResumeRun{.caller = {}, .run = run}));
+  }
+  ASSERT_EQ(Told(), States{"paused"});
+  Lead();
+  Settle();
+  ASSERT_EQ(Told(), (States{"paused", "paused"}));
+  std::ranges::sort(told_, {}, [](const ServerOrder& order) { return order.task.visit; });
+  Answer(TaskState::kFailed, "503");
+  EXPECT_EQ(Told(), States{}) << "the newer one is under way already";
+  EXPECT_EQ(Kept(), 1U);
 }
 
 }  // namespace

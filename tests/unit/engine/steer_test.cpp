@@ -224,6 +224,32 @@ TEST_F(Steer, ConcurrencyCanBeChangedWhileItRuns) {
   EXPECT_EQ(Sent(), (Hosts{2, 3}));
 }
 
+TEST_F(Steer, ALimitThatIsSetAgainReplacesTheEarlierOne) {
+  AddHosts(4);
+  StageSpec stage = Named("go");
+  stage.concurrency = 1;
+  const RunId run = StartJob(4, {stage});
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  const auto set = [&](std::string of, std::optional<std::uint32_t> concurrency,
+                       std::optional<HostShare> failures) {
+    return Do(SetRun{.caller = {},
+                     .run = run,
+                     .stage = std::move(of),
+                     .concurrency = concurrency,
+                     .max_failures = failures});
+  };
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    ASSERT_TRUE(set("", 1 + i % 2, {}));
+    ASSERT_TRUE(set("go", 1, HostShare{1 + i % 2, false}));
+  }
+  ASSERT_TRUE(set("", 3, {}));
+  const muster::Run kept = *store_.FindRun(run)->value;
+  ASSERT_EQ(kept.overrides.size(), 2U);
+  EXPECT_EQ(kept.overrides[0].max_failures, (HostShare{2, false}));
+  EXPECT_EQ(kept.overrides[1].concurrency, 3U);
+  EXPECT_EQ(Sent(), (Hosts{2, 3})) << "what was set last counts";
+}
+
 TEST_F(Steer, AStopEndsWhatWaitsAndReachesChildren) {
   AddHosts(2);
   RunSpec child;

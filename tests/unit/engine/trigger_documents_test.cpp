@@ -172,5 +172,33 @@ TEST_F(TriggerDocuments, SlotsAreTalliedByOutcome) {
   EXPECT_EQ(Memory().triggers.tally.late.back(), 1U);
 }
 
+// A slot costs less than a microsecond: a century of seconds, visited one by one, would hold up
+// everything for minutes.
+TEST_F(TriggerDocuments, DeletedOneHasACenturyOfSlotsCounted) {
+  TriggerSpec often = Spec("often", "* * * * * *");
+  TriggerSpec grid = Spec("grid", "");
+  grid.every = std::chrono::seconds(1);
+  Apply(often, true);
+  Apply(grid, true);
+  constexpr std::uint32_t kCentury = 3'155'760'000;
+  Away(std::chrono::seconds(kCentury));
+  for (const auto& name : {"often", "grid"}) {
+    Drop(name);
+    std::uint64_t counted = 0;
+    for (const auto& slot : *store_.ListSlots(name, {}, {}, 100)) counted += slot.count;
+    EXPECT_EQ(counted, kCentury) << name;
+    EXPECT_EQ(Row(name).skipped, kCentury) << name;
+    EXPECT_EQ(Row(name).mark, now_.wall) << name;
+  }
+}
+
+TEST_F(TriggerDocuments, ChangedOneHasACenturyOfSlotsCounted) {
+  Apply(Spec("often", "* * * * * *"), true);
+  constexpr std::uint32_t kCentury = 3'155'760'000;
+  Away(std::chrono::seconds(kCentury));
+  Apply(Spec("often", "*/2 * * * * *"));
+  EXPECT_EQ(Row("often").skipped, kCentury);
+}
+
 }  // namespace
 }  // namespace muster::engine

@@ -50,7 +50,7 @@ TEST_F(TriggerRules, MissedOutsideTheWindowIsNotMadeUpFor) {
   EXPECT_EQ(Ledger("hourly"), (Lines{"09:00-11:00 3 missed", "12:00 started", "13:00 started"}));
 }
 
-TEST_F(TriggerRules, ManyMissedAreCountedInSlices) {
+TEST_F(TriggerRules, ManyMissedAreCountedAtOnce) {
   TriggerSpec spec = Spec("often", "* * * * * *");
   spec.missed = MissedRule::kSkip;
   Apply(spec);

@@ -156,14 +156,14 @@ TEST(Rundeck, OptionsBecomeParameters) {
   ASSERT_EQ(parsed.params.size(), 5U);
   const auto& service = parsed.params[0];
   EXPECT_EQ(service.name, "service");
-  EXPECT_EQ(service.type, documents::ParamType::kChoice);
+  EXPECT_EQ(service.type, ParamType::kChoice);
   EXPECT_THAT(service.choices, ElementsAre("nginx", "apache2"));
   EXPECT_EQ(service.fallback, "nginx");
   EXPECT_EQ(parsed.params[1].pattern, "^(?:[0-9.]+)$");
   EXPECT_EQ(parsed.params[2].pattern, "");
-  EXPECT_EQ(parsed.params[3].type, documents::ParamType::kSecret);
+  EXPECT_EQ(parsed.params[3].type, ParamType::kSecret);
   EXPECT_EQ(parsed.params[3].fallback, "secret:web.db.password");
-  EXPECT_EQ(parsed.params[4].type, documents::ParamType::kString);
+  EXPECT_EQ(parsed.params[4].type, ParamType::kString);
 }
 
 TEST(Rundeck, ReferencesBecomeVariablesAndNeverCode) {

@@ -1,8 +1,11 @@
 #include "link/node.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include <gtest/gtest.h>
+
+#include "link/frame_bounds.hpp"
 
 namespace muster::link {
 namespace {
@@ -150,6 +153,28 @@ TEST_F(TicketTest, TermWithoutAProofIsNeitherObeyedNorKept) {
 TEST_F(TicketTest, TicketOfAnotherTermOrClusterProvesNothing) {
   ExpectRefused(Welcomed({"c", Term(8), "s1", "good"}));
   ExpectRefused(Welcomed({"d", Term(9), "s1", "good"}));
+}
+
+TEST_F(TicketTest, NothingCountsOfAServerThatHasProvenNoTerm) {
+  ServerFrame frame;
+  frame.papers = Papers{.ca_pem = "another CA", .signer = "x", .cert_pem = "y"};
+  frame.beat = BeatAnswer{.echo = 1, .server_time = 1, .servers = {"https://evil:1"}};
+  frame.goodbye = Goodbye{{"https://evil:2"}};
+  node_.SayHello(1, 0);
+  const auto expect_nothing = [&](const Node::Actions& actions) {
+    EXPECT_FALSE(actions.papers);
+    EXPECT_TRUE(actions.servers.empty());
+  };
+  expect_nothing(node_.Receive(frame, 0));
+  EXPECT_TRUE(node_.Receive(frame, 0).goodbye);
+  frame.welcome = Welcome{.cluster = "c", .term = Term(9), .session = 1};
+  expect_nothing(node_.Receive(frame, 0));
+  frame.welcome->ticket = {"c", Term(9), "s1", "good"};
+  const auto actions = node_.Receive(frame, 0);
+  EXPECT_TRUE(actions.papers);
+  EXPECT_EQ(actions.servers, std::vector<std::string>{"https://evil:2"});
+  frame.welcome->ticket = {};
+  expect_nothing(node_.Receive(frame, 0));
 }
 
 TEST(TicketTextTest, FieldsCannotRunIntoEachOther) {
@@ -300,6 +325,26 @@ TEST_F(NodeTest, ManyLargeOutputsAreSpreadOverFrames) {
     EXPECT_LE(in_frame, kMost);
   }
   EXPECT_EQ(told, kTasks);
+}
+
+// A task that wrote byte by byte while its host was cut off.
+TEST_F(NodeTest, SmallPiecesOfOutputAreSpreadOverFrames) {
+  static constexpr std::uint64_t kBytes = 50'000;
+  node_.Restore({.task = kTask, .state = HeldState::kRunning, .end = {}}, kBytes);
+  Connect(1, {{.task = kTask, .verb = Verb::kGoOn, .durable_offset = 0, .grace = {}}});
+  const auto read = [](const TaskKey& task, std::uint64_t from,
+                       std::size_t limit) -> Result<std::vector<LogChunk>> {
+    std::vector<LogChunk> pieces;
+    for (std::uint64_t at = from; at < std::min(kBytes, from + limit); ++at)
+      pieces.push_back({task, at, Stream::kStdout, {}, "x"});
+    return pieces;
+  };
+  std::uint64_t sent = 0;
+  while (const auto frame = node_.NextFrame(read)) {
+    EXPECT_LE(frame->chunks.size(), kMostChunks);
+    for (const auto& chunk : frame->chunks) EXPECT_EQ(chunk.offset, sent++);
+  }
+  EXPECT_EQ(sent, kBytes);
 }
 
 TEST_F(NodeTest, TellsItsObserverWhatItDid) {

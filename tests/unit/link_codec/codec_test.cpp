@@ -3,6 +3,7 @@
 #include "link.pb.h"
 #include <gtest/gtest.h>
 
+#include "link/frame_bounds.hpp"
 #include "support/random_values.hpp"
 
 namespace muster::link {
@@ -220,6 +221,20 @@ TEST(CodecDecode, RefusesCertificateRequestsThatAreTooLong) {
   EXPECT_TRUE(DecodeNodeFrame(Encode(frame)));
   frame.renew += "x";
   EXPECT_EQ(DecodeNodeFrame(Encode(frame)).error().code, ErrorCode::kInvalid);
+}
+
+TEST(CodecDecode, RefusesMoreThanAFrameMayHold) {
+  wire::NodeFrame facts;
+  for (std::size_t i = 0; i <= kMostFacts; ++i) facts.mutable_hello()->add_facts();
+  ExpectRefused(facts);
+  wire::NodeFrame features;
+  for (std::size_t i = 0; i <= kMostFeatures; ++i) features.mutable_hello()->add_features("");
+  ExpectRefused(features);
+  NodeFrame pieces;
+  pieces.chunks.assign(kMostChunks, {.stream = Stream::kStdout, .data = "x"});
+  EXPECT_TRUE(DecodeNodeFrame(Encode(pieces)));
+  pieces.chunks.push_back(pieces.chunks.front());
+  EXPECT_EQ(DecodeNodeFrame(Encode(pieces)).error().code, ErrorCode::kInvalid);
 }
 
 TEST(CodecDecode, RefusesUnknownStreams) {

@@ -2,9 +2,12 @@
 
 #include <atomic>
 #include <future>
+#include <sstream>
 #include <thread>
 
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include "adapters/memory/memory_store.hpp"
 
@@ -119,6 +122,20 @@ class GatewayTest : public ::testing::Test {
     frame.welcome->host = kHost;
     Tell(std::move(frame));
   }
+  // The bytes as they are, so often.
+  void SayBytes(const std::string& bytes, int times = 1) {
+    Do([&] {
+      for (int i = 0; i < times; ++i) gateway_.OnFrame(*link_, bytes);
+    });
+  }
+  // The host's connection ends, and it comes back.
+  void Reconnect() {
+    Do([this] {
+      gateway_.OnClosed(*link_);
+      link_ = std::make_shared<FakeLink>(++last_link_);
+      gateway_.OnLink(link_);
+    });
+  }
   void Order(const TaskKey& task, std::uint64_t max_output = Command().max_output) {
     Command command;
     command.max_output = max_output;
@@ -136,6 +153,7 @@ class GatewayTest : public ::testing::Test {
   WorkerPool workers_{1};
   std::vector<engine::Command> commands_;
   std::shared_ptr<FakeLink> link_ = std::make_shared<FakeLink>();
+  std::uint64_t last_link_ = 1;
   Gateway gateway_{loop_, store_, logs_, clock_, workers_, {}};
   std::thread thread_;
 };
@@ -329,6 +347,146 @@ TEST_F(GatewayTest, FloodOfHellosClosesTheLink) {
   for (int i = 0; i < 1'000; ++i) SayHello();
   EXPECT_EQ(link_->closes, 1);
   EXPECT_LT(commands_.size(), 250U);
+}
+
+// Pieces of a task that the node does not hold: nothing is stored.
+std::string Pieces(std::size_t count, std::size_t size) {
+  link::NodeFrame frame;
+  for (std::size_t i = 0; i < count; ++i)
+    frame.chunks.push_back({kInvented, i, Stream::kStdout, WallTime{1}, std::string(size, 'x')});
+  return link::Encode(frame);
+}
+
+TEST_F(GatewayTest, EmptyPieceClosesTheLink) {
+  SayHello();
+  Welcome();
+  SayBytes(Pieces(10, 1));
+  EXPECT_EQ(link_->closes, 0);
+  SayBytes(Pieces(1, 0));
+  EXPECT_EQ(link_->closes, 1);
+}
+
+TEST_F(GatewayTest, FrameOfTooManyPiecesClosesTheLink) {
+  SayHello();
+  Welcome();
+  SayBytes(Pieces(20'000, 1));
+  EXPECT_EQ(link_->closes, 0);
+  SayBytes(Pieces(20'001, 1));
+  EXPECT_EQ(link_->closes, 1);
+}
+
+TEST_F(GatewayTest, PiecesAreCharged) {
+  SayHello();
+  Welcome();
+  SayBytes(Pieces(20'000, 1), 150);
+  EXPECT_EQ(link_->closes, 1);
+}
+
+TEST_F(GatewayTest, BytesAreCharged) {
+  SayHello();
+  Welcome();
+  SayBytes(Pieces(1, 4'000'000), 1'000);
+  EXPECT_EQ(link_->closes, 1);
+}
+
+// An agent at full speed: frames of 192 KiB, 100 MiB a second.
+TEST_F(GatewayTest, AgentThatSendsMuchOutputIsHeard) {
+  SayHello();
+  Welcome();
+  const std::string frame = Pieces(3, 64 << 10);
+  for (int second = 0; second < 30; ++second) {
+    SayBytes(frame, 100 * 1024 / 192);
+    clock_.ms += 1'000;
+  }
+  EXPECT_EQ(link_->closes, 0);
+}
+
+TEST_F(GatewayTest, LargeFirstFrameHasToListTasks) {
+  link::NodeFrame frame;
+  frame.hello.emplace();
+  for (int i = 0; i < 90; ++i) frame.hello->facts[std::to_string(i)] = std::string(1'000, 'x');
+  Say(frame);
+  EXPECT_EQ(link_->closes, 1);
+  EXPECT_TRUE(commands_.empty());
+  Reconnect();
+  SayHello(20'000);
+  EXPECT_EQ(link_->closes, 0);
+}
+
+TEST_F(GatewayTest, RubbishIsChargedToTheCertificate) {
+  int heard = 0;
+  for (; heard < 100 && link_->closes == 0; ++heard) {
+    SayBytes("\xff\xff\xff rubbish");
+    ASSERT_EQ(link_->closes, 1);
+    Reconnect();
+  }
+  EXPECT_LT(heard, 30);
+  clock_.ms += 30'000;
+  Reconnect();
+  SayHello();
+  EXPECT_EQ(link_->closes, 0);
+  EXPECT_EQ(commands_.size() - static_cast<std::size_t>(heard), 1U) << "beside the ends of links";
+}
+
+TEST_F(GatewayTest, UsedUpAllowanceIsNoMoreOnTheNextLink) {
+  SayHello();
+  for (int i = 0; i < 300 && link_->closes == 0; ++i) SayHello();
+  ASSERT_EQ(link_->closes, 1);
+  Reconnect();
+  EXPECT_EQ(link_->closes, 1);
+  clock_.ms += 60'000;
+  Reconnect();
+  EXPECT_EQ(link_->closes, 0);
+}
+
+TEST_F(GatewayTest, RevokedHostIsRefusedAsSoonAsItComesBack) {
+  SayHello();
+  link::ServerFrame refusal;
+  refusal.refusal = link::Refusal{"revoked", "it was revoked"};
+  Tell(std::move(refusal));
+  Reconnect();
+  EXPECT_EQ(link_->closes, 1);
+  ASSERT_EQ(link_->sent.size(), 1U);
+  const auto told = link::DecodeServerFrame(link_->sent[0]);
+  ASSERT_TRUE(told->refusal);
+  EXPECT_EQ(told->refusal->code, "revoked");
+  EXPECT_EQ(gateway_.LinkCount(), 0U);
+  // Only for a while: a host that is unknown may have joined since.
+  clock_.ms += 10'000;
+  Reconnect();
+  EXPECT_EQ(link_->closes, 0);
+}
+
+TEST_F(GatewayTest, HostThatIsKnownToBeRevokedIsNotHeardAtAll) {
+  gateway_.SetRevoked([](const std::string& key) { return key == "key"; });
+  Reconnect();
+  EXPECT_EQ(link_->closes, 1);
+  ASSERT_EQ(link_->sent.size(), 1U);
+  EXPECT_EQ(link::DecodeServerFrame(link_->sent[0])->refusal->code, "revoked");
+}
+
+TEST_F(GatewayTest, ClosedLinksOfACertificateAreOneLineAMinute) {
+  std::ostringstream lines;
+  const auto before = spdlog::default_logger();
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+      "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(lines)));
+  const auto count = [&] {
+    std::size_t found = 0;
+    for (auto at = lines.str().find("link closed"); at != std::string::npos;
+         at = lines.str().find("link closed", at + 1))
+      ++found;
+    return found;
+  };
+  for (int i = 0; i < 5; ++i) {
+    SayBytes("\xff\xff\xff rubbish");
+    Reconnect();
+  }
+  EXPECT_EQ(count(), 1U);
+  clock_.ms += 61'000;
+  SayBytes("\xff\xff\xff rubbish");
+  EXPECT_EQ(count(), 2U);
+  EXPECT_NE(lines.str().find("left_out=4"), std::string::npos);
+  spdlog::set_default_logger(before);
 }
 
 TEST_F(GatewayTest, WelcomesNameTheServers) {

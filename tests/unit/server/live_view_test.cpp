@@ -53,6 +53,29 @@ TEST_F(LiveViewHosts, FollowAHostThatIsRemoved) {
   EXPECT_THAT(Names(std::set<std::string>{"web1"}), ElementsAre());
 }
 
+TEST_F(LiveViewHosts, AreKnownByTheirKeyWhenRevoked) {
+  engine::HostNews news;
+  news.host.id = HostId(1);
+  news.host.name = "web1";
+  news.host.key = "old";
+  view_.Take({news});
+  EXPECT_FALSE(view_.Revoked("old"));
+  news.host.state = HostState::kRevoked;
+  view_.Take({news});
+  EXPECT_TRUE(view_.Revoked("old"));
+  EXPECT_FALSE(view_.Revoked("other"));
+  // It joins with a new key.
+  news.host.state = HostState::kActive;
+  news.host.key = "new";
+  view_.Take({news});
+  EXPECT_FALSE(view_.Revoked("old"));
+  EXPECT_FALSE(view_.Revoked("new"));
+  news.host.state = HostState::kRevoked;
+  view_.Take({news});
+  view_.Forget();
+  EXPECT_FALSE(view_.Revoked("new"));
+}
+
 // A server that leads again knows nothing of what happened while another one led.
 TEST_F(LiveViewHosts, AreForgottenWithTheirLeadership) {
   engine::RunNews run{.run = RunId(7),

@@ -148,6 +148,22 @@ TEST_F(OutputBoundsTest, OnlyKeptOutputIsProven) {
   EXPECT_FALSE(reports[2].end->log) << "the node was never given it";
 }
 
+TEST_F(OutputBoundsTest, TotalsAreTakenOnceAfterEachWelcome) {
+  const link::Report told{
+      .task = kBoundedTask, .kind = link::ReportKind::kLogEnded, .end = {}, .log = LogTotals{}};
+  const auto taken = [&] {
+    std::vector<link::Report> reports{told, told};
+    bounds_.DropTotals(reports);
+    EXPECT_FALSE(reports[1].log);
+    return reports[0].log.has_value();
+  };
+  ASSERT_TRUE(bounds_.Note(OrderWithQuota(100)));
+  EXPECT_TRUE(taken());
+  EXPECT_FALSE(taken());
+  ASSERT_TRUE(bounds_.Note(WelcomeAnswering({.task = kBoundedTask, .max_output = 100})));
+  EXPECT_TRUE(taken());
+}
+
 TEST_F(OutputBoundsTest, TaskThatEndedSinceItWasLookedUpIsToBeLookedUpAgain) {
   bounds_.Expect({{kUnheldTask, 100}});
   EXPECT_FALSE(bounds_.Note(WelcomeAnswering({.task = kBoundedTask})));

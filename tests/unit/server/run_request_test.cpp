@@ -90,5 +90,21 @@ TEST(RunRequest, RefusesMoreThanAnOrderHolds) {
   EXPECT_TRUE(too_large);
 }
 
+TEST(RunRequest, TitleHasAtMost200Characters) {
+  const auto titled = [](const std::string& title) {
+    return Read(
+        fmt::format(R"({{"targets":"a","command":{{"argv":["true"]}},"title":"{}"}})", title));
+  };
+  std::string umlauts;
+  for (int i = 0; i < 200; ++i) umlauts += "ü";
+  EXPECT_TRUE(titled(std::string(200, 'T')));
+  EXPECT_TRUE(titled(umlauts));
+  for (const auto& title : {std::string(201, 'T'), umlauts + "ü", std::string(3'900'000, 'T')}) {
+    const auto request = titled(title);
+    ASSERT_FALSE(request);
+    EXPECT_EQ(request.error().code, ErrorCode::kInvalid);
+  }
+}
+
 }  // namespace
 }  // namespace muster::server::api

@@ -1,5 +1,6 @@
 #include "server/api/apply_check.hpp"
 
+#include "domain/nesting.hpp"
 #include "unit/server_documents/kept_documents.hpp"
 
 namespace muster::server::api {
@@ -52,6 +53,63 @@ TEST_F(ApplyCheck, CircleIsSaidOnce) {
   EXPECT_EQ(Check(Text("job", "one", "stages: [{name: a, job: two}]\n") + "---\n" +
                   Text("job", "two", "stages: [{name: a, job: three}]\n")),
             (Places{"f.yaml:4:25"}));
+}
+
+// Names n0 to n`last`, each made of the next one.
+std::string JobChain(std::size_t last) {
+  std::string text;
+  for (std::size_t i = 0; i < last; ++i)
+    text += fmt::format(
+        "apiVersion: muster/v1\nkind: job\nname: n{}\nstages: [{{name: a, job: n{}}}]\n---\n", i,
+        i + 1);
+  return text + fmt::format(
+                    "apiVersion: muster/v1\nkind: job\nname: n{}\nstages: [{{name: a, "
+                    "wait: 1h}}]\n",
+                    last);
+}
+
+std::string GroupChain(std::size_t last) {
+  std::string text;
+  for (std::size_t i = 0; i < last; ++i)
+    text += fmt::format("apiVersion: muster/v1\nkind: group\nname: n{}\ntargets: '@n{}'\n---\n", i,
+                        i + 1);
+  return text + fmt::format("apiVersion: muster/v1\nkind: group\nname: n{}\nhosts: [h1]\n", last);
+}
+
+TEST_F(ApplyCheck, JobsNestAsDeepAsRunsMay) {
+  EXPECT_EQ(Check(JobChain(kDeepestJobs)), Places{});
+  EXPECT_EQ(Check(JobChain(kDeepestJobs + 1)), (Places{"f.yaml:4:25"})) << "the first one tells";
+  EXPECT_EQ(Check(JobChain(3'000)).size(), 1U) << "neither long nor too deep for the stack";
+}
+
+TEST_F(ApplyCheck, KeptJobsCountAsLevels) {
+  for (std::size_t i = 0; i < kDeepestJobs; ++i)
+    Keep("job", fmt::format("k{}", i), fmt::format("stages: [{{name: a, job: k{}}}]\n", i + 1));
+  Keep("job", fmt::format("k{}", kDeepestJobs), "stages: [{name: a, wait: 1h}]\n");
+  EXPECT_EQ(Check(Text("job", "top", "stages: [{name: a, job: k1}]\n")), Places{});
+  EXPECT_EQ(Check(Text("job", "top", "stages: [{name: a, job: k1}, {name: b, job: k0}]\n")).size(),
+            1U);
+}
+
+TEST_F(ApplyCheck, CircleThatOthersLeadToIsSaidByAJobInIt) {
+  const auto starts = [](const std::string& name, const std::string& job) {
+    return Text("job", name, "stages: [{name: a, job: " + job + "}]\n");
+  };
+  EXPECT_EQ(
+      Check(starts("top", "two") + "---\n" + starts("one", "two") + "---\n" + starts("two", "one")),
+      (Places{"f.yaml:9:25"}));
+}
+
+TEST_F(ApplyCheck, GroupsNestAFewLevels) {
+  EXPECT_EQ(Check(GroupChain(kDeepestGroups)), Places{});
+  EXPECT_EQ(Check(GroupChain(kDeepestGroups + 1)), (Places{"f.yaml:4:12"}));
+  EXPECT_EQ(Check(GroupChain(3'000)).size(), 1U);
+  Keep("group", "kept", "targets: 'zone=a or @top'\n");
+  EXPECT_EQ(Check(Text("group", "top", "targets: 'web* and @kept'\n")), (Places{"f.yaml:4:21"}))
+      << "a circle";
+  EXPECT_EQ(Check(Text("group", "top", "targets: 'web* and @kept'\n"), {{"group", "kept"}}),
+            Places{});
+  EXPECT_EQ(Check(Text("group", "top", "targets: zone='@kept'\n")), Places{}) << "a value";
 }
 
 TEST_F(ApplyCheck, WhatAKeptJobNeedsIsNotDropped) {

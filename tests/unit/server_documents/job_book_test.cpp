@@ -1,5 +1,6 @@
 #include "server/api/job_book.hpp"
 
+#include "domain/nesting.hpp"
 #include "unit/server_documents/kept_documents.hpp"
 
 namespace muster::server::api {
@@ -50,6 +51,22 @@ TEST_F(JobBookTest, CircleThatGotInIsNoEndlessPlan) {
   Keep("job", "two", "stages: [{name: a, job: one}]\n");
   JobBook book(store_);
   EXPECT_EQ(book.PlanOf("one", {}).error().code, ErrorCode::kInvalid);
+}
+
+TEST_F(JobBookTest, PlanIsNoDeeperThanRunsMayNest) {
+  Keep("job", "n0", kWork);
+  for (std::size_t i = 1; i <= 3'000; ++i)
+    Keep("job", fmt::format("n{}", i), fmt::format("stages: [{{name: a, job: n{}}}]\n", i - 1));
+  JobBook book(store_);
+  EXPECT_TRUE(book.PlanOf(fmt::format("n{}", kDeepestJobs), {}));
+  const auto deeper = book.PlanOf(fmt::format("n{}", kDeepestJobs + 1), {});
+  ASSERT_FALSE(deeper) << "also when the levels below are known";
+  EXPECT_EQ(deeper.error().code, ErrorCode::kInvalid);
+  const auto deepest = JobBook(store_).PlanOf("n3000", {});
+  ASSERT_FALSE(deepest);
+  EXPECT_EQ(deepest.error().code, ErrorCode::kInvalid);
+  EXPECT_NE(deepest.error().message.find("n3000 -> n2999"), std::string::npos)
+      << deepest.error().message;
 }
 
 TEST_F(JobBookTest, SecretIsNeverALiteral) {

@@ -26,6 +26,7 @@ class ArtifactCalls : public net::NetTest {
     services_.ask = [this](const FileQuestion& question,
                            const std::function<void(Result<>)>& answer) {
       if (!leads_) return answer(Fail(ErrorCode::kUnavailable, "nobody leads"));
+      if (question.kind == FileQuestion::Kind::kKept) ++kept_;
       if (question.kind == FileQuestion::Kind::kDiscarded) ++discarded_;
       if (question.size) asked_size_ = *question.size;
       const bool may = question.kind == FileQuestion::Kind::kRead ? may_get_ : may_put_;
@@ -91,6 +92,7 @@ class ArtifactCalls : public net::NetTest {
   bool may_get_ = false;
   bool may_put_ = false;
   bool leads_ = true;
+  std::atomic<int> kept_ = 0;
   std::atomic<int> discarded_ = 0;
   std::atomic<std::uint64_t> asked_size_ = 0;
   const std::string content_ = "some content of a file";
@@ -135,7 +137,7 @@ TEST_F(ArtifactCalls, AnUploadComesInParts) {
 TEST_F(ArtifactCalls, RefusesWhatIsNotWhatItSays) {
   EXPECT_EQ(Put("other content").status, 400);
   EXPECT_EQ(Get().status, 404);
-  EXPECT_EQ(*store_->Uploaded(hash_), 0U);
+  EXPECT_EQ(*store_->Uploaded(hash_, "token op"), 0U);
   EXPECT_EQ(Put("abc", "bytes 0-1/22").status, 400) << "the length does not fit";
   net::HttpRequest request = Request("PUT", "short", "op");
   EXPECT_EQ(Call(request, "x").status, 400);
@@ -156,18 +158,52 @@ TEST_F(ArtifactCalls, AreForOperatorsAndHostsWithATask) {
   EXPECT_EQ(Get("", "").status, 401);
   EXPECT_EQ(Put(content_, "", "view").status, 403);
   client_.emplace(At(true), Node(), 20s);
-  EXPECT_EQ(Get("", "").status, 403);
+  EXPECT_EQ(Get("", "").status, 404);
   EXPECT_EQ(Put(content_, "", "").status, 403);
   may_put_ = true;
-  EXPECT_EQ(Get("", "").status, 403) << "a host that sends files reads none";
-  EXPECT_EQ(Call(Request("HEAD", hash_, "")).status, 200);
-  EXPECT_EQ(Put(content_, "", "").status, 200);
+  EXPECT_EQ(Get("", "").status, 404) << "a host that sends files reads none";
+  EXPECT_EQ(Put(content_, "", "").status, 201);
   may_get_ = true;
   EXPECT_EQ(Get("", "").body, content_);
   leads_ = false;
   EXPECT_EQ(Get("", "").status, 503) << "a host tries again";
   EXPECT_EQ(Get("", "op").status, 200);
   EXPECT_EQ(Get("", "nobody").status, 401) << "a wrong token is not made up for by a certificate";
+}
+
+TEST_F(ArtifactCalls, AHostLearnsOnlyOfFilesThatAreItsBusiness) {
+  const std::string missing = crypto::Sha256("never sent");
+  ASSERT_EQ(Put(content_).status, 201);
+  client_.emplace(At(true), Node(), 20s);
+  for (const bool may_put : {false, true}) {
+    may_put_ = may_put;
+    for (const char* method : {"HEAD", "GET"})
+      for (const auto& hash : {hash_, missing}) {
+        const auto answer = Call(Request(method, hash, ""));
+        EXPECT_EQ(answer.status, 404);
+        EXPECT_EQ(Header(answer, "Muster-Upload-Offset"), "0");
+      }
+  }
+  // It goes on with its own upload of a content that is there, and sees no difference.
+  EXPECT_EQ(Put(content_.substr(0, 8), "bytes 0-7/22", "").status, 202);
+  EXPECT_EQ(Header(Call(Request("HEAD", hash_, "")), "Muster-Upload-Offset"), "8");
+  EXPECT_EQ(Put(content_.substr(8), "bytes 8-21/22", "").status, 201);
+  EXPECT_EQ(Call(Request("HEAD", hash_, "")).status, 200) << "it sent it";
+  EXPECT_EQ(Put(content_, "", "").status, 200);
+  EXPECT_EQ(Get("", "").status, 404);
+  may_put_ = false;
+  EXPECT_EQ(Call(Request("HEAD", hash_, "")).status, 404) << "no task of its is open";
+}
+
+TEST_F(ArtifactCalls, UploadersDoNotHoldEachOtherUp) {
+  client_.emplace(At(true), Node(), 20s);
+  may_put_ = true;
+  EXPECT_EQ(Put("not that", "bytes 0-7/22", "").status, 202);
+  const auto head = Call(Request("HEAD", hash_, "op"));
+  EXPECT_EQ(head.status, 404);
+  EXPECT_EQ(Header(head, "Muster-Upload-Offset"), "0");
+  EXPECT_EQ(Put(content_).status, 201);
+  EXPECT_EQ(Get().body, content_);
 }
 
 TEST_F(ArtifactCalls, AHostIsAskedForTheSizeOfTheWholeFile) {
@@ -178,6 +214,9 @@ TEST_F(ArtifactCalls, AHostIsAskedForTheSizeOfTheWholeFile) {
   EXPECT_EQ(discarded_, 0);
   EXPECT_EQ(Put("other content of a fil", "", "").status, 400);
   EXPECT_EQ(discarded_, 1) << "what is thrown away does not count for the host's task";
+  EXPECT_EQ(kept_, 0);
+  EXPECT_EQ(Put(content_, "", "").status, 201);
+  EXPECT_EQ(kept_, 1) << "what stays counts until the task ends";
 }
 
 TEST_F(ArtifactCalls, ManyAtOnceGetTheirOwn) {

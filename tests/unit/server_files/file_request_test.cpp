@@ -104,7 +104,7 @@ TEST(CheckArtifacts, NamesWhatIsMissing) {
     Now Read() const override { return {}; }
   } clock;
   MemoryArtifacts store(clock);
-  auto upload = store.Begin(crypto::Sha256("x"), 1, 0);
+  auto upload = store.Begin(crypto::Sha256("x"), "token op", 1, 0);
   ASSERT_TRUE((*upload)->Append("x"));
   ASSERT_TRUE((*upload)->Finish());
   FilePush push{

@@ -21,7 +21,7 @@ class FileRetention : public ::testing::Test {
 
   std::string Put(const std::string& content) {
     const std::string sha256 = crypto::Sha256(content);
-    auto upload = files_.Begin(sha256, content.size(), 0);
+    auto upload = files_.Begin(sha256, "token op", content.size(), 0);
     EXPECT_TRUE((*upload)->Append(content));
     EXPECT_TRUE((*upload)->Finish());
     return sha256;

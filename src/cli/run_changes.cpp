@@ -1,0 +1,38 @@
+#include "cli/run_changes.hpp"
+
+#include <boost/json.hpp>
+
+#include "base/visible.hpp"
+#include "cli/api_client.hpp"
+#include "cli/report.hpp"
+
+namespace muster::cli {
+namespace {
+
+void Add(std::string& text, const std::string& more) { text += (text.empty() ? "" : "; ") + more; }
+
+}  // namespace
+
+std::string WorkText(const boost::json::value& run) {
+  const auto job = LineOf(run, "job");
+  if (job.empty()) return LineOf(run, "title");
+  const auto version = NumberOf(run, "version");
+  return version > 0 ? fmt::format("{} (version {})", job, version) : job;
+}
+
+std::string ChangesText(const boost::json::value& run) {
+  std::string text;
+  for (const auto& name : ListOf(run, "skips"))
+    if (name.is_string()) Add(text, "skips " + VisibleLine(std::string_view(name.as_string())));
+  for (const auto& set : ListOf(run, "limits")) {
+    const auto stage = LineOf(set, "stage");
+    const std::string before = stage.empty() ? "" : stage + ": ";
+    if (const auto& number = FieldOf(set, "concurrency"); !number.is_null())
+      Add(text, fmt::format("{}concurrency={}", before, NumberOf(set, "concurrency")));
+    if (const auto share = LineOf(set, "max_failures"); !share.empty())
+      Add(text, fmt::format("{}max_failures={}", before, share));
+  }
+  return text;
+}
+
+}  // namespace muster::cli

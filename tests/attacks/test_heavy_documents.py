@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""An operator applies documents that are short and mean very much, in as many calls as there are workers and more.
+
+The attacker holds an operator's token and does not even keep the documents (dry run): groups of ranges, repeated keys, unknown
+names. They must not keep others from calling the API: every other call is answered meanwhile, also the one that stops everything.
+"""
+
+import sys
+import threading
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from muster_cluster import ClusterTest  # noqa: E402
+
+CALLS = 8
+
+GROUP = "apiVersion: muster/v1\nkind: group\nname: g{}\nhosts: [{}]\n"
+JOB = "apiVersion: muster/v1\nkind: job\nname: j\ntargets: all\n"
+
+
+def ranges():
+    return GROUP.format("", ", ".join(["'h[1-100000]'"] * 2000))
+
+
+def broken_ranges():
+    return GROUP.format("", ", ".join(["'h[1-99999]['"] * 2000))
+
+
+def many_groups():
+    return "---\n".join(GROUP.format(i, "'h[1-100000]'") for i in range(500))
+
+
+def keys():
+    env = "".join(f"        V{i:05d}: a\n" for i in range(45000))
+    return JOB + "stages:\n  - name: s\n    script:\n      run: 'true'\n      env:\n" + env
+
+
+def unknown_names():
+    stages = "".join(f"  - {{name: abcdefghijklmnopqrst{i}, script: x}}\n" for i in range(900))
+    needs = ", ".join(f"abcdefghijklmnopq{i}" for i in range(30000))
+    return JOB + "stages:\n" + stages + f"  - {{name: z, script: x, needs: [{needs}]}}\n"
+
+
+class HeavyDocuments(ClusterTest):
+    hosts = ("h1",)
+
+    def apply(self, token, text):
+        """Its status; None when no answer came within a minute."""
+        body = {"documents": [{"file": "f.yaml", "text": text}], "dry_run": True}
+        try:
+            return self.cluster.http("POST", "/api/v1/documents", body, token=token, timeout=60).status
+        except OSError:
+            return None
+
+    def test_others_go_on(self):
+        mallory = self.cluster.muster("tokens", "create", "mallory", "--role", "operator").text.strip()
+        viewer = self.cluster.muster("tokens", "create", "vera", "--role", "viewer").text.strip()
+        for write in (ranges, broken_ranges, many_groups, keys, unknown_names):
+            with self.subTest(write.__name__):
+                run = self.cluster.start_run("-t", "h1", "--", "sleep 1000")
+                text = write()
+                statuses = []
+                calls = [threading.Thread(target=lambda: statuses.append(self.apply(mallory, text))) for _ in range(CALLS)]
+                for call in calls:
+                    call.start()
+                time.sleep(0.5)  # for all of them to be at work or to wait
+                for _ in range(3):
+                    # When the documents have all workers, no answer comes within the time that a person waits.
+                    self.assertEqual(self.cluster.http("GET", "/api/v1/status", token=viewer, timeout=20).status, 200)
+                self.assertCode(self.cluster.muster("stop", "--all", "--yes", deadline=20), 0)
+                self.cluster.wait_end(run)
+                for call in calls:
+                    call.join()
+                self.assertEqual(len(statuses), CALLS)
+                self.assertNotIn(None, statuses, "each was answered, for good or ill")
+        self.assertTrue(self.cluster.server.running())
+
+    def test_the_bound_is_named_with_its_place(self):
+        file = self.cluster.folder / "group.yaml"
+        file.write_text(ranges())
+        applied = self.cluster.muster("apply", "-f", file, "--dry-run", deadline=20)
+        self.assertNotEqual(applied.code, 0)
+        self.assertIn("group.yaml:4:24: hosts: a document may name 100000 hosts", str(applied))
+
+
+if __name__ == "__main__":
+    unittest.main()

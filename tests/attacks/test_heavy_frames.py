@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Attacker: root on one host, also one that was revoked. He sends frames that take the server long to decode, and connects again.
+
+All links share the server's one network thread. A Hello with 400,000 facts took it 0.7 s, and a frame of 500,000 empty pieces of
+output 0.2 s, as often as the host liked: before the host was judged, and without a charge for what is in a frame. Calls and orders
+of others must go on, hostile links be closed, and a revoked host be refused before it sends anything.
+"""
+
+import ssl
+import sys
+import threading
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from hostile import HostileAgent, HostileTest  # noqa: E402
+from protobuf import field, fields  # noqa: E402
+
+MOST = (4 << 20) - 200  # bytes of a frame
+LINKS = 4
+SECONDS = 6
+AT_ONCE = 5  # seconds; a link that falls silent is closed after 9
+MOST_FOR_A_FRAME = 0.1  # seconds of the server's processor time
+# The share of a processor that the attack may take, with TLS handshakes and the reading of frames.
+MOST_OF_A_PROCESSOR = 0.6
+FACTS = field(2, field(4, "s") + b"".join(field(3, field(1, b"%05x" % (i * 7919 % (1 << 20)))) for i in range(MOST // 10)))
+FEATURES = field(2, field(2, b"") * (MOST // 2))
+OUTPUTS = field(5, field(1, field(4, 2)) + field(2, 3) + field(3, field(1, 4) + field(10, b"") * (MOST // 2 - 50)))
+UNKNOWN = field(100, 1) * (MOST // 3)
+
+
+def processor_time(process):
+    words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / 100
+
+
+class HeavyFrames(HostileTest):
+    def cost(self, payload):
+        """What one frame of it takes of the server's time, of a link that is closed for it."""
+        process = self.cluster.server.process.pid
+        before = processor_time(process)
+        with HostileAgent(self.bad) as agent:
+            agent.frame(payload)
+            self.assertTrue(agent.closed())
+        return processor_time(process) - before
+
+    def test_many_facts(self):
+        self.assertLess(self.cost(FACTS), MOST_FOR_A_FRAME)
+
+    def test_many_features_outputs_and_unknown_fields(self):
+        for payload in (FEATURES, OUTPUTS, UNKNOWN):
+            self.assertLess(self.cost(payload), MOST_FOR_A_FRAME)
+
+    def test_empty_pieces(self):
+        with HostileAgent(self.bad) as agent:
+            piece = field(4, field(1, field(4, agent.hello())) + field(3, 1))
+            sent = time.monotonic()
+            agent.frame(piece * (MOST // len(piece)))
+            self.assertTrue(agent.closed())
+            self.assertLess(time.monotonic() - sent, AT_ONCE)
+
+    def test_many_pieces(self):
+        """As many as a frame may have, of a task that there is not: the link is closed when the allowance is used up."""
+        with HostileAgent(self.bad) as agent:
+            piece = field(4, field(1, field(4, agent.hello())) + field(3, 1) + field(5, "x"))
+            sent = time.monotonic()
+            try:
+                for _ in range(400):
+                    agent.frame(piece * 20_000)
+            except (ConnectionError, ssl.SSLError):
+                pass  # the server has closed the link
+            self.assertTrue(agent.closed())
+            self.assertLess(time.monotonic() - sent, AT_ONCE)
+        self.assertCode(self.cluster.muster("run", "-t", "good", "--", "true"), 0)
+
+
+class LinksThatComeBack(HostileTest):
+    def flood(self):
+        while not self.over.is_set():
+            try:
+                with HostileAgent(self.bad) as agent:
+                    agent.frame(FACTS)
+                    agent.closed()
+            except (AssertionError, OSError):
+                pass  # the server has closed the link
+            time.sleep(0.02)  # a TLS handshake costs the server something too, and needs no certificate
+
+    def test_others_are_served(self):
+        self.over = threading.Event()
+        threads = [threading.Thread(target=self.flood) for _ in range(LINKS)]
+        for thread in threads:
+            thread.start()
+        process = self.cluster.server.process.pid
+        try:
+            time.sleep(2)
+            begun, used = time.monotonic(), processor_time(process)
+            while time.monotonic() < begun + SECONDS:
+                self.assertCode(self.cluster.muster("run", "-t", "good", "--", "true"), 0)
+                self.assertEqual(self.cluster.http("GET", "/api/v1/hosts").status, 200)
+                time.sleep(0.2)
+            share = (processor_time(process) - used) / (time.monotonic() - begun)
+            self.assertLess(share, MOST_OF_A_PROCESSOR)
+        finally:
+            self.over.set()
+            for thread in threads:
+                thread.join()
+
+
+class RevokedHost(HostileTest):
+    def test_is_refused_before_it_sends_anything(self):
+        self.assertCode(self.cluster.muster("agents", "revoke", "bad", "--yes", "--reason", "taken over"), 0)
+        for _ in range(3):
+            with HostileAgent(self.bad) as agent:
+                refused = dict(fields(agent.await_field(3, lambda refusal: refusal)))
+                self.assertEqual(refused[1], b"revoked")
+                self.assertTrue(agent.closed())
+        self.assertCode(self.cluster.muster("run", "-t", "good", "--", "true"), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
