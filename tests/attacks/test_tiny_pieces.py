@@ -48,7 +48,9 @@ def memory(process):
     return peak
 
 
-class TinyPieces(HostileTest):
+class PiecesTest(HostileTest):
+    """Each test is a class, with a server of its own: what one sends counts against the host's allowance for all."""
+
     def setUp(self):
         self.connect()
         self.run_id, self.key = self.start({"command": {"argv": ["sleep", "1000"]}, "max_output": QUOTA})
@@ -97,17 +99,23 @@ class TinyPieces(HostileTest):
         self.assertLess(grown, 100 * MIB, f"{len(output)} bytes of output in {pages} pages")
         self.assertCode(self.cluster.muster("run", "-t", "good", "--", "echo", "served"), 0)
 
-    def test_of_one_stream_and_time(self):
+
+class OfOneStreamAndTime(PiecesTest):
+    def test_are_joined(self):
         output = os.urandom(QUOTA)
         self.send(output, IN_FRAME, lambda _: 1, lambda _: 1_800_000_000_000)
         self.check(output, MOST_TIMES_JOINED)
 
-    def test_of_changing_streams_and_times(self):
+
+class OfChangingStreamsAndTimes(PiecesTest):
+    def test_share_rows(self):
         output = os.urandom(QUOTA)
         self.send(output, IN_FRAME, lambda at: 1 + at % 2, self.any_time)
         self.check(output)
 
-    def test_with_a_frame_for_each(self):
+
+class WithAFrameForEach(PiecesTest):
+    def test_share_rows(self):
         # As many as a link may send at once; a task that lasts for hours has the time for all its quota.
         output = os.urandom(90_000)
         for at in range(len(output)):
@@ -116,7 +124,9 @@ class TinyPieces(HostileTest):
                 self.acknowledged(at + 1)
         self.check(output, MOST_TIMES_IN_FRAMES)
 
-    def test_the_last_lines_of_it_are_shown(self):
+
+class OfLines(PiecesTest):
+    def test_the_last_are_shown(self):
         output = b"".join(b"%d\n" % number for number in range(10_000))
         self.send(output, IN_FRAME, lambda _: 1, self.any_time)
         shown = self.assertCode(self.cluster.muster("logs", self.run_id, "--host", "bad", "--tail", "2"), 0)
