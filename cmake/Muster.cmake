@@ -18,6 +18,15 @@ if(MUSTER_SANITIZE)
   add_link_options(-fsanitize=${MUSTER_SANITIZE})
 endif()
 
+# A server and an agent that run as root make an overrun of a buffer hard to use.
+if(NOT MUSTER_SANITIZE)
+  add_compile_options(-fstack-protector-strong -fstack-clash-protection)
+  if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O[123]")
+    add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+  endif()
+  add_link_options(LINKER:-z,relro LINKER:-z,now)
+endif()
+
 # What a program does not use is left out of it (--gc-sections), also of files that are compiled together.
 if(NOT MUSTER_SANITIZE)
   add_compile_options(-ffunction-sections -fdata-sections)

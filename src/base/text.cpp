@@ -109,6 +109,15 @@ bool IsUtf8(std::string_view bytes) noexcept {
   return true;
 }
 
+void CutText(std::string& text, std::size_t most) {
+  constexpr std::string_view kMore = "…";
+  if (text.size() <= most) return;
+  std::size_t end = most - kMore.size();
+  while (end > 0 && static_cast<unsigned char>(text[end]) >> 6 == 2) --end;
+  text.resize(end);
+  text += kMore;
+}
+
 std::string_view Trim(std::string_view text) noexcept {
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())))
     text.remove_prefix(1);

@@ -19,6 +19,10 @@ std::optional<std::string> FromBase64(std::string_view text);
 
 bool IsUtf8(std::string_view bytes) noexcept;
 
+// A text of more than `most` bytes ends with "…" instead of the rest, and has at most that many. No
+// character is cut in two. `most` is at least 3.
+void CutText(std::string& text, std::size_t most);
+
 std::string_view Trim(std::string_view text) noexcept;
 std::vector<std::string_view> Split(std::string_view text, char separator);
 

@@ -162,6 +162,8 @@ class ActionBuilder {
     command.user = TextOf(value, "user");
     command.folder = TextOf(value, "folder");
     command.interpreter = TextOf(value, "interpreter");
+    if (const auto fits = CheckLengths(command); !fits)
+      context_.problems.Add(value.at, "{}", fits.error().message);
     command.grace = TimeOf(value, "grace", command.grace);
     command.kill_leftovers = TextOf(value, "leftovers") == "kill";
   }

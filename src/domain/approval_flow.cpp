@@ -77,8 +77,10 @@ class FlowFinder {
           }
       }
     }
-    for (std::uint32_t i = 0; i < plan_.stages.size(); ++i)
+    for (std::uint32_t i = 0; i < plan_.stages.size(); ++i) {
+      flow_.stages[i].leads_back_to = back[i];
       if (back[i]) flow_.stages[i].switched_by = last[i];
+    }
     for (const std::uint32_t stage : main_) {
       if (plan_.stages[stage].needs) flow_.may_come_back = true;
       for (const auto& [outcome, target] : plan_.stages[stage].next) {

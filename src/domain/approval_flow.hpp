@@ -17,8 +17,10 @@ struct StageFlow {
   // Of the main list: the last stage before it that can lead past it, and whether a branch can.
   std::optional<std::uint32_t> passed_by = {};
   bool passed_by_branch = false;
-  // Of a branch that leads back to the main list: the last stage there that can lead to it.
+  // Of a branch that leads back to the main list: the last stage there that can lead to it, and the
+  // first one that it can lead back to.
   std::optional<std::uint32_t> switched_by = {};
+  std::optional<std::uint32_t> leads_back_to = {};
   // Work may come after it that is not only for hosts that came through everything so far.
   bool others_follow = false;
 };

@@ -113,11 +113,22 @@ std::vector<std::uint32_t> TopLevel(const RunSpec& plan) {
   return stages;
 }
 
-PlanApprovals DependingIn(ApprovalIndex& index, const RunSpec& plan, std::uint32_t stage) {
-  const std::uint32_t top = TopLevelOf(plan, stage);
+// The first stage of the plan whose results may change with those of `stage`. A branch stands
+// behind the main list, but runs before the stage that it leads back to.
+std::uint32_t FirstChangedBy(const PlanIndex& index, std::uint32_t stage) {
+  const std::uint32_t top = TopLevelOf(*index.plan, stage);
+  return std::min(top, index.flow.stages[top].leads_back_to.value_or(top));
+}
+
+PlanApprovals DependingIn(ApprovalIndex& index, const RunSpec& plan,
+                          std::span<const std::uint32_t> stages) {
+  if (stages.empty()) return {};
+  std::uint32_t first = AskedIf::kAnyStage;
+  for (const std::uint32_t stage : stages)
+    first = std::min(first, FirstChangedBy(index.Of(plan), stage));
   PlanApprovals found = Collected(index, plan, TopLevel(plan));
   std::erase_if(found, [&](const PlanApproval& approval) {
-    return !approval.asked_if.stage || *approval.asked_if.stage < top;
+    return !approval.asked_if.stage || *approval.asked_if.stage < first;
   });
   return found;
 }
@@ -192,8 +203,12 @@ PlanApprovals ApprovalsIn(const RunSpec& plan, std::span<const std::uint32_t> st
 PlanApprovals ApprovalsIn(const RunSpec& plan) { return ApprovalsIn(plan, TopLevel(plan)); }
 
 PlanApprovals DependingOn(const RunSpec& plan, std::uint32_t stage) {
+  return DependingOn(plan, std::span(&stage, 1));
+}
+
+PlanApprovals DependingOn(const RunSpec& plan, std::span<const std::uint32_t> stages) {
   ApprovalIndex index;
-  return DependingIn(index, plan, stage);
+  return DependingIn(index, plan, stages);
 }
 
 PlanApprovals LeftOutBySkipping(const RunSpec& plan, std::uint32_t stage) {
@@ -204,7 +219,7 @@ PlanApprovals LeftOutBySkipping(const RunSpec& plan, std::uint32_t stage) {
   stages.insert(stages.begin(), stage);
   ApprovalIndex index;
   PlanApprovals found = Collected(index, plan, stages);
-  AddApprovals(found, DependingIn(index, plan, stage));
+  AddApprovals(found, DependingIn(index, plan, std::span(&stage, 1)));
   return found;
 }
 
@@ -234,8 +249,8 @@ std::vector<std::uint32_t> StagesAfter(const RunSpec& plan, std::uint32_t stage)
   const auto look = [&](std::uint32_t at) {
     behind.AddTargets(plan.stages[at]);
     for (const std::uint32_t needing : needed_by[at]) behind.Add(needing);
-    // In a graph, the place in the list says nothing about stages that need this one.
-    if (!InMainList(plan.stages[at]) || (graph && at != stage)) return;
+    // In a graph, the place in the list says nothing about the order.
+    if (graph || !InMainList(plan.stages[at])) return;
     for (std::uint32_t i = at + 1; i < listed; ++i)
       if (InMainList(plan.stages[i])) behind.Add(i);
     listed = std::min(listed, at + 1);

@@ -69,6 +69,8 @@ std::uint32_t TopLevelOf(const RunSpec& plan, std::uint32_t stage);
 // Approvals that may not be asked for because the results of `stage` are not those that the flow
 // would have made: they depend on it, or on a stage behind it.
 PlanApprovals DependingOn(const RunSpec& plan, std::uint32_t stage);
+// The same for the results of any of several stages.
+PlanApprovals DependingOn(const RunSpec& plan, std::span<const std::uint32_t> stages);
 
 // Approvals that would not be asked for, or perhaps not, if the stage were skipped: its own, those
 // its `switch` could lead to, and those that depend on it.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/instant.hpp"
+#include "base/result.hpp"
 #include "domain/resources.hpp"
 
 namespace muster {
@@ -93,6 +94,9 @@ struct Command {
   bool MovesFiles() const { return push || pull; }
   friend bool operator==(const Command& a, const Command& b);
 };
+
+// kInvalid when a text is longer than any system takes it: a user's name, a folder, an interpreter.
+Result<> CheckLengths(const Command& command);
 
 // Script and stdin together; an order must fit one message.
 constexpr std::size_t kMaxCommandBytes = 1 << 20;

@@ -81,6 +81,9 @@ struct RunSpec {
   std::vector<Param> params = {};  // resolved
   // Of a job that a stage starts: what it accepts, as its parameters get their values only then.
   std::vector<ParamSpec> accepts = {};
+  // Of such a job, too: on how many hosts it may run, and on how many percent of all; 0 is any.
+  std::uint32_t max_hosts = 0;
+  std::uint32_t max_percent = 0;
   Duration timeout{};  // a budget for the whole run; 0 is none
   Priority priority = Priority::kNormal;
   std::vector<KeyLimit> limits = {};  // taken by the run before its first stage
@@ -91,6 +94,9 @@ struct RunSpec {
   // What its trigger carried when it started; later passes and plans of the run keep it.
   std::map<std::string, std::string> data = {};
 };
+
+// About how much memory a plan takes: its texts, with those of the jobs that it starts.
+std::size_t BytesOf(const RunSpec& plan);
 
 // A host as a run froze it.
 struct Target {

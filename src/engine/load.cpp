@@ -8,6 +8,7 @@
 #include "engine/runs/ending.hpp"
 #include "engine/runs/replay.hpp"
 #include "engine/runs/sequence.hpp"
+#include "engine/runs/start.hpp"
 #include "engine/triggers/holding.hpp"
 
 namespace muster::engine {
@@ -90,6 +91,8 @@ void LoadRun(State& state, Snapshot::OpenRun&& loaded, Now now) {
   OpenRun& open = state.runs[id];
   open.run = std::move(loaded.run);
   open.targets = std::move(loaded.targets);
+  SettleOutput(open.run);
+  state.CountPlan(open);
   for (const auto& task : loaded.tasks) {
     if (!IsFinal(task.state) || task.log.state != LogState::kOpen) continue;
     state.CountOpenLog(id);

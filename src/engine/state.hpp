@@ -35,6 +35,8 @@ struct Options {
   Duration missed_after = std::chrono::minutes(1);  // a slot so late was missed
   Duration ask_again = std::chrono::minutes(1);     // for a plan that does not come
   Duration clock_watch = std::chrono::seconds(10);  // a jump of the wall clock is seen within
+  // No new run is started while the plans of open runs take more memory than this.
+  std::size_t most_plan_bytes = 1ULL << 30;
 };
 
 // A task that is not over, wherever it stands.
@@ -122,14 +124,25 @@ struct OpenRun {
   // Ended visits of this pass, the last of each stage: what `hosts: touched` of a branch and a
   // retry look at.
   std::map<std::uint32_t, StageVisit> ended;
-  // Hosts that were let into each stage since the run has its plan.
-  std::map<std::uint32_t, Ordinals> entered;
-  // Hosts that came through each stage since then, and were not let into it again.
-  std::map<std::uint32_t, Ordinals> passed;
+  // Which hosts a stage was entered with, or was passed by.
+  struct Mark {
+    Ordinals hosts;
+    bool stands = false;  // and nothing before the stage was entered since
+
+    // Whether it holds for all these hosts; of a stage that is entered without hosts, whether it
+    // stands.
+    bool Covers(const Ordinals& all) const {
+      return all.Empty() ? stands : Difference(all, hosts).Empty();
+    }
+  };
+  using Marks = std::map<std::uint32_t, Mark>;  // by stage
+  Marks entered;          // hosts that were let into each stage since the run has its plan
+  Marks passed;           // that came through each stage since then, and were not let into it again
   bool restored = false;  // open in the backup this store came from: nothing of it is sent any
                           // more, and what may have been sent meanwhile is lost unless its host
                           // knows better
   bool working = false;   // in State::work
+  std::size_t plan_bytes = 0;  // counted in State::plan_bytes
 
   const StageSpec& SpecOf(const OpenVisit& visit) const {
     return run.spec.stages[visit.record.stage];
@@ -229,6 +242,7 @@ struct State {
   std::map<std::pair<std::string, std::string>, DocumentHead> documents;
 
   std::map<RunId, OpenRun> runs;
+  std::size_t plan_bytes = 0;    // of their plans, together
   WorkQueue work;                // runs with something to do now
   std::set<RunId> untold;        // runs whose counts changed since the last news
   std::set<RunId> dirty_runs;    // whose row is to be written at the end of this turn
@@ -286,6 +300,14 @@ struct State {
     if (const auto found = ended_at.find(oldest); found != ended_at.end() && found->second == then)
       ended_at.erase(found);
   }
+
+  // A run is open, or has another plan now; an ended one is taken off by ForgetPlan.
+  void CountPlan(OpenRun& run) {
+    ForgetPlan(run);
+    run.plan_bytes = BytesOf(run.run.spec);
+    plan_bytes += run.plan_bytes;
+  }
+  void ForgetPlan(OpenRun& run) { plan_bytes -= std::exchange(run.plan_bytes, 0); }
 
   // Whether a run began before the restore that opened this id space.
   bool FromBackup(RunId run) const { return SpaceOf(run) < id_space; }

@@ -12,5 +12,7 @@ inline constexpr std::size_t kMostFacts = 100;
 inline constexpr std::size_t kMostFeatures = 100;
 // Pieces of output. A task that writes single bytes leaves a piece for each.
 inline constexpr std::size_t kMostChunks = 20'000;
+// Of the reason why a task ended so; a longer one is cut (CutText), at both ends.
+inline constexpr std::size_t kMostReasonBytes = 4'096;
 
 }  // namespace muster::link

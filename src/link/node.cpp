@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.hpp"
 #include "link/frame_bounds.hpp"
 
 namespace muster::link {
@@ -29,6 +30,7 @@ void Node::Restore(const HeldTask& held, std::uint64_t spooled) {
   Entry entry;
   entry.state = held.state;
   entry.end = held.end;
+  if (entry.end) CutText(entry.end->reason, kMostReasonBytes);
   entry.spooled = spooled;
   tasks_[held.task] = std::move(entry);
   Tell(MomentKind::kFound, held.task, held.end ? &*held.end : nullptr);
@@ -76,10 +78,10 @@ Hello Node::MakeHello(std::int64_t now) {
   return hello;
 }
 
-// Whether the outputs of `end` fit what is left in a frame, which shrinks by them: a frame is
+// Whether the texts of `end` fit what is left in a frame, which shrinks by them: a frame is
 // bounded, and a host may hold many ends at once. In an empty frame any end fits.
 bool Node::TakeRoom(const TaskEnd& end, std::size_t& room) const {
-  std::size_t bytes = 0;
+  std::size_t bytes = end.reason.size();
   for (const auto& [name, value] : end.outputs) bytes += name.size() + value.size();
   if (bytes > room && room < options_.frame_bytes) return false;
   room -= std::min(room, bytes);
@@ -260,6 +262,7 @@ void Node::Ended(const TaskKey& task, const TaskEnd& end) {
   Entry& entry = found->second;
   entry.state = HeldState::kEnded;
   entry.end = end;
+  CutText(entry.end->reason, kMostReasonBytes);
   if (end.log) entry.spooled = end.log->bytes;
   dirty_ = true;
   Tell(MomentKind::kEnded, task, &end);

@@ -53,6 +53,15 @@ class AuditTells(ClusterTest):
         self.cluster.wait_end(run)
         return self.entry("run.start", run)
 
+    def test_start_in_spite_of_maintenance(self):
+        self.assertCode(self.cluster.muster("hosts", "maintenance", "h1", "--reason", "disk", "--yes"), 0)
+        try:
+            _, text = self.started({"targets": "h1", "command": {"argv": ["true"]}, "include_maintenance": True})
+        finally:
+            self.assertCode(self.cluster.muster("hosts", "maintenance", "h1", "--end", "--yes"), 0)
+        self.assertIn("in spite of", text)
+        self.assertIn("maintenance", text)
+
     def test_title_does_not_stand_for_the_push(self):
         content = b"* * * * * root evil\n"
         digest = hashlib.sha256(content).hexdigest()

@@ -143,6 +143,8 @@ class RandomRecords : public RandomValues {
                               .type = static_cast<ParamType>(Number(6)),
                               .pattern = Text(),
                               .choices = Texts()});
+    plan.max_hosts = Small();
+    plan.max_percent = Small();
     plan.timeout = Span();
     plan.priority = static_cast<Priority>(Number(3));
     plan.limits = Limits();
@@ -420,8 +422,9 @@ inline bool SamePlan(const RunSpec& a, const RunSpec& b) {
   };
   return a.title == b.title && a.targets == b.targets && a.stages == b.stages && a.job == b.job &&
          a.version == b.version && a.params == b.params && a.accepts == b.accepts &&
-         a.timeout == b.timeout && a.priority == b.priority && a.limits == b.limits &&
-         a.notices == b.notices && a.data == b.data &&
+         a.max_hosts == b.max_hosts && a.max_percent == b.max_percent && a.timeout == b.timeout &&
+         a.priority == b.priority && a.limits == b.limits && a.notices == b.notices &&
+         a.data == b.data &&
          std::equal(a.jobs.begin(), a.jobs.end(), b.jobs.begin(), b.jobs.end(), same_job);
 }
 

@@ -80,6 +80,8 @@ class Gatherer {
     }
     PutWords(spec, &out);
     PutRules(spec.accepts, &out);
+    out.set_max_hosts(spec.max_hosts);
+    out.set_max_percent(spec.max_percent);
     for (const auto& stage : spec.stages) PutStageSpec(stage, out.add_stages());
     out.set_timeout_ms(spec.timeout.count());
     out.set_priority(static_cast<std::uint32_t>(spec.priority));
@@ -106,6 +108,8 @@ Result<RunSpec> TakeSpec(const wire::RunSpec& in, const Specs& before) {
   auto accepts = TakeRules(in);
   if (!accepts) return Fail(accepts.error());
   spec.accepts = std::move(*accepts);
+  spec.max_hosts = in.max_hosts();
+  spec.max_percent = in.max_percent();
   spec.timeout = Duration(in.timeout_ms());
   spec.limits = TakeLimits(in.limits());
   for (const auto& item : in.stages()) {

@@ -1,6 +1,7 @@
 #include "engine/documents/apply.hpp"
 
 #include "domain/audit_facts.hpp"
+#include "engine/keeping/gates.hpp"
 #include "engine/triggers/applying.hpp"
 
 namespace muster::engine {
@@ -103,6 +104,8 @@ bool DropDocumentOf(Turn& turn, const Caller& caller, const std::string& kind,
 }
 
 void Decide(Turn& turn, const ApplyDocuments& command) {
+  if (const auto closed = ClosedOutside(turn.state); closed && !command.puts.empty())
+    return turn.Answer(command.caller, Fail(ErrorCode::kUnavailable, "{}", closed->reason));
   if (const auto checked = CheckTriggers(turn, command); !checked)
     return turn.Answer(command.caller, Fail(checked.error()));
   DocumentsApplied answer;

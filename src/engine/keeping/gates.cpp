@@ -1,5 +1,7 @@
 #include "engine/keeping/gates.hpp"
 
+#include "base/text.hpp"
+
 namespace muster::engine {
 
 void Decide(Turn& turn, const SetGate& command) {
@@ -9,10 +11,21 @@ void Decide(Turn& turn, const SetGate& command) {
     turn.state.gates[command.gate] = command.reason;
 }
 
-std::optional<GateClosed> ClosedGate(const State& state) {
+std::optional<GateClosed> ClosedOutside(const State& state) {
   if (state.gates.empty()) return std::nullopt;
   const auto& [gate, reason] = *state.gates.begin();
   return GateClosed{gate, reason};
+}
+
+std::optional<GateClosed> ClosedGate(const State& state) {
+  if (auto closed = ClosedOutside(state)) return closed;
+  if (state.plan_bytes <= state.options.most_plan_bytes) return std::nullopt;
+  return GateClosed{
+      "plans",
+      fmt::format("the plans of the {} open runs take {} of memory together, and may take {}; stop "
+                  "runs that you do not need (see 'muster runs'), or wait until some end",
+                  state.runs.size(), FormatSize(state.plan_bytes),
+                  FormatSize(state.options.most_plan_bytes))};
 }
 
 }  // namespace muster::engine

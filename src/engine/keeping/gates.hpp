@@ -6,11 +6,14 @@
 
 namespace muster::engine {
 
-// Gates that every new run passes, whoever starts it: the way work is held back for a reason
-// outside the engine (a disk that fills). What runs is not touched.
+// Gates hold new work back, whoever asks for it. What runs is not touched.
 void Decide(Turn& turn, const SetGate& command);
 
-// The first closed gate, when one is.
+// For what writes records: the first gate that is closed for a reason outside the engine (a disk
+// that fills), when one is.
+std::optional<GateClosed> ClosedOutside(const State& state);
+
+// For a new run or pass of an ended one: such a gate, or the memory that plans of open runs take.
 std::optional<GateClosed> ClosedGate(const State& state);
 
 }  // namespace muster::engine

@@ -22,13 +22,13 @@ std::optional<Role> RoleOf(const State& state, const Caller& caller) {
 // Whether the flow itself, under this plan, has let all these hosts into the stage before.
 bool WasEnteredBy(const OpenRun& run, std::uint32_t stage, const Ordinals& hosts) {
   const auto found = run.entered.find(stage);
-  return found != run.entered.end() && Difference(hosts, found->second).Empty();
+  return found != run.entered.end() && found->second.Covers(hosts);
 }
 
 bool WasPassedBy(const OpenRun& run, std::uint32_t stage, const Ordinals& hosts) {
   const auto found = run.passed.find(stage);
   return run.run.stages[stage].state == StageState::kSucceeded && found != run.passed.end() &&
-         Difference(hosts, found->second).Empty();
+         found->second.Covers(hosts);
 }
 
 // Whether a branch was left out because the flow did not switch to it.
@@ -44,20 +44,22 @@ bool WasNotTaken(const OpenRun& run, std::uint32_t stage, const Ordinals& hosts)
   return true;
 }
 
-// The first of these stages that the flow did not bring all the hosts through; none: there is none.
-// `stages` are those of `plan`, which may be another version of the run's.
-std::optional<std::uint32_t> FirstNotPassed(const OpenRun& run, const RunSpec& plan,
-                                            const std::vector<std::uint32_t>& stages,
-                                            const Ordinals& hosts) {
+// Those of these stages that the flow did not bring all the hosts through. `stages` are those of
+// `plan`, which may be another version of the run's.
+std::vector<std::uint32_t> NotPassed(const OpenRun& run, const RunSpec& plan,
+                                     const std::vector<std::uint32_t>& stages,
+                                     const Ordinals& hosts) {
+  std::vector<std::uint32_t> open;
   for (const std::uint32_t stage : stages) {
     const auto known =
         std::ranges::find(run.run.spec.stages, plan.stages[stage].name, &StageSpec::name);
-    if (known == run.run.spec.stages.end()) return stage;
     const auto at = static_cast<std::uint32_t>(known - run.run.spec.stages.begin());
-    const bool left_out = run.run.stages[at].state == StageState::kSkipped;
-    if (!left_out && !WasPassedBy(run, at, hosts) && !WasNotTaken(run, at, hosts)) return stage;
+    const bool done = known != run.run.spec.stages.end() &&
+                      (run.run.stages[at].state == StageState::kSkipped ||
+                       WasPassedBy(run, at, hosts) || WasNotTaken(run, at, hosts));
+    if (!done) open.push_back(stage);
   }
-  return std::nullopt;
+  return open;
 }
 
 // Approvals from the beginning on that the flow might not ask for, as what they depend on was not
@@ -65,9 +67,7 @@ std::optional<std::uint32_t> FirstNotPassed(const OpenRun& run, const RunSpec& p
 PlanApprovals LeftOutByConditions(const OpenRun& run, const RunSpec& plan,
                                   const PassBeginning& beginning) {
   const auto before = StagesBefore(plan, beginning.stage);
-  PlanApprovals found;
-  if (const auto first = FirstNotPassed(run, plan, before, beginning.hosts))
-    found = DependingOn(plan, *first);
+  PlanApprovals found = DependingOn(plan, NotPassed(run, plan, before, beginning.hosts));
   // Hosts that begin in the middle of a stage do not come through its first inner stages again.
   PlanApprovals more = ApprovalsIn(plan);
   std::erase_if(more, [&](const PlanApproval& approval) {

@@ -38,6 +38,18 @@ void EnterList(Turn& turn, OpenRun& run, const std::vector<std::uint32_t>& list,
                Visit from = {});
 void Close(Turn& turn, OpenRun& run);
 
+// The hosts for a stage whose needs are met. A pass that does a stage again does it for the hosts
+// that dropped out there, too.
+Ordinals HostsForReady(const OpenRun& run, std::uint32_t stage) {
+  const StageSpec& spec = run.run.spec.stages[stage];
+  Ordinals hosts = ChooseHosts(run, spec, {});
+  if (spec.hosts != HostChoice::kOk) return hosts;
+  for (std::uint32_t i = 0; i < run.hosts.size(); ++i)
+    if (!run.hosts[i].Ok() && TopLevelOf(run.run.spec, run.hosts[i].dropped_at) == stage)
+      hosts.Insert(i);
+  return hosts;
+}
+
 // Enters every stage of the graph whose needs are met; again when one of them was skipped.
 void EnterReady(Turn& turn, OpenRun& run) {
   const auto list = ListOf(run.run.spec, Section::kMain);
@@ -50,8 +62,7 @@ void EnterReady(Turn& turn, OpenRun& run) {
       const bool met = std::ranges::all_of(
           needs, [&](std::uint32_t need) { return WentWell(run.run.stages[need].state); });
       if (!met) continue;
-      const auto hosts = ChooseHosts(run, run.run.spec.stages[list[i]], {});
-      again = !OpenStage(turn, run, list[i], {.hosts = hosts}) || again;
+      again = !OpenStage(turn, run, list[i], {.hosts = HostsForReady(run, list[i])}) || again;
     }
   }
 }
@@ -312,6 +323,7 @@ void EndRun(Turn& turn, OpenRun& open) {
   ReleaseKeys(turn, HolderOf(id));
   OnRunEnd(turn, open);
   OnTriggeredRunEnd(turn, open);
+  turn.state.ForgetPlan(open);
   turn.state.runs.erase(id);
 }
 

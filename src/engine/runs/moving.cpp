@@ -3,6 +3,15 @@
 #include "domain/approvals.hpp"
 
 namespace muster::engine {
+namespace {
+
+// Whether `inner` is the stage, or one that it holds.
+bool Holds(const RunSpec& spec, std::uint32_t stage, std::uint32_t inner) {
+  while (inner != stage && spec.stages[inner].parent) inner = *spec.stages[inner].parent;
+  return inner == stage;
+}
+
+}  // namespace
 
 Section SectionOf(const RunSpec& spec, std::uint32_t stage) {
   const StageSpec& one = spec.stages[stage];
@@ -15,7 +24,8 @@ void MoveHosts(OpenRun& run, const StageVisit& ended) {
   for (const std::uint32_t ordinal : ended.hosts.List()) {
     HostFlow& host = run.hosts[ordinal];
     if (!ended.dropped.Contains(ordinal)) {
-      if (host.dropped_at == ended.stage) host.dropped_at = HostFlow::kNowhere;
+      if (!host.Ok() && Holds(run.run.spec, ended.stage, host.dropped_at))
+        host.dropped_at = HostFlow::kNowhere;
     } else if (host.Ok()) {
       host.dropped_at = ended.stage;
     }
@@ -23,9 +33,11 @@ void MoveHosts(OpenRun& run, const StageVisit& ended) {
 }
 
 void MarkEntered(OpenRun& run, const StageVisit& begun) {
-  const auto forget = [&](std::map<std::uint32_t, Ordinals>& of, std::uint32_t stage) {
-    if (const auto found = of.find(stage); found != of.end())
-      found->second = Difference(found->second, begun.hosts);
+  const auto forget = [&](OpenRun::Marks& of, std::uint32_t stage) {
+    const auto found = of.find(stage);
+    if (found == of.end()) return;
+    found->second.hosts = Difference(found->second.hosts, begun.hosts);
+    found->second.stands = false;
   };
   if (!begun.parent && !run.entered.empty())
     for (const std::uint32_t stage : StagesAfter(run.run.spec, begun.stage)) {
@@ -33,15 +45,17 @@ void MarkEntered(OpenRun& run, const StageVisit& begun) {
       forget(run.passed, stage);
     }
   forget(run.passed, begun.stage);
-  Ordinals& entered = run.entered[begun.stage];
-  entered = Union(entered, begun.hosts);
+  OpenRun::Mark& entered = run.entered[begun.stage];
+  entered.hosts = Union(entered.hosts, begun.hosts);
+  entered.stands = true;
 }
 
 void MarkPassed(OpenRun& run, const StageVisit& ended) {
   const bool well = ended.state == StageState::kSucceeded || ended.state == StageState::kSkipped;
   if (!well && !WorksOnHosts(run.run.spec.stages[ended.stage])) return;
-  Ordinals& passed = run.passed[ended.stage];
-  passed = Union(passed, Difference(ended.hosts, ended.dropped));
+  OpenRun::Mark& passed = run.passed[ended.stage];
+  passed.hosts = Union(passed.hosts, Difference(ended.hosts, ended.dropped));
+  passed.stands = true;
 }
 
 void ForgetReported(OpenRun& run, const StageVisit& begun) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "domain/approvals.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
 #include "engine/runs/moving.hpp"
@@ -106,9 +107,15 @@ std::optional<std::uint32_t> StageOf(const Run& run, const StageVisit& visit) {
 void BeginPass(OpenRun& open, const StageVisit& first) {
   for (const std::uint32_t ordinal : first.hosts.List())
     open.hosts[ordinal].dropped_at = HostFlow::kNowhere;
-  for (std::size_t i = first.stage; i < open.run.spec.stages.size(); ++i) {
-    const auto found = open.reported.find(open.run.spec.stages[i].name);
-    if (found == open.reported.end()) continue;
+  // What is done before it, in a graph or in a branch, stays as it was reported wherever it stands.
+  const RunSpec& plan = open.run.spec;
+  const auto after = StagesAfter(plan, first.stage);
+  for (std::uint32_t i = 0; i < plan.stages.size(); ++i) {
+    const std::uint32_t top = TopLevelOf(plan, i);
+    const bool again = top == first.stage || plan.stages[top].section == Section::kFinally ||
+                       std::ranges::find(after, top) != after.end();
+    const auto found = open.reported.find(plan.stages[i].name);
+    if (!again || found == open.reported.end()) continue;
     found->second.stage.clear();
     found->second.status.clear();
     std::erase_if(found->second.hosts,

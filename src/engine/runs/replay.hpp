@@ -11,7 +11,7 @@ namespace muster::engine {
 void Replay(OpenRun& open, const std::vector<StageVisit>& visits, std::vector<TaskRecord> tasks);
 
 // A visit is the first of a pass: its hosts are taken back among those that are ok, and what its
-// stage and later ones reported of them is forgotten.
+// stage and those after it (StagesAfter) reported of them is forgotten.
 void BeginPass(OpenRun& open, const StageVisit& first);
 
 }  // namespace muster::engine

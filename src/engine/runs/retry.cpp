@@ -2,6 +2,7 @@
 
 #include "domain/audit_facts.hpp"
 #include "domain/no_such_run.hpp"
+#include "engine/keeping/gates.hpp"
 #include "engine/limiter/freezes.hpp"
 #include "engine/limiter/limiter.hpp"
 #include "engine/runs/approvals.hpp"
@@ -126,6 +127,12 @@ Result<Beginning> FindBeginning(const OpenRun& run, const RetryRun& command) {
   return beginning;
 }
 
+// The hosts that the first stage will be entered with.
+Ordinals HostsOf(const OpenRun& run, const Beginning& beginning) {
+  if (beginning.entry.hosts) return *beginning.entry.hosts;
+  return ChooseHosts(run, run.run.spec.stages[beginning.stage], {});
+}
+
 // The corrected job must have the stage, in the same place for its inner ones.
 Result<> TakePlan(Turn& turn, OpenRun& run, const RunSpec& plan, Beginning& beginning) {
   const std::string name = run.run.spec.stages[beginning.stage].name;
@@ -141,6 +148,7 @@ Result<> TakePlan(Turn& turn, OpenRun& run, const RunSpec& plan, Beginning& begi
   auto data = std::move(run.run.spec.data);
   run.run.spec = plan;
   run.run.spec.data = std::move(data);
+  SettleOutput(run.run);
   ResetProgress(run.run);
   for (std::uint32_t i = 0; i < run.run.stages.size(); ++i)
     if (const auto old = std::ranges::find(before, run.run.stages[i].name, &StageProgress::name);
@@ -162,7 +170,7 @@ Result<> CheckApprovals(const State& state, const OpenRun& run, const RetryRun& 
                         Beginning& beginning) {
   const std::string& name = run.run.spec.stages[beginning.stage].name;
   PassBeginning at{.stage = beginning.stage,
-                   .hosts = beginning.entry.hosts ? *beginning.entry.hosts : OkHosts(run),
+                   .hosts = HostsOf(run, beginning),
                    .plan = command.plan.get(),
                    .inside = std::ranges::any_of(beginning.entry.begins,
                                                  [](const Ordinals& set) { return !set.Empty(); })};
@@ -174,10 +182,8 @@ Result<> CheckApprovals(const State& state, const OpenRun& run, const RetryRun& 
     starters.insert(starters.end(), command.authors.begin(), command.authors.end());
   }
   beginning.around = LeftOutByBeginning(run, at);
-  // A pass that leaves stages out, or brings another plan, can end in another way than the flow
-  // would have.
-  if (command.plan || !command.from.empty())
-    AddApprovals(beginning.around, DependingAbove(state, run));
+  // A pass can end in another way than the flow would have.
+  AddApprovals(beginning.around, DependingAbove(state, run));
   const GoingAround around{.act = fmt::format("a retry from stage '{}'", name),
                            .approvals = beginning.around,
                            .from = name,
@@ -334,7 +340,10 @@ void Decide(Turn& turn, const RetryRun& command) {
     // Work on a copy until it is sure that the pass can be opened.
     made = open->second;
   }
-  // A run that is open goes on whatever is frozen; one that has ended begins anew.
+  // A run that is open goes on whatever is frozen; one that has ended begins again.
+  if (open == turn.state.runs.end())
+    if (auto closed = ClosedGate(turn.state))
+      return turn.Answer(command.caller, std::move(*closed));
   if (open == turn.state.runs.end())
     if (auto frozen = FrozenBy(turn, {.origin = Origin::kPerson,
                                       .during_freeze = command.during_freeze,
@@ -362,6 +371,7 @@ void Decide(Turn& turn, const RetryRun& command) {
   if (open != turn.state.runs.end()) ForgetQueued(turn, open->second);
   turn.state.ended_at.erase(command.run);
   OpenRun& run = turn.state.runs.insert_or_assign(command.run, std::move(made)).first->second;
+  turn.state.CountPlan(run);
   if (!run.run.trigger.empty()) turn.state.triggers.runs[run.run.trigger].insert(command.run);
   run.working = false;
   AddStarter(turn, run, command.caller.name);

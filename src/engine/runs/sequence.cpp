@@ -113,7 +113,7 @@ bool BeginsWithOthers(const OpenRun& run, const OpenVisit& sequence) {
   Ordinals begun;
   for (const std::uint32_t inner : InnerOf(run.run.spec, sequence.record.stage))
     if (const auto found = run.entered.find(inner); found != run.entered.end())
-      begun = Union(begun, found->second);
+      begun = Union(begun, found->second.hosts);
   return !begun.Empty() && !Difference(BatchHosts(sequence), begun).Empty();
 }
 

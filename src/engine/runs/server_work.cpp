@@ -149,11 +149,30 @@ Result<RunSpec> ChildSpec(const OpenRun& run, const JobAction& job) {
   return spec;
 }
 
+// As a start by a person, a child is held to what its job may be started on.
+Result<> CheckHosts(const State& state, const RunSpec& job, std::size_t hosts) {
+  if (job.max_hosts > 0 && hosts > job.max_hosts)
+    return Fail(ErrorCode::kInvalid,
+                "job '{}' is for at most {} hosts, and this stage has {}; give the stage batches, "
+                "or raise max_hosts of the job",
+                job.job, job.max_hosts, hosts);
+  if (job.max_percent == 0) return {};
+  const auto all = static_cast<std::size_t>(std::ranges::count_if(
+      state.hosts, [](const auto& item) { return item.second.host.state == HostState::kActive; }));
+  if (hosts * 100 <= all * job.max_percent) return {};
+  return Fail(ErrorCode::kInvalid,
+              "job '{}' is for at most {}% of all hosts, and this stage has {} of {}; give the "
+              "stage batches, or raise max_hosts of the job",
+              job.job, job.max_percent, hosts, all);
+}
+
 void StartChild(Turn& turn, OpenRun& run, OpenVisit& visit, const JobAction& job) {
   if (DepthOf(turn.state, run) >= kDeepestJobs)
     return FailNow(visit, StageState::kFailed, "jobs that start jobs are nested too deeply");
   auto spec = ChildSpec(run, job);
   if (!spec) return FailNow(visit, StageState::kFailed, spec.error().message);
+  if (const auto fits = CheckHosts(turn.state, *spec, visit.hosts.size()); !fits)
+    return FailNow(visit, StageState::kFailed, fits.error().message);
   auto targets = std::make_shared<Targets>();
   for (const std::uint32_t ordinal : visit.hosts) targets->push_back((*run.targets)[ordinal]);
   const OpenRun& child =
@@ -233,7 +252,7 @@ bool CameThrough(const OpenRun& run, std::uint32_t ordinal) {
   for (std::uint32_t i = 0; i < run.run.spec.stages.size(); ++i)
     if (InMainList(run.run.spec.stages[i])) last = i;
   const auto passed = run.passed.find(last);
-  return passed != run.passed.end() && passed->second.Contains(ordinal);
+  return passed != run.passed.end() && passed->second.hosts.Contains(ordinal);
 }
 
 }  // namespace

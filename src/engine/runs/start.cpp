@@ -23,7 +23,8 @@ AboutToStart StartOf(const StartRun& command) {
           .frozen = command.frozen};
 }
 
-// A run pins what it started with, so each host's part of its output is settled here.
+}  // namespace
+
 void SettleOutput(Run& run) {
   for (auto& stage : run.spec.stages) {
     const HostAction shared = SharedCommandOf(stage);
@@ -33,8 +34,6 @@ void SettleOutput(Run& run) {
     stage.action = std::make_shared<const muster::Command>(std::move(command));
   }
 }
-
-}  // namespace
 
 void ResetProgress(Run& run) {
   run.stages.clear();
@@ -66,6 +65,7 @@ OpenRun& CreateRun(Turn& turn, NewRun made) {
       run.starters.push_back(std::move(name));
   if (!run.trigger.empty()) turn.state.triggers.runs[run.trigger].insert(id);
   SettleOutput(run);
+  turn.state.CountPlan(open);
   ResetProgress(run);
   open.targets = std::move(made.targets);
   open.hosts.resize(run.hosts);
@@ -106,8 +106,12 @@ void Decide(Turn& turn, const StartRun& command) {
   if (auto closed = ClosedGate(turn.state)) return turn.Answer(command.caller, std::move(*closed));
   if (auto frozen = FrozenBy(turn, StartOf(command)))
     return turn.Answer(command.caller, std::move(*frozen));
-  Available hosts{.targets = command.targets, .left_out = ""};
-  if (!command.include_maintenance) hosts = LeaveOutMaintained(turn, command.targets);
+  Available hosts = LeaveOutMaintained(turn, command.targets);
+  std::string remark(DespiteFreeze(turn, StartOf(command)));
+  if (command.include_maintenance) {
+    if (!hosts.left_out.empty()) remark += "; in spite of " + hosts.left_out;
+    hosts = {.targets = command.targets, .left_out = ""};
+  }
   if (hosts.targets->empty())
     return turn.Answer(command.caller,
                        GateClosed{.gate = "maintenance",
@@ -116,14 +120,13 @@ void Decide(Turn& turn, const StartRun& command) {
                                                         hosts.left_out)});
   RunSpec spec = command.spec;
   spec.left_out = std::move(hosts.left_out);
-  OpenRun& run =
-      CreateRun(turn, {.caller = command.caller,
-                       .spec = std::move(spec),
-                       .targets = std::move(hosts.targets),
-                       .note = {.reason = command.reason,
-                                .names = command.names,
-                                .remark = std::string(DespiteFreeze(turn, StartOf(command)))},
-                       .trace_parent = command.trace_parent});
+  OpenRun& run = CreateRun(
+      turn,
+      {.caller = command.caller,
+       .spec = std::move(spec),
+       .targets = std::move(hosts.targets),
+       .note = {.reason = command.reason, .names = command.names, .remark = std::move(remark)},
+       .trace_parent = command.trace_parent});
   if (!command.key.empty()) RememberKey(turn, KeyOf(command), run.run.id);
   turn.Answer(command.caller, RunStarted{run.run.id, run.run.state, run.run.hosts, turn.commit,
                                          false, run.run.spec.left_out});

@@ -22,6 +22,10 @@ struct NewRun {
 // Makes a run, puts its start on the audit trail and enters its first stage.
 OpenRun& CreateRun(Turn& turn, NewRun made);
 
+// Settles how much output each host may have where the plan leaves that to the run. A run pins what
+// it started with, and no order goes out with less than a number.
+void SettleOutput(Run& run);
+
 // As at the start: no stage entered yet.
 void ResetProgress(Run& run);
 

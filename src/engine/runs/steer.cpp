@@ -162,11 +162,11 @@ std::unexpected<Error> NoSuchStage(const Run& run, const std::string& name) {
               name, names);
 }
 
-// Whether something below the visit is on a host.
-bool IsBusy(const OpenRun& run, const OpenVisit& visit) {
-  if (!visit.attempts.empty()) return true;
+// Whether something below the visit is on a host, or a run that it started is open.
+bool IsBusy(const State& state, const OpenRun& run, const OpenVisit& visit) {
+  if (!visit.attempts.empty() || state.runs.contains(visit.record.child)) return true;
   return std::ranges::any_of(run.visits, [&](const auto& item) {
-    return item.second.record.parent == visit.record.visit && IsBusy(run, item.second);
+    return item.second.record.parent == visit.record.visit && IsBusy(state, run, item.second);
   });
 }
 
@@ -189,10 +189,12 @@ void DropInner(Turn& turn, OpenRun& run, Visit parent) {
 Result<> Skip(Turn& turn, OpenRun& run, std::uint32_t stage) {
   for (auto& [id, visit] : run.visits) {
     if (visit.record.stage != stage) continue;
-    if (IsBusy(run, visit))
-      return Fail(ErrorCode::kConflict,
-                  "stage {} is at work; pause the run and let its tasks end, or stop the run",
-                  visit.record.name);
+    if (IsBusy(turn.state, run, visit))
+      return Fail(
+          ErrorCode::kConflict,
+          "stage {} is at work; pause the run and let its tasks and child runs end, or stop "
+          "the run",
+          visit.record.name);
     DropInner(turn, run, id);
     visit.record.reason = "an operator skipped it";
     visit.ends_as = StageState::kSkipped;

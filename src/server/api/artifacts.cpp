@@ -162,6 +162,19 @@ class Upload : public std::enable_shared_from_this<Upload> {
         upload_(std::move(upload)),
         begun_at_(upload_->Offset()) {}
 
+  // Asks once more for a host, as from now on nothing else comes under the hash: what was counted
+  // when it was asked first may have been given back since.
+  void Begin() {
+    if (!IsHost(*call_)) return Go();
+    FileQuestion question = About(*call_, FileQuestion::Kind::kWrite, sha256_);
+    question.size = size_;
+    services_.ask(question, [self = shared_from_this()](const Result<>& may) {
+      if (!may) return self->Failed(may.error());
+      self->Go();
+    });
+  }
+
+ private:
   void Go() {
     if (TooSlow())
       return Failed({ErrorCode::kTimeout, "the upload comes too slowly; go on with it later"});
@@ -172,7 +185,6 @@ class Upload : public std::enable_shared_from_this<Upload> {
     });
   }
 
- private:
   void Take(const net::BodyPiece& piece) {
     if (auto added = upload_->Append(piece.data); !added) return Failed(added.error());
     if (!piece.last) return Go();
@@ -180,14 +192,19 @@ class Upload : public std::enable_shared_from_this<Upload> {
     const bool whole = offset == size_;
     if (whole)
       if (auto finished = upload_->Finish(); !finished) {
-        // Thrown away, as it is another content than was said.
         if (IsHost(*call_) && finished.error().code == ErrorCode::kInvalid)
-          services_.ask(About(*call_, FileQuestion::Kind::kDiscarded, sha256_), [](Result<>) {});
+          return Discarded(finished.error());
         return Failed(finished.error());
       }
     if (whole && IsHost(*call_)) return Tell();
     upload_.reset();
     Kept(*call_, whole ? 201 : 202, sha256_, offset, size_);
+  }
+
+  // It was another content than was said. As Tell, it is counted no more before it is let go of.
+  void Discarded(const Error& error) {
+    services_.ask(About(*call_, FileQuestion::Kind::kDiscarded, sha256_),
+                  [self = shared_from_this(), error](const Result<>&) { self->Failed(error); });
   }
 
   // Before the upload is let go of: until then nothing else comes under its hash. A host without an
@@ -255,7 +272,7 @@ void Receive(ArtifactServices& services, const CallPtr& call, const std::string&
                       {{kOffset, std::to_string(uploaded.value_or(0))}, {"Retry-After", "1"}});
   }
   if (!upload) return call->Fail(upload.error());
-  std::make_shared<Upload>(services, call, sha256, range.size, std::move(*upload))->Go();
+  std::make_shared<Upload>(services, call, sha256, range.size, std::move(*upload))->Begin();
 }
 
 void Put(ArtifactServices& services, const CallPtr& call) {

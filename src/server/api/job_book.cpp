@@ -118,6 +118,8 @@ Result<JobBook::ChildLevel> JobBook::Child(const std::string& name) {
                              .type = param.type,
                              .pattern = param.pattern,
                              .choices = param.choices});
+  spec->max_hosts = (*job)->document.max_hosts.value_or(0);
+  spec->max_percent = (*job)->document.max_percent.value_or(0);
   return children_[name] = {std::make_shared<const RunSpec>(std::move(*spec)), pinned->height};
 }
 

@@ -256,6 +256,7 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
   if (what != nullptr)
     if (const auto read = ReadWhat(*what, command); !read) return Fail(read.error());
   if (const auto read = ReadFileAction(push, pull, command); !read) return Fail(read.error());
+  if (const auto fits = CheckLengths(command); !fits) return Fail(fits.error());
   if (env != nullptr && !env->empty() && !command.IsProcess())
     return Fail(ErrorCode::kInvalid, "env: only commands and scripts have an environment");
   if (const auto read = ReadEnv(env, command); !read) return Fail(read.error());

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace muster::server {
 namespace {
 
@@ -29,7 +31,8 @@ Result<> CheckEnd(std::optional<TaskEnd>& end) {
       return Fail(ErrorCode::kInvalid, "the node sent an output '{}' that is not one line of text",
                   name);
   Soften(end->reason);
-  return CheckSize("a long reason", end->reason.size(), kMostReasonBytes);
+  CutText(end->reason, link::kMostReasonBytes);
+  return {};
 }
 
 Result<> CheckFacts(link::Hello& hello) {

@@ -15,10 +15,10 @@ using link::kMostHeldTasks;
 using link::kMostReports;
 constexpr std::size_t kMostFactBytes = 1'024;  // of a name or a value
 constexpr std::size_t kMostWordBytes = 256;    // version, store, boot, a feature
-constexpr std::size_t kMostReasonBytes = 4'096;
 
 // kInvalid says what is too much; the link is closed then. Control characters in what people will
-// read (facts, versions, reasons) become spaces: they are shown on terminals.
+// read (facts, versions, reasons) become spaces: they are shown on terminals. A long reason is cut:
+// an operator's words can be part of it, and must not close the link.
 Result<> CheckFrame(link::NodeFrame& frame);
 
 }  // namespace muster::server

@@ -25,6 +25,7 @@ bool OutputBounds::Note(const link::ServerFrame& told) {
         if (expected == expected_.end()) return false;
         room.wanted = expected->second.has_value();
         room.most = expected->second.value_or(0);
+        room.over = true;
       }
       tasks_[answer.task] = room;
     }
@@ -59,8 +60,9 @@ OutputBounds::Verdict OutputBounds::Judge(LogChunk& chunk) {
   if (found == tasks_.end()) return Verdict::kLeaveOut;
   Room& room = found->second;
   if (!room.wanted) return Verdict::kAcknowledge;
-  if (chunk.offset > room.next) return Verdict::kLeaveOut;
   const std::uint64_t end = chunk.offset + chunk.data.size();
+  if (room.over && end > room.most) return Verdict::kAcknowledge;
+  if (chunk.offset > room.next) return Verdict::kLeaveOut;
   if (end > room.most) return Verdict::kTooMuch;
   // What is left may be empty: its end is acknowledged all the same.
   if (const std::uint64_t known = std::min(end, room.next) - chunk.offset; known > 0) {

@@ -29,8 +29,9 @@ class OutputBounds {
   // here while its last output is on the way, and a node that says Hello twice may send on from the
   // first Welcome, past what the second one says is durable. What came before is cut off the front
   // of a chunk, so that no byte is stored twice. What is another host's stays in: that is the
-  // intake's business. Output that is not wanted is left out too; the answer acknowledges it, as
-  // the node would keep its window for it else. kDenied: output past its task's quota.
+  // intake's business. Output that is not wanted, or of an ended task past its quota, is left out
+  // too; the answer acknowledges it, as the node would keep its window for it else. kDenied: output
+  // of an open task past its quota.
   Result<std::vector<link::LogAck>> Sift(HostId host, std::vector<LogChunk>& chunks);
 
   // Takes the totals out of reports about output that is not kept, as there is nothing to prove,
@@ -46,6 +47,7 @@ class OutputBounds {
     std::uint64_t next = 0;  // what came, or is durable, ends here
     std::uint64_t most = 0;  // bytes in all
     bool wanted = true;
+    bool over = false;      // the task has ended, so its quota may not be known exactly
     bool totalled = false;  // its totals were told
   };
   std::unordered_map<TaskKey, Room> tasks_;

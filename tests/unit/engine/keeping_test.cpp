@@ -24,6 +24,43 @@ TEST_F(EngineGate, ClosedGateRefusesNewRunsAndLeavesOthersAlone) {
   EXPECT_NE(Start(1), before);
 }
 
+// Plans of open runs are memory, also after a restart.
+class EnginePlans : public EngineFixture {
+ protected:
+  Result<Answer> StartLarge() {
+    muster::Command command;
+    command.script = std::string(100'000, '#');
+    StartRun start;
+    start.spec.stages = {StageSpec{}};
+    start.spec.stages[0].action = std::make_shared<const muster::Command>(std::move(command));
+    start.targets = std::make_shared<Targets>(Targets{{HostId(1), "h1"}});
+    const auto id = Ask(std::move(start));
+    Settle();
+    return replies_.at(id);
+  }
+  static bool IsClosed(const Result<Answer>& answer) {
+    const auto* closed = answer ? std::get_if<GateClosed>(&*answer) : nullptr;
+    return closed != nullptr && closed->gate == "plans";
+  }
+};
+
+TEST_F(EnginePlans, HoldNewRunsBackWhileTheyTakeTooMuch) {
+  options_.most_plan_bytes = 150'000;
+  Lead();
+  AddHosts(1);
+  ASSERT_FALSE(IsClosed(StartLarge()));
+  ASSERT_FALSE(IsClosed(StartLarge()));
+  EXPECT_TRUE(IsClosed(StartLarge()));
+  Lead();
+  SayHello(1);
+  Settle();
+  EXPECT_TRUE(IsClosed(StartLarge())) << "they are counted when they are loaded";
+  const auto orders = TakeOrders();
+  ASSERT_FALSE(orders.empty());
+  End(orders.at(0));
+  EXPECT_FALSE(IsClosed(StartLarge())) << "one has ended";
+}
+
 class EngineRetention : public EngineFixture {
  protected:
   std::uint32_t Drop(Expired old) {

@@ -215,6 +215,20 @@ TEST_F(NodeTest, JoinsStartAndEndOfAShortTaskInOneFrame) {
   EXPECT_FALSE(Next());
 }
 
+TEST_F(NodeTest, CutsALongReasonWhereverItTellsIt) {
+  Connect(5);
+  Send(MakeOrder(5));
+  TaskEnd end = Ended(0);
+  end.reason = std::string(kMostReasonBytes - 4, 'x') + "ééé";  // 2 bytes each
+  node_.Ended(kTask, end);
+  const auto frame = Next();
+  ASSERT_TRUE(frame);
+  ASSERT_EQ(frame->reports.size(), 1U);
+  const std::string& told = frame->reports[0].end->reason;
+  EXPECT_EQ(told, std::string(kMostReasonBytes - 4, 'x') + "…");
+  EXPECT_LE(told.size(), kMostReasonBytes);
+}
+
 TEST_F(NodeTest, TellsTheEndBeforeTheOutputWhenThatIsLong) {
   Connect(5);
   Send(MakeOrder(5));

@@ -42,16 +42,25 @@ TEST(CheckFrame, RefusesHugeWords) {
   EXPECT_TRUE(Refused(WithHello(many)));
 }
 
-TEST(CheckFrame, RefusesFloodsOfReportsAndLongReasons) {
+TEST(CheckFrame, RefusesFloodsOfReports) {
   link::NodeFrame frame;
   frame.reports.resize(kMostReports);
   EXPECT_FALSE(Refused(frame));
   frame.reports.resize(kMostReports + 1);
   EXPECT_TRUE(Refused(frame));
-  link::NodeFrame wordy;
+}
+
+// An operator's words can be part of a reason: "user 'xxx…' is not allowed".
+TEST(CheckFrame, CutsLongReasons) {
+  link::Hello hello;
+  hello.tasks.resize(1);
+  hello.tasks[0].end = TaskEnd{.reason = std::string(100'000, 'x')};
+  link::NodeFrame wordy = WithHello(hello);
   wordy.reports.resize(1);
   wordy.reports[0].end = TaskEnd{.reason = std::string(100'000, 'x')};
-  EXPECT_TRUE(Refused(wordy));
+  ASSERT_TRUE(CheckFrame(wordy));
+  EXPECT_EQ(wordy.reports[0].end->reason.size(), link::kMostReasonBytes);
+  EXPECT_EQ(wordy.hello->tasks[0].end->reason.size(), link::kMostReasonBytes);
 }
 
 // Outputs of hosts are put together as lines host=value.

@@ -115,7 +115,21 @@ TEST_F(OutputBoundsTest, TaskThatIsOverSendsWhatItsRecordAllows) {
   bounds_.Expect({{kBoundedTask, 100}});
   ASSERT_TRUE(bounds_.Note(WelcomeAnswering({.task = kBoundedTask, .durable_offset = 40})));
   EXPECT_EQ(Send(40, 60), OutputFate::kTaken);
-  EXPECT_EQ(Send(100, 1), OutputFate::kPastQuota);
+  EXPECT_EQ(Send(100, 1), OutputFate::kLeftOut);
+}
+
+TEST_F(OutputBoundsTest, MoreOfATaskThatIsOverIsAcknowledgedAndTheHostStays) {
+  bounds_.Expect({{kBoundedTask, 100}});
+  ASSERT_TRUE(bounds_.Note(WelcomeAnswering({.task = kBoundedTask, .durable_offset = 0})));
+  std::vector<LogChunk> chunks{
+      {kBoundedTask, 0, Stream::kStdout, {}, std::string(90, 'x')},
+      {kBoundedTask, 90, Stream::kStdout, {}, std::string(20, 'x')},
+      {kBoundedTask, 110, Stream::kStdout, {}, std::string(50, 'x')}};
+  const auto acks = bounds_.Sift(kBoundedTask.host, chunks);
+  ASSERT_TRUE(acks);
+  ASSERT_EQ(chunks.size(), 1U);
+  EXPECT_EQ(chunks[0].data.size(), 90U);
+  EXPECT_EQ(*acks, (std::vector<link::LogAck>{{kBoundedTask, 160}}));
 }
 
 TEST_F(OutputBoundsTest, OutputThatIsNotWantedIsAcknowledgedAndNotTaken) {

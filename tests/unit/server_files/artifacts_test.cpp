@@ -27,7 +27,12 @@ class ArtifactCalls : public net::NetTest {
                            const std::function<void(Result<>)>& answer) {
       if (!leads_) return answer(Fail(ErrorCode::kUnavailable, "nobody leads"));
       if (question.kind == FileQuestion::Kind::kKept) ++kept_;
-      if (question.kind == FileQuestion::Kind::kDiscarded) ++discarded_;
+      if (question.kind == FileQuestion::Kind::kDiscarded) {
+        ++discarded_;
+        if (on_discarded_) on_discarded_();
+      }
+      if (question.kind == FileQuestion::Kind::kWrite && question.size && ++writes_ == deny_write_)
+        return answer(Fail(ErrorCode::kDenied, "no room"));
       if (question.size) asked_size_ = *question.size;
       const bool may = question.kind == FileQuestion::Kind::kRead ? may_get_ : may_put_;
       answer(may ? Result<>() : Fail(ErrorCode::kDenied, "no task"));
@@ -94,6 +99,9 @@ class ArtifactCalls : public net::NetTest {
   bool leads_ = true;
   std::atomic<int> kept_ = 0;
   std::atomic<int> discarded_ = 0;
+  std::atomic<int> writes_ = 0;  // questions before an upload
+  int deny_write_ = 0;           // the one of them that is answered with no
+  std::function<void()> on_discarded_;
   std::atomic<std::uint64_t> asked_size_ = 0;
   const std::string content_ = "some content of a file";
   const std::string hash_ = crypto::Sha256(content_);
@@ -217,6 +225,32 @@ TEST_F(ArtifactCalls, AHostIsAskedForTheSizeOfTheWholeFile) {
   EXPECT_EQ(kept_, 0);
   EXPECT_EQ(Put(content_, "", "").status, 201);
   EXPECT_EQ(kept_, 1) << "what stays counts until the task ends";
+}
+
+TEST_F(ArtifactCalls, AHostIsAskedAgainWhenNothingElseComesUnderTheHash) {
+  client_.emplace(At(true), Node(), 20s);
+  may_put_ = true;
+  deny_write_ = 2;
+  EXPECT_EQ(Put(content_, "", "").status, 403) << "its room was given back meanwhile";
+  EXPECT_EQ(writes_, 2);
+  EXPECT_EQ(store_->Find(hash_)->has_value(), false);
+  EXPECT_EQ(Put(content_, "", "").status, 201) << "the upload was let go of";
+}
+
+TEST_F(ArtifactCalls, AWrongContentIsCountedNoMoreBeforeTheNextBegins) {
+  client_.emplace(At(true), Node(), 20s);
+  may_put_ = true;
+  net::HttpClient other(At(true), Node(), 20s);
+  int meanwhile = 0;
+  on_discarded_ = [&] {
+    auto request = Request("PUT", hash_, "");
+    request.body = content_;
+    const auto answer = other.Call(request);
+    meanwhile = answer ? answer->status : 0;
+  };
+  EXPECT_EQ(Put("other content of a fil", "", "").status, 400);
+  EXPECT_EQ(meanwhile, 409);
+  EXPECT_EQ(Put(content_, "", "").status, 201);
 }
 
 TEST_F(ArtifactCalls, ManyAtOnceGetTheirOwn) {
