@@ -379,6 +379,8 @@ void Enter(Turn& turn, OpenRun& run, std::uint32_t stage, const Entry& entry) {
   const Ordinals hosts = entry.hosts ? *entry.hosts : ChooseHosts(run, spec, entry.from);
   if (!OpenStage(turn, run, stage, {.hosts = hosts, .entry = entry}))
     EnterBehind(turn, run, ListOf(run.run.spec, spec.section), stage);
+  else if (IsGraph(run.run.spec))
+    EnterReady(turn, run);  // what stands beside it
   turn.Wake(run);
 }
 

@@ -304,6 +304,7 @@ void OnRunEnd(Turn& turn, OpenRun& child) {
   const auto found = parent->second.visits.find(child.run.parent_visit);
   if (found == parent->second.visits.end() || found->second.record.child != child.run.id) return;
   OpenVisit& visit = found->second;
+  if (visit.ends_as) return;  // it was skipped, and its child stopped for that
   StageVisit& record = visit.record;
   // The child's hosts are the visit's, in the same order.
   for (std::uint32_t i = 0; i < visit.hosts.size() && i < child.hosts.size(); ++i) {

@@ -4,7 +4,6 @@
 
 #include "domain/approval_id.hpp"
 #include "domain/audit_facts.hpp"
-#include "domain/no_such_run.hpp"
 #include "engine/limiter/limiter.hpp"
 #include "engine/notices/notices.hpp"
 #include "engine/runs/approvals.hpp"
@@ -13,60 +12,10 @@
 #include "engine/runs/entering.hpp"
 #include "engine/runs/flow.hpp"
 #include "engine/runs/sequence.hpp"
+#include "engine/runs/steered.hpp"
 
 namespace muster::engine {
 namespace {
-
-// The run a command names, or its answer is given.
-OpenRun* Find(Turn& turn, const Caller& caller, RunId id) {
-  const auto found = turn.state.runs.find(id);
-  if (found != turn.state.runs.end() && found->second.restored) {
-    turn.Answer(caller,
-                Fail(ErrorCode::kConflict,
-                     "run {} was open in the backup this server was restored from, and ends by "
-                     "itself; retry it then",
-                     FormatRunId(id)));
-    return nullptr;
-  }
-  if (found != turn.state.runs.end()) return &found->second;
-  turn.Answer(caller, Fail(ErrorCode::kConflict,
-                           "run {} is not open: it has ended, or there is none; 'muster retry' "
-                           "opens an ended one again",
-                           FormatRunId(id)));
-  return nullptr;
-}
-
-// The same, of one that goes on: nothing more is decided about a run that is being stopped.
-OpenRun* FindGoing(Turn& turn, const Caller& caller, RunId id) {
-  OpenRun* run = Find(turn, caller, id);
-  if (run == nullptr || !run->Stopping()) return run;
-  turn.Answer(caller, Fail(ErrorCode::kConflict, "run {} is being stopped", FormatRunId(id)));
-  return nullptr;
-}
-
-// What every act about a run says of it.
-AuditFacts FactsAbout(const State& state, const OpenRun& run) {
-  AuditFacts facts;
-  facts.job = run.run.spec.job;
-  facts.version = run.run.spec.version;
-  facts.pass = run.run.pass;
-  facts.starters = StartersOf(state, run);
-  return facts;
-}
-
-void Steered(Turn& turn, const Caller& caller, OpenRun& run, std::string act, std::string detail,
-             const std::string& reason, const AuditFacts& facts) {
-  AuditEntry entry;
-  entry.act = std::move(act);
-  entry.object = FormatRunId(run.run.id);
-  entry.detail = DetailWith(std::move(detail), facts);
-  entry.reason = reason;
-  entry.run = run.run.id;
-  turn.Audit(caller, std::move(entry));
-  KeepRun(turn, run);
-  turn.Wake(run);
-  turn.Answer(caller, RunSteered{run.run.id, run.run.state, run.run.pass});
-}
 
 template <typename Do>
 void EachChild(Turn& turn, OpenRun& run, Do act) {
@@ -149,72 +98,6 @@ void ResumeTree(Turn& turn, OpenRun& run, std::vector<RunId>& stay_paused) {
   });
 }
 
-std::optional<std::uint32_t> StageNamed(const Run& run, const std::string& name) {
-  const auto found = std::ranges::find(run.spec.stages, name, &StageSpec::name);
-  if (found == run.spec.stages.end()) return std::nullopt;
-  return static_cast<std::uint32_t>(found - run.spec.stages.begin());
-}
-
-std::unexpected<Error> NoSuchStage(const Run& run, const std::string& name) {
-  std::string names;
-  for (const auto& stage : run.spec.stages) names += (names.empty() ? "" : ", ") + stage.name;
-  return Fail(ErrorCode::kNotFound, "run {} has no stage '{}'; it has {}", FormatRunId(run.id),
-              name, names);
-}
-
-// Whether something below the visit is on a host, or a run that it started is open.
-bool IsBusy(const State& state, const OpenRun& run, const OpenVisit& visit) {
-  if (!visit.attempts.empty() || state.runs.contains(visit.record.child)) return true;
-  return std::ranges::any_of(run.visits, [&](const auto& item) {
-    return item.second.record.parent == visit.record.visit && IsBusy(state, run, item.second);
-  });
-}
-
-// Inner visits that have done nothing yet end with the stage that holds them.
-void DropInner(Turn& turn, OpenRun& run, Visit parent) {
-  for (auto& [id, visit] : run.visits) {
-    if (visit.record.parent != parent) continue;
-    visit.record.state = StageState::kCancelled;
-    visit.record.ended = turn.now.wall;
-    KeepVisit(turn, run, visit);
-    SettleHosts(run, visit);
-    for (std::size_t i = 0; i < visit.slots.size(); ++i)
-      if (const auto host = turn.state.hosts.find((*run.targets)[visit.hosts[i]].host);
-          host != turn.state.hosts.end())
-        host->second.queued.erase({run.run.id, id, visit.hosts[i]});
-  }
-  std::erase_if(run.visits, [&](const auto& item) { return item.second.record.parent == parent; });
-}
-
-Result<> Skip(Turn& turn, OpenRun& run, std::uint32_t stage) {
-  for (auto& [id, visit] : run.visits) {
-    if (visit.record.stage != stage) continue;
-    if (IsBusy(turn.state, run, visit))
-      return Fail(
-          ErrorCode::kConflict,
-          "stage {} is at work; pause the run and let its tasks and child runs end, or stop "
-          "the run",
-          visit.record.name);
-    DropInner(turn, run, id);
-    visit.record.reason = "an operator skipped it";
-    visit.ends_as = StageState::kSkipped;
-    return {};
-  }
-  if (std::ranges::find(run.run.skips, stage) == run.run.skips.end())
-    run.run.skips.push_back(stage);
-  return {};
-}
-
-// A stage that has ended, and that no visit has open, is not skipped any more.
-Result<> CheckNotEnded(const OpenRun& run, std::uint32_t stage) {
-  const StageProgress& progress = run.run.stages[stage];
-  const bool open = std::ranges::any_of(
-      run.visits, [&](const auto& item) { return item.second.record.stage == stage; });
-  if (open || !IsFinal(progress.state) || progress.visits == 0) return {};
-  return Fail(ErrorCode::kConflict, "stage {} already ended ({})", progress.name,
-              Name(progress.state));
-}
-
 const ApproveAction* WantedBy(const OpenRun& run, const OpenVisit& visit) {
   const StageSpec& spec = run.SpecOf(visit);
   if (const auto* approve = std::get_if<ApproveAction>(&spec.action)) return approve;
@@ -255,13 +138,6 @@ Result<OpenVisit*> FindAsking(const State& state, OpenRun& run, const std::strin
   std::string names;
   for (const auto* visit : asking) names += (names.empty() ? "" : ", ") + visit->record.name;
   return Fail(ErrorCode::kConflict, "several stages wait for an approval ({}); name one", names);
-}
-
-// The batch a stage, or the one that holds it, stands at, from 1; 0 when it has none.
-std::uint32_t BatchOf(const OpenRun& run, std::uint32_t stage) {
-  const StageSpec& spec = run.run.spec.stages[stage];
-  if (!spec.batches.Empty()) return run.run.stages[stage].batch;
-  return spec.parent ? BatchOf(run, *spec.parent) : 0;
 }
 
 // A value that is set again counts from now on, and the earlier one never again.
@@ -308,7 +184,7 @@ void Decide(Turn& turn, const PauseRun& command) {
 }
 
 void Decide(Turn& turn, const ResumeRun& command) {
-  OpenRun* run = Find(turn, command.caller, command.run);
+  OpenRun* run = FindOpen(turn, command.caller, command.run);
   if (run == nullptr) return;
   if (!run->run.pause)
     return turn.Answer(command.caller, Fail(ErrorCode::kConflict, "run {} is not paused",
@@ -331,35 +207,6 @@ void Decide(Turn& turn, const ResumeRun& command) {
     detail += fmt::format("{}{} stays paused", detail.empty() ? "" : "; ", FormatRunId(child));
   Steered(turn, command.caller, *run, "run.resume", std::move(detail), "",
           FactsAbout(turn.state, *run));
-}
-
-void Decide(Turn& turn, const SkipStage& command) {
-  OpenRun* run = FindGoing(turn, command.caller, command.run);
-  if (run == nullptr) return;
-  const auto stage = StageNamed(run->run, command.stage);
-  if (!stage) return turn.Answer(command.caller, NoSuchStage(run->run, command.stage));
-  if (auto ended = CheckNotEnded(*run, *stage); !ended)
-    return turn.Answer(command.caller, Fail(ended.error()));
-  GoingAround around{.act = fmt::format("skipping stage '{}'", command.stage),
-                     .approvals = LeftOutBySkipping(run->run.spec, *stage)};
-  AddApprovals(around.approvals, DependingAbove(turn.state, *run));
-  AuditFacts facts = FactsAbout(turn.state, *run);
-  if (auto may = CheckGoingAround(turn.state, facts.starters, around, command.caller); !may)
-    return turn.Answer(command.caller, Fail(may.error()));
-  facts.stage = command.stage;
-  facts.batch = BatchOf(*run, *stage);
-  if (auto skipped = Skip(turn, *run, *stage); !skipped)
-    return turn.Answer(command.caller, Fail(skipped.error()));
-  for (const auto& approval : around.approvals) facts.approvals.push_back(approval.name);
-  // Skipping an approval is an answer to it; skipping anything else changes what the run does.
-  if (!std::holds_alternative<ApproveAction>(run->run.spec.stages[*stage].action))
-    AddStarter(turn, *run, command.caller.name);
-  Steered(turn, command.caller, *run, "run.skip",
-          fmt::format("stage {}{}", command.stage,
-                      around.approvals.empty()
-                          ? ""
-                          : ", goes around the approval " + NamesOf(around.approvals)),
-          command.reason, facts);
 }
 
 void Decide(Turn& turn, const AnswerApproval& command) {
@@ -385,7 +232,7 @@ void Decide(Turn& turn, const AnswerApproval& command) {
 }
 
 void Decide(Turn& turn, const SetRun& command) {
-  OpenRun* run = Find(turn, command.caller, command.run);
+  OpenRun* run = FindOpen(turn, command.caller, command.run);
   if (run == nullptr) return;
   Override set{
       .stage = {}, .concurrency = command.concurrency, .max_failures = command.max_failures};

@@ -42,11 +42,11 @@ TEST_F(ApprovalCourses, APassOfAGraphTakesBackTheHostsOfEveryStageThatItDoesAgai
   Stop(run);
   EndAll({1});
   ASSERT_TRUE(IsFinal(Find(run).state));
-  ASSERT_TRUE(Retry("ann", run)) << "it begins with the wait";
-  PassAnHour();
+  ASSERT_TRUE(Retry("ann", run)) << "it begins with the wait, and the check beside it";
   EXPECT_EQ(Sent(), (Hosts{1}));
   ASSERT_EQ(StageNow(), "check") << "the check is done again";
   EndWith({{"status", "high"}});
+  PassAnHour();
   EXPECT_TRUE(Asks(run, "ask"));
   EXPECT_EQ(Sent(), Hosts{});
 }
@@ -59,10 +59,10 @@ TEST_F(ApprovalCourses, AFailedStageOfAGraphIsNotJumpedOverByARetry) {
   EndAll({1, 2});
   Stop(run);
   ASSERT_TRUE(Retry("ann", run));
-  PassAnHour();
   EXPECT_EQ(Sent(), (Hosts{1, 2}));
   ASSERT_EQ(StageNow(), "check");
   EndAll({1, 2});
+  PassAnHour();
   EXPECT_EQ(Find(run).state, RunState::kFailed);
   EXPECT_EQ(Sent(), Hosts{});
 }
@@ -203,13 +203,23 @@ TEST_F(ApprovalAboveAChild, APlainRetryOfTheChildNeedsTheRightToo) {
   EXPECT_TRUE(Retry("bob", child));
 }
 
-TEST_F(ApprovalAboveAChild, AStageWhoseChildIsOpenIsNotSkipped) {
+TEST_F(ApprovalAboveAChild, AStageWhoseChildWorksIsNotSkipped) {
   const RunId run = StartParent({Named("work")});
   Sent();
   const auto skipped = Skip("bob", run, "sub");
   ASSERT_FALSE(skipped);
   EXPECT_EQ(skipped.error().code, ErrorCode::kConflict);
   EndAll();
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  EXPECT_EQ(StageNow(), "deploy");
+}
+
+TEST_F(ApprovalAboveAChild, AChildThatOnlyWaitsEndsWithTheStageThatIsSkipped) {
+  const RunId run = StartParent({Wait("cool"), Named("work")});
+  const RunId child = OpenChild(run);
+  ASSERT_TRUE(Skip("bob", run, "sub"));
+  EXPECT_EQ(Find(child).state, RunState::kCancelled);
+  EXPECT_EQ(StageOf(run, "sub"), StageState::kSkipped);
   EXPECT_EQ(Sent(), (Hosts{1}));
   EXPECT_EQ(StageNow(), "deploy");
 }

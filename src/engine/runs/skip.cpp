@@ -1,0 +1,110 @@
+#include <algorithm>
+
+#include "engine/runs/approvals.hpp"
+#include "engine/runs/entering.hpp"
+#include "engine/runs/flow.hpp"
+#include "engine/runs/steer.hpp"
+#include "engine/runs/steered.hpp"
+#include "engine/runs/stop.hpp"
+
+namespace muster::engine {
+namespace {
+
+// Whether something below the visit is on a host, also of a run that it started.
+bool IsBusy(const State& state, const OpenRun& run, const OpenVisit& visit) {
+  if (!visit.attempts.empty()) return true;
+  if (const auto child = state.runs.find(visit.record.child); child != state.runs.end())
+    for (const auto& [id, below] : child->second.visits)
+      if (IsBusy(state, child->second, below)) return true;
+  return std::ranges::any_of(run.visits, [&](const auto& item) {
+    return item.second.record.parent == visit.record.visit && IsBusy(state, run, item.second);
+  });
+}
+
+// Runs that the visit, or one inside it, started end with it.
+void StopChildren(Turn& turn, OpenRun& run, Visit id, const StopWish& wish) {
+  for (auto& [inner, visit] : run.visits) {
+    if (visit.record.parent == id) StopChildren(turn, run, inner, wish);
+    const auto child = turn.state.runs.find(visit.record.child);
+    if (inner == id && child != turn.state.runs.end()) StopWhole(turn, child->second, wish);
+  }
+}
+
+// Inner visits that have done nothing yet end with the stage that holds them.
+void DropInner(Turn& turn, OpenRun& run, Visit parent) {
+  for (auto& [id, visit] : run.visits) {
+    if (visit.record.parent != parent) continue;
+    visit.record.state = StageState::kCancelled;
+    visit.record.ended = turn.now.wall;
+    KeepVisit(turn, run, visit);
+    SettleHosts(run, visit);
+    for (std::size_t i = 0; i < visit.slots.size(); ++i)
+      if (const auto host = turn.state.hosts.find((*run.targets)[visit.hosts[i]].host);
+          host != turn.state.hosts.end())
+        host->second.queued.erase({run.run.id, id, visit.hosts[i]});
+  }
+  std::erase_if(run.visits, [&](const auto& item) { return item.second.record.parent == parent; });
+}
+
+Result<> Skip(Turn& turn, OpenRun& run, std::uint32_t stage, const std::string& who) {
+  for (auto& [id, visit] : run.visits) {
+    if (visit.record.stage != stage) continue;
+    if (IsBusy(turn.state, run, visit))
+      return Fail(ErrorCode::kConflict,
+                  "stage {} is at work; pause the run and let its tasks end, or stop the run",
+                  visit.record.name);
+    StopChildren(
+        turn, run, id,
+        {.by = who, .at = turn.now.wall, .reason = "the stage that started it was skipped"});
+    DropInner(turn, run, id);
+    visit.record.reason = "an operator skipped it";
+    visit.ends_as = StageState::kSkipped;
+    return {};
+  }
+  if (std::ranges::find(run.run.skips, stage) == run.run.skips.end())
+    run.run.skips.push_back(stage);
+  return {};
+}
+
+// A stage that has ended, and that no visit has open, is not skipped any more.
+Result<> CheckNotEnded(const OpenRun& run, std::uint32_t stage) {
+  const StageProgress& progress = run.run.stages[stage];
+  const bool open = std::ranges::any_of(
+      run.visits, [&](const auto& item) { return item.second.record.stage == stage; });
+  if (open || !IsFinal(progress.state) || progress.visits == 0) return {};
+  return Fail(ErrorCode::kConflict, "stage {} already ended ({})", progress.name,
+              Name(progress.state));
+}
+
+}  // namespace
+
+void Decide(Turn& turn, const SkipStage& command) {
+  OpenRun* run = FindGoing(turn, command.caller, command.run);
+  if (run == nullptr) return;
+  const auto stage = StageNamed(run->run, command.stage);
+  if (!stage) return turn.Answer(command.caller, NoSuchStage(run->run, command.stage));
+  if (auto ended = CheckNotEnded(*run, *stage); !ended)
+    return turn.Answer(command.caller, Fail(ended.error()));
+  GoingAround around{.act = fmt::format("skipping stage '{}'", command.stage),
+                     .approvals = LeftOutBySkipping(run->run.spec, *stage)};
+  AddApprovals(around.approvals, DependingAbove(turn.state, *run));
+  AuditFacts facts = FactsAbout(turn.state, *run);
+  if (auto may = CheckGoingAround(turn.state, facts.starters, around, command.caller); !may)
+    return turn.Answer(command.caller, Fail(may.error()));
+  facts.stage = command.stage;
+  facts.batch = BatchOf(*run, *stage);
+  if (auto skipped = Skip(turn, *run, *stage, command.caller.name); !skipped)
+    return turn.Answer(command.caller, Fail(skipped.error()));
+  for (const auto& approval : around.approvals) facts.approvals.push_back(approval.name);
+  // Skipping an approval is an answer to it; skipping anything else changes what the run does.
+  if (!std::holds_alternative<ApproveAction>(run->run.spec.stages[*stage].action))
+    AddStarter(turn, *run, command.caller.name);
+  Steered(turn, command.caller, *run, "run.skip",
+          fmt::format("stage {}{}", command.stage,
+                      around.approvals.empty()
+                          ? ""
+                          : ", goes around the approval " + NamesOf(around.approvals)),
+          command.reason, facts);
+}
+
+}  // namespace muster::engine

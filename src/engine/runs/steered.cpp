@@ -1,0 +1,77 @@
+#include "engine/runs/steered.hpp"
+
+#include <algorithm>
+
+#include "engine/runs/approvals.hpp"
+#include "engine/runs/flow.hpp"
+
+namespace muster::engine {
+
+OpenRun* FindOpen(Turn& turn, const Caller& caller, RunId id) {
+  const auto found = turn.state.runs.find(id);
+  if (found != turn.state.runs.end() && found->second.restored) {
+    turn.Answer(caller,
+                Fail(ErrorCode::kConflict,
+                     "run {} was open in the backup this server was restored from, and ends by "
+                     "itself; retry it then",
+                     FormatRunId(id)));
+    return nullptr;
+  }
+  if (found != turn.state.runs.end()) return &found->second;
+  turn.Answer(caller, Fail(ErrorCode::kConflict,
+                           "run {} is not open: it has ended, or there is none; 'muster retry' "
+                           "opens an ended one again",
+                           FormatRunId(id)));
+  return nullptr;
+}
+
+OpenRun* FindGoing(Turn& turn, const Caller& caller, RunId id) {
+  OpenRun* run = FindOpen(turn, caller, id);
+  if (run == nullptr || !run->Stopping()) return run;
+  turn.Answer(caller, Fail(ErrorCode::kConflict, "run {} is being stopped", FormatRunId(id)));
+  return nullptr;
+}
+
+AuditFacts FactsAbout(const State& state, const OpenRun& run) {
+  AuditFacts facts;
+  facts.job = run.run.spec.job;
+  facts.version = run.run.spec.version;
+  facts.pass = run.run.pass;
+  facts.starters = StartersOf(state, run);
+  return facts;
+}
+
+void Steered(Turn& turn, const Caller& caller, OpenRun& run, std::string act, std::string detail,
+             const std::string& reason, const AuditFacts& facts) {
+  AuditEntry entry;
+  entry.act = std::move(act);
+  entry.object = FormatRunId(run.run.id);
+  entry.detail = DetailWith(std::move(detail), facts);
+  entry.reason = reason;
+  entry.run = run.run.id;
+  turn.Audit(caller, std::move(entry));
+  KeepRun(turn, run);
+  turn.Wake(run);
+  turn.Answer(caller, RunSteered{run.run.id, run.run.state, run.run.pass});
+}
+
+std::optional<std::uint32_t> StageNamed(const Run& run, const std::string& name) {
+  const auto found = std::ranges::find(run.spec.stages, name, &StageSpec::name);
+  if (found == run.spec.stages.end()) return std::nullopt;
+  return static_cast<std::uint32_t>(found - run.spec.stages.begin());
+}
+
+std::unexpected<Error> NoSuchStage(const Run& run, const std::string& name) {
+  std::string names;
+  for (const auto& stage : run.spec.stages) names += (names.empty() ? "" : ", ") + stage.name;
+  return Fail(ErrorCode::kNotFound, "run {} has no stage '{}'; it has {}", FormatRunId(run.id),
+              name, names);
+}
+
+std::uint32_t BatchOf(const OpenRun& run, std::uint32_t stage) {
+  const StageSpec& spec = run.run.spec.stages[stage];
+  if (!spec.batches.Empty()) return run.run.stages[stage].batch;
+  return spec.parent ? BatchOf(run, *spec.parent) : 0;
+}
+
+}  // namespace muster::engine
