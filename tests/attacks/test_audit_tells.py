@@ -127,6 +127,33 @@ stages:
         self.assertEqual(approval["facts"]["job"], "tells")
         self.assertIn("to 6.1?", text)
 
+    def test_fired_trigger_tells_what_it_passed_over(self):
+        file = self.cluster.folder / "fired.yaml"
+        file.write_text("""apiVersion: muster/v1
+kind: job
+name: fired
+targets: h1
+stages: [{name: stay, wait: 1h}]
+---
+apiVersion: muster/v1
+kind: trigger
+name: fired
+job: fired
+once: 2099-01-01T00:00:00Z
+""")
+        self.assertCode(self.mallory("apply", "-f", file), 0)
+        first = self.call("/triggers/fired/fire", {})["id"]
+        self.assertCode(self.cluster.muster("freeze", "--reason", "holidays", "--yes"), 0)
+        self.addCleanup(self.cluster.muster, "thaw", "--all", "--yes")
+        self.addCleanup(self.cluster.muster, "stop", "--all", "--yes")
+        second = self.call("/triggers/fired/fire", {"during_freeze": True, "despite_overlap": True})["id"]
+        entry, _ = self.entry("run.start", second)
+        fires = self.cluster.get("/audit", act="trigger.fire", limit=10)["entries"]
+        for detail in (entry["detail"], fires[0]["detail"]):
+            self.assertIn("during a freeze", detail)
+            self.assertIn(f"despite the overlap with {first}", detail)
+        self.assertEqual(fires[1]["detail"], "")
+
     def test_triggered_run_names_its_job_and_authors(self):
         file = self.cluster.folder / "trigger.yaml"
         file.write_text("""apiVersion: muster/v1

@@ -141,13 +141,14 @@ OpenRun& Start(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint64_t act
   RunSpec spec = made.plan.spec;
   spec.left_out = std::move(hosts.left_out);
   spec.data = trigger.data;
-  OpenRun& open = CreateRun(turn, {.caller = made.caller,
-                                   .spec = std::move(spec),
-                                   .targets = std::move(hosts.targets),
-                                   .note = {.reason = made.reason, .names = made.plan.names},
-                                   .trigger = trigger.spec.name,
-                                   .slot = slot,
-                                   .starters = std::move(made.starters)});
+  OpenRun& open = CreateRun(
+      turn, {.caller = made.caller,
+             .spec = std::move(spec),
+             .targets = std::move(hosts.targets),
+             .note = {.reason = made.reason, .names = made.plan.names, .remark = made.remark},
+             .trigger = trigger.spec.name,
+             .slot = slot,
+             .starters = std::move(made.starters)});
   turn.Put(PutSlot{SlotRecord{.trigger = trigger.spec.name,
                               .first = slot,
                               .last = slot,

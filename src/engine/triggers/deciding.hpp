@@ -29,6 +29,7 @@ struct NewSlotRun {
   Caller caller;  // for the audit trail
   const SlotPlan& plan;
   std::string reason = {};
+  std::string remark = {};                 // as in StartNote
   std::vector<std::string> starters = {};  // as in Run
 };
 // The slot's run is made. `act`: a person asked for it (SlotRecord::act), and the mark stays.

@@ -72,6 +72,7 @@ NewSlotRun MadeBy(const TriggerEntry& entry, const SlotPlan& plan) {
   return {.caller = {.request = {}, .name = ByTrigger(entry.trigger.spec.name), .address = {}},
           .plan = plan,
           .reason = {},
+          .remark = {},
           .starters = std::move(starters)};
 }
 

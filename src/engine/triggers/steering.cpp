@@ -66,23 +66,40 @@ WallTime MomentByHand(const Trigger& trigger, WallTime now) {
   return at;
 }
 
+AboutToStart FiredRun(const FireTrigger& command) {
+  return {.origin = Origin::kPerson,
+          .during_freeze = command.during_freeze,
+          .plan = command.plan.spec,
+          .frozen = command.plan.frozen};
+}
+
+// The run that its overlap rule makes others wait for.
+std::optional<RunId> RunInTheWay(const Turn& turn, const TriggerEntry& entry) {
+  const auto& open = OpenRunsOf(turn.state, entry.trigger.spec.name);
+  if (open.size() < AllowedRuns(entry.trigger.spec)) return std::nullopt;
+  return *open.begin();
+}
+
 std::optional<Result<Answer>> Refusal(const Turn& turn, const TriggerEntry& entry,
                                       const FireTrigger& command) {
   if (auto closed = ClosedGate(turn.state)) return std::move(*closed);
-  if (auto frozen = FrozenBy(turn, {.origin = Origin::kPerson,
-                                    .during_freeze = command.during_freeze,
-                                    .plan = command.plan.spec,
-                                    .frozen = command.plan.frozen}))
-    return std::move(*frozen);
-  const auto& open = OpenRunsOf(turn.state, command.name);
-  if (!command.despite_overlap && open.size() >= AllowedRuns(entry.trigger.spec))
+  if (auto frozen = FrozenBy(turn, FiredRun(command))) return std::move(*frozen);
+  if (const auto open = RunInTheWay(turn, entry); open && !command.despite_overlap)
     return Fail(ErrorCode::kConflict,
                 "run {} of trigger '{}' is open; wait for its end, or start one beside it: "
                 "--despite-overlap",
-                FormatRunId(*open.begin()), command.name);
+                FormatRunId(*open), command.name);
   if (Available hosts = LeaveOutMaintained(turn, command.plan.targets); hosts.targets->empty())
     return GateClosed{.gate = "maintenance", .reason = "no host is left: " + hosts.left_out};
   return std::nullopt;
+}
+
+// For the audit trail: what only the person's word passes over, each as "; …".
+std::string PassedOver(const Turn& turn, const TriggerEntry& entry, const FireTrigger& command) {
+  std::string text(DespiteFreeze(turn, FiredRun(command)));
+  if (const auto open = RunInTheWay(turn, entry))
+    text += fmt::format("; despite the overlap with {}", FormatRunId(*open));
+  return text;
 }
 
 }  // namespace
@@ -207,11 +224,15 @@ void Decide(Turn& turn, const FireTrigger& command) {
   if (auto refused = Refusal(turn, *entry, command))
     return turn.Answer(command.caller, std::move(*refused));
   const std::uint64_t act = turn.state.audit.number + 1;
-  AuditAct(turn, command.caller, "fire", command.name, {}, command.reason);
+  const std::string passed_over = PassedOver(turn, *entry, command);
+  AuditAct(turn, command.caller, "fire", command.name,
+           passed_over.empty() ? "" : passed_over.substr(2), command.reason);
   const WallTime at = MomentByHand(entry->trigger, turn.now.wall);
-  const OpenRun& open =
-      Start(turn, *entry, at, act,
-            {.caller = command.caller, .plan = command.plan, .reason = command.reason});
+  const OpenRun& open = Start(turn, *entry, at, act,
+                              {.caller = command.caller,
+                               .plan = command.plan,
+                               .reason = command.reason,
+                               .remark = passed_over});
   if (!command.key.empty()) RememberKey(turn, KeyOf(command), open.run.id);
   turn.Answer(command.caller, RunStarted{open.run.id, open.run.state, open.run.hosts, turn.commit,
                                          false, open.run.spec.left_out});

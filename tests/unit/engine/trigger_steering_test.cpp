@@ -1,3 +1,4 @@
+#include "domain/audit_facts.hpp"
 #include "unit/engine/trigger_fixture.hpp"
 
 namespace muster::engine {
@@ -103,6 +104,32 @@ TEST_F(TriggerSteering, FireNowRespectsOverlapUnlessTold) {
   ASSERT_TRUE(Steer(FireTrigger{.plan = WaitPlan(), .despite_overlap = true}, "hourly"));
   EXPECT_EQ(OpenRuns(), 2U);
   EXPECT_EQ(Ledger("hourly").size(), 2U);
+}
+
+TEST_F(TriggerSteering, FireThatPassesSomethingOverTellsTheTrail) {
+  Apply(Spec("hourly", "0 * * * *"));
+  run_for_ = kHour;
+  const auto fire = [&] {
+    return Steer(FireTrigger{.plan = WaitPlan(), .despite_overlap = true, .during_freeze = true},
+                 "hourly");
+  };
+  // What the entries of the act and of its run say.
+  const auto said = [&] {
+    const auto entries = *store_.ReadAudit(1, 1000);
+    Lines lines;
+    for (const auto& entry : {entries.at(entries.size() - 2), entries.back()})
+      lines.emplace_back(SplitDetail(entry.detail).sentence);
+    return lines;
+  };
+  const auto answer = fire();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(said().front(), "");
+  ASSERT_TRUE(Asked(FreezeRuns{}));
+  ASSERT_TRUE(fire());
+  const std::string passed_over =
+      "during a freeze; despite the overlap with " + FormatRunId(std::get<RunStarted>(*answer).run);
+  EXPECT_EQ(said().front(), passed_over);
+  EXPECT_TRUE(said().back().ends_with("; " + passed_over));
 }
 
 TEST_F(TriggerSteering, BackfillStartsThePastOneAfterTheOther) {
