@@ -104,10 +104,12 @@ Result<int> Show(const Context& context, const ActFlags& flags) {
   const auto& rows = ListOf(*slots, "slots");
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
     const auto count = NumberOf(*row, "count");
+    const auto detail = TextOf(*row, "detail");
     text += fmt::format(
-        "  {:<10} {}  {}{}\n", row == rows.rbegin() ? "slots" : "",
+        "  {:<10} {}  {}{}{}\n", row == rows.rbegin() ? "slots" : "",
         LocalText(zone, TextOf(*row, "first")), VisibleLine(FateText(*row)),
-        count > 1 ? fmt::format(" ({} slots)", Count(static_cast<std::uint64_t>(count))) : "");
+        count > 1 ? fmt::format(" ({} slots)", Count(static_cast<std::uint64_t>(count))) : "",
+        detail.empty() ? "" : ", " + VisibleLine(detail));
   }
   Write(stdout, text);
   return 0;

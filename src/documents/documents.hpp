@@ -168,6 +168,17 @@ void SetPushFiles(JobDocument& job, const FileReference& reference, std::vector<
 Result<std::vector<Param>> ResolveParams(
     const JobDocument& job, const std::vector<std::pair<std::string, std::string>>& given);
 
+// What the parameters of a trigger's next run are made of, for ResolveParams.
+struct SlotParams {
+  std::vector<std::pair<std::string, std::string>> given;
+  std::vector<std::string> refused;  // carried, and not taken as the job's rules do not allow it
+};
+// The trigger's own, and what its runs carry (`data`) for those that it names in `carry`. Hosts
+// report that data, so it never names a secret, and no value of it makes ResolveParams fail: one
+// that is not allowed is left out, and parameters that must be given are the trigger's to give.
+SlotParams SlotParamsOf(const JobDocument& job, const TriggerSpec& trigger,
+                        const std::map<std::string, std::string>& data);
+
 // The variable a script finds a parameter in: "MUSTER_PARAM_VERSION".
 std::string ParamVariable(std::string_view name);
 

@@ -42,6 +42,23 @@ ParamSpec BuildParam(const std::string& name, const Node& map) {
   return param;
 }
 
+bool MayBeCarried(const ParamSpec& param, const TriggerSpec& trigger) {
+  return trigger.carry.contains(param.name) && !trigger.params.contains(param.name) &&
+         param.type != ParamType::kSecret && !param.required;
+}
+
+// What the values have together, as long as nothing is carried.
+std::size_t OwnBytes(const JobDocument& job, const TriggerSpec& trigger) {
+  std::size_t bytes = 0;
+  for (const auto& param : job.params) {
+    const auto given = trigger.params.find(param.name);
+    bytes += given != trigger.params.end() ? given->second.size()
+             : param.fallback              ? param.fallback->size()
+                                           : 0;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::string ParamVariable(std::string_view name) {
@@ -115,6 +132,25 @@ Result<std::vector<Param>> ResolveParams(
                                    job.name, FormatSize(bytes), FormatSize(kMaxParamsBytes)));
   if (!problems.empty()) return Fail(ErrorCode::kInvalid, "{}", fmt::join(problems, "\n"));
   return params;
+}
+
+SlotParams SlotParamsOf(const JobDocument& job, const TriggerSpec& trigger,
+                        const std::map<std::string, std::string>& data) {
+  SlotParams slot{.given = {trigger.params.begin(), trigger.params.end()}, .refused = {}};
+  std::size_t bytes = OwnBytes(job, trigger);
+  for (const auto& param : job.params) {
+    const auto carried = data.find(param.name);
+    if (carried == data.end() || !MayBeCarried(param, trigger)) continue;
+    const std::size_t instead =
+        bytes - (param.fallback ? param.fallback->size() : 0) + carried->second.size();
+    if (instead > kMaxParamsBytes || !CheckParam(param, carried->second)) {
+      slot.refused.push_back(param.name);
+      continue;
+    }
+    bytes = instead;
+    slot.given.emplace_back(*carried);
+  }
+  return slot;
 }
 
 }  // namespace muster::documents

@@ -10,6 +10,7 @@ namespace {
 using namespace table;
 
 constexpr std::size_t kMaxBlackouts = 100;  // each is looked at for every slot
+constexpr std::size_t kMaxCarried = 100;
 
 const Shape& MissedShape() {
   static const Shape shape{
@@ -115,6 +116,22 @@ void TakeBlackouts(const Context& context, const Node& root, TriggerSpec& spec) 
   }
 }
 
+void TakeCarry(const Context& context, const Node& root, TriggerSpec& spec) {
+  for (const Node* item : SeveralOf(root.Find("carry"))) {
+    if (!item->IsText()) continue;
+    if (spec.params.contains(item->text))
+      context.problems.Add(item->at,
+                           "carry: '{}' is in 'params' too; a parameter has one value, from there "
+                           "or from the runs",
+                           item->text);
+    spec.carry.insert(item->text);
+    if (spec.carry.size() > kMaxCarried) {
+      context.problems.Add(item->at, "a trigger carries at most {} parameters", kMaxCarried);
+      return;
+    }
+  }
+}
+
 }  // namespace
 
 const Shape& TriggerShape() {
@@ -134,6 +151,9 @@ const Shape& TriggerShape() {
         {"fold", Choice({"once", "both"}), "A fixed time that the clock shows twice."},
         {"job", Text(Form::kName), "What it starts.", true},
         {"params", Pairs(Form::kParam, Text(Form::kText)), "The job's parameters."},
+        {"carry", ListOf(Text(Form::kParam)),
+         "Parameters of the job that take the value its runs report "
+         "([what a run says back](../triggers.md#what-a-run-says-back)); none of type `secret`."},
         {"targets", Text(Form::kTargets), "The hosts; else what the job says."},
         {"exclude", Text(Form::kTargets), "Hosts to leave out."},
         {"start", Text(Form::kText), "No slot before this moment."},
@@ -166,6 +186,7 @@ TriggerDocument BuildTrigger(const Context& context, const Node& root) {
   TakeSchedule(context, root, spec);
   spec.job = TextOf(root, "job");
   for (auto& [name, value] : PairsOf(root.Find("params"))) spec.params[name] = value;
+  TakeCarry(context, root, spec);
   spec.targets = TextOf(root, "targets");
   spec.exclude = TextOf(root, "exclude");
   TakeRules(root, spec);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,8 @@ struct TriggerSpec {
 
   std::string job;
   std::map<std::string, std::string> params;
+  // Parameters of the job whose value hosts may report (Trigger::data). None is in `params`.
+  std::set<std::string> carry;
   std::string targets;  // "" is what the job says
   std::string exclude;
 
@@ -179,7 +182,7 @@ struct Trigger {
 
   bool complete = false;                    // its job said that this was all
   WallTime asked;                           // its job's wish: nothing before it, and a slot then
-  std::map<std::string, std::string> data;  // carried from firing to firing
+  std::map<std::string, std::string> data;  // carried from firing to firing; hosts report it
   std::string status;                       // what its job last said of itself
 
   bool failed = false;  // for good: it starts nothing until it is applied anew or resumed

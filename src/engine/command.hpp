@@ -184,6 +184,7 @@ struct SlotPlan {
   std::string names = {};
   FrozenHosts frozen = {};
   std::vector<std::string> authors = {};  // who applied the job, those it starts, and the trigger
+  std::string note = {};                  // for the slot's row: what was left out of the plan
 };
 // The answer to PrepareSlot. Of errors, kInvalid, kNotFound and kDenied are for good: the trigger
 // starts nothing more until somebody mends it. kConflict is about this slot alone. All others pass:

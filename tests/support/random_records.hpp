@@ -281,6 +281,7 @@ class RandomRecords : public RandomValues {
       spec.blackouts.push_back({.cron = Text(), .lasts = Span(), .tz = Text()});
     spec.channel = Text();
     spec.constraints = SomePairs();
+    for (std::size_t left = Number(3); left > 0; --left) spec.carry.insert(Text());
     return spec;
   }
   SlotRecord SomeSlot() {

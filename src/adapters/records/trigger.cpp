@@ -35,6 +35,7 @@ void PutSpec(const TriggerSpec& spec, wire::TriggerSpec* out) {
   }
   out->set_channel(spec.channel);
   PutPairs(spec.constraints, out->mutable_constraints());
+  for (const auto& name : spec.carry) out->add_carry(name);
 }
 
 Result<> TakeRules(const wire::TriggerSpec& in, TriggerSpec* spec) {
@@ -78,6 +79,7 @@ Result<> TakeSpec(const wire::TriggerSpec& in, TriggerSpec* spec) {
         {.cron = item.cron(), .lasts = Duration(item.lasts_ms()), .tz = item.tz()});
   spec->channel = in.channel();
   spec->constraints = TakePairs(in.constraints());
+  spec->carry.insert(in.carry().begin(), in.carry().end());
   return {};
 }
 

@@ -77,6 +77,11 @@ void NoteGaps(Turn& turn, TriggerEntry& entry, WallTime slot) {
   });
 }
 
+std::string DetailOf(const NewSlotRun& made) {
+  const bool both = !made.reason.empty() && !made.plan.note.empty();
+  return made.reason + (both ? "; " : "") + made.plan.note;
+}
+
 }  // namespace
 
 void NoteSchedule(Turn& turn, const TriggerEntry& entry, std::uint32_t version,
@@ -156,7 +161,7 @@ OpenRun& Start(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint64_t act
                               .count = 1,
                               .fate = SlotFate::kStarted,
                               .why = {},
-                              .detail = made.reason,
+                              .detail = DetailOf(made),
                               .run = open.run.id,
                               .at = turn.now.wall,
                               .version = trigger.version,

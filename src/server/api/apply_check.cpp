@@ -139,7 +139,26 @@ class Checker {
     JobAction start;
     start.job = spec.job;
     for (const auto& [name, value] : spec.params) start.params[name] = value;
+    if (auto checked = CheckCarry(document, spec); !checked) return checked;
     return CheckChild(document, start);
+  }
+
+  Result<> CheckCarry(const documents::Document& document, const TriggerSpec& spec) {
+    const auto job = book_.Find(spec.job);
+    if (!job) return Fail(job.error());
+    if (*job == nullptr) return {};
+    const auto& params = (*job)->document.params;
+    for (const auto& name : spec.carry) {
+      const auto param = std::ranges::find(params, name, &ParamSpec::name);
+      if (param == params.end())
+        Complain(document, "carry", name, "job '{}' has no parameter '{}'", spec.job, name);
+      else if (param->type == ParamType::kSecret)
+        Complain(document, "carry", name,
+                 "parameter '{}' of job '{}' is a secret, and hosts do not choose secrets; give it "
+                 "in 'params'",
+                 name, spec.job);
+    }
+    return {};
   }
 
   Result<> CheckChild(const documents::Document& document, const JobAction& action) {

@@ -7,13 +7,18 @@
 namespace muster::server::api {
 namespace {
 
+bool MayTake(const Param& param, const ParamSpec& spec) {
+  // A plain value may come from a host; it must not become a secret's name in another version.
+  return spec.name == param.name && (param.secret || spec.type != ParamType::kSecret);
+}
+
 // The run's own, as far as the job still has them.
 std::vector<std::pair<std::string, std::string>> ParamsOf(const Run& run,
                                                           const documents::JobDocument& job) {
   std::vector<std::pair<std::string, std::string>> given;
   for (const auto& param : run.spec.params)
     for (const auto& spec : job.params)
-      if (spec.name == param.name)
+      if (MayTake(param, spec))
         given.emplace_back(param.name,
                            (param.secret ? std::string(kSecretPrefix) : "") + param.value);
   return given;

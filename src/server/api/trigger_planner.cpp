@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/ranges.h>
+
 #include "server/api/frozen.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/starting.hpp"
@@ -13,16 +15,10 @@ namespace {
 // them keep several workers busy.
 constexpr std::size_t kTogether = 250;
 
-using Params = std::vector<std::pair<std::string, std::string>>;
-
-Params ParamsOf(const TriggerSpec& spec, const std::map<std::string, std::string>& data,
-                const documents::JobDocument& job) {
-  Params params(spec.params.begin(), spec.params.end());
-  for (const auto& param : job.params) {
-    const auto carried = data.find(param.name);
-    if (carried != data.end() && !spec.params.contains(param.name)) params.emplace_back(*carried);
-  }
-  return params;
+std::string NoteOf(const documents::SlotParams& params) {
+  if (params.refused.empty()) return "";
+  return fmt::format("carried values that the job does not allow were not used: {}",
+                     fmt::join(params.refused, ", "));
 }
 
 // Which hosts there are changes from day to day: nothing is wrong with the trigger.
@@ -38,7 +34,8 @@ Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const Trigg
   const auto job = book.Find(spec.job);
   if (!job) return Fail(job.error());
   if (*job == nullptr) return Fail(ErrorCode::kNotFound, "there is no job '{}'", spec.job);
-  auto plan = book.PlanOf(spec.job, ParamsOf(spec, data, (*job)->document));
+  const auto params = documents::SlotParamsOf((*job)->document, spec, data);
+  auto plan = book.PlanOf(spec.job, params.given);
   if (!plan) return Fail(plan.error());
   if (!spec.targets.empty()) plan->targets = spec.targets;
   if (plan->targets.empty())
@@ -54,12 +51,13 @@ Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const Trigg
                           .targets = resolved->targets,
                           .names = FoldedNames(*resolved->targets),
                           .frozen = CountFrozen(services, *resolved->targets),
-                          .authors = {authors.begin(), authors.end()}};
+                          .authors = {authors.begin(), authors.end()},
+                          .note = NoteOf(params)};
 }
 
 Result<engine::SlotPlan> SlotPlanner::Plan(const TriggerSpec& spec,
                                            const std::map<std::string, std::string>& data) {
-  const Key key{spec.job, spec.params, data, spec.targets, spec.exclude};
+  const Key key{spec.job, spec.params, spec.carry, data, spec.targets, spec.exclude};
   const auto known = plans_.find(key);
   if (known != plans_.end()) return known->second;
   auto plan = PlanSlot(services_, book_, spec, data);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -13,7 +14,8 @@
 namespace muster::server::api {
 
 // The plan of a slot's run: its job as it is now, with the trigger's parameters, and what its runs
-// carry on for parameters that the trigger does not give. Errors as engine::FireSlot has them.
+// carry for those that it names (documents::SlotParamsOf). Errors as engine::FireSlot has them;
+// none is due to what the runs carry.
 Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const TriggerSpec& spec,
                                   const std::map<std::string, std::string>& data);
 
@@ -31,7 +33,7 @@ class SlotPlanner {
 
  private:
   // Everything a plan is made of.
-  using Key = std::tuple<std::string, std::map<std::string, std::string>,
+  using Key = std::tuple<std::string, std::map<std::string, std::string>, std::set<std::string>,
                          std::map<std::string, std::string>, std::string, std::string>;
 
   Services& services_;

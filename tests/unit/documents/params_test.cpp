@@ -77,6 +77,62 @@ TEST(Params, NamesThatMeetInOneVariableAreRefused) {
               HasSubstr("would both be $MUSTER_PARAM_A_B"));
 }
 
+using Data = std::map<std::string, std::string>;
+
+TriggerSpec Carrying(std::set<std::string> names) {
+  TriggerSpec trigger;
+  trigger.params = {{"version", "1"}};
+  trigger.carry = std::move(names);
+  return trigger;
+}
+
+TEST(SlotParams, CarriedDataIsTakenOnlyWhereTheTriggerSaysSo) {
+  const Data data{{"count", "7"}, {"ratio", "2"}, {"unknown", "x"}};
+  const auto slot = SlotParamsOf(Job(), Carrying({"count", "unknown"}), data);
+  EXPECT_EQ(slot.given, (Given{{"version", "1"}, {"count", "7"}}));
+  EXPECT_TRUE(slot.refused.empty());
+  EXPECT_EQ(SlotParamsOf(Job(), Carrying({}), data).given, (Given{{"version", "1"}}));
+}
+
+TEST(SlotParams, CarriedDataNeverNamesASecret) {
+  const Data data{{"token", "secret:crown"}, {"db-pass", "secret:crown"}};
+  const auto slot = SlotParamsOf(Job(), Carrying({"token", "db-pass"}), data);
+  const auto params = ResolveParams(Job(), slot.given);
+  ASSERT_TRUE(params) << params.error().message;
+  EXPECT_EQ(params->back(), (Param{"db-pass", "db", true}));
+  for (const auto& param : *params) EXPECT_NE(param.value, "crown");
+}
+
+TEST(SlotParams, ValuesThatTheRulesRefuseAreLeftOut) {
+  const Data data{{"colour", "blue"}, {"count", "many"}, {"force", "true"}, {"version", "x"}};
+  const auto slot = SlotParamsOf(Job(), Carrying({"colour", "count", "force", "version"}), data);
+  EXPECT_EQ(slot.given, (Given{{"version", "1"}, {"force", "true"}}));
+  EXPECT_EQ(slot.refused, (std::vector<std::string>{"count", "colour"}));
+  EXPECT_TRUE(ResolveParams(Job(), slot.given));
+}
+
+// Otherwise a host would decide whether the trigger can start anything.
+TEST(SlotParams, ParametersThatMustBeGivenAreTheTriggersToGive) {
+  TriggerSpec trigger;
+  trigger.carry = {"version"};
+  const auto slot = SlotParamsOf(Job(), trigger, {{"version", "6.1"}});
+  EXPECT_TRUE(slot.given.empty());
+}
+
+TEST(SlotParams, AllTogetherStayWithinTheBoundOfARun) {
+  std::string params = "params:\n  a: {default: x}\n  b: {default: x}\n";
+  for (int i = 0; i < 8; ++i)
+    params += fmt::format("  p{}: {{default: {}}}\n", i, std::string(120 << 10, 'x'));
+  const auto job = JobOf(JobWith(params + "stages: [{name: a, script: x}]\n"));
+  TriggerSpec trigger;
+  trigger.carry = {"a", "b"};
+  const std::string large(60 << 10, 'y');
+  const auto slot = SlotParamsOf(job, trigger, {{"a", large}, {"b", large}});
+  EXPECT_EQ(slot.given, (Given{{"a", large}}));
+  EXPECT_EQ(slot.refused, (std::vector<std::string>{"b"}));
+  EXPECT_TRUE(ResolveParams(job, slot.given));
+}
+
 std::string Declared(int params, const std::string& pattern) {
   std::string text = "params:\n";
   for (int i = 0; i < params; ++i)

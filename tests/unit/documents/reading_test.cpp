@@ -66,6 +66,7 @@ TEST(ReadDocuments, TriggersAreTaken) {
   expected.fold = cron::FoldRule::kBoth;
   expected.job = "every-key";
   expected.params = {{"version", "1.2.3"}};
+  expected.carry = {"count"};
   expected.targets = "app=web";
   expected.exclude = "web13";
   expected.start = ParseTime("2027-01-01T00:00:00Z");

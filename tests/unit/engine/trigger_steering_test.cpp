@@ -132,6 +132,23 @@ TEST_F(TriggerSteering, FireThatPassesSomethingOverTellsTheTrail) {
   EXPECT_TRUE(said().back().ends_with("; " + passed_over));
 }
 
+TEST_F(TriggerSteering, SlotsRowSaysWhatWasLeftOutOfItsPlan) {
+  Apply(Spec("hourly", "0 * * * *"));
+  plan_ = [this](const PrepareSlot&) -> Result<SlotPlan> {
+    SlotPlan plan = WaitPlan();
+    plan.note = "left out";
+    return plan;
+  };
+  const auto detail = [&] { return store_.ListSlots("hourly", {}, {}, 1)->front().detail; };
+  Pass(kHour);
+  EXPECT_EQ(detail(), "left out");
+  Pass(kMinute);
+  SlotPlan plan = WaitPlan();
+  plan.note = "left out";
+  ASSERT_TRUE(Steer(FireTrigger{.plan = plan, .reason = "now"}, "hourly"));
+  EXPECT_EQ(detail(), "now; left out");
+}
+
 TEST_F(TriggerSteering, BackfillStartsThePastOneAfterTheOther) {
   Apply(Spec("hourly", "0 * * * *"));
   run_for_ = 10 * kMinute;

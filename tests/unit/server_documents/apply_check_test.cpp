@@ -48,6 +48,17 @@ TEST_F(ApplyCheck, ParametersOfAChildMustBeItsOwn) {
       (Places{"f.yaml:6:32", "f.yaml:6:17"}));
 }
 
+TEST_F(ApplyCheck, TriggerCarriesParametersOfItsJobThatAreNoSecrets) {
+  Keep("job", "kept",
+       "params: {cursor: {default: x}, token: {type: secret, default: 'secret:a'}}\n"
+       "stages: [{name: a, script: 'true'}]\n");
+  EXPECT_EQ(Check(Text("trigger", "t", "every: 1h\njob: kept\ncarry: [cursor]\n")), Places{});
+  EXPECT_EQ(Check(Text("trigger", "t", "every: 1h\njob: kept\ncarry: [cursor, token]\n")),
+            (Places{"f.yaml:6:17"}));
+  EXPECT_EQ(Check(Text("trigger", "t", "every: 1h\njob: kept\ncarry: [curser]\n")),
+            (Places{"f.yaml:6:9"}));
+}
+
 TEST_F(ApplyCheck, CircleIsSaidOnce) {
   Keep("job", "three", "stages: [{name: a, job: one}]\n");
   EXPECT_EQ(Check(Text("job", "one", "stages: [{name: a, job: two}]\n") + "---\n" +
