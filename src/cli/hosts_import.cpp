@@ -9,6 +9,7 @@
 #include "cli/confirm.hpp"
 #include "cli/host_acts.hpp"
 #include "cli/import_file.hpp"
+#include "cli/import_output.hpp"
 #include "cli/persist.hpp"
 #include "domain/host_ranges.hpp"
 #include "imports/inventory.hpp"
@@ -25,7 +26,7 @@ constexpr const char* kHostsImportExamples = R"(Examples:
   muster hosts import --format lines - < names
 
 It makes documents of kind host and group, as muster apply would; importing the same again changes
-nothing. Hosts that are declared so and have not joined are shown by: muster hosts --missing)";
+nothing. In a pipe and with --yes, replacing documents that say something else takes --force. Hosts that are declared so and have not joined are shown by: muster hosts --missing)";
 
 // A request may have 4 MB; what it says of documents is much more than their texts.
 constexpr std::size_t kMostListBytes = 1 << 20;
@@ -36,6 +37,7 @@ struct HostsImportFlags {
   std::string format = "auto";
   std::string reason;
   bool dry_run = false;
+  bool force = false;
   bool yes = false;
 };
 
@@ -96,6 +98,17 @@ bool Changes(const json::array& fates) {
   return false;
 }
 
+// Somebody who is asked sees what would be replaced; in a pipe and with --yes it takes --force.
+Result<> CheckReplaced(const Context& context, const HostsImportFlags& flags,
+                       const json::array& plan) {
+  if (flags.force || (!flags.yes && context.CanAsk())) return {};
+  std::vector<std::string> changed;
+  for (const auto& one : plan)
+    if (TextOf(one, "result") == "changed")
+      changed.push_back(LineOf(one, "kind") + " " + LineOf(one, "name"));
+  return RefuseChanges(changed);
+}
+
 json::array RemarksView(const imports::Inventory& inventory) {
   json::array list;
   for (const auto& remark : inventory.remarks)
@@ -128,6 +141,7 @@ Result<int> Import(const Context& context, const HostsImportFlags& flags) {
   auto plan = Send(context, *api, flags, texts, true);
   if (!plan) return Fail(plan.error());
   if (flags.dry_run) return Print(context, inventory, std::move(*plan), true);
+  if (auto free = CheckReplaced(context, flags, *plan); !free) return Fail(free.error());
   if (Changes(*plan)) {
     const auto summary = Summary(*plan, true);
     context.SayLines(summary.substr(0, summary.size() - 1));
@@ -150,6 +164,7 @@ void AddHostsImport(CLI::App& hosts, Context& context) {
   command->add_option("--format", flags->format, "What the file is; else seen by its first lines")
       ->check(CLI::IsMember({"auto", "lines", "csv", "ansible"}))
       ->capture_default_str();
+  command->add_flag("--force", flags->force, "Replace documents that say something else");
   command->add_flag("--dry-run", flags->dry_run, "Say what would change, and change nothing");
   command->add_option("--reason", flags->reason, "Why, for the audit trail");
   command->add_flag("-y,--yes", flags->yes, "Ask nothing");

@@ -1,8 +1,12 @@
+#include <map>
 #include <memory>
+#include <set>
+#include <span>
 
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "cli/api_client.hpp"
 #include "cli/crontab_collect.hpp"
 #include "cli/import_command.hpp"
 #include "cli/import_file.hpp"
@@ -26,7 +30,8 @@ constexpr const char* kImportCrontabExamples = R"(Examples:
 
 Each line becomes a job and a trigger that begins paused. The report says what was not carried over
 and why, and for each line the command that comments out the old entry; nothing is changed on the
-hosts. Then: apply the documents, comment out the old entry, resume the trigger.)";
+hosts. Then: apply the documents, comment out the old entry, resume the trigger. With --apply a
+trigger that is there gets further hosts and keeps its own; other changes need --force.)";
 
 struct CrontabFlags {
   std::vector<std::string> files;
@@ -141,9 +146,14 @@ json::object ViewOf(const imports::CrontabTrigger& trigger) {
                       {"comment_out", imports::CommentOut(place)}});
   json::array hosts;
   for (const auto& host : trigger.hosts) hosts.emplace_back(host);
-  return {{"name", trigger.name}, {"cron", trigger.cron}, {"tz", trigger.tz},
-          {"user", trigger.user}, {"hosts", hosts},       {"places", std::move(places)},
-          {"text", trigger.text}};
+  return {{"name", trigger.name},
+          {"cron", trigger.cron},
+          {"tz", trigger.tz},
+          {"user", trigger.user},
+          {"hosts", hosts},
+          {"places", std::move(places)},
+          {"text", imports::DocumentsOf(trigger)},
+          {"runs", trigger.runs}};
 }
 
 json::object ViewOf(const imports::CrontabImport& import) {
@@ -186,11 +196,42 @@ void Print(const Context& context, const CrontabFlags& flags,
   if (context.PrintDocument(ViewOf(import))) return;
   std::string documents;
   for (const auto& trigger : import.triggers)
-    documents += (documents.empty() ? "" : "---\n") + trigger.text;
+    documents += (documents.empty() ? "" : "---\n") + imports::DocumentsOf(trigger);
   if (flags.import.folder.empty() && !flags.import.apply) WriteCopy(stdout, documents);
   auto report = imports::ReportOf(import) + NextSteps(flags, import);
   report.pop_back();
   context.SayLines(report);
+}
+
+// Triggers that the server has already keep their hosts, and whatever was changed in them by hand.
+// Gives those that only get further hosts.
+Result<std::set<std::string>> JoinKept(const Context& context, bool force,
+                                       std::span<imports::CrontabTrigger> triggers) {
+  std::set<std::string> joined;
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  std::map<std::string, std::string> states;
+  const auto pages =
+      api->Pages("/triggers", {{"limit", "1000"}}, "triggers", [&](const json::value& trigger) {
+        states[TextOf(trigger, "name")] = TextOf(trigger, "state");
+        return true;
+      });
+  if (!pages) return Fail(pages.error());
+  for (auto& trigger : triggers) {
+    const auto state = states.find(trigger.name);
+    if (state == states.end()) continue;
+    trigger.runs = state->second != "paused";
+    const auto kept = api->Get("/documents/trigger/" + Segment(trigger.name));
+    if (!kept) return Fail(kept.error());
+    const auto text = TextOf(*kept, "text");
+    if (auto both = imports::JoinTargets(text, trigger.trigger_text)) {
+      trigger.trigger_text = std::move(*both);
+      joined.insert("trigger " + trigger.name);
+    } else if (force) {
+      trigger.trigger_text = imports::ReplaceButTargets(text, trigger.trigger_text);
+    }
+  }
+  return joined;
 }
 
 Result<int> ImportCrontab(const Context& context, const CrontabFlags& flags) {
@@ -198,17 +239,21 @@ Result<int> ImportCrontab(const Context& context, const CrontabFlags& flags) {
   auto crontabs = flags.from_hosts ? Collect(context, flags) : ReadFiles(flags);
   if (!crontabs) return Fail(crontabs.error());
   if (crontabs->ended) return crontabs->code;
-  const auto import = imports::ReadCrontabs(
+  auto import = imports::ReadCrontabs(
       crontabs->files,
       {.targets = flags.run.targets,
        .knows_zone = [](const std::string& zone) { return cron::LoadZone(zone).has_value(); }},
       std::move(crontabs->notes));
+  Result<std::set<std::string>> joined;
+  if (flags.import.apply) joined = JoinKept(context, flags.import.force, import.triggers);
+  if (!joined) return Fail(joined.error());
   std::vector<ImportedText> texts;
-  for (const auto& trigger : import.triggers) texts.push_back({trigger.name, trigger.text});
+  for (const auto& trigger : import.triggers)
+    texts.push_back({trigger.name, imports::DocumentsOf(trigger)});
   if (auto written = WriteImported(flags.import, texts); !written) return Fail(written.error());
   Print(context, flags, import);
   if (!flags.import.apply || texts.empty()) return crontabs->code;
-  const auto applied = ApplyImported(context, flags.import, texts);
+  const auto applied = ApplyImported(context, flags.import, texts, *joined);
   if (!applied || *applied != 0) return applied;
   return crontabs->code;
 }

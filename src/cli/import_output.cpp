@@ -1,5 +1,6 @@
 #include "cli/import_output.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <unistd.h>
@@ -47,6 +48,40 @@ Result<> WriteText(int file, std::string_view text, const std::string& path) {
   return {};
 }
 
+Result<json::value> SendImported(const Context& context, ApiClient& api, const ImportFlags& flags,
+                                 std::span<const ImportedText> texts, bool dry_run) {
+  json::array list;
+  for (const auto& text : texts)
+    list.push_back({{"file", text.name + ".yaml"}, {"text", text.text}});
+  const json::object body{
+      {"documents", std::move(list)}, {"dry_run", dry_run}, {"reason", flags.reason}};
+  return Persist(context, kPatience, [&] { return api.Post("/documents", body); });
+}
+
+std::vector<std::string> ChangedIn(const json::value& plan,
+                                   const std::set<std::string>& may_change) {
+  std::vector<std::string> changed;
+  for (const auto& one : ListOf(plan, "documents")) {
+    auto document = LineOf(one, "kind") + " " + LineOf(one, "name");
+    if (TextOf(one, "result") == "changed" && !may_change.contains(document))
+      changed.push_back(std::move(document));
+  }
+  return changed;
+}
+
+Result<int> FailImported(const Error& error) {
+  if (error.code != ErrorCode::kInvalid) return Fail(error);
+  Write(stderr, error.message + "\n");
+  return 1;
+}
+
+void PrintImported(const Context& context, const json::value& answer, bool dry_run) {
+  if (context.OutputFormat() != Format::kTable) return;
+  for (const auto& one : ListOf(answer, "documents"))
+    Write(stdout, OwnLine(fmt::format("{} {}  {}{}", TextOf(one, "kind"), TextOf(one, "name"),
+                                      dry_run ? "would be " : "", TextOf(one, "result"))));
+}
+
 }  // namespace
 
 void AddImportFlags(CLI::App& command, ImportFlags& flags, std::string_view each) {
@@ -54,7 +89,7 @@ void AddImportFlags(CLI::App& command, ImportFlags& flags, std::string_view each
       .add_option("--into", flags.folder,
                   fmt::format("Write a file for each {} into this folder", each))
       ->type_name("DIR");
-  command.add_flag("--force", flags.force, "Write over files that say something else");
+  command.add_flag("--force", flags.force, "Replace files and documents that say something else");
   command.add_flag("--apply", flags.apply, "Apply them, all or none");
   command.add_flag("--dry-run", flags.dry_run, "With --apply: only check, and say what would be");
   command.add_option("--reason", flags.reason, "Why, for the audit trail");
@@ -84,25 +119,31 @@ Result<> WriteImported(const ImportFlags& flags, std::span<const ImportedText> t
 }
 
 Result<int> ApplyImported(const Context& context, const ImportFlags& flags,
-                          std::span<const ImportedText> texts) {
+                          std::span<const ImportedText> texts,
+                          const std::set<std::string>& may_change) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  json::array list;
-  for (const auto& text : texts)
-    list.push_back({{"file", text.name + ".yaml"}, {"text", text.text}});
-  const json::object body{
-      {"documents", std::move(list)}, {"dry_run", flags.dry_run}, {"reason", flags.reason}};
-  const auto answer = Persist(context, kPatience, [&] { return api->Post("/documents", body); });
-  if (!answer && answer.error().code == ErrorCode::kInvalid) {
-    Write(stderr, answer.error().message + "\n");
-    return 1;
-  }
-  if (!answer) return Fail(answer.error());
-  if (context.OutputFormat() != Format::kTable) return 0;
-  for (const auto& one : ListOf(*answer, "documents"))
-    Write(stdout, OwnLine(fmt::format("{} {}  {}{}", TextOf(one, "kind"), TextOf(one, "name"),
-                                      flags.dry_run ? "would be " : "", TextOf(one, "result"))));
+  const auto plan = SendImported(context, *api, flags, texts, true);
+  if (!plan) return FailImported(plan.error());
+  if (flags.dry_run) PrintImported(context, *plan, true);
+  if (!flags.force)
+    if (auto free = RefuseChanges(ChangedIn(*plan, may_change)); !free) return Fail(free.error());
+  if (flags.dry_run) return 0;
+  const auto answer = SendImported(context, *api, flags, texts, false);
+  if (!answer) return FailImported(answer.error());
+  PrintImported(context, *answer, false);
   return 0;
+}
+
+Result<> RefuseChanges(std::span<const std::string> documents) {
+  constexpr std::size_t kMostNamed = 20;
+  if (documents.empty()) return {};
+  const auto named = documents.first(std::min(documents.size(), kMostNamed));
+  const auto more = documents.size() - named.size();
+  return Fail(ErrorCode::kConflict,
+              "nothing was applied: {}{} would replace what the server has, which says something "
+              "else ('muster get KIND NAME' shows it); --force replaces it",
+              fmt::join(named, ", "), more == 0 ? "" : fmt::format(" and {} more", Count(more)));
 }
 
 }  // namespace muster::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 
@@ -27,8 +28,15 @@ struct ImportedText {
 // A file for each, all or none: kConflict when one says something else already, and no --force.
 Result<> WriteImported(const ImportFlags& flags, std::span<const ImportedText> texts);
 
-// All or none of them; says what became of each. The exit code.
+// All or none of them; says what became of each. The exit code. kConflict, and nothing is applied:
+// a document would replace one that says something else, and no --force. `may_change` has those
+// ("trigger NAME") that keep what is there and may change all the same.
 Result<int> ApplyImported(const Context& context, const ImportFlags& flags,
-                          std::span<const ImportedText> texts);
+                          std::span<const ImportedText> texts,
+                          const std::set<std::string>& may_change = {});
+
+// The refusal of documents that would replace others, "job a" for each; none when the list is
+// empty.
+Result<> RefuseChanges(std::span<const std::string> documents);
 
 }  // namespace muster::cli

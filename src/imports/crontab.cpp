@@ -11,13 +11,16 @@
 namespace muster::imports {
 namespace {
 
+constexpr std::size_t kMostImportDocuments = 64 << 20;
+
 // Gathers entries that say the same.
 class Folder {
  public:
   explicit Folder(CrontabNotes& notes) : notes_(notes) {}
 
   void Take(CrontabEntry entry) {
-    const auto [found, fresh] = by_identity_.try_emplace(IdentityOf(entry), folds_.size());
+    const auto identity = IdentityOf(entry);
+    const auto [found, fresh] = by_identity_.try_emplace(identity, folds_.size());
     if (!fresh) return Join(folds_[found->second], std::move(entry));
     if (folds_.size() >= kMostCrontabTriggers) {
       by_identity_.erase(found);
@@ -25,7 +28,7 @@ class Folder {
                          kMostCrontabTriggers);
     }
     Fold fold;
-    fold.trigger.name = NewName(entry);
+    fold.trigger.name = TriggerNameOf(entry, identity);
     fold.trigger.cron = entry.cron;
     fold.trigger.tz = entry.tz;
     fold.trigger.user = entry.user;
@@ -40,7 +43,7 @@ class Folder {
     for (auto& fold : folds_) {
       fold.hosts.erase("");
       fold.trigger.hosts.assign(fold.hosts.begin(), fold.hosts.end());
-      fold.trigger.text = CrontabDocuments(fold.trigger, fold.entry, targets);
+      WriteDocuments(fold.trigger, fold.entry, targets);
       triggers.push_back(std::move(fold.trigger));
     }
     return triggers;
@@ -62,19 +65,9 @@ class Folder {
     fold.trigger.places.push_back(std::move(entry.place));
   }
 
-  std::string NewName(const CrontabEntry& entry) {
-    std::string name;
-    for (const std::size_t digits : {4, 8, 16}) {
-      name = TriggerNameOf(entry, digits);
-      if (names_.insert(name).second) break;
-    }
-    return name;
-  }
-
   CrontabNotes& notes_;
   std::map<std::string, std::size_t> by_identity_;
   std::vector<Fold> folds_;
-  std::set<std::string> names_;
 };
 
 // In a pattern of sed, and between single quotes of a shell.
@@ -125,6 +118,13 @@ std::string NotesText(const CrontabImport& import, Carried carried, std::string_
   return text;
 }
 
+std::string PausedText(std::span<const CrontabTrigger> triggers) {
+  const auto runs = std::ranges::count_if(triggers, &CrontabTrigger::runs);
+  if (runs == 0) return "all paused";
+  return fmt::format("{} paused and {} not", triggers.size() - static_cast<std::size_t>(runs),
+                     runs);
+}
+
 // Each command once, with the hosts it is for.
 std::string CommandsText(const CrontabTrigger& trigger) {
   std::map<std::string, std::vector<std::string>> hosts;
@@ -148,16 +148,29 @@ CrontabImport ReadCrontabs(std::span<const CrontabFile> files, const CrontabOpti
   Folder folder(notes);
   CrontabImport import;
   std::set<std::string> hosts;
+  std::size_t bytes = 0;
   for (const auto& file : files) {
     if (!file.host.empty()) hosts.insert(file.host);
     auto lines = ReadCrontab(file, options, notes);
     import.lines += lines.count;
+    if (bytes + lines.bytes > kMostImportDocuments) {
+      notes.Lost({file.host, file.path, {}, ""},
+                 "{} is left out: the documents of all files would have more than {}; import fewer "
+                 "hosts at once",
+                 file.path, FormatSize(kMostImportDocuments));
+      continue;
+    }
+    bytes += lines.bytes;
     for (auto& entry : lines.entries) folder.Take(std::move(entry));
   }
   import.hosts = hosts.size();
   import.triggers = std::move(folder).Finish(options.targets);
   import.notes = std::move(notes).Take();
   return import;
+}
+
+std::string DocumentsOf(const CrontabTrigger& trigger) {
+  return trigger.job_text + "---\n" + trigger.trigger_text;
 }
 
 std::string CommentOut(const CrontabPlace& place) {
@@ -174,6 +187,10 @@ std::string ReportOf(const CrontabImport& import) {
     text +=
         fmt::format("{} becomes trigger {}\n    {} ({}) as {}{}\n", Written(trigger.places.front()),
                     trigger.name, trigger.cron, trigger.tz, trigger.user, hosts);
+    if (trigger.runs)
+      text +=
+          "    it is there and not paused: cron and Muster both start it until the old entry is "
+          "commented out\n";
     text += CommandsText(trigger);
   }
   text += NotesText(import, Carried::kChanged, "changed in meaning");
@@ -181,8 +198,9 @@ std::string ReportOf(const CrontabImport& import) {
   const auto from = import.hosts == 0   ? ""
                     : import.hosts == 1 ? " of 1 host"
                                         : fmt::format(" of {} hosts", import.hosts);
-  text += fmt::format("{} of {} lines{} became {} {}, all paused\n", carried, import.lines, from,
-                      import.triggers.size(), import.triggers.size() == 1 ? "trigger" : "triggers");
+  text += fmt::format("{} of {} lines{} became {} {}, {}\n", carried, import.lines, from,
+                      import.triggers.size(), import.triggers.size() == 1 ? "trigger" : "triggers",
+                      PausedText(import.triggers));
   return text;
 }
 

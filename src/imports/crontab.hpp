@@ -58,8 +58,11 @@ struct CrontabTrigger {
   std::string user;
   std::vector<std::string> hosts;  // sorted; empty when only the targets are known
   std::vector<CrontabPlace> places;
-  std::string text;  // both documents, with --- between
+  std::string job_text;
+  std::string trigger_text;
+  bool runs = false;  // the server has it already, and it is not paused
 };
+std::string DocumentsOf(const CrontabTrigger& trigger);  // both, with --- between
 
 struct CrontabImport {
   std::size_t lines = 0;                 // that start something
@@ -72,7 +75,7 @@ constexpr std::size_t kMostCrontabBytes = 1 << 20;  // of a file
 constexpr std::size_t kMostCrontabTriggers = 10'000;
 constexpr std::size_t kMostCrontabNotes = 1'000;
 
-// Every text is two documents that Muster's parser takes.
+// Every text is a document that Muster's parser takes.
 // What was found out before, `told`, comes first among the notes.
 CrontabImport ReadCrontabs(std::span<const CrontabFile> files, const CrontabOptions& options,
                            std::vector<CrontabNote> told = {});
@@ -82,6 +85,14 @@ std::string ReportOf(const CrontabImport& import);
 
 // A command for a shell on the host that comments out every line that is this one, and no other.
 std::string CommentOut(const CrontabPlace& place);
+
+// For the same line of further hosts: `kept`, the document of a trigger that is there, with the
+// targets of `imported` added to its own. Everything else of it stays as it is. Nothing when the
+// two differ in more than targets and description, so that one of them would be lost.
+std::optional<std::string> JoinTargets(std::string_view kept, std::string_view imported);
+
+// `imported` with the targets of both; `imported` as it is when `kept` cannot be read.
+std::string ReplaceButTargets(std::string_view kept, std::string_view imported);
 
 // What a host says of its crontabs (CollectScript), as files of `host`; and what to tell of it.
 struct CollectedCrontabs {

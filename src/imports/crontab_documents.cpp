@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <utility>
 
+#include <openssl/evp.h>
+
 #include "base/text.hpp"
-#include "cron/schedule.hpp"
 #include "domain/host_ranges.hpp"
 #include "imports/crontab_parts.hpp"
 #include "imports/rundeck_parts.hpp"
@@ -12,6 +13,14 @@ namespace muster::imports {
 namespace {
 
 constexpr std::size_t kMostComment = 1000;
+constexpr std::size_t kNameDigits = 16;
+
+std::string Sha256Hex(std::string_view text) {
+  std::string digest(32, '\0');
+  MUSTER_CHECK(EVP_Digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(digest.data()),
+                          nullptr, EVP_sha256(), nullptr) == 1);
+  return ToHex(digest);
+}
 
 // What cron sets when a crontab does not; an agent's own PATH is longer.
 std::map<std::string, std::string> EnvOf(const CrontabEntry& entry) {
@@ -137,22 +146,22 @@ std::string IdentityOf(const CrontabEntry& entry) {
     add(name);
     add(value);
   }
-  return text;
+  return Sha256Hex(text);
 }
 
-std::string TriggerNameOf(const CrontabEntry& entry, std::size_t digits) {
-  const auto hash = fmt::format("{:016x}", cron::StableHash(IdentityOf(entry), "crontab"));
+std::string TriggerNameOf(const CrontabEntry& entry, std::string_view identity) {
   const auto user = Slug(entry.user, "_", '-', 32);
   return fmt::format("cron-{}-{}-{}", user.empty() ? "user" : user, WordOf(entry.command),
-                     hash.substr(0, digits));
+                     identity.substr(0, kNameDigits));
 }
 
-std::string CrontabDocuments(const CrontabTrigger& trigger, const CrontabEntry& entry,
-                             const std::string& targets) {
-  std::string line = fmt::format("# From cron: {}\n", Trim(entry.place.line));
-  std::ranges::replace(line, '\r', ' ');
+void WriteDocuments(CrontabTrigger& trigger, const CrontabEntry& entry,
+                    const std::string& targets) {
+  // As read, not as written: equal lines of two hosts give the same text.
+  std::string line = fmt::format("# From cron: {} {}\n", entry.cron, entry.command);
   std::ranges::replace(line, '\t', ' ');
-  return line + JobText(trigger, entry) + "---\n" + TriggerText(trigger, entry, targets);
+  trigger.job_text = line + JobText(trigger, entry);
+  trigger.trigger_text = TriggerText(trigger, entry, targets);
 }
 
 }  // namespace muster::imports

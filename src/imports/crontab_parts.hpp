@@ -44,11 +44,16 @@ struct CrontabEntry {
   std::string comment;  // right above it
 };
 
-// The lines of a file that start something; what cannot be imported is told.
+// The lines of a file that start something; what cannot be imported is told. A file with too many
+// variables for one line, or whose documents would be too large together, has no entries: its lines
+// would not mean the same without a part of them.
 struct CrontabLines {
   std::size_t count = 0;  // with those that cannot
+  std::size_t bytes = 0;  // about what the documents of the entries take
   std::vector<CrontabEntry> entries;
 };
+constexpr std::size_t kMostCrontabEnv = 64 << 10;       // bytes of the variables of one line
+constexpr std::size_t kMostCrontabDocuments = 4 << 20;  // bytes of the documents of one file
 CrontabLines ReadCrontab(const CrontabFile& file, const CrontabOptions& options,
                          CrontabNotes& notes);
 
@@ -74,14 +79,14 @@ std::expected<CrontabWhen, CrontabFault> ReadWhen(std::string_view line);
 // Command and input: % is a newline, all after the first is read by the command, \% is a %.
 void CutCommand(std::string_view text, CrontabEntry& entry);
 
-// Both documents of entries that say the same.
-std::string CrontabDocuments(const CrontabTrigger& trigger, const CrontabEntry& entry,
-                             const std::string& targets);
+// Writes both documents of entries that say the same.
+void WriteDocuments(CrontabTrigger& trigger, const CrontabEntry& entry, const std::string& targets);
 
-// What makes two entries the same.
+// What makes two entries the same: SHA-256 in hex of schedule, zone, user, command, input and
+// variables. The author of a line cannot choose it.
 std::string IdentityOf(const CrontabEntry& entry);
 
-// "cron-deploy-backup-3f2a"; with more digits when that is taken.
-std::string TriggerNameOf(const CrontabEntry& entry, std::size_t digits);
+// "cron-deploy-backup-3f2a90b1c4d5e6f7": with the first 16 digits of the identity.
+std::string TriggerNameOf(const CrontabEntry& entry, std::string_view identity);
 
 }  // namespace muster::imports

@@ -9,6 +9,8 @@ namespace muster::imports {
 namespace {
 
 constexpr std::size_t kMostShown = 60;
+constexpr std::size_t kDocumentKeys =
+    600;  // about the bytes of both documents beside the line's own
 
 bool IsText(std::string_view line) {
   return IsUtf8(line) &&
@@ -65,6 +67,7 @@ class Reader {
       place_.at = {static_cast<std::uint32_t>(i + 1), 1};
       place_.line = lines[i];
       Take(lines[i]);
+      if (too_much_) return TooMuch();
       if (i + 1 == lines.size() && !whole && !file_.cut && !Trim(lines[i]).empty())
         notes_.Changed(place_,
                        "the last line of {} has no end, and Debian's cron does not run such a "
@@ -75,6 +78,15 @@ class Reader {
   }
 
  private:
+  // Of the notes only this one matters then, and it names the line that was one too many.
+  CrontabLines TooMuch() {
+    notes_.Lost(place_,
+                "{} is left out: the variables for one line have more than {}, or the documents "
+                "for all lines more than {}",
+                file_.path, FormatSize(kMostCrontabEnv), FormatSize(kMostCrontabDocuments));
+    return {.count = read_.count, .entries = {}};
+  }
+
   void Take(std::string_view line) {
     const auto first = line.find_first_not_of(" \t\r");
     if (first == std::string_view::npos) return comment_.clear();
@@ -135,7 +147,10 @@ class Reader {
       notes_.Changed(place_, "HOME={} is no whole path; commands run in the user's own home",
                      Shown(value));
     if (name == "SHELL" && !IsShell(value)) return;
-    env_[name] = value;
+    const auto [kept, fresh] = env_.try_emplace(name);
+    if (fresh) env_bytes_ += name.size();
+    env_bytes_ += value.size() - kept->second.size();
+    kept->second = value;
   }
 
   bool IsShell(const std::string& path) {
@@ -173,6 +188,9 @@ class Reader {
     entry.tz = !tz_.empty() ? tz_ : !file_.tz.empty() ? file_.tz : "UTC";
     if (options_.knows_zone && !options_.knows_zone(entry.tz))
       return Lose({0, fmt::format("there is no time zone '{}'", Shown(entry.tz))});
+    read_.bytes += kDocumentKeys + line.size() + comment_.size() + env_bytes_;
+    too_much_ = env_bytes_ > kMostCrontabEnv || read_.bytes > kMostCrontabDocuments;
+    if (too_much_) return;
     entry.env = env_;
     entry.comment = comment_;
     read_.entries.push_back(std::move(entry));
@@ -214,6 +232,8 @@ class Reader {
   CrontabPlace place_;
   std::string comment_;
   std::map<std::string, std::string> env_;
+  std::size_t env_bytes_ = 0;  // of `env_`
+  bool too_much_ = false;
   std::string tz_;
   CrontabLines read_;
 };

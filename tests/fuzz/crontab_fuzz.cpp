@@ -27,7 +27,7 @@ void Check(const imports::CrontabImport& import, std::ptrdiff_t lines) {
       MUSTER_CHECK(place.at.line >= 1 && place.at.line <= lines);
       MUSTER_CHECK(!imports::CommentOut(place).contains('\n'));
     }
-    const documents::Source made{"made.yaml", trigger.text};
+    const documents::Source made{"made.yaml", imports::DocumentsOf(trigger)};
     const auto documents = documents::ReadAll({&made, 1}, NoScript);
     MUSTER_CHECK(documents && documents->size() == 2);
     MUSTER_CHECK(documents::NameOf(documents->front()) == trigger.name);

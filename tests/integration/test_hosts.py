@@ -48,7 +48,7 @@ class Hosts(ClusterTest):
         self.assertEqual(self.cluster.get("/hosts/web1")["labels"], {"rack": "r1", "zone": "sh1"})
         self.assertIn("1 host", self.assertCode(self.cluster.muster("hosts", "@prod"), 0).complaint)
         file.write_text(INI.replace("sh1", "sh2"))
-        changed = self.imported(file, "-o", "json", "--reason", "moved").json()
+        changed = self.imported(file, "--force", "-o", "json", "--reason", "moved").json()
         self.assertEqual({one["name"] for one in changed["documents"] if one["result"] == "changed"},
                          {"web1", "web2", "db1"})
         self.assertEqual(len(changed["remarks"]), 1)

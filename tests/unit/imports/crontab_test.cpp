@@ -49,13 +49,14 @@ struct Made {
   Command command;
 };
 Made Parsed(const CrontabTrigger& trigger) {
-  const documents::Source source{"made.yaml", trigger.text};
+  const documents::Source source{"made.yaml", DocumentsOf(trigger)};
   const auto documents =
       documents::ReadAll({&source, 1}, [](const auto&, const auto&) -> Result<std::string> {
         return Fail(ErrorCode::kNotFound, "no scripts");
       });
   if (!documents || documents->size() != 2) {
-    ADD_FAILURE() << (documents ? "not two" : documents.error().message) << "\n" << trigger.text;
+    ADD_FAILURE() << (documents ? "not two" : documents.error().message) << "\n"
+                  << DocumentsOf(trigger);
     return {};
   }
   const auto& job = std::get<documents::JobDocument>((*documents)[0].body);
@@ -80,7 +81,8 @@ TEST(Crontab, LineBecomesAJobAndAPausedTrigger) {
   ASSERT_THAT(import.triggers, SizeIs(1));
   EXPECT_EQ(import.lines, 1U);
   EXPECT_THAT(import.triggers[0].name, MatchesRegex("cron-deploy-backup-[0-9a-f]+"));
-  EXPECT_EQ(import.triggers[0].name.size(), std::string("cron-deploy-backup-3f2a").size());
+  EXPECT_EQ(import.triggers[0].name.size(),
+            std::string("cron-deploy-backup-0123456789abcdef").size());
   const auto [trigger, command] = Parsed(import.triggers[0]);
   EXPECT_EQ(trigger.description, "Dumps the shop.");
   EXPECT_EQ(trigger.spec.cron, "30 2 * * 1-5");
@@ -301,12 +303,101 @@ TEST(Crontab, NamesStayWhenOtherThingsChange) {
   EXPECT_EQ(name("0 5 * * * other\n# now with words\n0 1 * * *  one\n", "web2"), before);
   EXPECT_NE(name("0 2 * * * one\n", "web1"), before);
   // Fixed: whoever imported last year finds the same names.
-  EXPECT_EQ(before, "cron-deploy-one-ee1b");
+  EXPECT_EQ(before, "cron-deploy-one-73afb90f7c557ae6");
   EXPECT_THAT(name("0 1 * * * cd /srv/app && nice -n 10 sudo -u x /opt/Bin/Do_It.sh a\n", "h"),
               StartsWith("cron-deploy-do_it-"));
   EXPECT_THAT(name("0 1 * * * [ -x /usr/bin/a ] && A=b ./bin/tidy-up\n", "h"),
               StartsWith("cron-deploy-tidy-up-"));
   EXPECT_THAT(name("0 1 * * * \xc3\xa4\n", "h"), StartsWith("cron-deploy-command-"));
+}
+
+TEST(Crontab, TextsDependOnNothingButTheIdentity) {
+  const auto a = Read({Of("0 1 * * *  one\n", "root", "web1")}).triggers;
+  const auto b = Read({Of("0\t1 * * * root one\n", "", "web2")}).triggers;
+  ASSERT_THAT(a, SizeIs(1));
+  ASSERT_THAT(b, SizeIs(1));
+  EXPECT_EQ(a[0].job_text, b[0].job_text);
+}
+
+TEST(Crontab, VariablesPastABoundLoseTheirFileAndNoOther) {
+  std::string large = "BIG=" + std::string(130'000, 'x') + "\n";
+  for (int i = 0; i < 5'000; ++i) large += fmt::format("0 1 * * * a{}\n", i);
+  std::string wide = "BIG=" + std::string(60'000, 'x') + "\n";
+  for (int i = 0; i < 5'000; ++i) wide += fmt::format("0 1 * * * b{}\n", i);
+  auto bad = Of(large, "eve");
+  auto worse = Of(wide, "mallory");
+  bad.path = "/var/spool/cron/crontabs/eve";
+  worse.path = "/var/spool/cron/crontabs/mallory";
+  const auto import = Read({bad, Of("0 1 * * * fine\n"), worse});
+  ASSERT_THAT(import.triggers, SizeIs(1));
+  EXPECT_EQ(import.triggers[0].user, "deploy");
+  EXPECT_THAT(Lost(import), ElementsAre(AllOf(StartsWith("2:1: "), HasSubstr("crontabs/eve")),
+                                        HasSubstr("crontabs/mallory")));
+}
+
+TEST(Crontab, DocumentsOfAllFilesHaveABound) {
+  std::vector<CrontabFile> files;
+  for (int i = 0; i < 40; ++i) {
+    files.push_back(Of("BIG=" + std::string(60'000, 'x') + "\n", "root", fmt::format("h{}", i)));
+    for (int j = 0; j < 60; ++j) files.back().text += fmt::format("0 1 * * * c{}-{}\n", i, j);
+  }
+  const auto import = Read(files);
+  std::size_t bytes = 0;
+  for (const auto& trigger : import.triggers) bytes += DocumentsOf(trigger).size();
+  EXPECT_GT(bytes, 32U << 20);
+  EXPECT_LE(bytes, 64U << 20);
+  EXPECT_THAT(Lost(import), testing::Contains(HasSubstr("fewer hosts")));
+}
+
+TEST(CrontabJoin, HostsAreAddedAndNothingElseChanges) {
+  const auto of = [](const std::string& host, const std::string& comment) {
+    return Read({Of("# " + comment + "\n0 1 * * * one\n", "deploy", host)})
+        .triggers.front()
+        .trigger_text;
+  };
+  const auto kept = of("web1", "By hand");
+  const auto joined = JoinTargets(kept, of("web3", "another comment"));
+  ASSERT_TRUE(joined);
+  EXPECT_THAT(*joined, AllOf(HasSubstr("targets: 'web[1,3]'\n"), HasSubstr("By hand")));
+  EXPECT_EQ(JoinTargets(*joined, of("web1", "x")), *joined);
+  EXPECT_EQ(JoinTargets(kept, of("web1", "x")), kept);
+  EXPECT_EQ(JoinTargets("   \n" + kept, of("web1", "x")), kept);
+  // Written otherwise by hand, it stays so.
+  const auto labels = *JoinTargets(kept + "# a remark\n", of("web2", ""));
+  EXPECT_THAT(labels, AllOf(HasSubstr("targets: 'web[1-2]'\n"), HasSubstr("# a remark\n")));
+}
+
+TEST(CrontabJoin, ExpressionsAreJoinedToo) {
+  const auto with = [](const std::string& targets) {
+    const auto file = Of("0 1 * * * one\n", "deploy", "");
+    return ReadCrontabs({&file, 1}, {.targets = targets}).triggers.front().trigger_text;
+  };
+  EXPECT_THAT(*JoinTargets(with("app=web"), with("web3")), HasSubstr("targets: 'app=web,web3'\n"));
+  EXPECT_EQ(*JoinTargets(with("app=web,web3"), with("web3")), with("app=web,web3"));
+  EXPECT_EQ(*JoinTargets(with("app=web"), with("app=web")), with("app=web"));
+  EXPECT_THAT(*JoinTargets(with(""), with("web3")), HasSubstr("targets: 'web3'\n"));
+  EXPECT_EQ(*JoinTargets(with("web3"), with("")), with("web3"));
+}
+
+TEST(CrontabJoin, WhatWasChangedByHandIsNotJoined) {
+  const auto imported = Read("0 1 * * * one\n").triggers.front().trigger_text;
+  auto kept = imported;
+  kept.replace(kept.find("overlap: skip"), 13, "overlap: queue");
+  EXPECT_FALSE(JoinTargets(kept, imported));
+  EXPECT_FALSE(JoinTargets("no document", imported));
+  // Of one that is replaced, the hosts stay.
+  kept.replace(kept.find("'web1'"), 6, "'web[5-6]'");
+  EXPECT_THAT(ReplaceButTargets(kept, imported),
+              AllOf(HasSubstr("overlap: skip"), HasSubstr("targets: 'web[1,5-6]'")));
+  EXPECT_EQ(ReplaceButTargets("no document", imported), imported);
+}
+
+TEST(CrontabJoin, ReportSaysWhatIsNotPaused) {
+  auto import = Read("0 1 * * * one\n0 2 * * * two\n");
+  EXPECT_THAT(ReportOf(import), HasSubstr("became 2 triggers, all paused\n"));
+  import.triggers[1].runs = true;
+  EXPECT_THAT(ReportOf(import), AllOf(HasSubstr("became 2 triggers, 1 paused and 1 not\n"),
+                                      HasSubstr("there and not paused")));
 }
 
 TEST(Crontab, MinutesWithAStarFollowTheClockAsCronDoes) {
