@@ -1,3 +1,5 @@
+#include <cstdlib>
+
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
@@ -5,6 +7,7 @@
 #include "base/visible.hpp"
 #include "cli/api_client.hpp"
 #include "cli/confirm.hpp"
+#include "cli/contexts.hpp"
 #include "cli/document_commands.hpp"
 #include "cli/document_files.hpp"
 #include "cli/local_files.hpp"
@@ -29,11 +32,14 @@ constexpr const char* kApplyExamples = R"(Examples:
 Applying the same again changes nothing. What is wrong is said as FILE:LINE:COLUMN, and then
 nothing was applied. --prune deletes documents of the kinds that the files have, and of no other.
 Documents may use scripts and files inside the folder that -f names, or that the named file is in;
-paths and links that lead out of it are refused. --root names a wider folder.)";
+paths and links that lead out of it are refused. --root names a wider folder. Documents from stdin
+may use files with --root only. Names that begin with a dot (.git, .config) are refused, in folders
+that are pushed too, unless --dot-files is given; a file with your own token always is.)";
 
 struct ApplyFlags {
   std::vector<std::string> files;
   std::string root;
+  bool dot_files = false;
   std::string reason;
   bool yes = false;
   bool dry_run = false;
@@ -157,8 +163,19 @@ Result<bool> AgreedToPrune(const Context& context, ApiClient& api, const ApplyFl
                  .names = fmt::format("{}", fmt::join(names, ", "))});
 }
 
+// Files that hold the caller's tokens, wherever they are.
+std::vector<std::string> TokenFiles(const Context& context) {
+  std::vector<std::string> files{context.token_file};
+  if (const char* named = std::getenv("MUSTER_TOKEN_FILE")) files.emplace_back(named);
+  if (const auto folder = Contexts::DefaultFolder(); !folder.empty())
+    files.push_back((folder / Contexts::kFile).string());
+  return files;
+}
+
 Result<int> Apply(const Context& context, const ApplyFlags& flags) {
-  const auto all = ReadDocumentFiles(flags.files, flags.root);
+  const auto all = ReadDocumentFiles(
+      flags.files, {.root = flags.root,
+                    .rules = {.dot_files = flags.dot_files, .credentials = TokenFiles(context)}});
   if (!all) return Fail(all.error());
   for (const auto& why : all->left_out) context.Say("left out: " + why);
   if (!all->reading.problems.empty()) {
@@ -199,6 +216,8 @@ void AddApply(CLI::App& app, Context& context) {
       ->add_option("--root", flags->root,
                    "Let documents use files inside this folder (default: the one that -f names)")
       ->type_name("DIR");
+  command->add_flag("--dot-files", flags->dot_files,
+                    "Let documents use files and folders whose names begin with a dot");
   command->add_flag("--dry-run", flags->dry_run, "Check, and say what would become of each");
   command->add_flag("--diff", flags->diff, "Show how they differ from what the server has");
   command->add_flag("--prune", flags->prune, "Delete what the files no longer have");

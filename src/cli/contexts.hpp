@@ -41,7 +41,8 @@ class Contexts {
 
   // Where the CA file of a context is; "" when it has none.
   std::string CaPath(const SavedContext& context) const;
-  std::filesystem::path File() const { return folder_ / "contexts.yaml"; }
+  static constexpr const char* kFile = "contexts.yaml";
+  std::filesystem::path File() const { return folder_ / kFile; }
 
   Error NoSuch(std::string_view name) const;
 

@@ -27,22 +27,25 @@ struct Bound {
   std::string folder;
 };
 
-// `given` is the folder; `root` is a wider one, or "".
-Result<Bound> DocumentBound(const std::string& given, const std::string& root) {
-  if (root.empty()) {
-    auto within = FileRoot::Within(given);
-    if (!within) return Fail(within.error());
-    return Bound{std::move(*within), ""};
-  }
-  auto within = FileRoot::Within(root);
+Result<Bound> BoundAt(const std::string& folder, const FileRules& rules) {
+  auto within = FileRoot::Within(folder, rules);
   if (!within) return Fail(within.error());
+  return Bound{std::move(*within), ""};
+}
+
+// `given` is the folder.
+Result<Bound> DocumentBound(const std::string& given, const DocumentAccess& access) {
+  const auto& root = access.root;
+  auto bound = BoundAt(root.empty() ? given : root, access.rules);
+  if (!bound || root.empty()) return bound;
   std::error_code problem;
   const auto inner = fs::canonical(given, problem);
   if (problem) return Fail(ErrorCode::kNotFound, "cannot open '{}': {}", given, problem.message());
   const auto relative = inner.lexically_relative(fs::canonical(root, problem)).generic_string();
   if (relative.empty() || relative == ".." || relative.starts_with("../"))
     return Fail(ErrorCode::kInvalid, "'{}' is not inside --root '{}'", given, root);
-  return Bound{std::move(*within), relative == "." ? "" : relative};
+  bound->folder = relative == "." ? "" : relative;
+  return bound;
 }
 
 // The YAML files below a folder of the root. Links to folders are not followed.
@@ -51,6 +54,7 @@ Result<> FindYaml(const FileRoot& root, const std::string& folder,
   const auto names = root.List(folder.empty() ? "." : folder);
   if (!names) return Fail(names.error());
   for (const auto& name : *names) {
+    if (name.starts_with('.') && !root.ReadsDotFiles()) continue;
     const auto path = Joined(folder, name);
     const auto status = root.Look(path, false);
     if (!status) return Fail(status.error());
@@ -65,7 +69,7 @@ Result<> FindYaml(const FileRoot& root, const std::string& folder,
 
 class FileReader {
  public:
-  explicit FileReader(std::string root) : root_(std::move(root)) {}
+  explicit FileReader(DocumentAccess access) : access_(std::move(access)) {}
 
   Result<> Add(const std::string& path) {
     std::error_code problem;
@@ -85,15 +89,24 @@ class FileReader {
     if (Has(path)) return {};
     auto source = ReadImportFile(path, kMostDocumentFile);
     if (!source) return Fail(source.error());
-    const auto parent = path == "-" ? fs::path() : fs::path(path).parent_path();
-    auto bound = DocumentBound(parent.empty() ? "." : parent.string(), root_);
+    auto bound = path == "-" ? BoundOfStdin() : BoundOfFile(path);
     if (!bound) return Fail(bound.error());
     Put(std::move(*source), bound->root, bound->folder);
     return {};
   }
 
+  Result<Bound> BoundOfStdin() const {
+    if (access_.root.empty()) return Bound{FileRoot::Nowhere(), ""};
+    return BoundAt(access_.root, access_.rules);
+  }
+
+  Result<Bound> BoundOfFile(const std::string& path) const {
+    const auto parent = fs::path(path).parent_path();
+    return DocumentBound(parent.empty() ? "." : parent.string(), access_);
+  }
+
   Result<> AddFolder(const std::string& path) {
-    const auto bound = DocumentBound(path, root_);
+    const auto bound = DocumentBound(path, access_);
     if (!bound) return Fail(bound.error());
     std::vector<std::string> found;
     if (auto ok = FindYaml(bound->root, bound->folder, found); !ok) return ok;
@@ -119,7 +132,7 @@ class FileReader {
                           .pushes = {}});
   }
 
-  const std::string root_;
+  const DocumentAccess access_;
   DocumentFiles all_;
 };
 
@@ -142,8 +155,8 @@ void PlanPush(DocumentFiles& all, const documents::Document& document,
 }  // namespace
 
 Result<DocumentFiles> ReadDocumentFiles(const std::vector<std::string>& paths,
-                                        const std::string& root) {
-  FileReader reader(root);
+                                        const DocumentAccess& access) {
+  FileReader reader(access);
   for (const auto& path : paths)
     if (auto added = reader.Add(path); !added) return Fail(added.error());
   auto all = reader.Take();

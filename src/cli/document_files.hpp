@@ -25,12 +25,18 @@ struct DocumentFiles {
   documents::Reading reading;
 };
 
+// What documents may refer to: files inside `root`; with "" inside the folder that was given, or
+// that the given file is in, and none of documents from stdin.
+struct DocumentAccess {
+  std::string root = {};
+  FileRules rules = {};
+};
+
 // Reads files, and folders with all *.yaml and *.yml below them, in the order of their names; "-"
-// is stdin. Documents may refer to files inside the folder that was given, or that the given file
-// is in (of stdin: the working folder); or inside `root`, a wider folder, unless it is "".
-// kInvalid, kNotFound, kDenied: one cannot be read. What is wrong with the documents, and with what
-// they refer to, is in `reading`.
+// is stdin, whose documents are taken as if they were in the root. What begins with a dot below a
+// folder is not looked at, unless the rules allow it. kInvalid, kNotFound, kDenied: one cannot be
+// read. What is wrong with the documents, and with what they refer to, is in `reading`.
 Result<DocumentFiles> ReadDocumentFiles(const std::vector<std::string>& paths,
-                                        const std::string& root);
+                                        const DocumentAccess& access);
 
 }  // namespace muster::cli

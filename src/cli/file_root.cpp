@@ -31,7 +31,19 @@ std::string WordFor(mode_t mode) {
 
 FileRoot FileRoot::Anywhere() { return {Kind::kAnywhere, nullptr, ""}; }
 
-Result<FileRoot> FileRoot::Within(const std::string& folder) { return In(Kind::kWithin, folder); }
+FileRoot FileRoot::Nowhere() { return {Kind::kNowhere, nullptr, ""}; }
+
+Result<FileRoot> FileRoot::Within(const std::string& folder, const FileRules& rules) {
+  auto root = In(Kind::kWithin, folder);
+  if (!root) return root;
+  root->dot_files_ = rules.dot_files;
+  for (const auto& path : rules.credentials) {
+    struct stat status{};
+    if (!path.empty() && ::stat(path.c_str(), &status) == 0)
+      root->credentials_.push_back({status.st_dev, status.st_ino});
+  }
+  return root;
+}
 
 Result<FileRoot> FileRoot::Sent(const std::string& folder) { return In(Kind::kSent, folder); }
 
@@ -56,17 +68,52 @@ std::string FileRoot::Named(const std::string& path) const {
 Result<files::Fd> FileRoot::Open(const std::string& path, int flags) const {
   // A pipe's writer is not waited for, a terminal not taken. O_PATH opens neither.
   flags |= O_CLOEXEC | ((flags & O_PATH) != 0 ? 0 : O_NONBLOCK | O_NOCTTY);
-  if (kind_ == Kind::kSent) return OpenSent(path, flags);
-  files::Fd fd = kind_ == Kind::kAnywhere ? files::Fd(::open(path.c_str(), flags))
-                                          : files::OpenBeneath(folder_->Get(), path, flags);
-  if (fd) return fd;
+  switch (kind_) {
+    case Kind::kNowhere:
+      return Fail(ErrorCode::kDenied,
+                  "'{}': documents from stdin may use no files; name their folder with --root DIR",
+                  path);
+    case Kind::kSent:
+      return OpenSent(path, flags);
+    case Kind::kWithin:
+      return OpenWithin(path, flags);
+    case Kind::kAnywhere:
+      break;
+  }
+  if (files::Fd fd(::open(path.c_str(), flags)); fd) return fd;
   const int error = errno;
+  return Fail(CodeOfErrno(error), "cannot read {}: {}", Named(path), std::strerror(error));
+}
+
+bool FileRoot::IsCredential(const files::Fd& file) const {
+  struct stat status{};
+  return ::fstat(file.Get(), &status) == 0 &&
+         std::ranges::any_of(credentials_, [&](const FileId& id) {
+           return id.device == status.st_dev && id.number == status.st_ino;
+         });
+}
+
+Result<files::Fd> FileRoot::OpenWithin(const std::string& path, int flags) const {
+  files::Fd fd = dot_files_ ? files::OpenBeneath(folder_->Get(), path, flags)
+                            : files::OpenWithoutDots(folder_->Get(), path, flags);
+  const int error = fd ? 0 : errno;
   if (error == EXDEV)
     return Fail(ErrorCode::kDenied,
                 "'{}' leads out of '{}', and a document may use only files inside it; move the "
                 "file there, or allow a wider folder with --root DIR",
                 path, name_);
-  return Fail(CodeOfErrno(error), "cannot read {}: {}", Named(path), std::strerror(error));
+  if (error == EPERM && !dot_files_)
+    return Fail(ErrorCode::kDenied,
+                "{} is, or leads to, a file or folder whose name begins with a dot, and such ones "
+                "often hold credentials; --dot-files lets documents use them",
+                Named(path));
+  if (error != 0)
+    return Fail(CodeOfErrno(error), "cannot read {}: {}", Named(path), std::strerror(error));
+  // A look at what a name is reads nothing: others may list the folder that it is in.
+  if ((flags & O_NOFOLLOW) == 0 && IsCredential(fd))
+    return Fail(ErrorCode::kDenied, "{} has your own token, which no document may use",
+                Named(path));
+  return fd;
 }
 
 Result<files::Fd> FileRoot::OpenSent(const std::string& path, int flags) const {

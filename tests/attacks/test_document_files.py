@@ -4,7 +4,8 @@ The attacker writes a merge request: documents, scripts, links. Somebody else ap
 environment that the attacker may not see. What the documents name would reach the server, where the attacker reads it
 (`muster get job`, a run's script), or the log of the build. The attacker must get nothing from outside the folder that
 is applied: not by `..`, an absolute path, a link to a file or a folder, `/proc/self/environ`, or a folder that is
-pushed; and must not make the build wait for ever on a pipe.
+pushed; and must not make the build wait for ever on a pipe. Inside the folder the attacker must not get what programs keep
+there for themselves: the credentials of the checkout (`.git`), of the person (`.config`, `.env`), or the token in use.
 """
 
 import ctypes
@@ -159,6 +160,81 @@ class MergeRequest(ClusterTest):
         (self.repository / "jobs/job.yaml").write_text(job("script: {file: ../../key}"))
         self.assertRefused(self.muster("apply", "-f", "jobs", "--root", "."))
         self.assertRefused(self.muster("apply", "-f", "jobs", "--root", "/etc"))
+
+
+    def hide(self):
+        """Credentials in the folder that is applied, and links to them."""
+        for name in (".git/config", ".config/tool/token", ".env", "jobs/.netrc"):
+            path = self.repository / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"#!/bin/sh\n# {SECRET}\n")
+        (self.repository / "jobs/link").symlink_to("../.git/config")
+        (self.repository / "jobs/folder").symlink_to("../.config")
+        (self.repository / "jobs/tree").mkdir()
+        (self.repository / "jobs/tree/inner").symlink_to("../../.git/config")
+
+    def test_files_that_begin_with_a_dot(self):
+        self.hide()
+        for path in ("../.git/config", "../.config/tool/token", "../.env", ".netrc", "./.netrc", "link",
+                     "folder/tool/token", "../.git/../jobs/../.env"):
+            with self.subTest(path=path):
+                outcome = self.apply(job(f"script: {{file: {path}}}"))
+                self.assertRefused(outcome, at=r"jobs/job\.yaml:7:\d+: .*--dot-files")
+        outcome = self.muster("apply", "-f", ".", "--dry-run", "--diff")
+        self.assertRefused(outcome)
+
+    def test_pushed_folders_with_files_that_begin_with_a_dot(self):
+        self.hide()
+        for path in ("..", "../.git", "../.git/config", ".", "tree", "folder"):
+            with self.subTest(path=path):
+                outcome = self.apply(job(f"push: {{from: {path}, to: /tmp/stolen}}"))
+                self.assertRefused(outcome, at=r"jobs/job\.yaml:7:\d+: .*--dot-files")
+
+    def test_files_that_begin_with_a_dot_are_allowed_by_name(self):
+        (self.repository / "jobs/home").mkdir()
+        (self.repository / "jobs/home/.bashrc").write_text("umask 077\n")
+        (self.repository / "jobs/job.yaml").write_text(job("push: {from: home, to: /tmp/home}"))
+        self.assertCode(self.muster("apply", "-f", ".", "--dot-files"), 0)
+        self.assertIn(".bashrc", self.stolen())
+
+    def test_walked_folders_that_begin_with_a_dot(self):
+        (self.repository / ".cache").mkdir()
+        (self.repository / ".cache/stolen.yaml").write_text(job("script: echo"))
+        (self.repository / ".hidden.yaml").write_text(f"kind: {SECRET}\n")
+        outcome = self.apply(job("script: echo", name="fine"))
+        self.addCleanup(self.cluster.muster, "delete", "job", "fine")
+        self.assertNotIn(SECRET, outcome.complaint)
+        self.assertCode(outcome, 0)
+        self.assertEqual(self.stolen(), "")
+
+    def test_the_token_in_use(self):
+        contexts = self.repository / "settings/muster/contexts.yaml"
+        contexts.parent.mkdir(parents=True)
+        token = self.repository / "jobs/token"
+        for path, name in ((token, "token"), (contexts, "../settings/muster/contexts.yaml")):
+            path.write_text(f"{self.cluster.data.joinpath('admin.token').read_text().strip()}\n")
+            path.chmod(0o600)
+            (self.repository / "jobs/job.yaml").write_text(job(f"script: {{file: {name}}}"))
+            environment = {"MUSTER_TOKEN_FILE": str(token), "XDG_CONFIG_HOME": str(self.repository / "settings")}
+            for words in ((), ("--dot-files",)):
+                done = subprocess.run([str(BIN / "muster"), "apply", "-f", "jobs/job.yaml", "--root", ".", *words],
+                                      env={**self.cluster.environment(), **environment}, check=False, capture_output=True,
+                                      timeout=DEADLINE, cwd=self.repository, stdin=subprocess.DEVNULL,
+                                      preexec_fn=self.prepare)
+                self.assertRefused(Outcome(words, done.returncode, done.stdout, done.stderr), at=r"jobs/job\.yaml:7:\d+: ")
+
+    def test_documents_from_stdin_use_no_files(self):
+        (self.repository / "note").write_text(f"#!/bin/sh\n# {SECRET}\n")
+        for stage in ("script: {file: note}", "push: {from: note, to: /tmp/x}", "push: {from: ., to: /tmp/x}"):
+            with self.subTest(stage=stage):
+                outcome = self.muster("apply", "-f", "-", stdin=job(stage).encode())
+                self.assertRefused(outcome, at=r"-:7:\d+: .*--root")
+        stdin = job("script: {file: fine.sh}").encode()
+        self.assertCode(self.muster("apply", "-f", "-", "--root", "jobs", stdin=stdin), 0)
+        self.assertIn("echo fine", self.stolen())
+        self.cluster.muster("delete", "job", "stolen")
+        outcome = self.muster("apply", "-f", "-", "--root", "jobs", stdin=job("script: {file: ../note}").encode())
+        self.assertRefused(outcome)
 
 
 class OnAnOldKernel(MergeRequest):

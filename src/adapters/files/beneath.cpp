@@ -1,5 +1,6 @@
 #include "adapters/files/beneath.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -18,11 +19,15 @@ namespace {
 
 constexpr int kFolder = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
+bool BeginsWithDot(std::string_view part) {
+  return part.starts_with('.') && part != "." && part != "..";
+}
+
 // Holds each folder from the root down to where the walk is, so that ".." goes back to the folder
 // it came from, whatever was renamed meanwhile.
 class Walk {
  public:
-  Walk(int root, Links links) : root_(root), links_(links) {}
+  Walk(int root, Links links, bool dots = true) : root_(root), links_(links), dots_(dots) {}
 
   Fd Open(const std::string& path, int flags) {
     if (!Queue(path)) return {};
@@ -52,6 +57,7 @@ class Walk {
   bool Queue(const std::string& path) {
     if (path.starts_with('/')) return Refuse(EXDEV);
     const auto parts = Split(path, '/');
+    if (!dots_ && std::ranges::any_of(parts, BeginsWithDot)) return Refuse(EPERM);
     for (auto part = parts.rbegin(); part != parts.rend(); ++part)
       if (!part->empty() && *part != ".") parts_.emplace_front(*part);
     if (parts_.empty()) parts_.emplace_back(".");
@@ -102,6 +108,7 @@ class Walk {
 
   const int root_;
   const Links links_;
+  const bool dots_;  // may begin a name
   std::vector<Fd> below_;
   std::deque<std::string> parts_;
   int followed_ = 0;
@@ -152,6 +159,13 @@ Fd OpenBeneath(int root, const std::string& path, int flags, Links links) {
     if (errno != EAGAIN) break;
   }
   return WalkBeneath(root, path, flags, links);
+}
+
+Fd OpenWithoutDots(int root, const std::string& path, int flags) {
+  if (path.find('\0') == std::string::npos)
+    return Walk(root, Links::kInside, false).Open(path, flags);
+  errno = EINVAL;
+  return {};
 }
 
 Fd MakeBeneath(int root, const std::string& path, mode_t mode, std::size_t& room) {

@@ -27,6 +27,10 @@ Fd OpenBeneath(int root, const std::string& path, int flags, Links links = Links
 // call.
 Fd WalkBeneath(int root, const std::string& path, int flags, Links links = Links::kInside);
 
+// The same, and no part of the path may begin with a dot, nor of a link that it leads through; "."
+// and ".." may. errno is then EPERM.
+Fd OpenWithoutDots(int root, const std::string& path, int flags);
+
 // The folder at `path` below `root` as O_PATH, made with `mode` where it is missing, and so are
 // its parents. No link is followed. `path` is of plain names. `room` is how many folders may be
 // made, and is what is left of it afterwards; EDQUOT: it was not enough.

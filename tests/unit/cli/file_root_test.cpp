@@ -75,6 +75,44 @@ TEST_F(FileRootTest, RefusesWhatIsNoFile) {
   EXPECT_EQ(CodeOf(root->Read("a.sh", 5)), ErrorCode::kInvalid);
 }
 
+TEST_F(FileRootTest, RefusesNamesThatBeginWithADot) {
+  Put("in/.env", "token");
+  Put("in/.git/config", "token");
+  Put("in/..odd", "no parent");
+  fs::create_symlink(".git/config", At("in/link"));
+  fs::create_directory_symlink(".git", At("in/repository"));
+  const auto root = FileRoot::Within(At("in"));
+  ASSERT_TRUE(root);
+  for (const std::string path : {".env", "./.env", "sub/../.env", ".git/config", ".git/../a.sh",
+                                 "..odd", "link", "repository/config"})
+    EXPECT_EQ(CodeOf(root->Read(path, 100)), ErrorCode::kDenied) << path;
+  EXPECT_EQ(root->Read("./sub/../a.sh", 100), "inside");
+  const auto all = FileRoot::Within(At("in"), {.dot_files = true});
+  ASSERT_TRUE(all);
+  for (const std::string path : {".env", "link", "repository/config"})
+    EXPECT_EQ(all->Read(path, 100), "token") << path;
+  // The folder itself is the caller's choice.
+  const auto hidden = FileRoot::Within(At("in/.git"));
+  ASSERT_TRUE(hidden);
+  EXPECT_EQ(hidden->Read("config", 100), "token");
+}
+
+TEST_F(FileRootTest, RefusesTheCallersOwnTokenUnderEachOfItsNames) {
+  Put("in/token", "mine");
+  fs::create_symlink("token", At("in/link"));
+  fs::create_hard_link(At("in/token"), At("in/second"));
+  const auto root =
+      FileRoot::Within(At("in"), {.dot_files = true, .credentials = {"", At("in/token")}});
+  ASSERT_TRUE(root);
+  for (const std::string path : {"token", "link", "second"})
+    EXPECT_EQ(CodeOf(root->Read(path, 100)), ErrorCode::kDenied) << path;
+  EXPECT_EQ(root->Read("a.sh", 100), "inside");
+}
+
+TEST_F(FileRootTest, NowhereHasNoFiles) {
+  EXPECT_EQ(CodeOf(FileRoot::Nowhere().Read("a.sh", 100)), ErrorCode::kDenied);
+}
+
 class DocumentFilesTest : public Repository {
  protected:
   static std::string Job(const std::string& script) {
@@ -86,28 +124,38 @@ class DocumentFilesTest : public Repository {
 
 TEST_F(DocumentFilesTest, KeepsToTheFolderThatWasGiven) {
   Put("in/sub/job.yaml", Job("../a.sh"));
-  EXPECT_TRUE(ReadDocumentFiles({At("in")}, "")->reading.problems.empty());
+  EXPECT_TRUE(ReadDocumentFiles({At("in")}, {})->reading.problems.empty());
   // Of a file that was named, the bound is its own folder.
-  const auto alone = ReadDocumentFiles({At("in/sub/job.yaml")}, "");
+  const auto alone = ReadDocumentFiles({At("in/sub/job.yaml")}, {});
   ASSERT_TRUE(alone);
   ASSERT_EQ(alone->reading.problems.size(), 1U);
   EXPECT_EQ(alone->reading.problems[0].position.line, 7U);
-  EXPECT_TRUE(ReadDocumentFiles({At("in/sub/job.yaml")}, At("in"))->reading.problems.empty());
+  EXPECT_TRUE(
+      ReadDocumentFiles({At("in/sub/job.yaml")}, {.root = At("in")})->reading.problems.empty());
 }
 
 TEST_F(DocumentFilesTest, RefusesDocumentsThatLinkOut) {
   Put("other.yaml", Job("a.sh"));
   fs::create_symlink("../other.yaml", At("in/link.yaml"));
-  const auto files = ReadDocumentFiles({At("in")}, "");
+  const auto files = ReadDocumentFiles({At("in")}, {});
   ASSERT_FALSE(files);
   EXPECT_EQ(files.error().code, ErrorCode::kDenied);
-  EXPECT_TRUE(ReadDocumentFiles({At("in")}, folder_.Path().string()));
+  EXPECT_TRUE(ReadDocumentFiles({At("in")}, {.root = folder_.Path().string()}));
+}
+
+TEST_F(DocumentFilesTest, LooksAtNothingThatBeginsWithADot) {
+  Put("in/job.yaml", Job("a.sh"));
+  Put("in/.github/job.yaml", "no document");
+  Put("in/.hidden.yaml", "no document");
+  EXPECT_TRUE(ReadDocumentFiles({At("in")}, {})->reading.problems.empty());
+  EXPECT_FALSE(
+      ReadDocumentFiles({At("in")}, {.rules = {.dot_files = true}})->reading.problems.empty());
 }
 
 TEST_F(DocumentFilesTest, RefusesAFolderOutsideTheRoot) {
   Put("in/job.yaml", Job("a.sh"));
-  Put("elsewhere/x", "");
-  const auto files = ReadDocumentFiles({At("in")}, At("elsewhere"));
+  Put("elsewhere/x", {});
+  const auto files = ReadDocumentFiles({At("in")}, {.root = At("elsewhere")});
   ASSERT_FALSE(files);
   EXPECT_EQ(files.error().code, ErrorCode::kInvalid);
 }
