@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "base/visible.hpp"
 #include "cli/client_name.hpp"
+#include "cli/page_guard.hpp"
 #include "domain/trace_parent.hpp"
 
 namespace muster::cli {
@@ -21,6 +22,7 @@ namespace json = boost::json;
 
 // The server speaks at least every 15 s, so this long a silence is a broken line.
 constexpr Duration kStreamSilence = std::chrono::seconds(40);
+constexpr std::size_t kMostObject = 16 << 20;  // bytes of a line with a JSON object
 
 Result<std::string> ReadFile(const std::string& path, std::string_view what) {
   std::ifstream file(path, std::ios::binary);
@@ -266,15 +268,18 @@ Result<> ApiClient::GetArtifact(std::string_view sha256, std::uint64_t offset,
 Result<json::value> ApiClient::Pages(std::string_view path, Query query, std::string_view field,
                                      const std::function<bool(const json::value&)>& on_item) {
   Result<json::value> first;
+  PageGuard guard;
   query.emplace_back("cursor", "");
   for (bool begun = false;; begun = true) {
     auto page = Get(path, query);
     if (!page) return page;
     for (const auto& item : ListOf(*page, field))
       if (!on_item(item)) return begun ? first : page;
-    query.back().second = TextOf(*page, "next");
+    const auto next = query.back().second = TextOf(*page, "next");
+    const bool empty = ListOf(*page, field).empty();
     if (!begun) first = std::move(page);
-    if (query.back().second.empty()) return first;
+    if (next.empty()) return first;
+    if (auto ends = guard.Take(next, empty); !ends) return Fail(ends.error());
   }
 }
 
@@ -297,7 +302,9 @@ Result<> ApiClient::Objects(std::string_view path, const Query& query,
       if (problem || !on_object(object)) return false;
     }
     begun.erase(0, from);
-    return true;
+    if (begun.size() > kMostObject)
+      outcome = Fail(ErrorCode::kInternal, "{}: a line of the answer is too long", path);
+    return begun.size() <= kMostObject;
   };
   const auto response = http_.Stream(request, kStreamSilence, take);
   if (!response) return Fail(response.error());
@@ -312,6 +319,9 @@ Result<> ApiClient::Events(const Query& query, const std::function<bool(SseEvent
   const auto response = http_.Stream(request, kStreamSilence, [&](std::string_view bytes) {
     return parser.Feed(bytes, on_event);
   });
+  if (parser.TooLong())
+    return Fail(ErrorCode::kInternal,
+                "an event of the server is too long; is this a Muster server?");
   if (!response) return Fail(response.error());
   if (response->status != 200) return Fail(ErrorOfAnswer(response->status, response->body));
   return {};

@@ -79,17 +79,19 @@ class ApiClient {
                        const std::function<bool(std::string_view)>& on_data);
 
   // Calls `on_item` for each item of list `field`, page by page, until it returns false. Gives the
-  // first page's answer, for the numbers beside the list.
+  // first page's answer, for the numbers beside the list. kInternal: the list has no end
+  // (PageGuard).
   Result<boost::json::value> Pages(std::string_view path, Query query, std::string_view field,
                                    const std::function<bool(const boost::json::value&)>& on_item);
 
   // JSON objects, one on each line, as they come, until `on_object` returns false, the server ends
-  // the answer, or it breaks (kTimeout, kUnavailable). Empty lines are left out.
+  // the answer, or it breaks (kTimeout, kUnavailable). Empty lines are left out. kInternal: a line
+  // is not JSON, or too long.
   Result<> Objects(std::string_view path, const Query& query,
                    const std::function<bool(const boost::json::value&)>& on_object);
 
   // Server-sent events until `on_event` returns false, the server ends the stream, or it breaks
-  // (kTimeout, kUnavailable).
+  // (kTimeout, kUnavailable). kInternal: an event is too long.
   Result<> Events(const Query& query, const std::function<bool(SseEvent)>& on_event);
 
  private:

@@ -8,6 +8,7 @@
 #include "cli/audit_text.hpp"
 #include "cli/context.hpp"
 #include "cli/moment.hpp"
+#include "cli/page_guard.hpp"
 #include "cli/persist.hpp"
 
 namespace muster::cli {
@@ -49,6 +50,7 @@ Result<std::vector<json::value>> Newest(const Context& context, ApiClient& api, 
   std::vector<json::value> entries;
   query.emplace_back("limit", std::to_string(std::clamp<std::uint64_t>(most, 1, kMostPage)));
   query.emplace_back("before", "");
+  PageGuard guard;
   while (entries.size() < most) {
     const auto page = Persist(context, patience, [&] { return api.Get("/audit", query); });
     if (!page) return Fail(page.error());
@@ -56,6 +58,8 @@ Result<std::vector<json::value>> Newest(const Context& context, ApiClient& api, 
       if (entries.size() < most) entries.push_back(entry);
     const auto next = NumberOf(*page, "next");
     if (next == 0) break;
+    const bool empty = ListOf(*page, "entries").empty();
+    if (auto ends = guard.Take(std::to_string(next), empty); !ends) return Fail(ends.error());
     query.back().second = std::to_string(next);
   }
   std::ranges::reverse(entries);
@@ -142,12 +146,14 @@ Result<int> Verify(const Context& context) {
   if (!api) return Fail(api.error());
   std::int64_t checked = 0;
   Query query;
+  PageGuard guard;
   while (true) {
     auto answer = Persist(context, kPatience, [&] { return api->Get("/audit/verify", query); });
     if (!answer) return Fail(answer.error());
     checked += NumberOf(*answer, "checked");
     const auto next = NumberOf(*answer, "next");
     if (next != 0) {
+      if (auto ends = guard.Take(std::to_string(next), false); !ends) return Fail(ends.error());
       query = {{"after", std::to_string(next)}, {"hash", TextOf(*answer, "head")}};
       continue;
     }

@@ -8,6 +8,7 @@
 #include "cli/check_history.hpp"
 #include "cli/context.hpp"
 #include "cli/moment.hpp"
+#include "cli/page_guard.hpp"
 
 namespace muster::cli {
 namespace {
@@ -123,17 +124,20 @@ Result<int> CheckSlots(const Context& context, const CheckFlags& flags) {
   if (!api) return Fail(api.error());
   Total total;
   std::string cursor;
-  do {
+  PageGuard guard;
+  while (true) {
     const auto answer = api->Get(
         "/checks/slots",
         {{"trigger", flags.trigger}, {"since", *since}, {"until", *until}, {"cursor", cursor}});
     if (!answer) return Fail(answer.error());
     total.Add(*answer);
     cursor = TextOf(*answer, "next");
-    if (!cursor.empty() && context.terminal.stderr_tty)
+    if (cursor.empty()) break;
+    if (auto ends = guard.Take(cursor, false); !ends) return Fail(ends.error());
+    if (context.terminal.stderr_tty)
       context.Say(fmt::format("{} triggers, {} slots …", Amount(total.numbers["triggers"]),
                               Amount(total.numbers["due"])));
-  } while (!cursor.empty());
+  }
   if (!context.PrintDocument(total.Document())) {
     PrintCounts(total);
     PrintFindings(context, total);

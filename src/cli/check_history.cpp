@@ -11,6 +11,7 @@
 #include "cli/api_client.hpp"
 #include "cli/journal_files.hpp"
 #include "cli/moment.hpp"
+#include "cli/page_guard.hpp"
 #include "cli/persist.hpp"
 
 namespace muster::cli {
@@ -70,7 +71,8 @@ class HistoryCheck {
 
   Result<> ReadRuns() {
     std::string cursor;
-    do {
+    PageGuard guard;
+    while (true) {
       const auto answer = Get("/checks/history", {{"since", flags_.since},
                                                   {"until", flags_.until},
                                                   {"rows", flags_.journals.empty() ? "" : "true"},
@@ -78,9 +80,11 @@ class HistoryCheck {
       if (!answer) return Fail(answer.error());
       Take(*answer);
       cursor = TextOf(*answer, "next");
-      if (!cursor.empty() && context_.terminal.stderr_tty)
+      if (cursor.empty()) break;
+      if (auto ends = guard.Take(cursor, false); !ends) return ends;
+      if (context_.terminal.stderr_tty)
         context_.Say(fmt::format("{} runs, {} attempts …", Number("runs"), Number("attempts")));
-    } while (!cursor.empty());
+    }
     return {};
   }
 
@@ -121,6 +125,7 @@ class HistoryCheck {
 
   Result<> ReadAudit() {
     Query query;
+    PageGuard guard;
     while (true) {
       const auto answer = Get("/audit/verify", query);
       if (!answer && answer.error().code == ErrorCode::kDenied) return {};
@@ -134,6 +139,7 @@ class HistoryCheck {
                                  NumberOf(bad, "number"), TextOf(bad, "why"))});
       const auto next = NumberOf(*answer, "next");
       if (next == 0) return {};
+      if (auto ends = guard.Take(std::to_string(next), false); !ends) return ends;
       query = {{"after", std::to_string(next)}, {"hash", TextOf(*answer, "head")}};
     }
   }

@@ -12,6 +12,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr const char* kCollectPage = "1048576";
+constexpr std::size_t kMostCollected = 32 << 20;  // of a host, whose output is cut at half of that
 
 Result<std::string> OutputOf(ApiClient& api, const std::string& run, const std::string& host) {
   std::string text;
@@ -22,7 +23,9 @@ Result<std::string> OutputOf(ApiClient& api, const std::string& run, const std::
                                           {"limit", kCollectPage}});
     if (!page) return Fail(page.error());
     text += page->bytes;
-    if (page->next == from) return text;
+    if (page->next <= from) return text;
+    if (text.size() > kMostCollected)
+      return Fail(ErrorCode::kInternal, "the output of {} has no end", host);
     from = page->next;
   }
 }

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kMostReads = 8;
 constexpr const char* kFetchPage = "1048576";
+constexpr std::size_t kMostListLine = 1 << 20;  // a path has 4 KiB
 
 bool IsPathPart(std::string_view part) {
   return !part.empty() && part != "." && part != ".." &&
@@ -93,11 +94,13 @@ Result<PulledList> FetchedFiles::ListOf(const std::string& run, const std::strin
                                      {"limit", kFetchPage}});
     if (!page) return Fail(page.error());
     text += page->bytes;
-    const bool at_end = page->next == from;
+    const bool at_end = page->next <= from;
     const auto whole = at_end ? text.size() : text.rfind('\n') + 1;
     for (const auto line : Split(std::string_view(text).substr(0, whole), '\n')) take(line);
     if (at_end) break;
     text.erase(0, whole);
+    if (text.size() > kMostListLine)
+      return Fail(ErrorCode::kInternal, "the list of files of {} has a line without end", host);
     from = page->next;
   }
   if (list.lines.size() > kMostPulledFiles) list.lines.resize(kMostPulledFiles + 1);

@@ -6,6 +6,7 @@ namespace muster::cli {
 
 bool SseParser::Feed(std::string_view bytes, const std::function<bool(SseEvent)>& on_event) {
   for (const char c : bytes) {
+    if (TooLong()) return false;
     const bool second_half = c == '\n' && after_cr_;
     after_cr_ = c == '\r';
     if (second_half) continue;
@@ -16,7 +17,7 @@ bool SseParser::Feed(std::string_view bytes, const std::function<bool(SseEvent)>
     const std::string line = std::exchange(line_, "");
     if (!TakeLine(line, on_event)) return false;
   }
-  return true;
+  return !TooLong();
 }
 
 bool SseParser::TakeLine(std::string_view line, const std::function<bool(SseEvent)>& on_event) {

@@ -14,14 +14,19 @@ struct SseEvent {
 };
 
 // Cuts a stream of bytes into server-sent events (WHATWG HTML, section 9.2.6), however the bytes
-// are split. Comments and unknown fields are dropped; an event without data is none.
+// are split. Comments and unknown fields are dropped; an event without data is none. A line, and
+// the data of an event, have a bound.
 class SseParser {
  public:
+  static constexpr std::size_t kMost = 16 << 20;  // bytes; a piece of output has 64 KiB
+
   // Calls `on_event` for each event that `bytes` completes, until it returns false; then returns
-  // false itself.
+  // false itself. False also past the bound.
   bool Feed(std::string_view bytes, const std::function<bool(SseEvent)>& on_event);
 
   const std::string& LastId() const { return id_; }
+  // The stream went past the bound: no more of it is taken.
+  bool TooLong() const { return line_.size() > kMost || data_.size() > kMost; }
 
  private:
   bool TakeLine(std::string_view line, const std::function<bool(SseEvent)>& on_event);

@@ -40,7 +40,9 @@ struct TlsIdentity {
 // A blocking HTTP client on one kept-alive connection; reconnects when the server closed it. For
 // the CLI and for joining. Not thread-safe. kUnavailable: no connection, nothing was sent.
 // kTimeout: the request was (or may have been) sent and no answer came. kDenied: the certificate
-// was not accepted; the message says why.
+// was not accepted; the message says why. The server is not trusted with this machine's memory: an
+// answer that goes past a bound (1 GiB of body, 1 MiB of one that is not 2xx, 8 interim answers) is
+// kTimeout.
 class HttpClient {
  public:
   HttpClient(Endpoint endpoint, TlsIdentity identity, Duration timeout = std::chrono::seconds(30));
@@ -52,7 +54,7 @@ class HttpClient {
 
   // Like Call, but hands over the body of a 200 or 206 as it comes, until `on_data` returns false,
   // the body ends or the connection breaks (kTimeout). `idle` bounds the silence between two
-  // pieces. Any other status comes back whole, as from Call.
+  // pieces. Any other status comes back whole, of at most 1 MiB.
   Result<HttpResponse> Stream(const HttpRequest& request, Duration idle,
                               const std::function<bool(std::string_view)>& on_data);
 

@@ -19,9 +19,23 @@ constexpr std::size_t kAnswerReadSize = 64 * 1024;
 constexpr std::size_t kUploadPiece = 256 * 1024;
 constexpr std::uint32_t kMaxHeader = 64 * 1024;
 constexpr std::uint64_t kMaxBody = 1ULL << 30;
+constexpr std::size_t kMaxRefusal = 1 << 20;  // of documents the server names each mistake
+constexpr int kMaxInterim = 8;
 
 bool MayRepeat(std::string_view method) {
   return method == "GET" || method == "HEAD" || method == "PUT" || method == "DELETE";
+}
+
+bool IsHandedOver(const Parser& parser, const OnData* on_data) {
+  return on_data != nullptr && parser.is_header_done() &&
+         (parser.get().result() == http::status::ok ||
+          parser.get().result() == http::status::partial_content);
+}
+
+// A body that is kept and not what was asked for: an error, or anything but a stream's own.
+bool IsTooLong(const Parser& parser, const OnData* on_data) {
+  const bool asked_for = on_data == nullptr && parser.get().result_int() / 100 == 2;
+  return !asked_for && parser.get().body().size() > kMaxRefusal;
 }
 
 HttpResponse Plain(http::response<PieceBody> message) {
@@ -100,9 +114,10 @@ Result<> HttpClient::Impl::ReceiveMessage(Parser& parser, Duration silence, cons
     if (error && error != http::error::need_more) {
       return Fail(ErrorCode::kTimeout, "the answer is not HTTP: {}", error.message());
     }
-    bool streaming = on_data != nullptr && parser.is_header_done() &&
-                     (parser.get().result() == http::status::ok ||
-                      parser.get().result() == http::status::partial_content);
+    const bool streaming = IsHandedOver(parser, on_data);
+    if (!streaming && IsTooLong(parser, on_data))
+      return Fail(ErrorCode::kTimeout, "the answer, of status {}, is too long",
+                  parser.get().result_int());
     if (streaming && !parser.get().body().empty()) {
       std::string piece = std::exchange(parser.get().body(), {});
       if (!(*on_data)(piece)) {
@@ -121,7 +136,9 @@ Result<> HttpClient::Impl::ReceiveMessage(Parser& parser, Duration silence, cons
 
 Result<HttpResponse> HttpClient::Impl::Receive(const HttpRequest& request, Duration silence,
                                                const OnData* on_data) {
-  for (;;) {
+  for (int interim = 0;; ++interim) {
+    if (interim > kMaxInterim)
+      return Fail(ErrorCode::kTimeout, "the server sends interim answers without end");
     Parser parser;
     parser.eager(true);
     parser.header_limit(kMaxHeader);

@@ -22,6 +22,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kDocumentsPage = 500;
+constexpr std::size_t kMostProblemBytes = 128 << 10;  // clients take 1 MiB of an error
 
 std::string_view Name(engine::DocumentFate fate) {
   switch (fate) {
@@ -57,11 +58,17 @@ void FailProblems(Call& call, std::vector<documents::Problem> problems) {
     return std::tie(a.file, a.position) < std::tie(b.file, b.position);
   });
   json::array details;
-  for (const auto& problem : problems)
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < problems.size() && bytes <= kMostProblemBytes; ++i) {
+    const auto& problem = problems[i];
+    bytes += 100 + problem.file.size() + problem.sentence.size();
     details.push_back({{"file", problem.file},
                        {"line", problem.position.line},
                        {"column", problem.position.column},
-                       {"message", problem.sentence}});
+                       {"message", bytes <= kMostProblemBytes
+                                       ? problem.sentence
+                                       : fmt::format("and {} more", problems.size() - i)}});
+  }
   const std::string more =
       problems.size() > 1 ? fmt::format(" (and {} more)", problems.size() - 1) : "";
   call.FailWith(422, "invalid_documents", documents::Written(problems.front()) + more,

@@ -52,6 +52,19 @@ TEST(SseParser, StopsWhenToldTo) {
   EXPECT_EQ(seen, 1);
 }
 
+TEST(SseParser, EndsALineOrAnEventWithoutEnd) {
+  const auto none = [](const SseEvent&) { return true; };
+  const std::string piece(1 << 20, 'a');
+  for (const std::string end : {"", "\n"}) {
+    SseParser parser;
+    std::size_t taken = 0;
+    while (taken < 2 * SseParser::kMost && parser.Feed("data: " + piece + end, none))
+      taken += piece.size();
+    EXPECT_TRUE(parser.TooLong());
+    EXPECT_LE(taken, SseParser::kMost);
+  }
+}
+
 RC_GTEST_PROP(SseParser, DoesNotCareHowBytesAreSplit, ()) {
   const auto text = *rc::gen::container<std::string>(
                         rc::gen::element('d', 'a', 't', ':', ' ', '\n', '\r', '\n', 'x')) +
