@@ -136,6 +136,20 @@ class Secrets(ClusterTest):
         self.assertNotEqual(started.returncode, 0)
         self.assertIn("seal.key", started.stderr)
 
+    def test_sealing_key_is_replaced_by_setting_every_secret_again(self):
+        """As docs/secrets.md says, after the key may have been read."""
+        cluster = self.new_cluster("h4")
+        self.set("known", cluster=cluster)
+        cluster.server.end(signal.SIGTERM)
+        before = (cluster.data / "seal.key").read_bytes()
+        (cluster.data / "seal.key").unlink()
+        cluster.start_server()
+        cluster.wait_online("h4")
+        self.assertNotEqual((cluster.data / "seal.key").read_bytes(), before)
+        self.assertIn("known", str(self.show("known", "h4", code=6, cluster=cluster)))
+        self.set("known", cluster=cluster)
+        self.assertIn(hashlib.sha256(VALUE).hexdigest(), self.show("known", "h4", cluster=cluster).text)
+
 
 if __name__ == "__main__":
     unittest.main()

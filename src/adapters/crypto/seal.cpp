@@ -53,8 +53,8 @@ Result<std::string> ReadKeyFile(const std::filesystem::path& path) {
   if (::fstat(file.Number(), &about) != 0) return FileProblem("read", path);
   if ((about.st_mode & 0077) != 0)
     return Fail(ErrorCode::kInvalid,
-                "{} can be read by others, so what it seals may be known; after a thought: "
-                "chmod 0600, and rotate the key",
+                "{} can be read by others, so every secret may be known: chmod 0600 it if you know "
+                "that nobody did, else replace it (docs/secrets.md) and set every secret again",
                 path.string());
   if (static_cast<std::size_t>(about.st_size) > kMostFile)
     return Fail(ErrorCode::kInvalid, "{} is too large for a key file", path.string());
