@@ -19,6 +19,19 @@
 namespace muster::agent {
 namespace {
 
+// More than a cluster has servers; those of long ago are forgotten.
+constexpr std::size_t kMostWelcome = 8;
+
+// A URL a line; none when the file cannot be read.
+std::vector<std::string> ReadUrls(const std::string& path) {
+  std::vector<std::string> urls;
+  const auto text = ReadFile(path);
+  if (!text) return urls;
+  for (const auto line : Split(*text, '\n'))
+    if (const auto url = Trim(line); !url.empty()) urls.emplace_back(url);
+  return urls;
+}
+
 template <typename Who>
 auto Fields(Who& who) {
   return std::array{std::pair{"server", &who.server},   std::pair{"host", &who.host},
@@ -91,10 +104,8 @@ Result<KnownServers> LoadServers(const std::string& path) {
   // The store is this host's own for as long as its key is.
   KnownServers known{.seed = who->store, .given = SplitServers(who->servers), .told = {}};
   if (known.given.empty()) known.given = {who->server};
-  const auto told = ReadFile(path + "/servers");
-  if (!told) return known;
-  for (const auto line : Split(*told, '\n'))
-    if (const auto server = Trim(line); !server.empty()) known.told.emplace_back(server);
+  known.told = ReadUrls(path + "/servers");
+  known.welcome = ReadUrls(path + "/welcome");
   return known;
 }
 
@@ -151,6 +162,7 @@ Result<> DataFolder::SaveJoin(const std::vector<std::string>& servers, const std
                               const std::string& cluster, const Credentials& credentials) {
   // They may be another cluster's.
   if (auto forgotten = SaveServers({}); !forgotten) return forgotten;
+  ::unlink(File("welcome").c_str());
   const std::array files = {std::pair{"agent.key", &credentials.key_pem},
                             std::pair{"ca.pem", &credentials.ca_pem},
                             std::pair{"agent.crt", &credentials.cert_pem}};
@@ -169,6 +181,15 @@ Result<> DataFolder::SaveJoin(const std::vector<std::string>& servers, const std
 Result<> DataFolder::SaveServers(const std::vector<std::string>& told) {
   if (told.empty() && !Exists(File("servers"))) return {};
   return ReplaceFile(File("servers"), fmt::format("{}\n", fmt::join(told, "\n")), 0600,
+                     Durability::kSynced);
+}
+
+Result<> DataFolder::SaveWelcome(const std::string& server) {
+  std::vector<std::string> kept = ReadUrls(File("welcome"));
+  std::erase(kept, server);
+  kept.insert(kept.begin(), server);
+  if (kept.size() > kMostWelcome) kept.resize(kMostWelcome);
+  return ReplaceFile(File("welcome"), fmt::format("{}\n", fmt::join(kept, "\n")), 0600,
                      Durability::kSynced);
 }
 

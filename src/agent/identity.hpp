@@ -14,6 +14,7 @@
 //
 //   agent.conf  server(s), host, cluster, store, machine as `key = value` lines
 //   servers     the cluster's servers, as one of them named them last; a URL a line
+//   welcome     those of them that welcomed this host, the last one first; a URL a line
 //   agent.key   the host's private key     agent.crt  its certificate     ca.pem  whom to trust
 //   session     grows with each connection
 //   proven_term the highest term ever obeyed, proven by a ticket. (`term` of earlier agents had
@@ -38,9 +39,10 @@ Result<Identity> ParseIdentity(std::string_view text);  // kInvalid names the li
 
 // Where the cluster's servers are.
 struct KnownServers {
-  std::string seed;                // the host's own, by which it chooses among them
-  std::vector<std::string> given;  // at the join
-  std::vector<std::string> told;   // by a server, last
+  std::string seed;                       // the host's own, by which it chooses among them
+  std::vector<std::string> given;         // at the join
+  std::vector<std::string> told;          // by a server, last
+  std::vector<std::string> welcome = {};  // they welcomed this host; the last one first
 };
 // From the data folder at `path`, without its lock. What was told is none when it cannot be read:
 // what was given remains.
@@ -80,6 +82,8 @@ class DataFolder {
   Result<> SaveJoin(const std::vector<std::string>& servers, const std::string& host,
                     const std::string& cluster, const Credentials& credentials);
   Result<> SaveServers(const std::vector<std::string>& told);
+  // The one that welcomed this host now. A few are kept.
+  Result<> SaveWelcome(const std::string& server);
   Result<> SaveCertificate(const std::string& cert_pem);  // a renewed one
   Result<> SaveTrust(const std::string& ca_pem);          // whom to believe from now on
   Result<Credentials> LoadCredentials() const;

@@ -33,11 +33,19 @@ void Tidy(std::vector<std::string>& servers) {
 }  // namespace
 
 ServerChoice::ServerChoice(std::string seed, std::vector<std::string> given,
-                           std::vector<std::string> told)
-    : seed_(std::move(seed)), given_(std::move(given)), told_(std::move(told)) {
+                           std::vector<std::string> told, std::vector<std::string> welcome)
+    : seed_(std::move(seed)),
+      given_(std::move(given)),
+      told_(std::move(told)),
+      welcome_(welcome.begin(), welcome.end()),
+      last_(welcome.empty() ? "" : welcome.front()) {
   Tidy(told_);
   Arrange();
   if (!order_.empty()) current_ = order_.front();
+}
+
+bool ServerChoice::IsTested(const std::string& server) const {
+  return welcome_.contains(server) || std::ranges::find(given_, server) != given_.end();
 }
 
 void ServerChoice::Arrange() {
@@ -51,19 +59,36 @@ void ServerChoice::Arrange() {
   std::ranges::sort(order_, by_hash);
   std::ranges::sort(others, by_hash);
   order_.insert(order_.end(), others.begin(), others.end());
+  if (!last_.empty() && std::ranges::find(order_, last_) == order_.end()) order_.push_back(last_);
+  std::vector<std::string> untested;
+  for (const auto& server : order_)
+    if (!IsTested(server)) untested.push_back(server);
+  if (untested.size() <= kUntested) return;
+  // As many of them as a round has, from where the last one ended.
+  std::ranges::rotate(
+      untested, untested.begin() + static_cast<std::ptrdiff_t>(untested_from_ % untested.size()));
+  const std::set<std::string> left_out(untested.begin() + kUntested, untested.end());
+  std::erase_if(order_, [&](const std::string& server) { return left_out.contains(server); });
 }
 
 bool ServerChoice::Told(std::vector<std::string> servers) {
   Tidy(servers);
   if (servers.empty() || servers == told_) return false;
   told_ = std::move(servers);
+  untested_from_ = 0;
   Arrange();
   return true;
 }
 
-void ServerChoice::Welcomed(std::int64_t now) {
+bool ServerChoice::Welcomed(std::int64_t now) {
   welcomed_ = now;
   backoff_.Reset();
+  const bool news = std::exchange(last_, current_) != current_;
+  if (!news && untested_from_ == 0) return false;
+  welcome_.insert(current_);
+  untested_from_ = 0;
+  Arrange();
+  return news;
 }
 
 Duration ServerChoice::Lost(std::int64_t now, std::uint64_t random) {
@@ -77,7 +102,20 @@ Duration ServerChoice::Lost(std::int64_t now, std::uint64_t random) {
   if (++failures_ < order_.size()) return Duration::zero();
   failures_ = 0;
   went_round_ = true;
+  NextRound();
   return backoff_.Next(random);
+}
+
+// It begins with one that is tested: a server that was only away is then found before more of the
+// others are waited for.
+void ServerChoice::NextRound() {
+  const auto before = order_;
+  untested_from_ += kUntested;
+  Arrange();
+  if (order_ == before) return;
+  const auto tested =
+      std::ranges::find_if(order_, [this](const std::string& server) { return IsTested(server); });
+  current_ = tested == order_.end() ? order_.front() : *tested;
 }
 
 }  // namespace muster::link

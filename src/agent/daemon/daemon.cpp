@@ -18,6 +18,8 @@ constexpr Duration kTick{1000};
 constexpr Duration kConnectTimeout = std::chrono::seconds(20);
 // When there are others to try; more than a busy server takes for a handshake.
 constexpr Duration kShortConnectTimeout = std::chrono::seconds(10);
+// For an address at which no server has been found yet.
+constexpr Duration kUntestedConnectTimeout = std::chrono::seconds(5);
 constexpr std::size_t kMostUnsent = 1 << 20;
 
 // How long after a connect or the start of a task the agent counts as idle.
@@ -82,7 +84,8 @@ Daemon::Daemon(net::EventLoop& loop, DataFolder& folder, Credentials credentials
 Result<> Daemon::Start() {
   auto known = LoadServers(folder_.Path());
   if (!known) return Fail(known.error());
-  servers_.emplace(std::move(known->seed), std::move(known->given), std::move(known->told));
+  servers_.emplace(std::move(known->seed), std::move(known->given), std::move(known->told),
+                   std::move(known->welcome));
   const auto held = runner_.Recover();
   if (!held) return Fail(held.error());
   node_.emplace(link::Node::Options{.version = options_.version,
@@ -118,7 +121,9 @@ void Daemon::Connect() {
   const auto session = folder_.NextSession();
   if (!endpoint || !session) return OnClosed(endpoint ? session.error() : endpoint.error());
   const net::TlsIdentity identity = LinkIdentity(papers_.Current());
-  const Duration timeout = servers_->Count() > 1 ? kShortConnectTimeout : kConnectTimeout;
+  const Duration timeout = servers_->Count() == 1 ? kConnectTimeout
+                           : servers_->Tested()   ? kShortConnectTimeout
+                                                  : kUntestedConnectTimeout;
   link_ =
       net::LinkClient::Connect(loop_, *endpoint, identity, "/api/v1/link", timeout,
                                {.on_open = [this, session = *session] { OnOpen(session); },
@@ -210,7 +215,9 @@ void Daemon::CarryOut(const link::Node::Actions& actions) {
       spdlog::error("cannot keep the term, so nothing is started: {}", kept.error().message);
     }
   if (actions.welcomed) {
-    servers_->Welcomed(BootNow().ms);
+    if (servers_->Welcomed(BootNow().ms))
+      if (const auto kept = folder_.SaveWelcome(servers_->Current()); !kept)
+        spdlog::error("cannot keep which server welcomed this host: {}", kept.error().message);
     idle_at_ = BootNow().ms + kSettled.count();
     heartbeat_ = actions.welcomed->heartbeat;
     next_beat_ = BootNow().ms + static_cast<std::int64_t>(

@@ -83,7 +83,8 @@ Result<std::string> Courier::Server() {
   if (servers_)
     servers_->Told(std::move(known->told));
   else
-    servers_.emplace(std::move(known->seed), std::move(known->given), std::move(known->told));
+    servers_.emplace(std::move(known->seed), std::move(known->given), std::move(known->told),
+                     std::move(known->welcome));
   return servers_->Current();
 }
 

@@ -192,6 +192,60 @@ TEST(ServerChoice, StaysWithAServerThatIsNotNamedUntilItIsLost) {
   EXPECT_TRUE(other.Current() == "https://d:8440" || other.Current() == "https://e:8440");
 }
 
+std::vector<std::string> WrongServers(int count) {
+  std::vector<std::string> servers;
+  for (int i = 0; i < count; ++i) servers.push_back("https://wrong" + std::to_string(i) + ":8440");
+  return servers;
+}
+
+TEST(ServerChoice, WrongAddressesKeepANodeFromTheLastGoodOneForAFewTriesOnly) {
+  for (int seed = 0; seed < 50; ++seed) {
+    ServerChoice choice(std::to_string(seed), {kThree[0]});
+    choice.Welcomed(0);
+    auto told = WrongServers(200);
+    told.push_back(kThree[0]);
+    choice.Told(told);
+    int tries = 0;
+    choice.Lost(kLong, 0);
+    while (choice.Current() != kThree[0]) {
+      EXPECT_FALSE(choice.Tested());
+      choice.Lost(kLong, 0);
+      ASSERT_LE(++tries, 3);
+    }
+    EXPECT_TRUE(choice.Tested());
+  }
+}
+
+TEST(ServerChoice, TriesEveryAddressInTime) {
+  ServerChoice choice("seed", {kThree[0]}, WrongServers(20));
+  std::set<std::string> tried;
+  for (int i = 0; i < 7 * 4; ++i) {
+    tried.insert(choice.Current());
+    choice.Lost(0, 0);
+  }
+  EXPECT_EQ(tried.size(), 21U);
+}
+
+TEST(ServerChoice, KnowsWhoWelcomedItInAnEarlierLifeAlsoWhenNobodyNamesItNow) {
+  ServerChoice choice("seed", {"https://moved:8440"}, WrongServers(40), {kThree[1], kThree[2]});
+  std::set<std::string> tried;
+  for (int i = 0; i < 5; ++i) {
+    tried.insert(choice.Current());
+    choice.Lost(0, 0);
+  }
+  EXPECT_TRUE(tried.contains(kThree[1])) << "the last one";
+  EXPECT_FALSE(tried.contains(kThree[2])) << "one of long ago that is not named any more";
+}
+
+TEST(ServerChoice, SaysWhenAnotherOneWelcomesIt) {
+  ServerChoice choice("seed", kThree, {}, {kThree[0]});
+  const bool same = choice.Current() == kThree[0];
+  EXPECT_EQ(choice.Welcomed(0), !same);
+  EXPECT_FALSE(choice.Welcomed(1));
+  choice.Lost(kLong, 0);
+  EXPECT_TRUE(choice.Welcomed(kLong));
+}
+
 TEST(ServerChoice, WhateverHappensTheCurrentIsKnownAndARoundIsNeverWithoutAWait) {
   std::mt19937_64 random(7);
   for (int seed = 0; seed < 200; ++seed) {
