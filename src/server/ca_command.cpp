@@ -3,26 +3,53 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
+#include <iostream>
 #include <string>
 #include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "adapters/system/system_clock.hpp"
+#include "base/text.hpp"
 #include "base/visible.hpp"
 #include "server/ca_rotation.hpp"
+#include "server/ca_state.hpp"
+#include "server/certificates.hpp"
 
 namespace muster::server {
 namespace {
 
+constexpr int kCaNotAgreed = 130;  // as muster's own
+
 constexpr const char* kCaHelp =
     "musterd ca: the cluster's CA, and how to change it.\n\n"
-    "To change it without any agent joining anew, restart musterd after each step:\n"
-    "  musterd ca add     a new CA is trusted too; agents learn of it when they connect\n"
+    "To change it without any agent joining again, restart musterd after each step. In a cluster,\n"
+    "do each step on every server before the next one:\n"
+    "  musterd ca add     a new CA is trusted too; agents get it when they connect\n"
     "  musterd ca use     the new CA signs; agents renew when they connect\n"
     "  musterd ca drop    the old CA is no longer trusted\n\n"
-    "Example:\n"
-    "  musterd ca add --data /var/lib/muster && systemctl restart musterd";
+    "Examples:\n"
+    "  musterd ca add --data /var/lib/muster && systemctl restart musterd\n"
+    "  musterd ca export | ssh s2 musterd ca add --from /dev/stdin     (the other servers)";
+
+struct CaOptions {
+  std::filesystem::path data;
+  std::string from;
+  bool force = false;
+  bool yes = false;
+};
+
+// What a step does before it changes anything.
+struct CaStep {
+  std::string question;  // "" asks nothing
+  Result<> safe = {};    // what stands against it
+  std::string cuts_off;  // what --force costs
+  std::function<Result<std::string>()> run;
+};
 
 Result<std::string> List(const std::filesystem::path& data) {
   const auto list = ListCas(data);
@@ -34,6 +61,144 @@ Result<std::string> List(const std::filesystem::path& data) {
   return text;
 }
 
+// With what a musterd that ran here knows.
+template <typename Check>
+Result<> Judge(const CaOptions& options, Check check) {
+  const auto state = ReadCaState(options.data);
+  if (!state) return Fail(state.error());
+  return check(*state);
+}
+
+Result<CaStep> PlanAdd(const CaOptions& options) {
+  if (!options.from.empty())
+    return CaStep{.question = {}, .cuts_off = {}, .run = [options]() -> Result<std::string> {
+                    const auto exported = ReadWhole(options.from);
+                    if (!exported) return Fail(exported.error());
+                    return AddCaFrom(options.data, *exported);
+                  }};
+  const auto cas = LoadCas(options.data);
+  if (!cas) return Fail(cas.error());
+  return CaStep{
+      .question = {},
+      .safe = Judge(options, [&](const CaState& state) { return MayAddCa(state, cas->ids); }),
+      .cuts_off = "a second CA in a cluster has to be taken back ('musterd ca drop')",
+      .run = [data = options.data] { return AddCa(data); }};
+}
+
+Result<CaStep> PlanUse(const CaOptions& options) {
+  const auto next = NextCaId(options.data);
+  if (!next) return Fail(next.error());
+  return CaStep{.question = fmt::format("Let CA {} sign, for {}", *next, options.data.string()),
+                .safe = Judge(options,
+                              [&](const CaState& state) {
+                                return MayUseCa(state, *next, SystemClock().Read().wall);
+                              }),
+                .cuts_off =
+                    "servers and hosts without the new CA are cut off until 'musterd ca undo', or "
+                    "until they get it or join again",
+                .run = [data = options.data] { return UseCa(data); }};
+}
+
+Result<CaStep> PlanUndo(const CaOptions& options) {
+  const auto former = FormerCaId(options.data);
+  if (!former) return Fail(former.error());
+  return CaStep{
+      .question = fmt::format("Let CA {} sign again, for {}", *former, options.data.string()),
+      .safe = Judge(options,
+                    [&](const CaState& state) {
+                      return MayUndoCa(state, *former, SystemClock().Read().wall);
+                    }),
+      .cuts_off = "servers and hosts that do not trust this CA are cut off",
+      .run = [data = options.data] { return UndoCa(data); }};
+}
+
+Result<CaStep> PlanDrop(const CaOptions& options) {
+  const auto cas = LoadCas(options.data);
+  if (!cas) return Fail(cas.error());
+  if (cas->certs.size() == 1)
+    return Fail(ErrorCode::kConflict, "only the CA that signs is trusted: there is none to drop");
+  const std::string signer = cas->ids.front();
+  return CaStep{
+      .question = fmt::format("Trust CA {} only, for {}", signer, options.data.string()),
+      .safe = Judge(options,
+                    [&](const CaState& state) {
+                      return MayDropCas(state, signer, SystemClock().Read().wall);
+                    }),
+      .cuts_off =
+          "servers that sign with another CA are cut off, and hosts with a certificate of "
+          "another CA must join again; there is no way back",
+      .run = [data = options.data] { return DropCas(data); }};
+}
+
+// Which server this is, and who depends on its CAs.
+std::string WhoDepends(const CaState& state) {
+  std::vector<std::string> others;
+  for (const auto& one : state.cluster.servers) others.push_back(one.name);
+  std::uint64_t hosts = 0;
+  for (const auto& one : state.cluster.hosts) hosts += one.count;
+  return fmt::format(
+      "This is server {}{}; {} active hosts have certificates, as of {}.", state.server,
+      others.empty() ? "" : fmt::format(" of a cluster with {}", fmt::join(others, ", ")), hosts,
+      FormatTime(state.written));
+}
+
+// True when the person means it, or there is nobody to ask.
+bool AgreedOnCa(const CaStep& step, const CaOptions& options) {
+  if (step.question.empty() || options.yes || ::isatty(STDIN_FILENO) == 0) return true;
+  if (const auto state = ReadCaState(options.data))
+    std::fprintf(stderr, "%s\n", VisibleLines(WhoDepends(*state)).c_str());
+  if (!step.safe)
+    std::fprintf(stderr, "%s\nWith --force: %s.\n", VisibleLines(step.safe.error().message).c_str(),
+                 step.cuts_off.c_str());
+  std::fprintf(stderr, "%s? [y/N] ", VisibleLines(step.question).c_str());
+  std::string line;
+  std::getline(std::cin, line);
+  const auto word = Trim(line);
+  return word == "y" || word == "Y" || word == "yes";
+}
+
+int ComplainOfCa(const Error& error) {
+  std::fprintf(stderr, "musterd: %s\n", VisibleLines(error.message).c_str());
+  return 1;
+}
+
+int TakeStep(const CaOptions& options, Result<CaStep> (*plan)(const CaOptions&)) {
+  const auto step = plan(options);
+  if (!step) return ComplainOfCa(step.error());
+  if (!step->safe && !options.force)
+    return ComplainOfCa({step->safe.error().code,
+                         fmt::format("{}. Nothing was done. --force does it all the same: {}",
+                                     step->safe.error().message, step->cuts_off)});
+  if (!AgreedOnCa(*step, options)) {
+    std::fputs("nothing was done\n", stderr);
+    return kCaNotAgreed;
+  }
+  const auto done = step->run();
+  if (!done) return ComplainOfCa(done.error());
+  std::printf("%s\n", VisibleLines(*done).c_str());
+  return 0;
+}
+
+// A private key, so it is written for a pipe or a file, and nothing but it.
+int Export(const CaOptions& options) {
+  if (::isatty(STDOUT_FILENO) != 0)
+    return ComplainOfCa({ErrorCode::kInvalid,
+                         "this prints a private key; write it into a pipe, or into a file that "
+                         "only you can read: (umask 077; musterd ca export > FILE)"});
+  const auto text = ExportNextCa(options.data);
+  if (!text) return ComplainOfCa(text.error());
+  const bool written = std::fwrite(text->data(), 1, text->size(), stdout) == text->size() &&
+                       std::fflush(stdout) == 0;
+  return written ? 0 : ComplainOfCa({ErrorCode::kUnavailable, "cannot write the next CA"});
+}
+
+int ShowCas(const CaOptions& options) {
+  const auto text = List(options.data);
+  if (!text) return ComplainOfCa(text.error());
+  std::printf("%s\n", VisibleLines(*text).c_str());
+  return 0;
+}
+
 }  // namespace
 
 int RunCaCommand(int argc, char** argv) {
@@ -41,30 +206,44 @@ int RunCaCommand(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   std::string data = "/var/lib/muster";
+  CaOptions options;
   app.add_option("--data", data, "Data folder of the server")
       ->envname("MUSTER_DATA")
       ->capture_default_str();
-  std::function<Result<std::string>()> step;
-  const auto add = [&](const char* name, const char* what,
-                       Result<std::string> (*run)(const std::filesystem::path&)) {
-    app.add_subcommand(name, what)->callback([&step, &data, run] {
-      step = [&data, run] { return run(data); };
-    });
+  std::function<int()> act;
+  const auto add = [&](const char* name, const char* what, std::function<int()> run) {
+    auto* command = app.add_subcommand(name, what);
+    command->callback([&act, run = std::move(run)] { act = run; });
+    return command;
   };
-  add("list", "The CAs that are trusted, and which one signs", List);
-  add("add", "Make a new CA and trust it beside the old one", AddCa);
-  add("use", "Let the new CA sign", UseCa);
-  add("drop", "Stop trusting every CA but the one that signs", DropCas);
+  const auto add_step = [&](const char* name, const char* what,
+                            Result<CaStep> (*plan)(const CaOptions&)) {
+    auto* command = add(name, what, [&options, plan] { return TakeStep(options, plan); });
+    command->add_flag("--force", options.force,
+                      "Do it although it is known to cut off servers or hosts");
+    return command;
+  };
+  const auto add_asking = [&](const char* name, const char* what,
+                              Result<CaStep> (*plan)(const CaOptions&)) {
+    add_step(name, what, plan)->add_flag("--yes", options.yes, "Do not ask");
+  };
+  add("list", "The CAs that are trusted, and which one signs", [&] { return ShowCas(options); });
+  add_step("add", "Make a new CA and trust it beside the old one", PlanAdd)
+      ->add_option("--from", options.from,
+                   "File with the new CA of another server ('musterd ca export'); make none");
+  add("export", "Write the new CA with its key, for another server of the cluster",
+      [&] { return Export(options); });
+  add_asking("use", "Let the new CA sign", PlanUse);
+  add_asking("undo", "Let the CA sign again that did before 'use'", PlanUndo);
+  add_asking("drop", "Stop trusting every CA but the one that signs", PlanDrop);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
     return app.exit(problem) == 0 ? 0 : 2;
   }
+  options.data = data;
   ::umask(077);
-  const auto done = step();
-  const auto text = VisibleLines(done ? *done : "musterd: " + done.error().message);
-  std::fprintf(done ? stdout : stderr, "%s\n", text.c_str());
-  return done ? 0 : 1;
+  return act();
 }
 
 }  // namespace muster::server

@@ -26,6 +26,12 @@ Result<std::vector<std::string>> Certificates(const std::filesystem::path& data)
   return certs;
 }
 
+Result<std::string> IdOf(const std::string& cert) {
+  const auto id = crypto::CaKeyId(cert);
+  if (!id) return Fail(id.error());
+  return link::ShortId(*id);
+}
+
 Result<std::optional<std::string>> CertOfKey(const std::vector<std::string>& certs,
                                              const std::string& key_pem) {
   for (const auto& cert : certs) {
@@ -53,9 +59,16 @@ Result<Cas> LoadCas(const std::filesystem::path& data) {
   if (!*signer)
     return Fail(ErrorCode::kConflict, "no certificate in {} belongs to the key in {}",
                 (data / "ca.pem").string(), (data / "ca.key").string());
-  Cas cas{.signer = {std::move(*key), **signer}, .trusted_pem = **signer};
-  for (const auto& cert : *certs)
-    if (cert != **signer) cas.trusted_pem += cert;
+  Cas cas{.signer = {std::move(*key), **signer}, .certs = std::move(*certs)};
+  std::ranges::sort(cas.certs);
+  for (const auto& cert : cas.certs) cas.trusted_pem += cert;
+  const auto first = std::ranges::find(cas.certs, cas.signer.cert_pem);
+  std::rotate(cas.certs.begin(), first, first + 1);
+  for (const auto& cert : cas.certs) {
+    const auto id = IdOf(cert);
+    if (!id) return Fail(id.error());
+    cas.ids.push_back(*id);
+  }
   return cas;
 }
 
@@ -67,25 +80,64 @@ Result<> MakeFirstCa(const std::filesystem::path& data) {
   return WriteSecret(data / "ca.pem", ca->cert_pem, true);
 }
 
+namespace {
+
+// The certificate of the key in `name`; none when there is no such key, or it fits none.
+Result<std::optional<std::string>> CertOf(const std::filesystem::path& data, const char* name,
+                                          const std::vector<std::string>& certs) {
+  const auto key = ReadWhole(data / name);
+  if (!key && key.error().code == ErrorCode::kNotFound) return std::nullopt;
+  if (!key) return Fail(key.error());
+  return CertOfKey(certs, *key);
+}
+
+Result<> Rename(const std::filesystem::path& from, const std::filesystem::path& to) {
+  std::error_code problem;
+  std::filesystem::rename(from, to, problem);
+  if (!problem) return {};
+  return Fail(ErrorCode::kUnavailable, "cannot rename {}: {}", from.string(), problem.message());
+}
+
+// Trusts `next` beside the others. Its key comes first: without it the certificate could be neither
+// used nor told from one that is only trusted.
+Result<> KeepNext(const std::filesystem::path& data, const Cas& cas,
+                  const crypto::KeyAndCert& next) {
+  if (const auto key = WriteSecret(data / "ca-next.key", next.key_pem); !key) return key;
+  if (std::ranges::find(cas.certs, next.cert_pem) != cas.certs.end()) return {};
+  return WriteSecret(data / "ca.pem", cas.trusted_pem + next.cert_pem, true);
+}
+
+Result<> CheckNoNext(const std::filesystem::path& data, const Cas& cas) {
+  const auto next = CertOf(data, "ca-next.key", cas.certs);
+  if (!next) return Fail(next.error());
+  if (*next)
+    return Fail(ErrorCode::kConflict,
+                "there is a next CA already; go on with 'musterd ca use', or take it back with "
+                "'musterd ca drop'");
+  return {};
+}
+
+constexpr const char* kAdded =
+    "A new CA is trusted beside the old one. Restart musterd; each agent gets it when it connects "
+    "again. Give the new ca.pem to those who use it (MUSTER_CA).";
+
+}  // namespace
+
 Result<std::vector<CaInfo>> ListCas(const std::filesystem::path& data) {
   const auto cas = LoadCas(data);
   if (!cas) return Fail(cas.error());
-  const auto certs = crypto::SplitCerts(cas->trusted_pem);
-  if (!certs) return Fail(certs.error());
-  std::optional<std::string> next;
-  if (const auto key = ReadWhole(data / "ca-next.key"))
-    if (const auto cert = CertOfKey(*certs, *key); cert && *cert) next = **cert;
+  const auto next = CertOf(data, "ca-next.key", cas->certs);
+  if (!next) return Fail(next.error());
   std::vector<CaInfo> list;
-  for (const auto& cert : *certs) {
+  for (std::size_t i = 0; i < cas->certs.size(); ++i) {
+    const auto& cert = cas->certs[i];
     const auto fingerprint = crypto::CertFingerprint(cert);
     const auto validity = crypto::ValidityOf(cert);
     if (!fingerprint) return Fail(fingerprint.error());
     if (!validity) return Fail(validity.error());
-    const auto id = crypto::CaKeyId(cert);
-    if (!id) return Fail(id.error());
-    list.push_back({link::ShortId(*id), *fingerprint, validity->ends,
+    list.push_back({cas->ids[i], *fingerprint, validity->ends,
                     cert == cas->signer.cert_pem ? "signs"
-                    : cert == next               ? "next"
+                    : cert == *next              ? "next"
                                                  : "trusted"});
   }
   return list;
@@ -94,23 +146,53 @@ Result<std::vector<CaInfo>> ListCas(const std::filesystem::path& data) {
 Result<std::string> AddCa(const std::filesystem::path& data) {
   const auto cas = LoadCas(data);
   if (!cas) return Fail(cas.error());
-  const auto list = ListCas(data);
-  if (!list) return Fail(list.error());
-  if (std::ranges::any_of(*list, [](const CaInfo& ca) { return ca.role == "next"; }))
-    return Fail(ErrorCode::kConflict,
-                "there is a next CA already; go on with 'musterd ca use', or take it back with "
-                "'musterd ca drop'");
+  if (const auto none = CheckNoNext(data, *cas); !none) return Fail(none.error());
   const auto ca = NewCa();
   if (!ca) return Fail(ca.error());
-  if (const auto key = WriteSecret(data / "ca-next.key", ca->key_pem); !key)
-    return Fail(key.error());
-  if (const auto kept = WriteSecret(data / "ca.pem", cas->trusted_pem + ca->cert_pem, true); !kept)
-    return Fail(kept.error());
-  return "a new CA is trusted beside the old one. Restart musterd; each agent learns of it when it "
-         "connects again. Give the new ca.pem to whoever uses it (MUSTER_CA). Then: musterd ca use";
+  if (const auto kept = KeepNext(data, *cas, *ca); !kept) return Fail(kept.error());
+  return fmt::format(
+      "{} In a cluster, bring it to every other server first: musterd ca export here, musterd ca "
+      "add --from FILE there. Then: musterd ca use",
+      kAdded);
 }
 
-Result<std::string> UseCa(const std::filesystem::path& data) {
+Result<std::string> ExportNextCa(const std::filesystem::path& data) {
+  const auto cas = LoadCas(data);
+  if (!cas) return Fail(cas.error());
+  const auto next = CertOf(data, "ca-next.key", cas->certs);
+  if (!next) return Fail(next.error());
+  if (!*next)
+    return Fail(ErrorCode::kConflict, "there is no next CA; make one with 'musterd ca add'");
+  const auto key = ReadWhole(data / "ca-next.key");
+  if (!key) return Fail(key.error());
+  return **next + cas->signer.cert_pem + *key;
+}
+
+Result<std::string> AddCaFrom(const std::filesystem::path& data, const std::string& exported) {
+  const auto cas = LoadCas(data);
+  if (!cas) return Fail(cas.error());
+  const auto begin = exported.find("-----BEGIN PRIVATE KEY-----");
+  const auto certs = crypto::SplitCerts(exported.substr(0, begin));
+  if (begin == std::string::npos || !certs || certs->size() != 2)
+    return Fail(ErrorCode::kInvalid, "this is not what 'musterd ca export' wrote");
+  const crypto::KeyAndCert next{exported.substr(begin), certs->front()};
+  const auto fits = crypto::IsCertOfKey(next.cert_pem, next.key_pem);
+  if (!fits) return Fail(fits.error());
+  if (!*fits) return Fail(ErrorCode::kInvalid, "the key does not belong to the CA beside it");
+  if (std::ranges::find(cas->certs, certs->back()) == cas->certs.end())
+    return Fail(ErrorCode::kConflict,
+                "the CA was made in another cluster: the one that signs there is not trusted here");
+  if (next.cert_pem == cas->signer.cert_pem)
+    return Fail(ErrorCode::kConflict, "this CA signs here already");
+  const auto known = CertOf(data, "ca-next.key", cas->certs);
+  if (!known) return Fail(known.error());
+  if (*known != next.cert_pem)
+    if (const auto none = CheckNoNext(data, *cas); !none) return Fail(none.error());
+  if (const auto kept = KeepNext(data, *cas, next); !kept) return Fail(kept.error());
+  return fmt::format("{} Then, when every server has it: musterd ca use", kAdded);
+}
+
+Result<std::string> NextCaId(const std::filesystem::path& data) {
   const auto certs = Certificates(data);
   if (!certs) return Fail(certs.error());
   const auto next = ReadWhole(data / "ca-next.key");
@@ -122,18 +204,41 @@ Result<std::string> UseCa(const std::filesystem::path& data) {
   if (!*cert)
     return Fail(ErrorCode::kConflict,
                 "the next CA is not trusted yet: 'musterd ca add' was interrupted; repeat it");
+  return IdOf(**cert);
+}
+
+Result<std::string> UseCa(const std::filesystem::path& data) {
+  if (const auto next = NextCaId(data); !next) return Fail(next.error());
   const auto old = ReadWhole(data / "ca.key");
   if (!old) return Fail(old.error());
   if (const auto kept = WriteSecret(data / "ca-old.key", *old); !kept) return Fail(kept.error());
-  std::error_code problem;
-  std::filesystem::rename(data / "ca-next.key", data / "ca.key", problem);
-  if (problem)
-    return Fail(ErrorCode::kUnavailable, "cannot rename {}: {}", (data / "ca-next.key").string(),
-                problem.message());
-  return "the new CA signs from the next start on. Restart musterd; each agent asks for a new "
+  if (const auto used = Rename(data / "ca-next.key", data / "ca.key"); !used)
+    return Fail(used.error());
+  return "The new CA signs from the next start on. Restart musterd; each agent asks for a new "
          "certificate when it connects. Join tokens made before are void. When no host is left "
-         "with "
-         "the old CA (muster hosts 'fact.ca!=…', see docs/operating.md): musterd ca drop";
+         "with the old CA (muster hosts 'fact.ca!=…', see docs/operating.md): musterd ca drop";
+}
+
+Result<std::string> FormerCaId(const std::filesystem::path& data) {
+  const auto cas = LoadCas(data);
+  if (!cas) return Fail(cas.error());
+  const auto former = CertOf(data, "ca-old.key", cas->certs);
+  if (!former) return Fail(former.error());
+  if (!*former || **former == cas->signer.cert_pem)
+    return Fail(ErrorCode::kConflict,
+                "there is no CA to go back to: none was replaced since the last 'musterd ca drop'");
+  return IdOf(**former);
+}
+
+Result<std::string> UndoCa(const std::filesystem::path& data) {
+  if (const auto former = FormerCaId(data); !former) return Fail(former.error());
+  const auto used = ReadWhole(data / "ca.key");
+  if (!used) return Fail(used.error());
+  if (const auto kept = WriteSecret(data / "ca-next.key", *used); !kept) return Fail(kept.error());
+  if (const auto back = Rename(data / "ca-old.key", data / "ca.key"); !back)
+    return Fail(back.error());
+  return "The CA that signed before signs again from the next start on, and the new one is the "
+         "next CA. Restart musterd; agents that do not have the new CA come back";
 }
 
 Result<std::string> DropCas(const std::filesystem::path& data) {
@@ -144,8 +249,8 @@ Result<std::string> DropCas(const std::filesystem::path& data) {
   std::error_code ignored;
   std::filesystem::remove(data / "ca-old.key", ignored);
   std::filesystem::remove(data / "ca-next.key", ignored);
-  return "only the CA that signs is trusted from the next start on. Restart musterd; agents that "
-         "still have a certificate of another CA must join anew";
+  return "Only the CA that signs is trusted from the next start on. Restart musterd; agents that "
+         "still have a certificate of another CA must join again";
 }
 
 }  // namespace muster::server

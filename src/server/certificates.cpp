@@ -68,6 +68,7 @@ Result<> LoadCa(const std::filesystem::path& data, Identity& identity) {
   if (!cas) return Fail(cas.error());
   identity.ca = cas->signer;
   identity.trusted_pem = cas->trusted_pem;
+  identity.ca_ids = cas->ids;
   auto fingerprint = crypto::CertFingerprint(identity.ca.cert_pem);
   if (!fingerprint) return Fail(fingerprint.error());
   identity.ca_fingerprint = std::move(*fingerprint);

@@ -38,8 +38,9 @@ struct Identity {
   crypto::KeyAndCert ca;       // the CA that signs
   std::string ca_fingerprint;  // SHA-256 of its certificate, hex
   WallTime ca_ends;
-  std::string trusted_pem;    // every CA that is trusted
-  crypto::KeyAndCert server;  // signed by our CA: what nodes and other servers see
+  std::string trusted_pem;          // every CA that is trusted; the same text on each server
+  std::vector<std::string> ca_ids;  // of those, as in fact.ca; the one that signs first
+  crypto::KeyAndCert server;        // signed by our CA: what nodes and other servers see
   crypto::Validity server_validity;
   std::optional<crypto::KeyAndCert> own_tls;  // what callers of the API see instead, if set
   crypto::Validity own_tls_validity;

@@ -8,6 +8,7 @@
 
 #include "adapters/files/own_folder.hpp"
 #include "base/text.hpp"
+#include "server/ca_rotation.hpp"
 #include "server/certificates.hpp"
 
 namespace muster::server {
@@ -26,6 +27,12 @@ constexpr std::array<KeyFile, 5> kFiles = {
 }  // namespace
 
 Result<SecretText> PackClusterKeys(const std::filesystem::path& data) {
+  const auto cas = LoadCas(data);
+  if (!cas) return Fail(cas.error());
+  if (cas->certs.size() > 1)
+    return Fail(ErrorCode::kConflict,
+                "no server can join while the CA is changed: invite it again after 'musterd ca "
+                "drop' on every server");
   json::object packed;
   for (const auto& file : kFiles) {
     auto content = ReadWhole(data / file.name);

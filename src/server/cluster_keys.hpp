@@ -12,7 +12,9 @@ namespace muster::server {
 // the keys that secrets are sealed with, the key that join tokens are derived from, the admin
 // token. They never travel but sealed for the newcomer (crypto/box.hpp).
 
-// From the data folder, as one text.
+// From the data folder, as one text. kConflict: more than one CA is trusted. While the CA is
+// changed, the holder of the old one's key could pass for a server and so for an admin; the new key
+// must not leave this way.
 Result<SecretText> PackClusterKeys(const std::filesystem::path& data);
 
 // Writes them into a data folder that has none. kConflict: it has a CA already. kInvalid: the text

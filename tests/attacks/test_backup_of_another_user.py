@@ -101,7 +101,7 @@ class OfAnotherUser(unittest.TestCase):
             os.lchown(path, NOBODY, NOBODY)
         self.restore("--force")
         musterd("backup", self.place / "backups/two", "--data", self.data)
-        musterd("ca", "add", "--data", self.data)
+        musterd("ca", "add", "--force", "--data", self.data)
         self.assert_untouched()
         self.assertEqual(sorted(path.name for path in self.place.iterdir()), ["backups", "data", "secret"])
 
@@ -141,7 +141,7 @@ class OfAnotherUser(unittest.TestCase):
     def test_new_ca_belongs_to_the_user(self):
         self.serve()
         for act in ("add", "use", "drop"):
-            self.assertEqual(musterd("ca", act, "--data", self.data).returncode, 0, act)
+            self.assertEqual(musterd("ca", act, "--force", "--data", self.data).returncode, 0, act)
             self.assert_all_belong_to_the_user()
             self.serve()
 

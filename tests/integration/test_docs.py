@@ -26,7 +26,7 @@ NOT_RUN = {
     "docs/jobs/reference.md": 1,
     "docs/jobs/semantics.md": 3,
     "docs/link.md": 2,
-    "docs/operating.md": 3,
+    "docs/operating.md": 5,
     "docs/postgresql.md": 5,
     "docs/simulation.md": 2,
     "docs/traces.md": 1,

@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_cluster import BIN, DEADLINE, ClusterTest, wait_until  # noqa: E402
+from terminal import AtTerminal  # noqa: E402
 
 
 def host(cluster, name):
@@ -24,9 +25,13 @@ def fact(cluster, name, key):
     return host(cluster, name)["facts"].get(key)
 
 
-def musterd_ca(cluster, step):
-    done = subprocess.run([str(BIN / "musterd"), "ca", step, "--data", str(cluster.data)], capture_output=True,
+def try_ca(cluster, *words):
+    return subprocess.run([str(BIN / "musterd"), "ca", *words, "--data", str(cluster.data)], capture_output=True,
                           text=True, timeout=DEADLINE, check=False)
+
+
+def musterd_ca(cluster, *words):
+    done = try_ca(cluster, *words)
     assert done.returncode == 0, done
     return done.stdout
 
@@ -251,14 +256,16 @@ class Authorities(ClusterTest):
         old = fact(cluster, "h1", "ca")
         self.assertIn(old, musterd_ca(cluster, "list"))
 
-        musterd_ca(cluster, "add")
+        wait_until("the server knows that it is alone", lambda: try_ca(cluster, "add").returncode == 0)
+        self.assertEqual(try_ca(cluster, "use").returncode, 1)
         self.restart(cluster, "h1", "h2")
         for name in ("h1", "h2"):
             trust = cluster.agents[name].data / "ca.pem"
             wait_until(f"{name} trusts both", lambda: trust.read_text().count("BEGIN CERT") == 2)
             self.assertEqual(fact(cluster, name, "ca"), old)
 
-        musterd_ca(cluster, "use")
+        wait_until("only the one that is away stands against it", lambda: "1 host (away)" in try_ca(cluster, "use").stderr)
+        musterd_ca(cluster, "use", "--force")
         self.restart(cluster, "h1", "h2")
         new = re.search(r"signs +fact.ca=(\S+)", musterd_ca(cluster, "list")).group(1)
         self.assertNotEqual(new, old)
@@ -269,7 +276,8 @@ class Authorities(ClusterTest):
         cluster.add_agents("h3")
         self.assertEqual(fact(cluster, "h3", "ca"), new)
 
-        musterd_ca(cluster, "drop")
+        wait_until("only the one that is away needs the old CA", lambda: "1 host (away)" in try_ca(cluster, "drop").stderr)
+        musterd_ca(cluster, "drop", "--force")
         self.restart(cluster, "h1", "h2", "h3")
         for name in ("h1", "h2", "h3"):
             works(self, cluster, name)
@@ -281,6 +289,33 @@ class Authorities(ClusterTest):
         away.start()
         wait_until("the sleeper is refused", lambda: "no link to" in away.tail())
         self.assertNotIn("away", cluster.online())
+
+    def test_ca_that_was_used_too_early_is_taken_back(self):
+        cluster = self.new_cluster("h1")
+        old = fact(cluster, "h1", "ca")
+        wait_until("the server knows that it is alone", lambda: try_ca(cluster, "add").returncode == 0)
+        musterd_ca(cluster, "use", "--force")
+        agent = cluster.agents["h1"]
+        cluster.restart_server(signal.SIGTERM)
+        wait_until("the agent is cut off", lambda: "no link to" in agent.tail())
+        self.assertNotIn("h1", cluster.online())
+        musterd_ca(cluster, "undo")
+        self.restart(cluster, "h1")
+        self.assertEqual(fact(cluster, "h1", "ca"), old)
+        wait_until("the agent has the next CA", lambda: try_ca(cluster, "use").returncode == 0)
+        self.restart(cluster, "h1")
+        wait_until("h1 has a certificate of the new CA", lambda: fact(cluster, "h1", "ca") != old)
+
+    def test_steps_that_cut_off_ask_at_a_terminal(self):
+        cluster = self.new_cluster()
+        wait_until("the server knows that it is alone", lambda: try_ca(cluster, "add").returncode == 0)
+        for answer, code, left in (("n", 130, 2), ("y", 0, 1)):
+            terminal = AtTerminal(["ca", "drop", "--data", cluster.data], cluster.environment(), program="musterd")
+            terminal.wait_for(r"\[y/N\]")
+            terminal.type(f"{answer}\n")
+            self.assertEqual(terminal.finish()[0], code)
+            terminal.close()
+            self.assertEqual((cluster.data / "ca.pem").read_text().count("BEGIN CERT"), left)
 
     def test_lost_ca_key_is_not_replaced_in_silence(self):
         cluster = self.new_cluster()

@@ -20,7 +20,7 @@ CONTROL_D = "\x04"
 class AtTerminal:
     """`muster` with a pseudo terminal as stdin, stdout and stderr, 100 columns wide, unless told otherwise."""
 
-    def __init__(self, words, environment, columns=100, **elsewhere):
+    def __init__(self, words, environment, columns=100, program="muster", **elsewhere):
         self.words = [str(word) for word in words]
         self._screen, inside = pty.openpty()
         fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
@@ -33,7 +33,7 @@ class AtTerminal:
             fcntl.ioctl(inside, termios.TIOCSCTTY, 0)
 
         streams = {"stdin": inside, "stdout": inside, "stderr": inside, **elsewhere}
-        self.process = subprocess.Popen([str(BIN / "muster"), *self.words], env=environment,
+        self.process = subprocess.Popen([str(BIN / program), *self.words], env=environment,
                                         preexec_fn=own_the_terminal, **streams)
 
     def _read(self, seconds):

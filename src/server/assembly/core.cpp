@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kWorkers = 4;
 constexpr Duration kSchemaLook = std::chrono::seconds(2);
+constexpr Duration kCaLook = std::chrono::seconds(1);
 // A node gets one certificate in so long. An agent asks again for one that does not come after a
 // fiftieth of its life at the earliest.
 constexpr Duration kRenewEvery = std::chrono::minutes(1);
@@ -73,6 +74,7 @@ Core::Core(Foundation& under)
                 {.submit = [this](engine::Command command) { engine.Submit(std::move(command)); },
                  .stored = [this](const StoredOutput& output) { ShowStored(output); },
                  .why_not = [this] { return engine.GetStatus().reason; },
+                 .proven = [this](ServerFacts facts) { cluster.Proven(std::move(facts)); },
                  .clock =
                      [this](const std::string& name, Duration ahead) {
                        judge.FollowerSaid(name, ahead, foundation.clock.Read());
@@ -91,6 +93,7 @@ Core::Core(Foundation& under)
               {.self = under.self,
                .identity = [this](const std::string& name) { return member.For(name); },
                .trusted_cas = under.identity->trusted_pem,
+               .cas = under.identity->ca_ids,
                .id = [this] { return pulse.Cluster(); },
                .send_away_after = under.config.cluster.send_away_after},
               {.submit = [this](engine::Command command) { engine.Submit(std::move(command)); },
@@ -103,7 +106,9 @@ Core::Core(Foundation& under)
                      gateway.SayGoodbye(over, std::move(still));
                    },
                .cannot_lead = [this] { return engine.CannotLead(); },
-               .reaches_store = [this] { return pulse.Trouble().empty(); }}),
+               .reaches_store = [this] { return pulse.Trouble().empty(); },
+               .hosts = [this] { return HostsByCa(); },
+               .publish = [this](ClusterFacts facts) { followers.Publish(std::move(facts)); }}),
       schema(store, under.self.version,
              {.members = [this] { return foundation.coordinator->Members(); },
               .unfit = [this](const std::string& why) { cluster.SetUnfit(why); }}),
@@ -185,6 +190,7 @@ void Core::ShowStored(const StoredOutput& output) {
 Result<> Core::Start() {
   if (const auto used = traces.Use(foundation.config.traces); !used) return used;
   cluster.Start();
+  NoteCas();
   if (const auto started = engine.Start(); !started) return started;
   if (foundation.Clustered()) pulse.Start();
   LookAtSchema();
@@ -200,6 +206,39 @@ void Core::LookAtSchema() {
       },
       "look at the schema");
   if (!posted) again();
+}
+
+// Only a change of the CA needs it.
+std::vector<HostsOfCa> Core::HostsByCa() const {
+  std::vector<HostsOfCa> groups;
+  if (foundation.identity->ca_ids.size() < 2) return groups;
+  live.WithHosts(
+      [&](const std::vector<const Host*>& hosts, const auto&) { groups = GroupByCa(hosts); });
+  return groups;
+}
+
+void Core::NoteCas() {
+  const auto again = [this] { loop.After(kCaLook, [this] { NoteCas(); }); };
+  const Identity& identity = *foundation.identity;
+  if (auto facts = cluster.Facts()) {
+    CaState state{.server = foundation.self.name,
+                  .cas = identity.ca_ids,
+                  .trusts = link::ShortId(ToHex(crypto::Sha256(identity.trusted_pem))),
+                  .cluster = std::move(*facts),
+                  .written = foundation.clock.Read().wall};
+    if (IsCaStateNews(ca_state_, state)) {
+      ca_state_ = state;
+      const bool posted = workers.Post(
+          [this, again, state = std::move(state)] {
+            if (const auto kept = WriteCaState(foundation.config.data, state); !kept)
+              spdlog::error("{}", kept.error().message);
+            loop.Post(again);
+          },
+          "note the CAs");
+      if (posted) return;
+    }
+  }
+  again();
 }
 
 void Core::Stop() {

@@ -7,6 +7,7 @@
 #include "server/api/document_channels.hpp"
 #include "server/assembly/foundation.hpp"
 #include "server/auth/authenticator.hpp"
+#include "server/ca_state.hpp"
 #include "server/clock_judge.hpp"
 #include "server/engine_thread.hpp"
 #include "server/gateway/gateway.hpp"
@@ -72,6 +73,11 @@ class Core {
   void TakeNews(std::vector<engine::News> news);
   void ShowStored(const StoredOutput& output);
   void LookAtSchema();
+  std::vector<HostsOfCa> HostsByCa() const;
+  // Keeps in the data folder what is known of CAs, for `musterd ca`.
+  void NoteCas();
+
+  CaState ca_state_;  // as it was kept last; the loop's thread only
 };
 
 }  // namespace muster::server

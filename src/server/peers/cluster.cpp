@@ -17,6 +17,9 @@ constexpr Duration kRefusalCounts = std::chrono::seconds(3);
 // What a leader was asked before it stepped down it still answers; a drain of it is always answered
 // so.
 constexpr Duration kLastAnswers = std::chrono::seconds(1);
+// The servers of a cluster have found each other after so long; a member that has not proven itself
+// by then may be none.
+constexpr Duration kProvesWithin = std::chrono::seconds(10);
 
 // Said by one server to another about the caller it speaks for: address, key of its certificate,
 // and the name of the token that it showed.
@@ -70,6 +73,7 @@ Cluster::Cluster(net::EventLoop& loop, Coordinator& coordinator, Gateway& gatewa
       judge_(judge),
       settings_(std::move(settings)),
       exits_(std::move(exits)),
+      started_(clock.Read().mono),
       gateway_(gateway),
       leader_link_(loop, gateway, clock, judge,
                    {.name = settings_.self.name,
@@ -78,6 +82,9 @@ Cluster::Cluster(net::EventLoop& loop, Coordinator& coordinator, Gateway& gatewa
                     .trusted_cas = settings_.trusted_cas,
                     .cluster = settings_.id,
                     .drain = [this](bool wanted) { Drain(wanted); },
+                    .url = settings_.self.url,
+                    .cas = settings_.cas,
+                    .facts = [this](ClusterFacts facts) { TakeFacts(std::move(facts)); },
                     .lost = [this] { LoseLeader(); }}),
       told_(settings_.self),
       way_to_leader_(clock.Read().mono, settings_.send_away_after) {}
@@ -122,6 +129,7 @@ void Cluster::AnnounceSoon() {
   loop_.After(kAnnounceEvery, [this, alive = alive_] {
     if (!*alive) return;
     Announce();
+    PublishFacts();
     RenewForwarder();
     NoteMembers(coordinator_.Members());  // forgets those that went long ago
     // Some may have come back before they heard of other servers.
@@ -191,6 +199,7 @@ void Cluster::RenewForwarder() {
 
 // Calls on their way to a leader that fell silent would wait for it far longer than its link does.
 void Cluster::LoseLeader() {
+  facts_of_.clear();
   RetireForwarder();
   loop_.Post([this, alive = alive_] {
     if (*alive) Refresh();
@@ -210,6 +219,49 @@ void Cluster::NoteMembers(const std::vector<Member>& members) {
   const WallTime now = clock_.Read().wall;
   base::Lock lock(mutex_);
   for (const auto& name : seen_.Note(members, now)) spdlog::warn("server gone name={}", name);
+}
+
+void Cluster::Proven(ServerFacts facts) {
+  {
+    base::Lock lock(mutex_);
+    proven_.Learn(std::move(facts));
+  }
+  PublishFacts();
+}
+
+void Cluster::TakeFacts(ClusterFacts facts) {
+  told_hosts_ = std::move(facts.hosts);
+  if (facts.servers.empty()) return;
+  // Without CAs it is only where the leader is: of the others it says nothing, or not yet.
+  facts_of_ = facts.servers.front().cas.empty() ? "" : facts.servers.front().name;
+  base::Lock lock(mutex_);
+  for (auto& server : facts.servers) proven_.Learn(std::move(server));
+}
+
+void Cluster::PublishFacts() {
+  if (!exits_.engine_leads()) return;
+  ClusterFacts facts{.servers = {{settings_.self.name, settings_.self.url, settings_.cas}},
+                     .hosts = exits_.hosts()};
+  {
+    base::Lock lock(mutex_);
+    for (const auto& member : Others())
+      if (const ServerFacts* known = proven_.Find(member.name)) facts.servers.push_back(*known);
+  }
+  exits_.publish(std::move(facts));
+}
+
+std::optional<ClusterFacts> Cluster::Facts() const {
+  const bool leads = exits_.engine_leads();
+  if (!leads && (facts_of_.empty() || facts_of_ != coordinator_.Leader() || !leader_link_.Heard()))
+    return std::nullopt;
+  ClusterFacts facts{.servers = {}, .hosts = leads ? exits_.hosts() : told_hosts_};
+  base::Lock lock(mutex_);
+  for (const auto& [name, view] : seen_.Views()) {
+    if (name == settings_.self.name) continue;
+    const ServerFacts* known = view.here ? proven_.Find(name) : nullptr;
+    facts.servers.push_back(known != nullptr ? *known : ServerFacts{name, view.member.url, {}});
+  }
+  return facts;
 }
 
 void Cluster::Submit(engine::Command command) {
@@ -313,16 +365,13 @@ std::vector<Cluster::View> Cluster::Servers() const {
 }
 
 std::vector<std::string> Cluster::Urls() const {
-  std::vector<std::string> urls;
-  std::vector<std::string> others;
-  for (const auto& member : coordinator_.Members()) {
-    if (member.url.empty()) continue;
-    const bool takes = !member.draining && member.unfit.empty();
-    (takes ? urls : others).push_back(member.url);
-  }
-  // One that knows a single server is lost with it; those that do not take it send it on.
-  if (urls.size() < 2) urls.insert(urls.end(), others.begin(), others.end());
-  return urls;
+  const auto members = coordinator_.Members();
+  Member self = settings_.self;
+  self.draining = leaves_;
+  base::Lock lock(mutex_);
+  const bool early = clock_.Read().mono - started_ < kProvesWithin;
+  if (members.empty() || (early && !proven_.All(self.name, members))) return {};
+  return proven_.Urls(self, members);
 }
 
 std::vector<Member> Cluster::Others() const {

@@ -4,6 +4,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "ports/coordinator.hpp"
 #include "server/peers/cut_off.hpp"
 #include "server/peers/leader_link.hpp"
+#include "server/peers/proven_servers.hpp"
 #include "server/peers/seen_members.hpp"
 
 namespace muster::server {
@@ -30,6 +32,7 @@ class Cluster {
     // For a call to the server of that name, which must prove to be it.
     std::function<net::TlsIdentity(const std::string& member)> identity;
     std::string trusted_cas;          // of the cluster, PEM
+    std::vector<std::string> cas;     // their ids, as in ServerFacts
     std::function<std::string()> id;  // the cluster's, as the store has it; "" until that is read
     // Without a way to a leader for so long it sends its nodes to other servers.
     Duration send_away_after = std::chrono::seconds(5);
@@ -42,8 +45,10 @@ class Cluster {
     std::function<std::string()> engine_trouble;  // why its engine takes no commands
     // Send the nodes to other servers, over so long, for as long as `still` holds.
     std::function<void(Duration over, std::function<bool()> still)> say_goodbye;
-    std::function<std::string()> cannot_lead;  // why it does not compete, beside draining; ""
-    std::function<bool()> reaches_store;       // it did within the last seconds
+    std::function<std::string()> cannot_lead;       // why it does not compete, beside draining; ""
+    std::function<bool()> reaches_store;            // it did within the last seconds
+    std::function<std::vector<HostsOfCa>()> hosts;  // known to this server's engine
+    std::function<void(ClusterFacts)> publish;      // to the servers that follow this one
   };
   using View = SeenMembers::View;
 
@@ -77,6 +82,13 @@ class Cluster {
   // What this server led is over. From any thread.
   void EndedHere();
 
+  // A follower proved to be this server. On the loop's thread.
+  void Proven(ServerFacts facts) EXCLUDES(mutex_);
+  // What is known of the other servers' and the hosts' CAs, also of servers that went lately: then
+  // their CAs are none. Nothing while this server neither leads nor was told by the leader. On the
+  // loop's thread.
+  std::optional<ClusterFacts> Facts() const EXCLUDES(mutex_);
+
   void Drain(bool wanted);
   // Why this server can neither lead nor take nodes: it sends them to others and stands by until
   // it is told "". From any thread.
@@ -89,8 +101,10 @@ class Cluster {
   bool Leads() const { return coordinator_.LeadUntil() > MonoTime{0}; }
 
   std::vector<View> Servers() const EXCLUDES(mutex_);  // by name, also those that went lately
-  std::vector<std::string> Urls() const;               // of servers for nodes to know
-  std::vector<Member> Others() const;                  // all that are there but this one
+  // Of servers for nodes to know; none while this server was started just now and members have not
+  // proven themselves yet. From any thread.
+  std::vector<std::string> Urls() const EXCLUDES(mutex_);
+  std::vector<Member> Others() const;  // all that are there but this one
 
  private:
   // The way from the coordinator's thread, which may outlive this, to the loop.
@@ -113,6 +127,8 @@ class Cluster {
   void WatchWay();
   CutOff::Sees LookAround(MonoTime now) const;
   void NoteMembers(const std::vector<Member>& members) EXCLUDES(mutex_);
+  void TakeFacts(ClusterFacts facts) EXCLUDES(mutex_);
+  void PublishFacts() EXCLUDES(mutex_);  // if it leads
 
   net::EventLoop& loop_;
   Coordinator& coordinator_;
@@ -120,6 +136,7 @@ class Cluster {
   const ClockJudge& judge_;
   const Settings settings_;
   const Exits exits_;
+  const MonoTime started_;
   Gateway& gateway_;
   LeaderLink leader_link_;
   // The loop's thread only.
@@ -128,6 +145,8 @@ class Cluster {
   std::deque<std::unique_ptr<net::Forwarder>> retired_;
   Member told_;  // what was announced last
   CutOff way_to_leader_;
+  std::string facts_of_;  // the leader that told them
+  std::vector<HostsOfCa> told_hosts_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // shared with posted callbacks
 
   const std::shared_ptr<Way> way_ = std::make_shared<Way>();  // shared with the coordinator
@@ -137,6 +156,7 @@ class Cluster {
   mutable base::Mutex mutex_;
   std::string unfit_ GUARDED_BY(mutex_);
   SeenMembers seen_ GUARDED_BY(mutex_);
+  ProvenServers proven_ GUARDED_BY(mutex_);
 };
 
 }  // namespace muster::server

@@ -65,6 +65,7 @@ void Followers::Take(Follower& from, FollowerItem item) {
   if (auto* hello = std::get_if<FollowerHello>(&item)) {
     from.name = from.connection->PeerServer();
     from.version = std::move(hello->version);
+    if (exits_.proven) exits_.proven({from.name, std::move(hello->url), std::move(hello->cas)});
     if (term_.value != 0) return Welcome(from);
     Tell(from, LeaderRefusal{exits_.why_not()});
     return from.connection->Close();
@@ -87,7 +88,16 @@ void Followers::Take(Follower& from, FollowerItem item) {
 void Followers::TakeBeat(Follower& from, const FollowerBeat& beat) {
   const Now now = clock_.Read();
   if (beat.clock_ahead && from.welcome && exits_.clock) exits_.clock(from.name, *beat.clock_ahead);
-  Tell(from, LeaderBeat{beat.sent_at, now.mono, now.wall});
+  LeaderBeat answer{.echo = beat.sent_at, .now = now.mono, .wall = now.wall};
+  if (from.welcome && std::exchange(from.facts, facts_number_) != facts_number_)
+    answer.cluster = facts_;
+  Tell(from, answer);
+}
+
+void Followers::Publish(ClusterFacts facts) {
+  if (facts_number_ != 0 && facts == facts_) return;
+  facts_ = std::move(facts);
+  ++facts_number_;
 }
 
 // What is on record of the tasks a node holds is the leader's own to look up: the engine must know

@@ -33,6 +33,8 @@ class Followers final : public Links {
     std::function<void(engine::Command)> submit;      // to this server's engine
     std::function<void(const StoredOutput&)> stored;  // output that a follower keeps now
     std::function<std::string()> why_not;             // why this server does not lead, in words
+    // What a follower says of itself, which has proven its name. On the loop's thread.
+    std::function<void(ServerFacts)> proven = {};
     // What a follower finds of its clock: surely so much ahead of this server's.
     std::function<void(const std::string& name, Duration ahead)> clock = {};
   };
@@ -56,6 +58,9 @@ class Followers final : public Links {
   // moment after the leadership moved.
   void Drain(const std::string& name, bool wanted);
 
+  // What the followers are told of the cluster, from now on. On the loop's thread.
+  void Publish(ClusterFacts facts);
+
   struct View {
     std::string name;
     std::string version;
@@ -70,6 +75,7 @@ class Followers final : public Links {
     std::string name = {};   // known after its Hello
     std::string version = {};
     bool welcome = false;
+    std::uint64_t facts = 0;  // number of those that it was told
     std::unordered_set<LinkId> links = {};
     LeaderFrames frames = {};
     bool flushing = false;
@@ -98,7 +104,9 @@ class Followers final : public Links {
   std::string cluster_;
   std::uint64_t next_seat_ = 1;
   std::map<std::uint64_t, Follower> followers_;  // by the id of their connection
-  std::map<std::string, bool> drains_;           // wanted of followers that have no link yet
+  ClusterFacts facts_;
+  std::uint64_t facts_number_ = 0;      // 0: there are none yet
+  std::map<std::string, bool> drains_;  // wanted of followers that have no link yet
 
   mutable base::Mutex mutex_;
   std::vector<View> views_ GUARDED_BY(mutex_);

@@ -44,24 +44,24 @@ void LeaderLink::Connect() {
   heard_ = clock_.Read().mono;
   const std::uint64_t round = round_;
   const auto current = [this, alive = alive_, round] { return *alive && round == round_; };
-  connection_ = net::LinkClient::Connect(loop_, *endpoint, self_.identity(leader_), "/api/v1/link",
-                                         kConnectWithin,
-                                         {.on_open =
-                                              [this, current] {
-                                                if (!current()) return;
-                                                open_ = true;
-                                                Say(FollowerBeat{clock_.Read().mono});
-                                                Say(FollowerHello{self_.name, self_.version});
-                                                Beat();
-                                              },
-                                          .on_frame =
-                                              [this, current](std::string frame) {
-                                                if (current()) TakeFrame(frame);
-                                              },
-                                          .on_closed =
-                                              [this, current](const Error& why) {
-                                                if (current()) Retry(why.message);
-                                              }});
+  connection_ = net::LinkClient::Connect(
+      loop_, *endpoint, self_.identity(leader_), "/api/v1/link", kConnectWithin,
+      {.on_open =
+           [this, current] {
+             if (!current()) return;
+             open_ = true;
+             Say(FollowerBeat{clock_.Read().mono});
+             Say(FollowerHello{self_.name, self_.version, self_.url, self_.cas});
+             Beat();
+           },
+       .on_frame =
+           [this, current](std::string frame) {
+             if (current()) TakeFrame(frame);
+           },
+       .on_closed =
+           [this, current](const Error& why) {
+             if (current()) Retry(why.message);
+           }});
 }
 
 void LeaderLink::Retry(const std::string& why) {
@@ -187,11 +187,14 @@ void LeaderLink::TakeWelcome(const LeaderWelcome& welcome) {
   welcome_ = true;
   SetTrouble("");
   term_ = welcome.term;
+  // A leader of an earlier version says nothing of the others; where it is itself is proven.
+  if (self_.facts) self_.facts({.servers = {{leader_, url_, {}}}, .hosts = {}});
   gateway_.BeginElsewhere(term_);
 }
 
 void LeaderLink::TakeBeat(const LeaderBeat& beat) {
   leader_clock_.Heard(beat.echo, beat.now);
+  if (beat.cluster && welcome_ && self_.facts) self_.facts(*beat.cluster);
   if (!beat.wall) return;
   const Now now = clock_.Read();
   clock_ahead_ = judge_.LeaderSaid(leader_, beat.echo, beat.wall, now);

@@ -31,6 +31,10 @@ class LeaderLink {
     std::string trusted_cas;               // whose tickets prove a term
     std::function<std::string()> cluster;  // of which they must be; "" while that is not known
     std::function<void(bool wanted)> drain;
+    std::string url = {};               // of this server, for nodes
+    std::vector<std::string> cas = {};  // as in ServerFacts
+    // On the loop's thread: what the leader, which has proven its term, says of the cluster.
+    std::function<void(ClusterFacts)> facts = {};
     std::function<void()> lost;  // on the loop's thread: the leader is gone, or silent
   };
 

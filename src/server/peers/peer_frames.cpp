@@ -34,6 +34,8 @@ TaskKey TakeKey(const muster::link::v1::TaskKey& in) {
 void Put(const FollowerHello& hello, wire::FollowerItem* out) {
   out->mutable_hello()->set_name(hello.name);
   out->mutable_hello()->set_version(hello.version);
+  out->mutable_hello()->set_url(hello.url);
+  for (const auto& ca : hello.cas) out->mutable_hello()->add_cas(ca);
 }
 
 void Put(const FollowerBeat& beat, wire::FollowerItem* out) {
@@ -130,7 +132,10 @@ FollowerBeat Take(const wire::FollowerBeat& beat) {
 Result<FollowerItem> Take(const wire::FollowerItem& item) {
   switch (item.what_case()) {
     case wire::FollowerItem::kHello:
-      return FollowerHello{item.hello().name(), item.hello().version()};
+      return FollowerHello{item.hello().name(),
+                           item.hello().version(),
+                           item.hello().url(),
+                           {item.hello().cas().begin(), item.hello().cas().end()}};
     case wire::FollowerItem::kBeat:
       return Take(item.beat());
     case wire::FollowerItem::kSaid:
@@ -146,6 +151,38 @@ Result<FollowerItem> Take(const wire::FollowerItem& item) {
   return Fail(Strange());
 }
 
+void Put(const ClusterFacts& facts, wire::ClusterFacts* out) {
+  for (const auto& server : facts.servers) {
+    auto* one = out->add_servers();
+    one->set_name(server.name);
+    one->set_url(server.url);
+    for (const auto& ca : server.cas) one->add_cas(ca);
+  }
+  for (const auto& hosts : facts.hosts) {
+    auto* one = out->add_hosts();
+    one->set_ca(hosts.ca);
+    one->set_trusts(hosts.trusts);
+    one->set_count(hosts.count);
+    one->set_example(hosts.example);
+  }
+}
+
+ClusterFacts Take(const wire::ClusterFacts& in) {
+  ClusterFacts facts;
+  for (const auto& server : in.servers())
+    facts.servers.push_back(
+        {server.name(), server.url(), {server.cas().begin(), server.cas().end()}});
+  for (const auto& hosts : in.hosts())
+    facts.hosts.push_back({hosts.ca(), hosts.trusts(), hosts.count(), hosts.example()});
+  return facts;
+}
+
+LeaderBeat Take(const wire::LeaderBeat& beat) {
+  LeaderBeat taken{.echo = {beat.echo()}, .now = {beat.now()}, .wall = {beat.wall()}};
+  if (beat.has_cluster()) taken.cluster = Take(beat.cluster());
+  return taken;
+}
+
 Result<LeaderItem> Take(const wire::LeaderItem& item) {
   switch (item.what_case()) {
     case wire::LeaderItem::kWelcome:
@@ -153,7 +190,7 @@ Result<LeaderItem> Take(const wire::LeaderItem& item) {
     case wire::LeaderItem::kRefusal:
       return LeaderRefusal{item.refusal()};
     case wire::LeaderItem::kBeat:
-      return LeaderBeat{{item.beat().echo()}, {item.beat().now()}, {item.beat().wall()}};
+      return Take(item.beat());
     case wire::LeaderItem::kTold: {
       auto frame = link::DecodeServerFrame(item.told().frame());
       if (!frame) return Fail(frame.error());
@@ -214,6 +251,7 @@ void LeaderFrames::Add(const LeaderItem& item) {
     out->mutable_beat()->set_echo(beat->echo.ms);
     out->mutable_beat()->set_now(beat->now.ms);
     out->mutable_beat()->set_wall(beat->wall.ms);
+    if (beat->cluster) Put(*beat->cluster, out->mutable_beat()->mutable_cluster());
   }
   if (const auto* told = std::get_if<Links::Outgoing>(&item)) {
     out->mutable_told()->set_link(told->link.value);

@@ -10,6 +10,7 @@
 #include "engine/command.hpp"
 #include "link/codec/codec.hpp"
 #include "ports/links.hpp"
+#include "server/cluster_facts.hpp"
 
 // What the servers of a cluster say to each other, in plain words; peers.proto is the same on the
 // wire.
@@ -18,6 +19,8 @@ namespace muster::server {
 struct FollowerHello {
   std::string name;
   std::string version;
+  std::string url = {};               // how nodes reach it; "" from earlier versions
+  std::vector<std::string> cas = {};  // as in ServerFacts
 };
 struct FollowerBeat {
   MonoTime sent_at;                          // by the follower's clock
@@ -41,9 +44,10 @@ struct LeaderRefusal {
   std::string why;
 };
 struct LeaderBeat {
-  MonoTime echo;       // by the follower's clock
-  MonoTime now;        // by the leader's
-  WallTime wall = {};  // the leader's; zero: it does not say
+  MonoTime echo;                             // by the follower's clock
+  MonoTime now;                              // by the leader's
+  WallTime wall = {};                        // the leader's; zero: it does not say
+  std::optional<ClusterFacts> cluster = {};  // when they are news to the follower
 };
 struct CloseLink {
   LinkId link;

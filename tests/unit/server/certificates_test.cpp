@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "server/ca_rotation.hpp"
+#include "server/cluster_keys.hpp"
 #include "support/temp_folder.hpp"
 
 namespace muster::server {
@@ -105,6 +106,78 @@ TEST_F(CertificatesTest, NextCaCanBeTakenBack) {
   ASSERT_TRUE(DropCas(Data()));
   EXPECT_EQ(Load().trusted_pem, first.trusted_pem);
   EXPECT_EQ(UseCa(Data()).error().code, ErrorCode::kConflict);
+}
+
+TEST_F(CertificatesTest, NextCaIsBroughtToAnotherServer) {
+  const Identity first = Load();
+  const auto other = temp_.Path() / "other";
+  std::filesystem::create_directory(other);
+  for (const char* name : {"ca.key", "ca.pem"})
+    std::filesystem::copy_file(Data() / name, other / name);
+  EXPECT_EQ(ExportNextCa(Data()).error().code, ErrorCode::kConflict);
+  ASSERT_TRUE(AddCa(Data()));
+  const auto exported = ExportNextCa(Data());
+  ASSERT_TRUE(exported);
+  ASSERT_TRUE(AddCaFrom(other, *exported));
+  EXPECT_TRUE(AddCaFrom(other, *exported)) << "the same again";
+  EXPECT_EQ(NextCaId(other), NextCaId(Data()));
+  EXPECT_EQ(LoadCas(other)->trusted_pem, LoadCas(Data())->trusted_pem);
+  ASSERT_TRUE(UseCa(Data()));
+  EXPECT_EQ(LoadCas(other)->trusted_pem, LoadCas(Data())->trusted_pem)
+      << "agents keep what they have, whichever of the two signs";
+  EXPECT_NE(LoadCas(other)->ids, LoadCas(Data())->ids) << "the signer is first";
+}
+
+TEST_F(CertificatesTest, NextCaOfAnotherClusterIsRefused) {
+  Load();
+  const auto other = temp_.Path() / "other";
+  ASSERT_TRUE(LoadIdentity(other, settings_, now_));
+  ASSERT_TRUE(AddCa(other));
+  const auto exported = ExportNextCa(other);
+  EXPECT_EQ(AddCaFrom(Data(), *exported).error().code, ErrorCode::kConflict);
+  EXPECT_EQ(AddCaFrom(Data(), "").error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(AddCaFrom(Data(), exported->substr(0, 400)).error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(Roles(), std::vector<std::string>{"signs"});
+  EXPECT_FALSE(std::filesystem::exists(Data() / "ca-next.key"));
+}
+
+TEST_F(CertificatesTest, SecondNextCaIsRefused) {
+  Load();
+  const auto other = temp_.Path() / "other";
+  std::filesystem::create_directory(other);
+  for (const char* name : {"ca.key", "ca.pem"})
+    std::filesystem::copy_file(Data() / name, other / name);
+  ASSERT_TRUE(AddCa(Data()));
+  ASSERT_TRUE(AddCa(other));
+  EXPECT_EQ(AddCaFrom(other, *ExportNextCa(Data())).error().code, ErrorCode::kConflict);
+  ASSERT_TRUE(DropCas(other));
+  EXPECT_TRUE(AddCaFrom(other, *ExportNextCa(Data())));
+}
+
+TEST_F(CertificatesTest, AUseCanBeTakenBackUntilTheOldCaIsDropped) {
+  const Identity first = Load();
+  EXPECT_EQ(UndoCa(Data()).error().code, ErrorCode::kConflict);
+  ASSERT_TRUE(AddCa(Data()));
+  EXPECT_EQ(UndoCa(Data()).error().code, ErrorCode::kConflict);
+  ASSERT_TRUE(UseCa(Data()));
+  ASSERT_TRUE(UndoCa(Data()));
+  EXPECT_EQ(Load().ca_fingerprint, first.ca_fingerprint);
+  EXPECT_EQ(Roles(), (std::vector<std::string>{"signs", "next"}));
+  ASSERT_TRUE(UseCa(Data()));
+  ASSERT_TRUE(DropCas(Data()));
+  EXPECT_EQ(UndoCa(Data()).error().code, ErrorCode::kConflict);
+}
+
+TEST_F(CertificatesTest, KeysDoNotLeaveWhileTheCaIsChanged) {
+  Load();
+  ASSERT_TRUE(WriteSecret(Data() / "seal.key", "key"));
+  EXPECT_TRUE(PackClusterKeys(Data()));
+  ASSERT_TRUE(AddCa(Data()));
+  EXPECT_EQ(PackClusterKeys(Data()).error().code, ErrorCode::kConflict);
+  ASSERT_TRUE(UseCa(Data()));
+  EXPECT_EQ(PackClusterKeys(Data()).error().code, ErrorCode::kConflict);
+  ASSERT_TRUE(DropCas(Data()));
+  EXPECT_TRUE(PackClusterKeys(Data()));
 }
 
 TEST_F(CertificatesTest, OwnCertificateMustFitItsKeyAndIsReadAgain) {

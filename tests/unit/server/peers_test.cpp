@@ -50,6 +50,24 @@ TEST(PeerFramesTest, HelloKeepsWhatTheLeaderCannotKnow) {
   EXPECT_EQ(got.looked.front().durable_log, 4096U);
 }
 
+TEST(PeerFramesTest, ServersSayWhereTheyAreAndWhichCasTheyTrust) {
+  FollowerFrames frames;
+  frames.Add(FollowerHello{"s2", "0.1.0", "https://s2:8440", {"new", "old"}});
+  const auto hello = OnlyItem<FollowerHello>(frames);
+  EXPECT_EQ(hello.url, "https://s2:8440");
+  EXPECT_EQ(hello.cas, (std::vector<std::string>{"new", "old"}));
+
+  const ClusterFacts facts{.servers = {{"s1", "https://s1:8440", {"new", "old"}}, {"s2", "", {}}},
+                           .hosts = {{"old", "both", 7, "h1"}}};
+  LeaderFrames answers;
+  answers.Add(LeaderBeat{.echo = {1}, .now = {2}, .wall = {3}, .cluster = facts});
+  answers.Add(LeaderBeat{.echo = {1}, .now = {2}});
+  const auto items = DecodeLeaderFrame(answers.Take().front());
+  ASSERT_TRUE(items);
+  EXPECT_EQ(std::get<LeaderBeat>(items->at(0)).cluster, facts);
+  EXPECT_FALSE(std::get<LeaderBeat>(items->at(1)).cluster);
+}
+
 TEST(PeerFramesTest, BeatsCarryClocks) {
   FollowerFrames frames;
   frames.Add(FollowerBeat{MonoTime{17}, Duration(-3'600'000)});
