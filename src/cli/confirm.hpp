@@ -9,14 +9,14 @@
 
 // When a person is asked, by one rule for every command; docs/cli.md has it as a table. A question
 // needs a terminal as stdin: in a pipe, and with --yes, the answer is yes. It says where it would
-// happen. For `all`, and for more than 50 things, the number is typed, else y.
+// happen. For `all` or --all, and for more than 50 things, the number is typed, else y.
 namespace muster::cli {
 
 // What would be destroyed or cut off, or is asked for another reason.
 struct Question {
   std::string act;          // "Revoke token alice": a question mark and the place are added
   std::uint64_t count = 1;  // of the things it is about
-  bool all = false;         // it says `all`
+  bool all = false;         // it says `all` or --all
   std::string names = {};   // of the things, on a line above the question
 };
 

@@ -126,7 +126,8 @@ Result<bool> AgreedToThawAll(const Context& context, ApiClient& api, bool yes) {
   return count == 0 ||
          Agreed(context, yes,
                 {.act = fmt::format("End {} freeze{}", Count(count), count == 1 ? "" : "s"),
-                 .count = count});
+                 .count = count,
+                 .all = true});
 }
 
 Result<int> Thaw(const Context& context, const ThawFlags& flags) {

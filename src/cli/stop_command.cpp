@@ -58,7 +58,12 @@ Result<int> Stop(const Context& context, const StopFlags& flags) {
   if (flags.many) {
     if (!flags.run.empty())
       return Fail(ErrorCode::kInvalid, "name a run, or say --job or --all, not both");
-    return StopMany(context, *api, flags.many, body);
+    if (flags.many.all && !flags.many.job.empty())
+      return Fail(ErrorCode::kInvalid,
+                  "--all stops every open run, --job those of one job: say one of them");
+    ManyRuns many = flags.many;
+    many.host = flags.host;
+    return StopMany(context, *api, many, body);
   }
   const auto run = RunToStop(context, *api, flags.run);
   if (!run) return Fail(run.error());

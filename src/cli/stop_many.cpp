@@ -1,5 +1,8 @@
 #include "cli/stop_many.hpp"
 
+#include <algorithm>
+#include <array>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -7,6 +10,7 @@
 
 #include "cli/confirm.hpp"
 #include "cli/persist.hpp"
+#include "domain/host_ranges.hpp"
 
 namespace muster::cli {
 namespace {
@@ -14,57 +18,126 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::array kOpenStates = {"created", "queued", "running", "paused"};
+constexpr std::size_t kMostIdsShown = 50;
 
-Result<std::vector<std::string>> OpenRuns(const Context& context, ApiClient& api,
-                                          const ManyRuns& which) {
-  std::vector<std::string> ids;
+// The open runs that are meant, each with the run that started it ("" is none).
+using OpenRuns = std::map<std::string, std::string>;
+
+Result<OpenRuns> FindOpenRuns(const Context& context, ApiClient& api, const ManyRuns& which) {
+  OpenRuns found;
   for (const char* state : kOpenStates) {
     const auto pages = Persist(context, kPatience, [&] {
-      return api.Pages("/runs", {{"state", state}, {"limit", "500"}}, "runs",
+      return api.Pages("/runs", {{"state", state}, {"host", which.host}, {"limit", "500"}}, "runs",
                        [&](const json::value& run) {
                          if (which.all || TextOf(run, "job") == which.job)
-                           ids.push_back(TextOf(run, "id"));
+                           found.emplace(TextOf(run, "id"), TextOf(run, "parent"));
                          return true;
                        });
     });
     if (!pages) return Fail(pages.error());
   }
-  return ids;
+  return found;
 }
+
+class ManyStops {
+ public:
+  ManyStops(const Context& context, ApiClient& api, const ManyRuns& which, const json::object& body)
+      : context_(context), api_(api), which_(which), body_(body) {}
+
+  Result<int> Run() {
+    // Runs that begin while others are stopped are found by the next look.
+    for (bool asked = false;; asked = true) {
+      const auto open = FindOpenRuns(context_, api_, which_);
+      if (!open) return Fail(open.error());
+      std::erase_if(refused_, [&](const auto& one) { return !StopsByItself(*open, one.first); });
+      const auto fresh = FreshOf(*open);
+      if (fresh.empty()) return Report();
+      if (!asked && !Agreed(context_, which_.yes, QuestionAbout(*open, fresh)))
+        return kExitInterrupted;
+      for (const auto& id : fresh)
+        if (!StopOne(id)) return Report();
+    }
+  }
+
+ private:
+  // False for one that has ended, and for one that stops with the run it is inside. Stopping a run
+  // on one host leaves the runs inside it alone.
+  bool StopsByItself(const OpenRuns& open, const std::string& id) const {
+    const auto found = open.find(id);
+    return found != open.end() && (!which_.host.empty() || !open.contains(found->second));
+  }
+
+  std::vector<std::string> FreshOf(const OpenRuns& open) const {
+    std::vector<std::string> fresh;
+    for (const auto& [id, parent] : open)
+      if (StopsByItself(open, id) && !stopped_.contains(id) && !refused_.contains(id))
+        fresh.push_back(id);
+    std::ranges::sort(fresh, NaturalLess);
+    return fresh;
+  }
+
+  Question QuestionAbout(const OpenRuns& open, const std::vector<std::string>& fresh) const {
+    std::string act =
+        fmt::format("Stop {} open run{}", Count(fresh.size()), fresh.size() == 1 ? "" : "s");
+    if (!which_.job.empty()) act += " of " + which_.job;
+    if (!which_.host.empty()) act += fmt::format(", only on host {},", which_.host);
+    if (const auto inside = open.size() - fresh.size(); inside > 0)
+      act += fmt::format(" and the {} inside {}",
+                         inside == 1 ? "run" : fmt::format("{} runs", Count(inside)),
+                         fresh.size() == 1 ? "it" : "them");
+    std::string names;
+    for (std::size_t i = 0; i < fresh.size() && i < kMostIdsShown; ++i)
+      names += (names.empty() ? "" : ", ") + fresh[i];
+    if (fresh.size() > kMostIdsShown) names += ", …";
+    return {.act = act, .count = fresh.size(), .all = which_.all, .names = names};
+  }
+
+  // False when the server is out of reach: each of the others would wait for it again.
+  bool StopOne(const std::string& id) {
+    const auto answer = Persist(context_, kPatience, [&] {
+      return api_.Post(fmt::format("/runs/{}/stop", Segment(id)), body_);
+    });
+    const auto code = answer ? ErrorCode::kConflict : answer.error().code;
+    // One that ended meanwhile needs no stop.
+    if (code == ErrorCode::kConflict || code == ErrorCode::kNotFound) {
+      stopped_.insert(id);
+      if (context_.OutputFormat() == Format::kTable) context_.Say("stopping " + id);
+      return true;
+    }
+    refused_.emplace(id, answer.error());
+    return code != ErrorCode::kUnavailable && code != ErrorCode::kTimeout;
+  }
+
+  int Report() const {
+    json::array ids;
+    for (const auto& id : stopped_) ids.emplace_back(id);
+    json::array refusals;
+    for (const auto& [id, error] : refused_)
+      refusals.push_back(json::object{{"run", id}, {"error", error.message}});
+    const auto stopped = stopped_.size();
+    if (!context_.PrintDocument(
+            json::object{{"stopping", std::move(ids)}, {"refused", std::move(refusals)}}) &&
+        (stopped > 0 || refused_.empty()))
+      context_.Say(stopped == 0 ? "no such run is open"
+                                : fmt::format("stopped {} in all", stopped));
+    for (const auto& [id, error] : refused_)
+      Write(stderr, OwnLine(fmt::format("muster: {} was not stopped: {}", id, error.message)));
+    return refused_.empty() ? 0 : ExitCodeOfError(refused_.begin()->second.code);
+  }
+
+  const Context& context_;
+  ApiClient& api_;
+  const ManyRuns& which_;
+  const json::object& body_;
+  std::set<std::string> stopped_;
+  std::map<std::string, Error> refused_;
+};
 
 }  // namespace
 
 Result<int> StopMany(const Context& context, ApiClient& api, const ManyRuns& which,
                      const json::object& body) {
-  std::set<std::string> told;
-  // Runs that begin while others are stopped are found by the next look.
-  for (bool asked = false;; asked = true) {
-    const auto runs = OpenRuns(context, api, which);
-    if (!runs) return Fail(runs.error());
-    std::vector<std::string> fresh;
-    for (const auto& id : *runs)
-      if (!told.contains(id)) fresh.push_back(id);
-    if (fresh.empty()) break;
-    const Question question{.act = fmt::format("Stop {} open run{}{}", Count(fresh.size()),
-                                               fresh.size() == 1 ? "" : "s",
-                                               which.job.empty() ? "" : " of " + which.job),
-                            .count = fresh.size()};
-    if (!asked && !Agreed(context, which.yes, question)) return kExitInterrupted;
-    for (const auto& id : fresh) {
-      const auto answer = Persist(context, kPatience, [&] {
-        return api.Post(fmt::format("/runs/{}/stop", Segment(id)), body);
-      });
-      // One that ended meanwhile needs no stop.
-      if (!answer && answer.error().code != ErrorCode::kConflict) return Fail(answer.error());
-      told.insert(id);
-      if (context.OutputFormat() == Format::kTable) context.Say("stopping " + id);
-    }
-  }
-  json::array ids;
-  for (const auto& id : told) ids.emplace_back(id);
-  if (context.PrintDocument(json::object{{"stopping", std::move(ids)}})) return 0;
-  context.Say(told.empty() ? "no such run is open" : fmt::format("stopped {} in all", told.size()));
-  return 0;
+  return ManyStops(context, api, which, body).Run();
 }
 
 }  // namespace muster::cli

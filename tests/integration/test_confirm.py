@@ -22,18 +22,19 @@ class Asks(ClusterTest):
         self.addCleanup(terminal.close)
         return terminal
 
-    def refuses(self, *words, question, answer="n\n"):
+    def refuses(self, *words, question, answer="n\n", typed=None):
         """Asks with the number and where, and does nothing."""
         terminal = self.at_terminal(*words)
-        terminal.wait_for(f"{question} in {self.cluster.url}\\? \\[y/N\\] ")
+        way = f"Type {typed} to go on: " if typed else "\\[y/N\\] "
+        terminal.wait_for(f"{question} in {self.cluster.url}\\? {way}")
         terminal.type(answer)
         code, shown = terminal.finish()
         self.assertEqual(code, 130, shown)
 
-    def agrees(self, *words):
+    def agrees(self, *words, typed=None):
         terminal = self.at_terminal(*words)
-        terminal.wait_for(r"\[y/N\] ")
-        terminal.type("y\n")
+        terminal.wait_for(f"Type {typed} to go on: " if typed else r"\[y/N\] ")
+        terminal.type(f"{typed or 'y'}\n")
         code, shown = terminal.finish()
         self.assertEqual(code, 0, shown)
 
@@ -150,17 +151,32 @@ class Asks(ClusterTest):
         self.assertEqual(self.cluster.get("/freezes")["freezes"], [])
         self.agrees("freeze", "triggers", "--reason", "r")
         self.quietly("freeze", "events", "--reason", "r", "-y")
-        self.refuses("thaw", "--all", question="End 2 freezes")
+        self.refuses("thaw", "--all", question="End 2 freezes", typed="2")
         self.quietly("thaw", self.cluster.get("/freezes")["freezes"][0]["id"])
-        self.agrees("thaw", "--all")
+        self.agrees("thaw", "--all", typed="1")
         self.assertEqual(self.cluster.get("/freezes")["freezes"], [])
 
     def test_many_runs(self):
         runs = [self.cluster.start_run("-t", "web1", "--", "sleep 100") for _ in range(2)]
-        self.refuses("stop", "--all", question="Stop 2 open runs")
-        self.agrees("stop", "--all", "--grace", "0")
+        self.refuses("stop", "--all", question=f"{runs[0]}, {runs[1]}\nStop 2 open runs", typed="2")
+        self.refuses("stop", "--all", "--host", "web1", question="Stop 2 open runs, only on host web1,", typed="2")
+        self.quietly("stop", "--all", "--host", "web2")  # which none of them has
+        self.agrees("stop", "--all", "--grace", "0", typed="2")
         for run in runs:
             self.assertEqual(self.cluster.wait_end(run)["state"], "cancelled")
+
+    def test_runs_of_one_job(self):
+        folder = self.apply("slow")
+        (folder / "slow.yaml").write_text(job("slow").replace("script: echo", "script: sleep 100"))
+        self.assertCode(self.cluster.muster("apply", "-f", folder), 0)
+        other = self.cluster.start_run("-t", "web1", "--", "sleep 100")
+        self.addCleanup(self.cluster.muster, "kill", other)
+        mine = self.cluster.muster("start", "slow", "-t", "web1").text.strip()
+        self.assertCode(self.cluster.muster("stop", "--all", "--job", "slow"), 2)
+        self.refuses("stop", "--job", "slow", question=f"{mine}\nStop 1 open run of slow")
+        self.agrees("stop", "--job", "slow", "--grace", "0")
+        self.assertEqual(self.cluster.wait_end(mine)["state"], "cancelled")
+        self.assertEqual(self.cluster.run_of(other)["state"], "running")
 
     def test_hosts_that_are_cut_off(self):
         self.cluster.add_agents("gone")
