@@ -1,7 +1,9 @@
 #include "cli/api_client.hpp"
 
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -13,6 +15,7 @@
 #include "base/visible.hpp"
 #include "cli/client_name.hpp"
 #include "cli/page_guard.hpp"
+#include "cli/token_file.hpp"
 #include "domain/trace_parent.hpp"
 
 namespace muster::cli {
@@ -24,22 +27,25 @@ namespace json = boost::json;
 constexpr Duration kStreamSilence = std::chrono::seconds(40);
 constexpr std::size_t kMostObject = 16 << 20;  // bytes of a line with a JSON object
 
-Result<std::string> ReadFile(const std::string& path, std::string_view what) {
+Result<std::string> ReadCaFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf()))
-    return Fail(ErrorCode::kInvalid, "cannot read {} '{}'", what, path);
+    return Fail(ErrorCode::kInvalid, "cannot read CA file '{}': {}", path, std::strerror(errno));
   return text.str();
 }
 
-Result<json::value> ParseBody(const net::HttpResponse& response) {
-  boost::system::error_code problem;
-  auto value = json::parse(response.body, problem);
-  if (problem)
-    return Fail(ErrorCode::kInternal,
-                "the server's answer is not JSON ({}); is this a Muster server?",
-                problem.message());
-  return value;
+// What to do when the server's certificate was not accepted.
+std::string TrustHint(const Context& context) {
+  if (context.ca_file.empty())
+    return fmt::format("give its CA by --ca or MUSTER_CA, or log in: muster login {}",
+                       context.server);
+  if (context.saved_ca)
+    return fmt::format(
+        "if the CA of the server was changed, log in again: muster login {} --name {}",
+        context.server, context.context);
+  return fmt::format("if the CA of the server was changed, copy its ca.pem to {} again",
+                     context.ca_file);
 }
 
 std::uint64_t HeaderNumber(const net::HttpResponse& response, std::string_view name) {
@@ -67,6 +73,13 @@ std::string NoToken(const std::string& message) {
          "in with 'muster login' (an admin makes tokens with 'muster tokens create')";
 }
 
+std::string NoMuster(std::string_view server, std::string_view answered) {
+  return fmt::format(
+      "{} answered {} and does not look like a Muster server; check --server, MUSTER_SERVER or the "
+      "context in use",
+      server, answered);
+}
+
 }  // namespace
 
 std::string Segment(std::string_view text) {
@@ -91,12 +104,16 @@ std::string ApiTarget(std::string_view path, const Query& query) {
   return target;
 }
 
-Error ErrorOfAnswer(int status, std::string_view body) {
+Error ErrorOfAnswer(int status, std::string_view body, std::string_view server) {
   boost::system::error_code problem;
   const auto answer = json::parse(body, problem);
   const json::value error = problem ? json::value() : FieldOf(answer, "error");
   const std::string code = TextOf(error, "code");
   std::string message = TextOf(error, "message");
+  const bool of_a_proxy = status >= 500 && status != 501;
+  if (message.empty() && !server.empty() && !of_a_proxy)
+    return {status == 401 || status == 403 ? ErrorCode::kDenied : ErrorCode::kInvalid,
+            NoMuster(server, fmt::format("with status {}", status))};
   if (message.empty()) message = fmt::format("the server answered with status {}", status);
   // What is wrong with a request may take several lines. Any other error is one: it may hold what
   // somebody else wrote, a freeze's reason for example.
@@ -122,9 +139,9 @@ Result<ApiClient> ApiClient::Open(const Context& context) {
   if (!servers) return Fail(servers.error());
   std::string token = context.token;
   if (token.empty() && !context.token_file.empty()) {
-    auto text = ReadFile(context.token_file, "token file");
+    auto text = ReadTokenFile(context.token_file);
     if (!text) return Fail(text.error());
-    token = Trim(*text);
+    token = std::move(*text);
   }
   for (const auto& server : *servers)
     if (!server.tls && !IsLoopback(server.host) && !token.empty())
@@ -134,12 +151,25 @@ Result<ApiClient> ApiClient::Open(const Context& context) {
                   server.host);
   net::TlsIdentity identity;
   if (!context.ca_file.empty()) {
-    auto pem = ReadFile(context.ca_file, "CA file");
+    auto pem = ReadCaFile(context.ca_file);
     if (!pem) return Fail(pem.error());
     identity.ca_pem = std::move(*pem);
   }
-  return ApiClient(ServerLine(std::move(*servers), identity, context.call_timeout),
-                   std::move(token), context.verbose);
+  return ApiClient(
+      ServerLine(std::move(*servers), identity, context.call_timeout, TrustHint(context)),
+      std::move(token), context.verbose);
+}
+
+Error ApiClient::ErrorOf(const net::HttpResponse& response) const {
+  return ErrorOfAnswer(response.status, response.body, http_.Url());
+}
+
+Result<json::value> ApiClient::ParseBody(const net::HttpResponse& response) const {
+  boost::system::error_code problem;
+  auto value = json::parse(response.body, problem);
+  if (problem)
+    return Fail(ErrorCode::kInvalid, "{}", NoMuster(http_.Url(), "with something else than JSON"));
+  return value;
 }
 
 net::HttpRequest ApiClient::Request(std::string_view method, std::string target) const {
@@ -162,7 +192,7 @@ Result<net::HttpResponse> ApiClient::Call(const net::HttpRequest& request) {
                                                                   begun))));
   if (!response) return response;
   if (response->status >= 200 && response->status < 300) return response;
-  return Fail(ErrorOfAnswer(response->status, response->body));
+  return Fail(ErrorOf(*response));
 }
 
 Result<json::value> ApiClient::Get(std::string_view path, const Query& query) {
@@ -252,7 +282,7 @@ Result<> ApiClient::PutArtifact(std::string_view sha256, std::uint64_t size, std
   const auto response = http_.Upload(request, size - offset, source);
   if (!response) return Fail(response.error());
   if (response->status == 200 || response->status == 201) return {};
-  return Fail(ErrorOfAnswer(response->status, response->body));
+  return Fail(ErrorOf(*response));
 }
 
 Result<> ApiClient::GetArtifact(std::string_view sha256, std::uint64_t offset,
@@ -262,7 +292,7 @@ Result<> ApiClient::GetArtifact(std::string_view sha256, std::uint64_t offset,
   const auto response = http_.Stream(request, kStreamSilence, on_data);
   if (!response) return Fail(response.error());
   if (response->status == (offset > 0 ? 206 : 200)) return {};
-  return Fail(ErrorOfAnswer(response->status, response->body));
+  return Fail(ErrorOf(*response));
 }
 
 Result<json::value> ApiClient::Pages(std::string_view path, Query query, std::string_view field,
@@ -308,7 +338,7 @@ Result<> ApiClient::Objects(std::string_view path, const Query& query,
   };
   const auto response = http_.Stream(request, kStreamSilence, take);
   if (!response) return Fail(response.error());
-  if (response->status != 200) return Fail(ErrorOfAnswer(response->status, response->body));
+  if (response->status != 200) return Fail(ErrorOf(*response));
   return outcome;
 }
 
@@ -323,7 +353,7 @@ Result<> ApiClient::Events(const Query& query, const std::function<bool(SseEvent
     return Fail(ErrorCode::kInternal,
                 "an event of the server is too long; is this a Muster server?");
   if (!response) return Fail(response.error());
-  if (response->status != 200) return Fail(ErrorOfAnswer(response->status, response->body));
+  if (response->status != 200) return Fail(ErrorOf(*response));
   return {};
 }
 

@@ -25,8 +25,10 @@ std::string Segment(std::string_view text);
 
 // The error an answer of another status than 2xx stands for. API codes without an ErrorCode of
 // their own become the nearest: unauthenticated is kDenied, no_match kNotFound, too_large and
-// key_reused kInvalid.
-Error ErrorOfAnswer(int status, std::string_view body);
+// key_reused kInvalid. With the URL of its `server`, an answer that is not of a Muster server is
+// called that: kInvalid, or kDenied for 401 and 403. 500 and 502 to 504 may be of a proxy before
+// it.
+Error ErrorOfAnswer(int status, std::string_view body, std::string_view server = {});
 
 // Output of one host from some offset on.
 struct LogPart {
@@ -45,8 +47,8 @@ struct LogPart {
 // Muster's API over one connection. Not thread-safe.
 class ApiClient {
  public:
-  // kInvalid when the options are no good: URL, token file, CA file, or a token that would travel
-  // unencrypted. kNotFound when they name a context that is not there.
+  // kInvalid when the options are no good: URL, token file, CA file, an empty MUSTER_TOKEN, or a
+  // token that would travel unencrypted. kNotFound when they name a context that is not there.
   static Result<ApiClient> Open(const Context& context);
 
   Result<boost::json::value> Get(std::string_view path, const Query& query = {});
@@ -99,6 +101,8 @@ class ApiClient {
       : http_(std::move(http)), token_(std::move(token)), verbose_(verbose) {}
   net::HttpRequest Request(std::string_view method, std::string target) const;
   Result<net::HttpResponse> Call(const net::HttpRequest& request);
+  Error ErrorOf(const net::HttpResponse& response) const;
+  Result<boost::json::value> ParseBody(const net::HttpResponse& response) const;
 
   ServerLine http_;
   std::string token_;

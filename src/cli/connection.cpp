@@ -21,8 +21,18 @@ ConnectionOptions ConnectionOptions::FromEnvironment() {
     const char* text = std::getenv(name);
     return std::string(text == nullptr ? "" : text);
   };
-  return {value("MUSTER_SERVER"), value("MUSTER_TOKEN"), value("MUSTER_TOKEN_FILE"),
-          value("MUSTER_CA"), value("MUSTER_CONTEXT")};
+  ConnectionOptions options{value("MUSTER_SERVER"), value("MUSTER_TOKEN"),
+                            value("MUSTER_TOKEN_FILE"), value("MUSTER_CA"),
+                            value("MUSTER_CONTEXT")};
+  const auto is_empty = [](const char* name) {
+    const char* text = std::getenv(name);
+    return text != nullptr && *text == '\0';
+  };
+  if (is_empty("MUSTER_TOKEN"))
+    options.empty_variable = "MUSTER_TOKEN";
+  else if (options.token.empty() && is_empty("MUSTER_TOKEN_FILE"))
+    options.empty_variable = "MUSTER_TOKEN_FILE";
+  return options;
 }
 
 Result<Connection> Connect(const ConnectionOptions& flags, const ConnectionOptions& environment,
@@ -37,12 +47,20 @@ Result<Connection> Connect(const ConnectionOptions& flags, const ConnectionOptio
   if (const auto& server = First(flags.server, variables.server); !server.empty())
     connection.server = server;
   TakeToken(connection, flags);
+  if (connection.token.empty() && connection.token_file.empty() &&
+      !variables.empty_variable.empty())
+    return Fail(ErrorCode::kInvalid,
+                "{0} is set and empty; give it a value, or unset it: unset {0}",
+                variables.empty_variable);
   TakeToken(connection, variables);
   connection.ca_file = First(flags.ca_file, variables.ca_file);
   if (saved == nullptr || saved->server != connection.server) return connection;
   connection.context = saved->name;
   TakeToken(connection, {{}, saved->token, {}, {}, {}});
-  if (connection.ca_file.empty()) connection.ca_file = contexts.CaPath(*saved);
+  if (connection.ca_file.empty()) {
+    connection.ca_file = contexts.CaPath(*saved);
+    connection.saved_ca = !connection.ca_file.empty();
+  }
   return connection;
 }
 

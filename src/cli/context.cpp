@@ -1,5 +1,7 @@
 #include "cli/context.hpp"
 
+#include "cli/token_file.hpp"
+
 namespace muster::cli {
 
 void Context::Settle() {
@@ -19,6 +21,9 @@ void Context::Settle() {
   token = std::move(connection->token);
   token_file = std::move(connection->token_file);
   ca_file = std::move(connection->ca_file);
+  saved_ca = connection->saved_ca;
+  if (token_file.empty()) return;
+  if (const auto warning = TokenFileWarning(token_file); !warning.empty()) Say(warning);
 }
 
 std::string Context::Where() const { return context.empty() ? server : "context " + context; }

@@ -25,6 +25,7 @@ struct Context {
   std::string token;
   std::string token_file;
   std::string ca_file;
+  bool saved_ca = false;         // the CA file is that of the saved context
   std::optional<Error> problem;  // why it comes to nothing; ApiClient::Open fails with it
   Duration call_timeout = std::chrono::seconds(30);
 

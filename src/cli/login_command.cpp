@@ -1,3 +1,4 @@
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -7,6 +8,7 @@
 
 #include "adapters/crypto/pki.hpp"
 #include "adapters/net/client.hpp"
+#include "adapters/net/endpoint.hpp"
 #include "adapters/net/peer_root.hpp"
 #include "base/loopback.hpp"
 #include "base/text.hpp"
@@ -14,6 +16,7 @@
 #include "cli/context.hpp"
 #include "cli/fingerprint.hpp"
 #include "cli/question.hpp"
+#include "cli/token_file.hpp"
 
 namespace muster::cli {
 namespace {
@@ -30,7 +33,7 @@ constexpr const char* kLogoutExamples = R"(Examples:
   muster logout                      forget the context in use
   muster logout staging
 
-The token stays valid on the server; whoever may do so revokes it there.)";
+The token stays valid on the server; an admin can revoke it there.)";
 
 struct LoginFlags {
   std::string url;
@@ -41,7 +44,8 @@ struct LoginFlags {
 Result<std::string> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) return Fail(ErrorCode::kInvalid, "cannot read '{}'", path);
+  if (!file || !(text << file.rdbuf()))
+    return Fail(ErrorCode::kInvalid, "cannot read '{}': {}", path, std::strerror(errno));
   return text.str();
 }
 
@@ -49,7 +53,7 @@ Result<std::string> ReadFile(const std::string& path) {
 class Caller {
  public:
   Caller(const Context& context, const net::Endpoint& endpoint, net::TlsIdentity identity)
-      : http_(endpoint, std::move(identity), context.call_timeout) {}
+      : http_(endpoint, std::move(identity), context.call_timeout), url_(net::UrlOf(endpoint)) {}
 
   Result<std::string> Get(const std::string& target, const std::string& token) {
     net::HttpRequest request;
@@ -58,13 +62,14 @@ class Caller {
     if (!token.empty()) request.headers.emplace_back("Authorization", "Bearer " + token);
     const auto response = http_.Call(request);
     if (!response) return Fail(response.error());
-    if (response->status != 200) return Fail(ErrorOfAnswer(response->status, response->body));
+    if (response->status != 200) return Fail(ErrorOfAnswer(response->status, response->body, url_));
     return response->body;
   }
   const std::string& RootPem() const { return http_.PeerRootPem(); }
 
  private:
   net::HttpClient http_;
+  std::string url_;
 };
 
 // What to believe a server by. `own_ca`: it is not one of the system's, and must be kept.
@@ -73,9 +78,10 @@ struct Trust {
   bool own_ca = false;
 };
 
-// Nobody here knows the server's CA: a person decides, by its fingerprint.
+// The server's CA is not known here, or not the one of an earlier login: a person decides, by its
+// fingerprint. `finding` says which.
 Result<Trust> AskForTrust(const Context& context, const net::Endpoint& endpoint,
-                          const std::string& url, const Error& refused) {
+                          const std::string& finding, const Error& refused) {
   const auto root = net::ShownRootPem(endpoint, context.call_timeout);
   if (!root) return Fail(root.error().code == ErrorCode::kNotFound ? refused : root.error());
   const auto fingerprint = crypto::CertFingerprint(*root);
@@ -83,13 +89,12 @@ Result<Trust> AskForTrust(const Context& context, const net::Endpoint& endpoint,
   const auto shown = ShowFingerprint(*fingerprint);
   if (!context.CanAsk())
     return Fail(ErrorCode::kDenied,
-                "the CA of {} is not known here; compare its fingerprint with the server's, then "
-                "give it: --fingerprint {}",
-                url, shown);
-  const auto answer = Ask(
-      "Trust it? Type yes if both are the same: ",
-      {fmt::format("The CA of {} is not known here. Its SHA-256 fingerprint is", url), "  " + shown,
-       "On the server: openssl x509 -in /var/lib/muster/ca.pem -noout -sha256 -fingerprint"});
+                "{}; compare its fingerprint with the server's, then give it: --fingerprint {}",
+                finding, shown);
+  const auto answer =
+      Ask("Trust it? Type yes if both are the same: ",
+          {fmt::format("{}. Its SHA-256 fingerprint is", finding), "  " + shown,
+           "On the server: openssl x509 -in /var/lib/muster/ca.pem -noout -sha256 -fingerprint"});
   if (!answer || Trim(*answer) != "yes")
     return Fail(ErrorCode::kDenied, "not trusted; nothing was sent or kept");
   return Trust{{.ca_fingerprint = *fingerprint}, true};
@@ -99,12 +104,18 @@ Result<Trust> AskForTrust(const Context& context, const net::Endpoint& endpoint,
 Result<Trust> TrustFor(const Context& context, const net::Endpoint& endpoint,
                        const LoginFlags& flags, const std::string& known_ca) {
   if (!endpoint.tls) return Trust{};
-  const auto& ca_file =
-      context.flags.ca_file.empty() && flags.fingerprint.empty() ? known_ca : context.flags.ca_file;
+  const bool earlier = context.flags.ca_file.empty() && flags.fingerprint.empty();
+  const auto& ca_file = earlier ? known_ca : context.flags.ca_file;
   if (!ca_file.empty()) {
     auto pem = ReadFile(ca_file);
     if (!pem) return Fail(pem.error());
-    return Trust{{.ca_pem = std::move(*pem)}, true};
+    Trust trust{{.ca_pem = std::move(*pem)}, true};
+    if (!earlier) return trust;
+    const auto health = Caller(context, endpoint, trust.identity).Get("/healthz", "");
+    if (health || health.error().code != ErrorCode::kDenied) return trust;
+    return AskForTrust(context, endpoint,
+                       fmt::format("The CA of {} is not the one of the earlier login", flags.url),
+                       health.error());
   }
   if (!flags.fingerprint.empty()) {
     auto fingerprint = ParseFingerprint(flags.fingerprint);
@@ -113,14 +124,15 @@ Result<Trust> TrustFor(const Context& context, const net::Endpoint& endpoint,
   }
   const auto health = Caller(context, endpoint, {}).Get("/healthz", "");
   if (health || health.error().code != ErrorCode::kDenied) return Trust{};
-  return AskForTrust(context, endpoint, flags.url, health.error());
+  return AskForTrust(context, endpoint, fmt::format("The CA of {} is not known here", flags.url),
+                     health.error());
 }
 
 // From the flags, from the person, or from the pipe; nothing when the person gave up.
 Result<std::optional<std::string>> TokenFor(const Context& context, const std::string& url) {
   std::string text = context.flags.token;
   if (text.empty() && !context.flags.token_file.empty()) {
-    auto file = ReadFile(context.flags.token_file);
+    auto file = ReadTokenFile(context.flags.token_file);
     if (!file) return Fail(file.error());
     text = std::move(*file);
   } else if (text.empty() && context.CanAsk()) {

@@ -1,5 +1,6 @@
 #include "cli/server_line.hpp"
 
+#include "adapters/net/endpoint.hpp"
 #include "base/text.hpp"
 
 namespace muster::cli {
@@ -15,11 +16,23 @@ Result<std::vector<net::Endpoint>> ServerLine::Parse(const std::string& servers)
 }
 
 ServerLine::ServerLine(std::vector<net::Endpoint> servers, const net::TlsIdentity& identity,
-                       Duration timeout) {
-  for (auto& server : servers) clients_.emplace_back(std::move(server), identity, timeout);
+                       Duration timeout, std::string trust_hint)
+    : trust_hint_(std::move(trust_hint)) {
+  for (auto& server : servers) {
+    urls_.push_back(net::UrlOf(server));
+    clients_.emplace_back(std::move(server), identity, timeout);
+  }
 }
 
 Result<net::HttpResponse> ServerLine::Try(
+    const std::function<Result<net::HttpResponse>(net::HttpClient&)>& call) {
+  auto answer = TryEach(call);
+  if (!answer && answer.error().code == ErrorCode::kDenied)
+    return Fail(ErrorCode::kDenied, "{}; {}", answer.error().message, trust_hint_);
+  return answer;
+}
+
+Result<net::HttpResponse> ServerLine::TryEach(
     const std::function<Result<net::HttpResponse>(net::HttpClient&)>& call) {
   auto first = call(clients_[at_]);
   if (first) return first;

@@ -17,8 +17,12 @@ class ServerLine {
   // `servers`: URLs, one or more, with commas between. kInvalid says what is wrong.
   static Result<std::vector<net::Endpoint>> Parse(const std::string& servers);
 
-  ServerLine(std::vector<net::Endpoint> servers, const net::TlsIdentity& identity,
-             Duration timeout);
+  // `trust_hint` ends the message about a certificate that was not accepted.
+  ServerLine(std::vector<net::Endpoint> servers, const net::TlsIdentity& identity, Duration timeout,
+             std::string trust_hint);
+
+  // Of the server that answered last.
+  const std::string& Url() const { return urls_[at_]; }
 
   Result<net::HttpResponse> Call(const net::HttpRequest& request);
   Result<net::HttpResponse> Stream(const net::HttpRequest& request, Duration idle,
@@ -27,10 +31,14 @@ class ServerLine {
                                    const net::HttpClient::Source& source);
 
  private:
+  Result<net::HttpResponse> TryEach(
+      const std::function<Result<net::HttpResponse>(net::HttpClient&)>& call);
   Result<net::HttpResponse> Try(
       const std::function<Result<net::HttpResponse>(net::HttpClient&)>& call);
 
   std::vector<net::HttpClient> clients_;
+  std::vector<std::string> urls_;  // of each of them
+  std::string trust_hint_;
   std::size_t at_ = 0;
 };
 

@@ -49,7 +49,7 @@ Result<int> Create(const Context& context, const CreateFlags& flags) {
   if (!made) return Fail(made.error());
   if (context.PrintDocument(*made)) return 0;
   const auto expires = TextOf(*made, "expires");
-  context.Say(fmt::format("token {}: {}, {}; it is told only this once", flags.name,
+  context.Say(fmt::format("token {}: {}, {}; it is shown only this once", flags.name,
                           TextOf(*made, "role"),
                           expires.empty() ? "never expires" : "expires " + expires));
   Write(stdout, TextOf(*made, "token") + "\n");

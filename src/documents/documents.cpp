@@ -20,7 +20,8 @@ constexpr std::string_view kChannelTypes[] = {"webhook", "chat", "smtp"};
 // What kind a document says it is; nothing when that is a problem.
 std::optional<Kind> KindIn(const Node& root, Problems& problems) {
   if (!root.IsMap()) {
-    problems.Add(root.at, "expected a document (key: value), found {}", Found(root));
+    problems.Add(root.at, "expected a document (key: value), found {}",
+                 Found(root, kMostOfAnything));
     return std::nullopt;
   }
   const Node* kind = root.Find("kind");
@@ -31,7 +32,7 @@ std::optional<Kind> KindIn(const Node& root, Problems& problems) {
   }
   const auto known = kind->IsText() ? ParseKind(kind->text) : std::nullopt;
   if (!known)
-    problems.Add(kind->at, "unknown kind {}{}", Found(*kind),
+    problems.Add(kind->at, "unknown kind {}{}", Found(*kind, kMostOfAnything),
                  Suggestion(kind->text, {std::begin(kKinds), std::end(kKinds)}));
   return known;
 }

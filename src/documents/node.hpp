@@ -33,7 +33,7 @@ struct Node {
 // For each key of a map the first one that is the same, which is itself unless it is given twice.
 std::vector<const Node*> FirstOfEach(const Node& map);
 
-// For messages: "a list", "a map", "nothing", "'abc'".
-std::string Found(const Node& node);
+// For messages: "a list", "a map", "nothing", 'abc', the last with so many bytes at most.
+std::string Found(const Node& node, std::size_t most = 40);
 
 }  // namespace muster::documents

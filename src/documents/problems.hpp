@@ -50,6 +50,10 @@ class Problems {
 std::string Either(const std::vector<std::string_view>& words);
 
 // A text on one line and not longer than a message wants.
-std::string Shortened(std::string_view text);
+std::string Shortened(std::string_view text, std::size_t most = 40);
+
+// Bytes of a text that is perhaps no document at all, as a token in a file that was named by
+// mistake: a message must not give it away.
+inline constexpr std::size_t kMostOfAnything = 16;
 
 }  // namespace muster::documents

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t kMaxDepth = 32;
 constexpr std::size_t kMaxNodes = 100'000;
+constexpr std::string_view kNoAliases =
+    "aliases (*) are not used here; a text that begins with * needs quotes";
 
 bool StartsCharacter(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
@@ -72,8 +74,7 @@ class TreeBuilder final : public YAML::EventHandler {
     throw Refused{At(mark), "anchors (&) are not used here; write the value where it is needed"};
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    throw Refused{At(mark),
-                  "aliases (*) are not used here; a text that begins with * needs quotes"};
+    throw Refused{At(mark), std::string(kNoAliases)};
   }
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     Put(mark, anchor, {.kind = Node::Kind::kNothing});
@@ -188,6 +189,8 @@ std::string_view Explained(std::string_view message) {
   };
   for (const auto& [theirs, ours] : kWords)
     if (message == theirs) return ours;
+  // The library goes on with the name, which may be anything.
+  if (message.starts_with("the referenced anchor is not defined")) return kNoAliases;
   return message;
 }
 
@@ -261,12 +264,12 @@ std::vector<const Node*> FirstOfEach(const Node& map) {
   return first;
 }
 
-std::string Found(const Node& node) {
+std::string Found(const Node& node, std::size_t most) {
   switch (node.kind) {
     case Node::Kind::kNothing:
       return "nothing";
     case Node::Kind::kText:
-      return fmt::format("'{}'", Shortened(node.text));
+      return fmt::format("'{}'", Shortened(node.text, most));
     case Node::Kind::kList:
       return "a list";
     case Node::Kind::kMap:

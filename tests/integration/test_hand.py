@@ -1,11 +1,13 @@
 """The command line in a person's hand: logging in, questions, keys, and lines as they come."""
 
+import http.server
 import json
 import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 from pathlib import Path
 
@@ -289,6 +291,40 @@ class Login(HandTest):
         code, _, said = self.muster("login", self.cluster.url, "--fingerprint", other, stdin=self.cluster.token.encode())
         self.assertEqual(code, 3, said)
         self.assertFalse(self.file.exists())
+
+    def test_a_ca_that_was_changed_is_asked_about_again(self):
+        self.assertEqual(self.log_in("--name", "prod")[0], 0)
+        kept = self.file.parent / "prod.ca.pem"
+        kept.write_bytes((self.new_cluster().data / "ca.pem").read_bytes())
+        code, _, said = self.muster("status")
+        self.assertEqual(code, 3, said)
+        self.assertIn(f"muster login {self.cluster.url} --name prod", said)
+        code, _, said = self.muster("login", self.cluster.url, "--name", "prod", stdin=self.cluster.token.encode())
+        self.assertEqual(code, 3, said)
+        self.assertIn(self.fingerprint, said)
+        terminal = self.at_terminal("login", self.cluster.url, "--name", "prod", environment=self.environment())
+        terminal.wait_for("not the one of the earlier login")
+        terminal.wait_for("Type yes if both are the same: ")
+        terminal.type("yes\n")
+        terminal.wait_for("Token for ")
+        terminal.wait_for_secret_mode()
+        terminal.type(self.cluster.token + "\n")
+        self.assertEqual(terminal.finish()[0], 0)
+        self.assertEqual(self.muster("status")[0], 0)
+        self.assertEqual(kept.read_text(), (self.cluster.data / "ca.pem").read_text())
+
+    def test_a_server_that_is_not_muster_is_called_that(self):
+        other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
+        other.RequestHandlerClass.log_message = lambda *_: None
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        self.addCleanup(other.server_close)
+        self.addCleanup(other.shutdown)
+        url = f"http://127.0.0.1:{other.server_port}"
+        for words in (("runs",), ("stop", "r1")):
+            code, _, said = self.muster(*words, MUSTER_SERVER=url)
+            self.assertEqual(code, 2, said)
+            self.assertIn(url, said)
+            self.assertIn("does not look like a Muster server", said)
 
     def test_at_a_terminal_it_shows_the_fingerprint_and_hides_the_token(self):
         terminal = self.at_terminal("login", self.cluster.url, "--name", "prod", environment=self.environment())

@@ -138,6 +138,31 @@ TEST(Connect, FlagsWinOverEnvironmentWinsOverContext) {
   EXPECT_EQ(got->token_file, "file");
 }
 
+TEST(Connect, AnEmptyVariableNeverMeansTheContextsToken) {
+  const TempFolder folder;
+  const auto contexts = Two(folder.Path());
+  ConnectionOptions environment;
+  environment.empty_variable = "MUSTER_TOKEN";
+  const auto got = Connect({}, environment, contexts);
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, ErrorCode::kInvalid);
+  ConnectionOptions flags;
+  flags.token = "by-flag";
+  EXPECT_TRUE(Connect(flags, environment, contexts));
+  ConnectionOptions named;
+  named.context = "lab";
+  EXPECT_TRUE(Connect(named, environment, contexts));
+}
+
+TEST(Connect, SaysWhetherTheCaIsTheContexts) {
+  const TempFolder folder;
+  const auto contexts = Two(folder.Path());
+  EXPECT_TRUE(Connect({}, {}, contexts)->saved_ca);
+  ConnectionOptions flags;
+  flags.ca_file = "other.pem";
+  EXPECT_FALSE(Connect(flags, {}, contexts)->saved_ca);
+}
+
 TEST(Connect, AContextsTokenGoesToItsOwnServerOnly) {
   const TempFolder folder;
   ConnectionOptions elsewhere;

@@ -123,6 +123,19 @@ TEST(ExitCode, OfErrors) {
             ErrorCode::kTimeout);
 }
 
+TEST(ErrorOfAnswer, NamesAServerThatIsNotMuster) {
+  for (const int status : {301, 400, 404, 405, 501}) {
+    const auto error = ErrorOfAnswer(status, "<html>", "http://127.0.0.1:80");
+    EXPECT_EQ(error.code, ErrorCode::kInvalid) << status;
+    EXPECT_THAT(error.message, HasSubstr("http://127.0.0.1:80"));
+  }
+  EXPECT_EQ(ErrorOfAnswer(403, "", "http://127.0.0.1:80").code, ErrorCode::kDenied);
+  // A proxy before a server that restarts, and a Muster server that says why.
+  EXPECT_EQ(ErrorOfAnswer(503, "<html>", "http://127.0.0.1:80").code, ErrorCode::kUnavailable);
+  EXPECT_EQ(ErrorOfAnswer(404, R"({"error":{"code":"not_found","message":"m"}})", "http://x").code,
+            ErrorCode::kNotFound);
+}
+
 TEST(ErrorOfAnswer, SaysWhereAMusterTokenComesFrom) {
   const auto error = ErrorOfAnswer(
       401,
