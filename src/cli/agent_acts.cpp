@@ -15,7 +15,7 @@ namespace json = boost::json;
 
 constexpr const char* kAgentActsExamples = R"(Examples:
   muster agents pending                        who waits to take over a known name
-  muster agents replace web7                   it is the same host, set up anew
+  muster agents replace web7                   it is the same host, set up again
   muster agents reject web7 --reason 'not us'  it is not
   muster agents revoke web7 --reason stolen    its key is refused from now on)";
 
@@ -36,7 +36,7 @@ Result<int> ListPending(const Context& context) {
   if (context.PrintDocument(*found)) return 0;
   const auto& list = ListOf(*found, "pending");
   if (list.empty()) {
-    context.Say("nobody waits");
+    context.Say("no machine waits");
     return 0;
   }
   Table table({"NAME", "FROM", "SINCE", "KEY"});
@@ -98,8 +98,15 @@ Result<int> Revoke(const Context& context, const Flags& flags) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
   const auto host = "/hosts/" + Segment(flags.name);
-  if (const auto found = Persist(context, kPatience, [&] { return api->Get(host); }); !found)
-    return Fail(found.error());
+  const auto found = Persist(context, kPatience, [&] { return api->Get(host); });
+  if (!found) return Fail(found.error());
+  if (TextOf(*found, "state") == "revoked") {
+    if (!context.PrintDocument(*found))
+      context.Say(
+          fmt::format("host {} was revoked already ({})", flags.name, TextOf(*found, "note")));
+    return 0;
+  }
+  if (auto may = CheckRole(context, *api, flags.yes, Role::kAdmin); !may) return Fail(may.error());
   if (!Agreed(context, flags.yes,
               {.act = fmt::format("Refuse the key of host {} and lose what it runs", flags.name)}))
     return kExitInterrupted;

@@ -50,6 +50,28 @@ Result<bool> AgreedOnHosts(const Context& context, ApiClient& api, bool yes,
                  .names = TextOf(*found, "names")});
 }
 
+Result<bool> AgreedToStart(const Context& context, ApiClient& api, bool yes,
+                           const std::string& path, json::object body,
+                           const std::function<std::string(const json::value& plan)>& act) {
+  if (yes || !context.CanAsk()) return true;
+  body["dry_run"] = true;
+  const auto plan = Persist(context, kPatience, [&] { return api.Post(path, body); });
+  if (!plan) return Fail(plan.error());
+  if (Confirmed(context, act(*plan), *plan)) return true;
+  context.Say("nothing was started");
+  return false;
+}
+
+Result<> CheckRole(const Context& context, ApiClient& api, bool yes, Role least) {
+  if (yes || !context.CanAsk()) return {};
+  const auto me = Persist(context, kPatience, [&] { return api.Get("/whoami"); });
+  if (!me) return Fail(me.error());
+  const auto role = ParseRole(TextOf(*me, "role"));
+  if (!role || *role >= least) return {};
+  return Fail(ErrorCode::kDenied, "this needs the role {}; token '{}' is {}", Name(least),
+              TextOf(*me, "name"), Name(*role));
+}
+
 bool Confirmed(const Context& context, std::string_view act, const json::value& plan) {
   const auto hosts = static_cast<std::uint64_t>(NumberOf(plan, "hosts"));
   const bool all = FlagOf(plan, "says_all");

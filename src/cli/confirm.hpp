@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "domain/token.hpp"
 
 // When a person is asked, by one rule for every command; docs/cli.md has it as a table. A question
 // needs a terminal as stdin: in a pipe, and with --yes, the answer is yes. It says where it would
@@ -34,5 +36,15 @@ Result<bool> AgreedOnHosts(const Context& context, ApiClient& api, bool yes,
 // "Start nightly on 300 hosts in …?", where `act` is "Start nightly". `plan` is what a dry run
 // answered.
 bool Confirmed(const Context& context, std::string_view act, const boost::json::value& plan);
+
+// The same for a call that starts work: asks the server what it would mean, with `dry_run` in its
+// body, when a question may come. `act` makes "Fire nightly" of that answer.
+Result<bool> AgreedToStart(const Context& context, ApiClient& api, bool yes,
+                           const std::string& path, boost::json::object body,
+                           const std::function<std::string(const boost::json::value& plan)>& act);
+
+// kDenied before a question that a caller of a lower role would answer in vain. Asks the server
+// nothing when no question comes.
+Result<> CheckRole(const Context& context, ApiClient& api, bool yes, Role least);
 
 }  // namespace muster::cli

@@ -53,7 +53,24 @@ Labels LabelsOf(const json::value& host, std::string_view field) {
   return labels;
 }
 
-Result<std::vector<Host>> EveryHost(ApiClient& api) {
+// A host that is online cannot be removed, unless it was revoked.
+bool StaysOnline(const json::value& host) {
+  return FlagOf(host, "online") && TextOf(host, "state") != "revoked";
+}
+
+Error IsOnline(const std::string& name) {
+  return {
+      ErrorCode::kConflict,
+      fmt::format("host '{0}' is online; revoke it first with 'muster agents revoke {0}'", name)};
+}
+
+// What an expression means: hosts that can be removed, and hosts that are online.
+struct Meaning {
+  std::vector<std::string> names;
+  std::vector<std::string> online;
+};
+
+Result<std::vector<Host>> EveryHost(ApiClient& api, std::set<std::string>& online) {
   std::vector<Host> hosts;
   std::set<std::string> names;
   for (const auto* path : {"/hosts", "/missing"}) {
@@ -62,6 +79,7 @@ Result<std::vector<Host>> EveryHost(ApiClient& api) {
       host.name = TextOf(one, "name");
       host.labels = LabelsOf(one, "labels");
       host.facts = LabelsOf(one, "facts");
+      if (StaysOnline(one)) online.insert(host.name);
       if (names.insert(host.name).second) hosts.push_back(std::move(host));
       return true;
     });
@@ -72,26 +90,55 @@ Result<std::vector<Host>> EveryHost(ApiClient& api) {
   return hosts;
 }
 
-Result<std::vector<std::string>> Meant(ApiClient& api, const std::string& targets) {
-  if (CheckHostName(targets)) return std::vector{targets};
+// The host of this name, which may be one that is declared and has not joined.
+Result<Meaning> MeantByName(const Context& context, ApiClient& api, const std::string& name) {
+  const auto host = Persist(context, kPatience, [&] { return api.Get("/hosts/" + Segment(name)); });
+  if (host && StaysOnline(*host)) return Fail(IsOnline(name));
+  if (host) return Meaning{{name}, {}};
+  if (host.error().code != ErrorCode::kNotFound) return Fail(host.error());
+  bool declared = false;
+  const auto read =
+      api.Pages("/missing", {{"limit", "5000"}}, "hosts", [&](const json::value& one) {
+        declared = declared || TextOf(one, "name") == name;
+        return !declared;
+      });
+  if (!read) return Fail(read.error());
+  if (!declared) return Fail(host.error());
+  return Meaning{{name}, {}};
+}
+
+Result<Meaning> Meant(const Context& context, ApiClient& api, const std::string& targets) {
+  if (CheckHostName(targets)) return MeantByName(context, api, targets);
   const auto expression = TargetExpression::Parse(targets);
   if (!expression) return Fail(expression.error());
-  const auto hosts = EveryHost(api);
+  std::set<std::string> online;
+  const auto hosts = EveryHost(api, online);
   if (!hosts) return Fail(hosts.error());
   std::vector<const Host*> pointers;
   for (const auto& host : *hosts) pointers.push_back(&host);
   const auto found = expression->Resolve(pointers, NamesOnly());
   if (!found) return Fail(found.error());
-  std::vector<std::string> names;
-  for (const auto index : *found) names.push_back((*hosts)[index].name);
-  return names;
+  Meaning meaning;
+  for (const auto index : *found) {
+    const auto& name = (*hosts)[index].name;
+    (online.contains(name) ? meaning.online : meaning.names).push_back(name);
+  }
+  return meaning;
 }
 
 Result<int> Remove(const Context& context, const RemoveFlags& flags) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  const auto names = Meant(*api, flags.targets);
-  if (!names) return Fail(names.error());
+  const auto meant = Meant(context, *api, flags.targets);
+  if (!meant) return Fail(meant.error());
+  if (auto may = CheckRole(context, *api, flags.yes, Role::kAdmin); !may) return Fail(may.error());
+  std::optional<Error> refused;
+  for (const auto& name : meant->online) {
+    refused = IsOnline(name);
+    Write(stderr, OwnLine("muster: " + refused->message));
+  }
+  const auto* names = &meant->names;
+  if (names->empty()) return ExitCodeOfError(ErrorCode::kConflict);
   const bool one = names->size() == 1;
   if (!Agreed(context, flags.yes,
               {.act = fmt::format("Forget {} and what is known of {}",
@@ -103,7 +150,6 @@ Result<int> Remove(const Context& context, const RemoveFlags& flags) {
   json::object body;
   if (!flags.reason.empty()) body["reason"] = flags.reason;
   json::array removed;
-  std::optional<Error> refused;
   for (const auto& name : *names) {
     const auto path = "/hosts/" + Segment(name) + "/remove";
     const auto done = Act(context, [&] { return api->Post(path, body); });
@@ -111,10 +157,10 @@ Result<int> Remove(const Context& context, const RemoveFlags& flags) {
       removed.push_back(*done);
       continue;
     }
-    if (names->size() == 1) return Fail(done.error());
+    if (one) return Fail(done.error());
     Write(stderr, OwnLine("muster: " + done.error().message));
     refused = done.error();
-    // Each of the others would wait for the server anew.
+    // Each of the others would wait for the server again.
     if (refused->code == ErrorCode::kUnavailable || refused->code == ErrorCode::kTimeout) break;
   }
   const auto count = removed.size();

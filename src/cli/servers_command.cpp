@@ -90,10 +90,18 @@ Result<int> InviteServer(const Context& context, const ServerInviteFlags& flags)
   Write(stdout, TextOf(*invite, "token") + "\n");
   const std::string server = TextOf(*invite, "server");
   context.Say(fmt::format(
-      "whoever has it gets every key of this cluster. On the new server, with it in FILE: "
+      "this token gives every key of this cluster. On the new server, with it in FILE: "
       "musterd join --server {} --join-file FILE{}",
       server.empty() ? context.server : server, flags.name.empty() ? "" : " --name " + flags.name));
   return 0;
+}
+
+Result<> CheckServer(const Context& context, ApiClient& api, const std::string& name) {
+  const auto answer = Persist(context, kPatience, [&] { return api.Get("/servers"); });
+  if (!answer) return Fail(answer.error());
+  for (const auto& server : ListOf(*answer, "servers"))
+    if (TextOf(server, "name") == name) return {};
+  return Fail(ErrorCode::kNotFound, "there is no server '{}'; see 'muster servers'", name);
 }
 
 Result<int> Drain(const Context& context, const DrainFlags& flags, bool wanted) {
@@ -101,6 +109,9 @@ Result<int> Drain(const Context& context, const DrainFlags& flags, bool wanted) 
   if (!api) return Fail(api.error());
   json::object body;
   if (!flags.reason.empty()) body["reason"] = flags.reason;
+  if (auto known = CheckServer(context, *api, flags.server); !known) return Fail(known.error());
+  if (auto may = CheckRole(context, *api, !wanted || flags.yes, Role::kAdmin); !may)
+    return Fail(may.error());
   if (wanted && !Agreed(context, flags.yes,
                         {.act = fmt::format("Send every node of server {} away", flags.server)}))
     return kExitInterrupted;
@@ -120,6 +131,7 @@ Result<int> Drain(const Context& context, const DrainFlags& flags, bool wanted) 
 Result<int> Finalize(const Context& context, const std::string& reason, bool yes) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  if (auto may = CheckRole(context, *api, yes, Role::kAdmin); !may) return Fail(may.error());
   if (!Agreed(context, yes, {.act = "End the upgrade and lock out servers of an older version"}))
     return kExitInterrupted;
   json::object body;

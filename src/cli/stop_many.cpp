@@ -52,6 +52,9 @@ class ManyStops {
       std::erase_if(refused_, [&](const auto& one) { return !StopsByItself(*open, one.first); });
       const auto fresh = FreshOf(*open);
       if (fresh.empty()) return Report();
+      if (!asked)
+        if (auto may = CheckRole(context_, api_, which_.yes, Role::kOperator); !may)
+          return Fail(may.error());
       if (!asked && !Agreed(context_, which_.yes, QuestionAbout(*open, fresh)))
         return kExitInterrupted;
       for (const auto& id : fresh)

@@ -178,11 +178,27 @@ class Asks(ClusterTest):
         self.assertEqual(self.cluster.wait_end(mine)["state"], "cancelled")
         self.assertEqual(self.cluster.run_of(other)["state"], "running")
 
+    def refused(self, *words, code, environment=None):
+        """Without a question."""
+        terminal = AtTerminal(words, {**self.cluster.environment(), **(environment or {})})
+        self.addCleanup(terminal.close)
+        got, shown = terminal.finish()
+        self.assertEqual(got, code, shown)
+        self.assertNotIn("[y/N]", shown)
+        return shown
+
+    def test_looks_before_it_asks_about_hosts_and_servers(self):
+        self.refused("hosts", "rm", "nohost", code=4)
+        self.refused("hosts", "rm", "web1", code=1)
+        self.refused("hosts", "rm", "web[1-2]", code=1)
+        self.refused("servers", "drain", "nope", code=4)
+
     def test_hosts_that_are_cut_off(self):
         self.cluster.add_agents("gone")
         self.refuses("agents", "revoke", "gone", question="Refuse the key of host gone and lose what it runs")
         self.assertIn("gone", self.cluster.online())
         self.agrees("agents", "revoke", "gone")
+        self.assertIn("was revoked already", self.refused("agents", "revoke", "gone", code=0))
         wait_until("gone is offline", lambda: "gone" not in self.cluster.online())
         self.refuses("hosts", "rm", "gone", question="Forget host gone and what is known of it")
         self.agrees("hosts", "rm", "gone")
