@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 #include <unistd.h>
 
@@ -34,6 +33,7 @@ struct SetFlags {
   std::vector<std::string> rest;  // what somebody may take for the place of the value
   bool prompt = false;
   bool raw = false;
+  bool yes = false;
 };
 
 Result<SecretText> ReadInput(bool raw) {
@@ -83,24 +83,52 @@ Result<std::optional<SecretText>> ValueFor(const Context& context, const SetFlag
   return std::optional(std::move(*value));
 }
 
+Result<std::optional<SecretText>> CheckedValue(const Context& context, const SetFlags& flags) {
+  auto value = ValueFor(context, flags);
+  if (value && *value)
+    if (const auto good = CheckSecretValue((*value)->Reveal()); !good) return Fail(good.error());
+  return value;
+}
+
+// The version that the server holds now; 0 is none.
+Result<std::int64_t> VersionOf(const Context& context, ApiClient& api, const std::string& name) {
+  const auto secrets = Persist(context, kPatience, [&] { return api.Get("/secrets"); });
+  if (!secrets) return Fail(secrets.error());
+  for (const auto& secret : ListOf(*secrets, "secrets"))
+    if (TextOf(secret, "name") == name) return NumberOf(secret, "version");
+  return 0;
+}
+
 Result<int> Set(const Context& context, const SetFlags& flags) {
   if (!flags.rest.empty() || context.has_words)
     return Fail(ErrorCode::kInvalid,
                 "a value on the command line is seen by everybody on this machine and kept in the "
                 "shell's history; give it on standard input, and choose another value");
   if (const auto good = CheckSecretName(flags.name); !good) return Fail(good.error());
-  const auto value = ValueFor(context, flags);
+  // A value from standard input is looked at before the server is asked; one is typed only after
+  // the question.
+  const bool typed = flags.prompt && context.CanAsk();
+  Result<std::optional<SecretText>> value;
+  if (!typed) value = CheckedValue(context, flags);
   if (!value) return Fail(value.error());
-  if (!*value) return kExitInterrupted;
-  if (const auto good = CheckSecretValue((*value)->Reveal()); !good) return Fail(good.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  const auto before = VersionOf(context, *api, flags.name);
+  if (!before) return Fail(before.error());
+  if (*before > 0 &&
+      !Agreed(context, flags.yes,
+              {.act = fmt::format("Replace secret {}, version {},", flags.name, *before)}))
+    return kExitInterrupted;
+  if (typed) value = CheckedValue(context, flags);
+  if (!value) return Fail(value.error());
+  if (!*value) return kExitInterrupted;
   const json::object body{{"value_base64", ToBase64((*value)->Reveal())}};
   const auto path = fmt::format("/secrets/{}", Segment(flags.name));
   const auto set = Act(context, [&] { return api->Put(path, body); });
   if (!set) return Fail(set.error());
   if (!context.PrintDocument(*set))
-    context.Say(fmt::format("secret {} is set, version {}", flags.name, NumberOf(*set, "version")));
+    context.Say(fmt::format("secret {} is {}, version {}", flags.name,
+                            *before > 0 ? "replaced" : "created", NumberOf(*set, "version")));
   return 0;
 }
 
@@ -121,10 +149,9 @@ Result<int> ListSecrets(const Context& context) {
 Result<int> Remove(const Context& context, const std::string& name, bool yes) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  const auto secrets = Persist(context, kPatience, [&] { return api->Get("/secrets"); });
-  if (!secrets) return Fail(secrets.error());
-  const auto& list = ListOf(*secrets, "secrets");
-  if (std::ranges::none_of(list, [&](const auto& one) { return TextOf(one, "name") == name; }))
+  const auto version = VersionOf(context, *api, name);
+  if (!version) return Fail(version.error());
+  if (*version == 0)
     return Fail(ErrorCode::kNotFound, "there is no secret '{}'; see 'muster secrets list'", name);
   if (!Agreed(context, yes, {.act = fmt::format("Forget secret {}", name)}))
     return kExitInterrupted;
@@ -150,6 +177,7 @@ void AddSecrets(CLI::App& app, Context& context) {
   set->add_option("value", flags->rest)->group("");
   set->add_flag("--prompt", flags->prompt, "Type it, twice, at a terminal");
   set->add_flag("--raw", flags->raw, "Keep the line end after it");
+  set->add_flag("-y,--yes", flags->yes, "Replace a value without asking");
   set->callback([&context, flags] {
     context.takes_words = true;
     context.action = [&context, flags] { return Set(context, *flags); };
