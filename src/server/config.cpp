@@ -143,23 +143,34 @@ settings::Table ClusterTable(ClusterConfig& cluster) {
 
 }  // namespace
 
+Result<> AllGood(std::initializer_list<Result<>> results) {
+  std::string lines;
+  for (const auto& result : results)
+    if (!result) lines += (lines.empty() ? "" : "\n") + result.error().message;
+  if (lines.empty()) return {};
+  return Fail(ErrorCode::kInvalid, "{}", lines);
+}
+
 Result<> CheckCluster(const Config& config) {
   if (config.cluster.etcd.empty()) return {};
   // It goes into a certificate.
   const auto fits = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-';
   };
+  Result<> name;
   if (!std::ranges::all_of(config.cluster.name, fits))
-    return Fail(ErrorCode::kInvalid,
+    name = Fail(ErrorCode::kInvalid,
                 "cluster.name: '{}' is not a name of a server: letters, digits, '.', '-'",
                 config.cluster.name);
+  Result<> store;
   if (config.store.postgres.empty())
-    return Fail(ErrorCode::kInvalid,
-                "cluster.etcd: servers of a cluster share one store; set store.postgres");
+    store = Fail(ErrorCode::kInvalid,
+                 "cluster.etcd: servers of a cluster share one store; set store.postgres");
+  Result<> url;
   if (config.public_url.empty())
-    return Fail(ErrorCode::kInvalid,
-                "cluster.etcd: the other servers must reach this one; set public_url");
-  return {};
+    url = Fail(ErrorCode::kInvalid,
+               "cluster.etcd: the other servers must reach this one; set public_url");
+  return AllGood({name, store, url});
 }
 
 settings::Table Describe(Config& config) {
@@ -242,8 +253,7 @@ namespace {
 // Adds what is wrong between settings to what is wrong in one of them.
 Result<> CheckWhole(Result<> read, const Config& config, const std::string& name) {
   if (config.tls_cert.empty() == config.tls_key.empty()) return read;
-  const std::string before = read ? "" : read.error().message + "\n";
-  return Fail(ErrorCode::kInvalid, "{}{}: tls needs both cert and key", before, name);
+  return AllGood({read, Fail(ErrorCode::kInvalid, "{}: tls needs both cert and key", name)});
 }
 
 }  // namespace

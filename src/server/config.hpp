@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,9 @@ struct HostPort {
   std::string host;
   std::uint16_t port = 0;
 };
+// What is wrong by all of these, a line each. kInvalid.
+Result<> AllGood(std::initializer_list<Result<>> results);
+
 // What does not fit together: a cluster needs a store that all its servers reach, and a URL for
 // each of them. kInvalid says what to write.
 Result<> CheckCluster(const Config& config);

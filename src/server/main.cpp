@@ -81,12 +81,31 @@ Result<> TakeFlag(Config& config, const char* name, const std::optional<std::str
   return value ? settings::Set(Describe(config), name, {*value}) : Result<>();
 }
 
+Result<> TakeFlags(Config& config, const Flags& flags) {
+  return AllGood({TakeFlag(config, "listen", flags.listen),
+                  TakeFlag(config, "public_url", flags.public_url),
+                  TakeFlag(config, "log_level", flags.log_level)});
+}
+
 // Only a start needs the files, so a backup or a restore goes without them.
 Result<> CheckTls(const Config& config) {
   if (config.tls_cert.empty()) return {};
   const auto pair = ReadOwnTls(config.tls_cert, config.tls_key);
   if (!pair) return Fail(pair.error());
   return {};
+}
+
+// Says every mistake at once: in the file, in variables, in flags, and between settings.
+int CheckConfigMain(const Flags& flags, const std::string& data, const std::string& config_file) {
+  Config config;
+  const auto read = AllGood({ReadConfigFile(config_file, config), ReadConfigEnvironment(config),
+                             TakeFlags(config, flags)});
+  if (!data.empty()) config.data = data;
+  const auto good = AllGood({read, CheckTls(config), CheckCluster(config), CheckBackends(config)});
+  if (!good) return Complain(good.error());
+  WarnOfBackends(config);
+  std::fputs(settings::Print(Describe(config)).c_str(), stdout);
+  return 0;
 }
 
 int ServeMain(int argc, char** argv) {
@@ -123,23 +142,12 @@ int ServeMain(int argc, char** argv) {
   const Load load = [&]() -> Result<Config> {
     auto config = SettingsOf(data, config_file);
     if (!config) return config;
-    auto taken = TakeFlag(*config, "listen", flags.listen);
-    if (taken) taken = TakeFlag(*config, "public_url", flags.public_url);
-    if (taken) taken = TakeFlag(*config, "log_level", flags.log_level);
-    if (!taken) return Fail(taken.error());
+    if (auto taken = TakeFlags(*config, flags); !taken) return Fail(taken.error());
     return config;
   };
+  if (check) return CheckConfigMain(flags, data, config_file);
   auto config = load();
   if (!config) return Complain(config.error());
-  if (check) {
-    auto good = CheckTls(*config);
-    if (good) good = CheckCluster(*config);
-    if (good) good = CheckBackends(*config);
-    if (!good) return Complain(good.error());
-    WarnOfBackends(*config);
-    std::fputs(settings::Print(Describe(*config)).c_str(), stdout);
-    return 0;
-  }
 
   ::umask(077);  // records hold scripts and environments
   const auto log = LogRing::Install(config->log_level);

@@ -107,9 +107,9 @@ Result<> CheckEtcdFiles(const ClusterConfig& cluster, const EtcdOptions& options
 }
 
 Result<> CheckEtcd(const ClusterConfig& cluster) {
-  auto good = CheckPair("etcd_cert", cluster.etcd_cert, "etcd_key", cluster.etcd_key);
-  if (good)
-    good = CheckPair("etcd_user", cluster.etcd_user, "etcd_password", cluster.etcd_password);
+  auto good =
+      AllGood({CheckPair("etcd_cert", cluster.etcd_cert, "etcd_key", cluster.etcd_key),
+               CheckPair("etcd_user", cluster.etcd_user, "etcd_password", cluster.etcd_password)});
   if (!good || cluster.etcd.empty()) return good;
   const auto options = EtcdOptionsOf(cluster);
   if (!options) return Fail(options.error());
@@ -125,12 +125,19 @@ PostgresOptions PostgresOptionsOf(const StoreConfig& store) {
           .allow_unprotected = store.let_the_network_read_and_change_records};
 }
 
-Result<> CheckBackends(const Config& config) {
-  if (auto good = CheckEtcd(config.cluster); !good) return good;
-  if (config.store.postgres.empty()) return {};
-  const auto good = postgres::CheckProtection(PostgresOptionsOf(config.store));
+namespace {
+
+Result<> CheckPostgres(const StoreConfig& store) {
+  if (store.postgres.empty()) return {};
+  const auto good = postgres::CheckProtection(PostgresOptionsOf(store));
   if (!good) return Fail(good.error().code, "store.postgres: {}", good.error().message);
   return {};
+}
+
+}  // namespace
+
+Result<> CheckBackends(const Config& config) {
+  return AllGood({CheckEtcd(config.cluster), CheckPostgres(config.store)});
 }
 
 std::vector<std::string> BackendWarnings(const Config& config) {

@@ -33,6 +33,15 @@ class CheckConfig(ClusterTest):
         file.write_text(text)
         return file
 
+    def test_it_names_every_mistake_at_once(self):
+        code, _, complaint = check_config("musterd", self.write(
+            "heartbeat: soon\nstore: {postgres: 'postgres://muster@db.invalid/muster?sslmode=require'}\n"
+            "cluster: {etcd: 'http://etcd.invalid:2379', etcd_user: muster}\n"
+            "tls: {cert: /nonexistent/cert.pem, key: /nonexistent/key.pem}\n"))
+        self.assertEqual(code, 2, complaint)
+        for mistake in ("heartbeat", "store.postgres", "etcd_password", "public_url", "/nonexistent/"):
+            self.assertIn(mistake, complaint)
+
     def test_it_prints_what_is_in_force_as_a_file_that_it_takes(self):
         for program, text in (("musterd", "heartbeat: 5s\nlisten: 127.0.0.1:9000\n"),
                               ("muster-agent", "labels: {zone: sh1}\nrun_as: {default: web, allow: [root]}\n")):
