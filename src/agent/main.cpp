@@ -1,9 +1,11 @@
 // muster-agent: runs tasks on its host. As `muster-agent shim FOLDER` it is the small process
 // beside one task, as `muster-agent transfer FOLDER` the task that moves files.
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <optional>
@@ -44,7 +46,8 @@ using Load = std::function<Result<Config>()>;
 
 Result<std::string> ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return muster::Fail(ErrorCode::kNotFound, "cannot read {}", path);
+  if (!file)
+    return muster::Fail(ErrorCode::kNotFound, "cannot read {}: {}", path, std::strerror(errno));
   std::ostringstream content;
   content << file.rdbuf();
   return content.str();
@@ -60,7 +63,12 @@ Result<std::string> JoinTokenOf(const Config& config, const std::string& given) 
   if (!config.join_file.empty()) {
     auto text = ReadFile(config.join_file);
     if (!text) return text;
-    return std::string(muster::Trim(*text));
+    const auto token = muster::Trim(*text);
+    if (token.empty())
+      return muster::Fail(ErrorCode::kInvalid,
+                          "join file {} is empty; write a token from 'muster agents invite' to it",
+                          config.join_file.string());
+    return std::string(token);
   }
   const char* variable = std::getenv("MUSTER_JOIN");
   return std::string(variable == nullptr ? "" : variable);

@@ -69,6 +69,11 @@ Result<> Join(const Asked& asked) {
   request.body = json::serialize(json::object{
       {"token", asked.token}, {"name", asked.name}, {"box_key", ToBase64(keys.public_key)}});
   const auto response = client.Call(request);
+  if (!response && response.error().code == ErrorCode::kDenied)
+    return Fail(ErrorCode::kDenied,
+                "{}; if the CA of the cluster was changed after the token was made, make a new one "
+                "with 'muster servers invite'",
+                response.error().message);
   if (!response) return Fail(response.error());
   if (response->status != 201)
     return Fail(ErrorCode::kDenied, "{}: {}", asked.server, MessageOf(*response));
@@ -117,6 +122,13 @@ int JoinMain(int argc, char** argv) {
       return 2;
     }
     asked.token = std::string(Trim(*content));
+    if (asked.token.empty()) {
+      std::fprintf(stderr,
+                   "musterd: join file %s is empty; write a token from 'muster servers invite' to "
+                   "it\n",
+                   VisibleLines(file).c_str());
+      return 2;
+    }
   }
   if (std::filesystem::exists(asked.data / "ca.pem")) {
     std::fprintf(stderr,

@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from muster_cluster import BIN, DEADLINE, ClusterTest, wait_until  # noqa: E402
+from muster_cluster import BIN, DEADLINE, Agent, ClusterTest, wait_until  # noqa: E402
 from terminal import AtTerminal  # noqa: E402
 
 
@@ -156,6 +156,31 @@ class Takeovers(ClusterTest):
         self.assertIn("who are you", self.agent.tail())
         self.assertIn("agent.reject", [entry["act"] for entry in self.cluster.get("/audit", host="h1")["entries"]])
         self.assertEqual(self.cluster.get("/agents/pending")["pending"], [])
+
+    def test_rejected_machine_reads_the_reason_also_from_an_address_that_is_slowed_down(self):
+        cluster = self.new_cluster("h9", settings={"limits": "{failures_per_minute: 1}"})
+        agent = Agent(cluster, "h9", cluster.folder / "again")
+        cluster.daemons.append(agent)
+        agent.words = [*agent.words, "--server", cluster.url, "--name", "h9"]
+        agent.environment["MUSTER_JOIN"] = cluster.invite()
+        agent.start()
+        wait_until("it waits", lambda: "muster agents replace h9" in agent.tail())
+        agent.end()
+        self.assertCode(cluster.muster("agents", "reject", "h9", "--reason", "who are you"), 0)
+        bad = {"token": "muj_" + "0" * 64, "name": "x", "request_pem": "x"}
+        wait_until("the address is slowed down",
+                   lambda: cluster.http("POST", "/api/v1/join", bad, token=None).status == 429)
+        agent.start()
+        self.assertEqual(agent.process.wait(DEADLINE), 3, agent.tail())
+        self.assertIn("who are you", agent.tail())
+
+    def test_join_file_that_is_empty(self):
+        file = self.cluster.folder / "empty"
+        file.touch()
+        done = subprocess.run([BIN / "muster-agent", "--data", self.cluster.folder / "new", "--server", self.cluster.url,
+                               "--join-file", file], capture_output=True, text=True, check=False, timeout=DEADLINE)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(f"join file {file} is empty", done.stderr)
 
     def test_revoked_host_is_cut_off_and_can_be_removed(self):
         run = self.cluster.start_run("-t", "h1,h2", "--", "sleep 300")

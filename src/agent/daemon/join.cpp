@@ -13,6 +13,10 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr std::string_view kTokenOfOldCa =
+    "if the CA of the server was changed after the token was made, make a new one with 'muster "
+    "agents invite'";
+
 Result<std::string> Field(const json::object& object, std::string_view name) {
   const auto* value = object.if_contains(name);
   if (value == nullptr || !value->is_string())
@@ -31,7 +35,8 @@ std::string ErrorMessage(const net::HttpResponse& response) {
 }
 
 ErrorCode CodeOf(int status) {
-  if (status == 503 || status == 504) return ErrorCode::kUnavailable;
+  // 429: others at this address were refused too often; this join was not looked at.
+  if (status == 429 || status == 503 || status == 504) return ErrorCode::kUnavailable;
   if (status == 409) return ErrorCode::kConflict;
   return status == 403 || status == 401 ? ErrorCode::kDenied : ErrorCode::kInvalid;
 }
@@ -95,6 +100,9 @@ Result<Joined> Ask(const std::string& server, const net::TlsIdentity& identity,
   if (!endpoint) return Fail(endpoint.error());
   net::HttpClient client(std::move(*endpoint), identity);
   const auto response = client.Call(call);
+  if (!response && response.error().code == ErrorCode::kDenied)
+    return Fail(ErrorCode::kDenied, "{}; {}", response.error().message,
+                identity.ca_pem.empty() ? kTokenOfOldCa : "or copy the server's ca.pem again");
   if (!response) return Fail(response.error());
   if (response->status == 202) return ReadWait(*response);
   if (response->status != 201)

@@ -185,8 +185,8 @@ std::optional<Result<Answer>> KnownNewcomer(Turn& turn, const JoinHost& command)
     const Host& host = state.hosts.at(by_key->second).host;
     if (host.state == HostState::kRevoked)
       return Fail(ErrorCode::kDenied,
-                  "the key of host '{}' was revoked ({}); to join anew, remove the agent's data "
-                  "folder first",
+                  "the key of host '{}' was revoked ({}); to join again, remove the agent's "
+                  "data folder first",
                   host.name, host.note);
     if (host.name != command.name || host.state != HostState::kActive)
       return Fail(ErrorCode::kConflict,
@@ -199,8 +199,7 @@ std::optional<Result<Answer>> KnownNewcomer(Turn& turn, const JoinHost& command)
       waits->second.join.invite != command.invite)
     return std::nullopt;
   const PendingJoin& join = waits->second.join;
-  if (!join.rejected.empty())
-    return Fail(ErrorCode::kDenied, "the join of '{}' was rejected {}", join.name, join.rejected);
+  if (!join.rejected.empty()) return JoinRejected{join};
   waits->second.asked = turn.now.mono;
   return JoinWaits{join};
 }

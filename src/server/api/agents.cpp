@@ -205,6 +205,13 @@ void AnswerWaits(Call& call, const PendingJoin& pending) {
                   {"ask_again_ms", kAskAgainMs}});
 }
 
+Error Rejection(const PendingJoin& join) {
+  return {ErrorCode::kDenied,
+          fmt::format("the join of '{}' was rejected {}; a new token ('muster agents invite') asks "
+                      "again",
+                      join.name, join.rejected)};
+}
+
 void Join(Services& services, const CallPtr& call) {
   const auto body = call->Body();
   if (!body) return call->Fail(body.error());
@@ -222,6 +229,9 @@ void Join(Services& services, const CallPtr& call) {
     if (!answer) return services.refusals.NoJoin(call, answer.error());
     if (const auto* waits = std::get_if<engine::JoinWaits>(&*answer))
       return AnswerWaits(*call, waits->pending);
+    // It has shown a token and the key that waited, so it guesses nothing.
+    if (const auto* rejected = std::get_if<engine::JoinRejected>(&*answer))
+      return call->Fail(Rejection(rejected->pending));
     AnswerJoined(services, *call, pem, std::get<engine::HostJoined>(*answer));
   });
 }

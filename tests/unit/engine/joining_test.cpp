@@ -198,13 +198,15 @@ TEST_F(Joining, SecondNewcomerMustNotPushTheFirstAside) {
   EXPECT_TRUE(Waits(Join("t", "h1", "newer")));
 }
 
-TEST_F(Joining, RejectedNewcomerIsDeniedAndTheNextMayWait) {
+TEST_F(Joining, RejectedNewcomerIsToldSoAndTheNextMayWait) {
   AddHosts(1);
   MakeInvite("t", 5);
   ASSERT_TRUE(Waits(Join("t", "h1", "new")));
   ASSERT_TRUE(Answered(RejectJoin{.caller = {}, .name = "h1", .reason = "who?"}));
   Lead();
-  EXPECT_EQ(CodeOf(Join("t", "h1", "new")), ErrorCode::kDenied);
+  const auto again = Join("t", "h1", "new");
+  ASSERT_TRUE(again);
+  EXPECT_EQ(std::get<JoinRejected>(*again).pending.rejected, "by : who?");
   EXPECT_EQ(CodeOf(Answered(AcceptJoin{.caller = {}, .name = "h1", .key = ""})),
             ErrorCode::kNotFound);
   EXPECT_TRUE(Waits(Join("t", "h1", "newer")));
