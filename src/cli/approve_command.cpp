@@ -62,6 +62,8 @@ Result<bool> Shown(const Context& context, ApiClient& api, const AnswerFlags& fl
   const auto run = api.Get("/runs/" + Segment(id));
   if (!run) return Fail(run.error());
   const auto stage = TextOf(visit, "stage");
+  if (const auto refusal = TextOf(FieldOf(visit, "approvers"), "refusal"); !refusal.empty())
+    return Fail(ErrorCode::kDenied, "{}", refusal);
   return Agreed(context, flags.yes,
                 {.act = fmt::format("Approve stage {} of {}", stage, id),
                  .names = fmt::format("{}: {}; {} asks: {}", id, About(*run), stage,

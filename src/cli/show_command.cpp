@@ -2,6 +2,7 @@
 #include <boost/json.hpp>
 
 #include "cli/api_client.hpp"
+#include "cli/approval_text.hpp"
 #include "cli/context.hpp"
 #include "cli/report.hpp"
 #include "cli/run_changes.hpp"
@@ -84,23 +85,23 @@ std::string Stages(const Context& context, const json::value& run) {
          (reasons.empty() ? "" : "\n" + reasons);
 }
 
-// What waits for a person, and until when.
+// What waits for a person, until when and for whom, and who has answered what.
 std::string Questions(ApiClient& api, const std::string& id, const json::value& run) {
-  const auto asks = [](const json::value& stage) {
-    return TextOf(stage, "state") == "awaiting_approval";
-  };
-  const auto stages = ListOf(run, "stages");
-  if (std::none_of(stages.begin(), stages.end(), asks)) return {};
+  if (TextOf(run, "job").empty()) return {};  // a command asks for no approval
   std::string text;
   const auto add = [&](const json::value& visit) {
-    if (!asks(visit)) return true;
+    if (const auto decision = DecisionText(visit); !decision.empty())
+      text += fmt::format("answer   {}\n", decision);
+    if (TextOf(visit, "state") != "awaiting_approval") return true;
     text += fmt::format("asked    {} ({}, until {})\n", LineOf(visit, "message"),
                         LineOf(visit, "stage"), LineOf(visit, "until"));
+    text += fmt::format("by       {}\n", WhoMayAnswer(visit));
     text +=
         fmt::format("answer   muster approve {} --approval {}\n", id, LineOf(visit, "approval"));
     return true;
   };
-  const auto pages = api.Pages(fmt::format("/runs/{}/visits", Segment(id)), {}, "visits", add);
+  const auto pages =
+      api.Pages(fmt::format("/runs/{}/visits", Segment(id)), {{"limit", "1000"}}, "visits", add);
   return pages ? text : "";
 }
 

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "cli/api_client.hpp"
+#include "cli/confirm.hpp"
 #include "cli/context.hpp"
 #include "cli/persist.hpp"
 #include "cli/run_choice.hpp"
@@ -24,9 +25,10 @@ struct SteerFlags {
   bool from_start = false;
   bool all_hosts = false;
   bool during_freeze = false;
+  bool yes = false;
 };
 
-// Sends the wish until the server has taken it: each of them may be repeated without harm, as a
+// Sends the request until the server has taken it: each of them may be repeated without harm, as a
 // second one finds the run where the first has put it.
 Result<int> Send(const Context& context, const SteerFlags& flags, const std::string& verb,
                  const json::object& body, const std::string& said) {
@@ -63,6 +65,14 @@ Result<int> Retry(const Context& context, const SteerFlags& flags) {
   if (flags.from_start) body["from_start"] = true;
   if (flags.all_hosts) body["all_hosts"] = true;
   if (flags.during_freeze) body["during_freeze"] = true;
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto run = RunIdOf(flags.run);
+  const auto agreed =
+      AgreedToStart(context, *api, flags.yes, fmt::format("/runs/{}/retry", Segment(run)), body,
+                    [&](const json::value&) { return "Retry " + run; });
+  if (!agreed) return Fail(agreed.error());
+  if (!*agreed) return kExitInterrupted;
   return Send(context, flags, "retry", body, "opened the next pass of");
 }
 
@@ -155,6 +165,7 @@ void AddRetry(CLI::App& app, Context& context) {
   retry->add_flag("--all-hosts", flags->all_hosts, "Also the hosts that succeeded");
   retry->add_option("--version", flags->version, "'latest' takes the corrected job")
       ->type_name("VERSION");
+  retry->add_flag("-y,--yes", flags->yes, "Do not ask, however many hosts are meant");
   AddReason(retry, *flags);
 }
 

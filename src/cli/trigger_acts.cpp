@@ -3,6 +3,7 @@
 
 #include "base/visible.hpp"
 #include "cli/api_client.hpp"
+#include "cli/confirm.hpp"
 #include "cli/moment.hpp"
 #include "cli/persist.hpp"
 #include "cli/trigger_text.hpp"
@@ -22,6 +23,7 @@ struct ActFlags {
   std::string to;
   bool despite_overlap = false;
   bool during_freeze = false;
+  bool yes = false;
 };
 
 // Rows of a name and a value, one under the other.
@@ -163,12 +165,27 @@ Result<int> SkipOne(const Context& context, const ActFlags& flags) {
                fmt::format("{}: the slot of {} will be skipped", flags.name, flags.slot));
 }
 
+// "Start 7 slots of nightly one after the other, each", of which hosts follow.
+std::string BackfillText(const std::string& name, const json::value& plan) {
+  const auto slots = static_cast<std::uint64_t>(NumberOf(plan, "slots"));
+  if (slots == 1) return fmt::format("Start 1 slot of {}", name);
+  return fmt::format("Start {} slots of {} one after the other, each", Count(slots), name);
+}
+
 Result<int> Backfill(const Context& context, const ActFlags& flags) {
   const auto from = Required("--from", flags.from);
   if (!from) return Fail(from.error());
   const auto to = Required("--to", flags.to);
   if (!to) return Fail(to.error());
-  return Steer(context, flags, "backfill", {{"from", *from}, {"to", *to}},
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const json::object range{{"from", *from}, {"to", *to}};
+  const auto agreed = AgreedToStart(
+      context, *api, flags.yes, fmt::format("/triggers/{}/backfill", Segment(flags.name)), range,
+      [&](const json::value& plan) { return BackfillText(flags.name, plan); });
+  if (!agreed) return Fail(agreed.error());
+  if (!*agreed) return kExitInterrupted;
+  return Steer(context, flags, "backfill", range,
                fmt::format("{}: the slots from {} to {} are started, one after the other; see: "
                            "muster slots {}",
                            flags.name, *from, *to, flags.name));
@@ -182,6 +199,10 @@ Result<int> Fire(const Context& context, const ActFlags& flags) {
   if (flags.despite_overlap) body["despite_overlap"] = true;
   if (flags.during_freeze) body["during_freeze"] = true;
   const auto path = fmt::format("/triggers/{}/fire", Segment(flags.name));
+  const auto agreed = AgreedToStart(context, *api, flags.yes, path, body,
+                                    [&](const json::value&) { return "Fire " + flags.name; });
+  if (!agreed) return Fail(agreed.error());
+  if (!*agreed) return kExitInterrupted;
   const auto key = NewKey();
   const auto started = Persist(context, kPatience, [&] { return api->Post(path, body, key); });
   if (!started) return Fail(started.error());
@@ -216,6 +237,9 @@ void AddName(const Act& act) {
 void AddNames(const Act& act) {
   act.command->add_option("trigger", act.flags->names, "Which")->type_name("TRIGGER")->required();
 }
+void AddYes(const Act& act) {
+  act.command->add_flag("-y,--yes", act.flags->yes, "Do not ask, however many hosts are meant");
+}
 void AddReason(const Act& act) {
   act.command->add_option("--reason", act.flags->reason, "Why, for the audit trail");
 }
@@ -226,7 +250,7 @@ void AddTriggerActs(CLI::App& triggers, Context& context, const char* examples) 
   const auto add = [&](const char* word, const char* about, Action action) {
     return AddAct(triggers, context, examples, word, about, action);
   };
-  AddName(add("show", "One trigger: its next times, its last slots, what it carries", Show));
+  AddName(add("show", "One trigger: its next times, its last slots, its data", Show));
 
   const auto pause = add("pause", "Start nothing until it is resumed; open runs go on",
                          [](const Context& context_now, const ActFlags& flags) {
@@ -245,6 +269,7 @@ void AddTriggerActs(CLI::App& triggers, Context& context, const char* examples) 
   const auto fire = add("fire", "Start a run now, beside the schedule", Fire);
   AddName(fire);
   AddReason(fire);
+  AddYes(fire);
   fire.command->add_flag("--despite-overlap", fire.flags->despite_overlap,
                          "Also while a run of it is open");
   fire.command->add_flag("--during-freeze", fire.flags->during_freeze,
@@ -266,6 +291,7 @@ void AddTriggerActs(CLI::App& triggers, Context& context, const char* examples) 
       ->type_name("TIME")
       ->required();
   AddReason(backfill);
+  AddYes(backfill);
 }
 
 }  // namespace muster::cli

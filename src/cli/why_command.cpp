@@ -2,6 +2,7 @@
 #include <boost/json.hpp>
 
 #include "cli/api_client.hpp"
+#include "cli/approval_text.hpp"
 #include "cli/context.hpp"
 #include "cli/run_choice.hpp"
 
@@ -18,6 +19,13 @@ Result<int> Why(const Context& context, const std::string& given, const std::str
   if (context.PrintDocument(*why)) return 0;
   for (const auto& line : ListOf(*why, "lines"))
     if (line.is_string()) Write(stdout, OwnLine(line.get_string()));
+  const auto visits = api->Pages(fmt::format("/runs/{}/visits", Segment(*run)), {{"limit", "1000"}},
+                                 "visits", [](const boost::json::value& visit) {
+                                   if (const auto text = DecisionText(visit); !text.empty())
+                                     Write(stdout, OwnLine("stage " + text));
+                                   return true;
+                                 });
+  if (!visits) return Fail(visits.error());
   if (ListOf(*why, "waiting").empty()) return 0;
   Table table({"HOST", "STATE", "BECAUSE"});
   for (const auto& task : ListOf(*why, "waiting"))

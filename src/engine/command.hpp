@@ -246,6 +246,7 @@ struct BackfillTrigger {
   WallTime from;
   WallTime to;
   std::string reason;
+  bool dry_run = false;  // answer BackfillPlanned, and change nothing
 };
 
 struct AskWhy {
@@ -289,6 +290,7 @@ struct RetryRun {
   std::string from;                          // a stage to begin again with
   bool from_start = false;                   // with the first
   bool all_hosts = false;                    // also those that came through, or dropped out earlier
+  bool dry_run = false;                      // answer PassPlanned, and change nothing
   std::shared_ptr<const RunSpec> plan = {};  // the corrected one
   std::vector<std::string> authors = {};     // who applied it, and the jobs it starts
   ReadAt<std::optional<Snapshot::OpenRun>> known;  // looked up just before, when it is not open
@@ -407,6 +409,13 @@ struct RunSteered {
   RunState state = RunState::kRunning;
   std::uint32_t pass = 1;
 };
+struct PassPlanned {  // the hosts a retry would begin with
+  std::shared_ptr<const Targets> targets;
+  Ordinals hosts;  // of them
+};
+struct BackfillPlanned {
+  std::uint32_t slots = 0;  // it would start
+};
 struct InviteCreated {
   Invite invite;
 };
@@ -489,6 +498,7 @@ using Answer =
     std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer, TokenAnswer,
                  KeyRefused, JoinWaits, HostChanged, JoinRejected, PendingJoins, HostsLabelled,
                  GateClosed, OldDropped, RunSteered, FileAnswer, DocumentsApplied, SecretAnswer,
-                 FreezeAnswer, TriggerAnswer, ServerJoined, ServerDrained, StoreFinalizing>;
+                 FreezeAnswer, TriggerAnswer, ServerJoined, ServerDrained, StoreFinalizing,
+                 PassPlanned, BackfillPlanned>;
 
 }  // namespace muster::engine

@@ -178,6 +178,48 @@ class Asks(ClusterTest):
         self.assertEqual(self.cluster.wait_end(mine)["state"], "cancelled")
         self.assertEqual(self.cluster.run_of(other)["state"], "running")
 
+    def test_work_on_all_hosts_is_asked_for_however_it_starts(self):
+        folder = self.apply("wide")
+        (folder / "wide.yaml").write_text(job("wide").replace("stages:", "targets: all\nstages:") +
+                                          "---\napiVersion: muster/v1\nkind: trigger\nname: wide\njob: wide\n"
+                                          "cron: '0 0 * * *'\n")
+        self.assertCode(self.cluster.muster("apply", "-f", folder), 0)
+        run = self.cluster.muster("start", "wide", "--yes").text.strip()
+        self.cluster.wait_end(run)
+
+        def passes():
+            runs = self.cluster.get("/runs", limit=100)["runs"]
+            return sum(one["pass"] for one in runs if one["job"] == "wide")
+        self.assertEqual(passes(), 1)
+        backfill = ("triggers", "backfill", "wide", "--from", "2026-01-01T00:00:00Z", "--to", "2026-01-02T00:00:00Z")
+        for words, question in ((("start", "wide"), "Start wide"),
+                                (("triggers", "fire", "wide"), "Fire wide"),
+                                (backfill, "Start 2 slots of wide one after the other, each"),
+                                (("retry", run, "--from-start"), f"Retry {run}"),
+                                (("retry", run, "--from", "one", "--all-hosts"), f"Retry {run}")):
+            with self.subTest(words=words):
+                self.refuses(*words, question=rf"web\[1-3\]\n{question} on 3 hosts", typed="3")
+                self.assertEqual(passes(), 1)
+        self.agrees("triggers", "fire", "wide", typed="3")
+        self.quietly("triggers", "fire", "wide", "--yes", "--despite-overlap")
+        self.quietly("retry", run, "--from-start", stdin=subprocess.DEVNULL)
+        self.assertEqual(passes(), 4)
+        self.quietly(*backfill, "--yes")
+        wait_until("both slots have run", lambda: passes() == 6)
+        # A part of them is nothing to ask about.
+        self.assertCode(self.cluster.muster("start", "wide", "-t", "web1,web2", "--yes"), 0)
+        self.quietly("start", "wide", "-t", "web1,web2")
+
+    def test_retry_of_the_few_hosts_that_failed(self):
+        folder = self.apply("some")
+        (folder / "some.yaml").write_text(job("some").replace("stages:", "targets: all\nstages:").replace(
+            "script: echo", "script: '[ $MUSTER_HOST != web2 ]'"))
+        self.assertCode(self.cluster.muster("apply", "-f", folder), 0)
+        run = self.cluster.muster("start", "some", "--yes").text.strip()
+        self.cluster.wait_end(run)
+        self.quietly("retry", run)
+        self.assertEqual(self.cluster.wait_end(run)["pass"], 2)
+
     def refused(self, *words, code, environment=None):
         """Without a question."""
         terminal = AtTerminal(words, {**self.cluster.environment(), **(environment or {})})
@@ -192,6 +234,44 @@ class Asks(ClusterTest):
         self.refused("hosts", "rm", "web1", code=1)
         self.refused("hosts", "rm", "web[1-2]", code=1)
         self.refused("servers", "drain", "nope", code=4)
+
+    def test_role_is_looked_at_before_the_question(self):
+        token = self.cluster.muster("tokens", "create", "vic", "--role", "viewer").text.strip()
+        viewer = {"MUSTER_TOKEN": token, "MUSTER_TOKEN_FILE": ""}
+        file = self.cluster.folder / "gate.yaml"
+        file.write_text("apiVersion: muster/v1\nkind: job\nname: gate\ntargets: web1\nstages:\n"
+                        "  - name: ask\n    approve: {message: 'Go on?', by: [vic, bea], not: starter}\n")
+        self.assertCode(self.cluster.muster("apply", "-f", file), 0)
+        self.addCleanup(self.cluster.muster, "delete", "job", "gate", "--yes")
+        run = self.cluster.muster("start", "gate").text.strip()
+        wait_until("it waits", lambda: self.cluster.run_of(run)["stages"][0]["state"] == "awaiting_approval")
+        self.refused("approve", run, code=3, environment=viewer)
+        self.refused("approve", run, code=3)  # it started the run
+        self.refused("servers", "finalize", code=3, environment=viewer)
+        self.refused("agents", "revoke", "web1", code=3, environment=viewer)
+        self.refused("stop", "--all", code=3, environment=viewer)
+        # Who may answer, and who did.
+        self.assertIn("by       vic, bea, not admin\n", self.cluster.muster("show", run).text)
+        self.assertIn("by vic, bea, not admin;", self.cluster.muster("why", run).text)
+        token = self.cluster.muster("tokens", "create", "bea", "--role", "operator").text.strip()
+        bea = {"MUSTER_TOKEN": token, "MUSTER_TOKEN_FILE": ""}
+        self.assertCode(self.cluster.muster("approve", run, "--comment", "fine", environment=bea), 0)
+        self.cluster.wait_end(run)
+        for words in (("show", run), ("why", run)):
+            self.assertRegex(self.cluster.muster(*words).text, r"ask was approved by bea at \S+: fine\n")
+
+    def test_secret_that_is_replaced(self):
+        self.assertIn("created, version 1", self.cluster.muster("secrets", "set", "pw", stdin=b"value-1").complaint)
+        self.assertIn("replaced, version 2", self.cluster.muster("secrets", "set", "pw", stdin=b"value-2").complaint)
+        self.refuses("secrets", "set", "pw", "--prompt", question="Replace secret pw, version 2,")
+        terminal = self.at_terminal("secrets", "set", "pw", "--prompt", "--yes")
+        for question in ("Value of pw: ", "Once more: "):
+            terminal.wait_for(question)
+            terminal.wait_for_secret_mode()
+            terminal.type("value-3\n")
+        code, shown = terminal.finish()
+        self.assertEqual(code, 0, shown)
+        self.assertIn("replaced, version 3", shown)
 
     def test_hosts_that_are_cut_off(self):
         self.cluster.add_agents("gone")

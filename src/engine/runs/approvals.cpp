@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "domain/approvers.hpp"
 #include "engine/runs/flow.hpp"
 
 namespace muster::engine {
 namespace {
-
-void AddOnce(std::vector<std::string>& names, const std::string& name) {
-  if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
-}
 
 // The first admin's token is a file and no record.
 std::optional<Role> RoleOf(const State& state, const Caller& caller) {
@@ -144,15 +141,19 @@ std::string InsteadOf(const GoingAround& around, const PlanApproval& approval) {
 
 }  // namespace
 
-std::vector<std::string> StartersOf(const State& state, const OpenRun& run) {
-  std::vector<std::string> names;
-  for (const OpenRun* at = &run; at != nullptr;) {
-    AddOnce(names, at->run.by);
-    for (const auto& name : at->run.starters) AddOnce(names, name);
-    const auto parent = at->run.parent ? state.runs.find(at->run.parent) : state.runs.end();
-    at = parent == state.runs.end() ? nullptr : &parent->second;
+std::vector<const Run*> RunsAbove(const State& state, const OpenRun& run) {
+  std::vector<const Run*> above;
+  for (RunId id = run.run.parent; id;) {
+    const auto parent = state.runs.find(id);
+    if (parent == state.runs.end()) break;
+    above.push_back(&parent->second.run);
+    id = parent->second.run.parent;
   }
-  return names;
+  return above;
+}
+
+std::vector<std::string> StartersOf(const State& state, const OpenRun& run) {
+  return muster::StartersOf(run.run, RunsAbove(state, run));
 }
 
 void AddStarter(Turn& turn, OpenRun& run, const std::string& name) {
@@ -170,22 +171,7 @@ void AddStarter(Turn& turn, OpenRun& run, const std::string& name) {
 
 Result<> CheckApprover(const State& state, const std::vector<std::string>& starters,
                        const ApproveAction& wanted, const Caller& caller) {
-  const auto starter = std::ranges::find(starters, caller.name);
-  if (wanted.not_starter && starter != starters.end())
-    return Fail(ErrorCode::kDenied, "'{}' {}; another person must answer it", caller.name,
-                starter == starters.begin() ? "started this run"
-                                            : "changed this run, or wrote what it does");
-  if (wanted.by.empty()) return {};
-  const auto has = RoleOf(state, caller);
-  std::string wanted_names;
-  for (const auto& name : wanted.by) {
-    if (name == caller.name) return {};
-    const auto role = ParseRole(name);
-    if (role && has && *has >= *role) return {};
-    wanted_names += (wanted_names.empty() ? "" : ", ") + name;
-  }
-  return Fail(ErrorCode::kDenied, "it may be answered by {}; '{}' is {}", wanted_names, caller.name,
-              has ? Name(*has) : "none of them");
+  return muster::CheckApprover(starters, wanted, caller.name, RoleOf(state, caller));
 }
 
 Result<> CheckGoingAround(const State& state, const std::vector<std::string>& starters,

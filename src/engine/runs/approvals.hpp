@@ -12,8 +12,10 @@
 // behind it, has the same effect as approving it, so it needs the same right.
 namespace muster::engine {
 
-// Everyone who caused what the run does now: who started, retried or changed it, the authors of
-// what a trigger started, and the same of the runs above it.
+// The open runs above this one, the nearest first.
+std::vector<const Run*> RunsAbove(const State& state, const OpenRun& run);
+
+// As in domain/approvers.hpp.
 std::vector<std::string> StartersOf(const State& state, const OpenRun& run);
 
 // From now on `name` is one of them, also for the open runs above it. The rows are kept.

@@ -30,6 +30,11 @@ Ordinals OkHosts(const OpenRun& run) {
   return hosts;
 }
 
+// Without hosts of its own a pass begins on those that are still well.
+Ordinals HostsOf(const OpenRun& run, const Beginning& beginning) {
+  return beginning.entry.hosts ? *beginning.entry.hosts : OkHosts(run);
+}
+
 Result<std::uint32_t> StageNamed(const RunSpec& plan, const std::string& name) {
   const auto found = std::ranges::find(plan.stages, name, &StageSpec::name);
   if (found == plan.stages.end())
@@ -237,7 +242,7 @@ void OpenPass(Turn& turn, OpenRun& run, const Beginning& beginning) {
   }
   StageVisit first;
   first.stage = beginning.stage;
-  first.hosts = beginning.entry.hosts ? *beginning.entry.hosts : OkHosts(run);
+  first.hosts = HostsOf(run, beginning);
   BeginPass(run, first);
   run.ended.clear();
   Enter(turn, run, beginning.stage, beginning.entry);
@@ -271,9 +276,7 @@ void AuditRetry(Turn& turn, const RetryRun& command, const OpenRun& run,
   entry.detail = DetailWith(std::move(detail), RetryFacts(turn.state, run, beginning));
   entry.reason = command.reason;
   entry.run = run.run.id;
-  // Without hosts of its own the pass begins on those that are still well.
-  auto about =
-      PutHosts(entry, *run.targets, beginning.entry.hosts ? *beginning.entry.hosts : OkHosts(run));
+  auto about = PutHosts(entry, *run.targets, HostsOf(run, beginning));
   turn.Audit(command.caller, std::move(entry), std::move(about));
 }
 
@@ -363,10 +366,12 @@ void Decide(Turn& turn, const RetryRun& command) {
   Result<> fits;
   if (beginning) fits = CheckApprovals(turn.state, made, command, *beginning);
   if (beginning && fits && command.plan) fits = TakePlan(turn, made, *command.plan, *beginning);
-  if (!beginning || !fits) {
+  if (!beginning || !fits || command.dry_run) {
     turn.changes.erase(turn.changes.begin() + static_cast<std::ptrdiff_t>(changes_before),
                        turn.changes.end());
-    return turn.Answer(command.caller, Fail(!beginning ? beginning.error() : fits.error()));
+    if (!beginning || !fits)
+      return turn.Answer(command.caller, Fail(!beginning ? beginning.error() : fits.error()));
+    return turn.Answer(command.caller, PassPlanned{made.targets, HostsOf(made, *beginning)});
   }
   if (open != turn.state.runs.end()) ForgetQueued(turn, open->second);
   turn.state.ended_at.erase(command.run);

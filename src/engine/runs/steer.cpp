@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "domain/approval_id.hpp"
+#include "domain/approvers.hpp"
 #include "domain/audit_facts.hpp"
 #include "engine/limiter/limiter.hpp"
 #include "engine/notices/notices.hpp"
@@ -96,24 +97,6 @@ void ResumeTree(Turn& turn, OpenRun& run, std::vector<RunId>& stay_paused) {
     if (PausedTogether(pause, child.run.pause)) return ResumeTree(turn, child, stay_paused);
     if (child.run.pause) stay_paused.push_back(child.run.id);
   });
-}
-
-const ApproveAction* WantedBy(const OpenRun& run, const OpenVisit& visit) {
-  const StageSpec& spec = run.SpecOf(visit);
-  if (const auto* approve = std::get_if<ApproveAction>(&spec.action)) return approve;
-  return spec.between_approve ? &*spec.between_approve : nullptr;
-}
-
-// The open runs above this one, the nearest first.
-std::vector<const Run*> RunsAbove(const State& state, const OpenRun& run) {
-  std::vector<const Run*> above;
-  for (RunId id = run.run.parent; id;) {
-    const auto parent = state.runs.find(id);
-    if (parent == state.runs.end()) break;
-    above.push_back(&parent->second.run);
-    id = parent->second.run.parent;
-  }
-  return above;
 }
 
 Result<OpenVisit*> FindAsking(const State& state, OpenRun& run, const std::string& stage,
@@ -214,7 +197,7 @@ void Decide(Turn& turn, const AnswerApproval& command) {
   if (run == nullptr) return;
   const auto visit = FindAsking(turn.state, *run, command.stage, command.approval);
   if (!visit) return turn.Answer(command.caller, Fail(visit.error()));
-  const auto* wanted = WantedBy(*run, **visit);
+  const auto* wanted = WantedAnswer(run->SpecOf(**visit));
   AuditFacts facts = FactsAbout(turn.state, *run);
   if (wanted != nullptr)
     if (auto may = CheckApprover(turn.state, facts.starters, *wanted, command.caller); !may)

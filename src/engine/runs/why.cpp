@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "domain/approvers.hpp"
 #include "domain/host_ranges.hpp"
 #include "engine/limiter/limiter.hpp"
+#include "engine/runs/approvals.hpp"
 #include "engine/runs/dispatch.hpp"
 
 namespace muster::engine {
@@ -34,13 +36,20 @@ std::string WhyPaused(const OpenRun& run) {
              : fmt::format("{} paused the run{}", pause.by, why);
 }
 
+std::string WhoMayAnswer(const State& state, const OpenRun& run, const OpenVisit& visit) {
+  const ApproveAction* wanted = WantedAnswer(run.SpecOf(visit));
+  if (wanted == nullptr) return ApproversText({}, {});
+  return ApproversText(wanted->by,
+                       wanted->not_starter ? StartersOf(state, run) : std::vector<std::string>());
+}
+
 // What a stage without tasks of its own waits for; "" when one of its stages says it.
-std::string WhyStage(const OpenRun& run, const OpenVisit& visit, Now now) {
+std::string WhyStage(const State& state, const OpenRun& run, const OpenVisit& visit, Now now) {
   const StageVisit& record = visit.record;
   const auto left = [&] { return visit.due ? InWords(*visit.due - now.mono) : std::string("?"); };
   if (record.state == StageState::kAwaitingApproval)
-    return fmt::format("stage {} waits for an approval ({}); rejected in {}", record.name,
-                       record.message, left());
+    return fmt::format("stage {} waits for an approval ({}) by {}; rejected in {}", record.name,
+                       record.message, WhoMayAnswer(state, run, visit), left());
   if (run.run.pause) return WhyPaused(run);
   if (record.phase == VisitPhase::kWait)
     return fmt::format("stage {} waits {} before batch {}", record.name, left(), record.batch + 2);
@@ -124,7 +133,7 @@ void Decide(Turn& turn, const AskWhy& command) {
   std::map<std::string, std::uint32_t> reasons;
   for (const auto& [id, visit] : run.visits) {
     if (visit.slots.empty()) {
-      if (auto because = WhyStage(run, visit, turn.now); !because.empty())
+      if (auto because = WhyStage(turn.state, run, visit, turn.now); !because.empty())
         answer.summary.push_back(std::move(because));
       continue;
     }

@@ -196,6 +196,7 @@ void Decide(Turn& turn, const BackfillTrigger& command) {
         command.caller,
         Fail(ErrorCode::kInvalid, "trigger '{}' has {} slots there; take {}", command.name,
              slots == 0 ? "no" : "too many", slots == 0 ? "another range" : "a shorter range"));
+  if (command.dry_run) return turn.Answer(command.caller, BackfillPlanned{slots});
   trigger.backfill = Backfill{.next = command.from,
                               .to = command.to,
                               .act = turn.state.audit.number + 1,

@@ -11,6 +11,8 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr std::size_t kMostNames = 4000;
+
 void AnswerStarted(Services& services, Call& call, const engine::RunStarted& started,
                    const std::vector<std::string>& warnings) {
   std::string_view state = Name(started.state);
@@ -58,10 +60,20 @@ json::object HostsView(const Resolved& resolved) {
   for (std::size_t i = 0; i < resolved.offline.size() && i < 100; ++i)
     offline.emplace_back(resolved.offline[i]);
   return {{"hosts", names.size()},
-          {"names", FoldHostNames(names, 4000)},
+          {"names", FoldHostNames(names, kMostNames)},
           {"offline", std::move(offline)},
           {"offline_count", resolved.offline.size()},
           {"says_all", resolved.says_all}};
+}
+
+json::object HostsView(const Targets& targets, const Ordinals& hosts,
+                       const std::string& expression) {
+  std::vector<std::string> names;
+  for (const std::uint32_t ordinal : hosts.List()) names.push_back(targets[ordinal].name);
+  const auto parsed = TargetExpression::Parse(expression);
+  return {{"hosts", names.size()},
+          {"names", FoldHostNames(names, kMostNames)},
+          {"says_all", names.size() == targets.size() && parsed && parsed->SaysAll()}};
 }
 
 json::array BatchesView(const BatchPlan& plan, std::uint32_t hosts) {

@@ -23,6 +23,10 @@ std::string FoldedNames(const Targets& targets);
 
 // What a dry run says of the hosts: hosts, names, offline, offline_count, says_all.
 boost::json::object HostsView(const Resolved& resolved);
+// The same of some of a run's targets, which `expression` once meant: hosts, names, says_all. It
+// says all only if it is about all of them.
+boost::json::object HostsView(const Targets& targets, const Ordinals& hosts,
+                              const std::string& expression);
 // The sizes of the batches a plan makes of so many hosts, at most 1,000 of them.
 boost::json::array BatchesView(const BatchPlan& plan, std::uint32_t hosts);
 

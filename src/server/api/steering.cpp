@@ -1,12 +1,14 @@
 #include <boost/json.hpp>
 
 #include "domain/approval_id.hpp"
+#include "domain/approvers.hpp"
 #include "domain/no_such_run.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
 #include "server/api/frozen.hpp"
 #include "server/api/plans.hpp"
 #include "server/api/routes.hpp"
+#include "server/api/starting.hpp"
 #include "server/api/views.hpp"
 
 // What an operator does with a run that is under way, or with one that has ended.
@@ -39,7 +41,11 @@ void SteerRun(Services& services, const CallPtr& call, Command command, Read rea
   if (!fields) return call->Fail(fields.error());
   if (Result<> taken = read(*fields, command); !taken) return call->Fail(taken.error());
   if (auto rest = fields->Rest(); !rest) return call->Fail(rest.error());
-  services.engine.Ask(std::move(command), [call](const Result<engine::Answer>& answer) {
+  const std::string targets = known->value->spec.targets;
+  services.engine.Ask(std::move(command), [call, targets](const Result<engine::Answer>& answer) {
+    if (answer)
+      if (const auto* planned = std::get_if<engine::PassPlanned>(&*answer))
+        return call->Json(200, HostsView(*planned->targets, planned->hosts, targets));
     AnswerSteered(call, answer);
   });
 }
@@ -115,6 +121,7 @@ void Retry(Services& services, const CallPtr& call) {
                              .Bool("from_start", command.from_start)
                              .Bool("all_hosts", command.all_hosts)
                              .Bool("during_freeze", command.during_freeze)
+                             .Bool("dry_run", command.dry_run)
                              .Text("version", version)
                              .Reason("reason", command.reason)
                              .Done();
@@ -142,7 +149,30 @@ Result<std::vector<Run>> RunsAbove(Services& services, const Run& run) {
   return above;
 }
 
-json::object VisitView(const StageVisit& visit, ApprovalIds& ids) {
+json::array ListView(const std::vector<std::string>& names) {
+  return json::array(names.begin(), names.end());
+}
+
+// Who may answer what this visit asks, and why the caller may not.
+json::value ApproversView(const Run& run, const StageVisit& visit,
+                          const std::vector<std::string>& starters, const Actor& actor) {
+  if (visit.state != StageState::kAwaitingApproval || visit.stage >= run.spec.stages.size())
+    return nullptr;
+  const ApproveAction* wanted = WantedAnswer(run.spec.stages[visit.stage]);
+  if (wanted == nullptr) return nullptr;
+  std::string refusal;
+  if (actor.role < Role::kOperator)
+    refusal = fmt::format("an answer needs the role {}; token '{}' is {}", Name(Role::kOperator),
+                          actor.name, Name(actor.role));
+  else if (const auto may = CheckApprover(starters, *wanted, actor.name, actor.role); !may)
+    refusal = may.error().message;
+  return json::object{
+      {"by", ListView(wanted->by)},
+      {"not", ListView(wanted->not_starter ? starters : std::vector<std::string>())},
+      {"refusal", refusal}};
+}
+
+json::object VisitView(const StageVisit& visit, ApprovalIds& ids, json::value approvers) {
   json::value approval = nullptr;
   if (visit.state == StageState::kAwaitingApproval) approval = ids.Of(visit);
   json::value decision = nullptr;
@@ -165,6 +195,7 @@ json::object VisitView(const StageVisit& visit, ApprovalIds& ids) {
           {"reason", visit.reason},
           {"message", visit.message},
           {"approval", std::move(approval)},
+          {"approvers", std::move(approvers)},
           {"until", TimeView(visit.until)},
           {"decision", std::move(decision)},
           {"child", visit.child ? json::value(FormatRunId(visit.child)) : json::value()},
@@ -190,7 +221,10 @@ void ListVisits(Services& services, const CallPtr& call) {
   for (const Run& parent : *above) parents.push_back(&parent);
   ApprovalIds ids(*run->value, parents);
   json::array list;
-  for (const auto& visit : *visits) list.push_back(VisitView(visit, ids));
+  const auto starters = StartersOf(*run->value, parents);
+  for (const auto& visit : *visits)
+    list.push_back(
+        VisitView(visit, ids, ApproversView(*run->value, visit, starters, call->actor())));
   json::value next = nullptr;
   if (visits->size() == *limit) next = std::to_string(visits->back().visit.value);
   call->Json(200, {{"visits", std::move(list)}, {"next", std::move(next)}});

@@ -187,9 +187,22 @@ void Slots(Services& services, const CallPtr& call) {
   call->Json(200, {{"slots", std::move(list)}, {"next", std::move(next)}});
 }
 
+// What a start of the trigger's job would mean now.
+json::object PlanView(const engine::SlotPlan& plan) {
+  const auto hosts = static_cast<std::uint32_t>(plan.targets->size());
+  return HostsView(*plan.targets, Ordinals::All(hosts), plan.spec.targets);
+}
+
+void AnswerTrigger(const CallPtr& call, const engine::Answer& answer) {
+  const auto& steered = std::get<engine::TriggerAnswer>(answer);
+  call->Json(200, TriggerView(steered.trigger, steered.state));
+}
+
 // Fills a command from the call and asks the engine. `read` takes the fields of the body.
 template <typename Command, typename Read>
-void SteerTrigger(Services& services, const CallPtr& call, Command command, Read read) {
+void SteerTrigger(
+    Services& services, const CallPtr& call, Command command, Read read,
+    std::function<void(const CallPtr&, const engine::Answer&)> answered = AnswerTrigger) {
   auto known = Find(services, call);
   if (!known) return;
   command.caller = CallerOf(*call);
@@ -199,10 +212,9 @@ void SteerTrigger(Services& services, const CallPtr& call, Command command, Read
   if (!fields) return call->Fail(fields.error());
   if (Result<> taken = read(*fields, command); !taken) return call->Fail(taken.error());
   if (auto rest = fields->Rest(); !rest) return call->Fail(rest.error());
-  services.engine.Ask(std::move(command), [call](const Result<engine::Answer>& answer) {
+  services.engine.Ask(std::move(command), [call, answered](const Result<engine::Answer>& answer) {
     if (!answer) return call->Fail(answer.error());
-    const auto& steered = std::get<engine::TriggerAnswer>(*answer);
-    call->Json(200, TriggerView(steered.trigger, steered.state));
+    answered(call, *answer);
   });
 }
 
@@ -233,21 +245,42 @@ void SkipTrigger(Services& services, const CallPtr& call) {
                });
 }
 
+Result<> ReadBackfill(Fields& fields, engine::BackfillTrigger& command) {
+  std::string from;
+  std::string to;
+  auto done = fields.Text("from", from)
+                  .Text("to", to)
+                  .Bool("dry_run", command.dry_run)
+                  .Reason("reason", command.reason)
+                  .Done();
+  if (!done) return done;
+  const auto begin = TimeIn("from", from, true);
+  const auto end = TimeIn("to", to, true);
+  if (!begin || !end) return Fail(begin ? end.error() : begin.error());
+  command.from = *begin;
+  command.to = *end;
+  return {};
+}
+
 void BackfillRange(Services& services, const CallPtr& call) {
+  // Of a dry run, made here: the engine answers on its own thread.
+  const auto view = std::make_shared<json::object>();
   SteerTrigger(
       services, call, engine::BackfillTrigger{},
-      [](Fields& fields, engine::BackfillTrigger& command) -> Result<> {
-        std::string from;
-        std::string to;
-        auto done =
-            fields.Text("from", from).Text("to", to).Reason("reason", command.reason).Done();
-        if (!done) return done;
-        const auto begin = TimeIn("from", from, true);
-        const auto end = TimeIn("to", to, true);
-        if (!begin || !end) return Fail(begin ? end.error() : begin.error());
-        command.from = *begin;
-        command.to = *end;
+      [&](Fields& fields, engine::BackfillTrigger& command) -> Result<> {
+        if (auto read = ReadBackfill(fields, command); !read || !command.dry_run) return read;
+        JobBook book(services.store);
+        const Trigger& trigger = *command.known.value;
+        const auto plan = PlanSlot(services, book, trigger.spec, trigger.data);
+        if (!plan) return Fail(plan.error());
+        *view = PlanView(*plan);
         return {};
+      },
+      [view](const CallPtr& asked, const engine::Answer& answer) {
+        const auto* planned = std::get_if<engine::BackfillPlanned>(&answer);
+        if (planned == nullptr) return AnswerTrigger(asked, answer);
+        (*view)["slots"] = planned->slots;
+        asked->Json(200, std::move(*view));
       });
 }
 
@@ -255,17 +288,20 @@ void Fire(Services& services, const CallPtr& call) {
   auto known = Find(services, call);
   if (!known) return;
   engine::FireTrigger command;
+  bool dry_run = false;
   auto fields = Fields::Of(*call);
   if (!fields) return call->Fail(fields.error());
   fields->Reason("reason", command.reason)
       .Bool("despite_overlap", command.despite_overlap)
-      .Bool("during_freeze", command.during_freeze);
+      .Bool("during_freeze", command.during_freeze)
+      .Bool("dry_run", dry_run);
   if (auto rest = fields->Rest(); !rest) return call->Fail(rest.error());
   auto key = ReadKey(services, *call, false);
   if (!key) return call->Fail(key.error());
   JobBook book(services.store);
   auto plan = PlanSlot(services, book, known->value->spec, known->value->data);
   if (!plan) return call->Fail(plan.error());
+  if (dry_run) return call->Json(200, PlanView(*plan));
   command.caller = CallerOf(*call);
   command.name = call->Part("name");
   command.known = std::move(*known);

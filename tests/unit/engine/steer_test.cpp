@@ -187,6 +187,26 @@ TEST_F(Steer, RetryWithTheCorrectedJobGoesOnInItsStage) {
   EXPECT_FALSE(Retry(run, gone));
 }
 
+TEST_F(Steer, ADryRetryNamesItsHostsAndChangesNothing) {
+  AddHosts(3);
+  const RunId run = StartJob(3, {Named("a")});
+  Sent();
+  EndAll({2});
+  const auto before = Find(run);
+  for (const bool from_start : {true, false}) {
+    RetryRun retry;
+    retry.dry_run = true;
+    retry.from_start = from_start;
+    const auto answer = Retry(run, retry);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(std::get<PassPlanned>(*answer).hosts.Count(), from_start ? 3U : 1U);
+    EXPECT_EQ(Find(run), before);
+    EXPECT_EQ(Sent(), Hosts{});
+  }
+  EXPECT_TRUE(Retry(run));
+  EXPECT_EQ(Sent(), (Hosts{2}));
+}
+
 TEST_F(Steer, ARunUnderWayIsNotRetried) {
   AddHosts(1);
   const RunId run = StartJob(1, {Named("a")});

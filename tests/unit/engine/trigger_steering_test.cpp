@@ -168,6 +168,21 @@ TEST_F(TriggerSteering, BackfillStartsThePastOneAfterTheOther) {
   EXPECT_FALSE(Row("hourly").backfill);
 }
 
+TEST_F(TriggerSteering, DryBackfillCountsItsSlotsAndStartsNothing) {
+  Apply(Spec("hourly", "0 * * * *"));
+  Away(3 * kHour + 30 * kMinute);
+  Pass(15 * kMinute);
+  const auto lines = Ledger("hourly");
+  const auto runs = OpenRuns();
+  const auto answer =
+      Steer(BackfillTrigger{.from = At(9), .to = At(10), .dry_run = true}, "hourly");
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(std::get<BackfillPlanned>(*answer).slots, 2U);
+  EXPECT_FALSE(Row("hourly").backfill);
+  EXPECT_EQ(OpenRuns(), runs);
+  EXPECT_EQ(Ledger("hourly"), lines);
+}
+
 TEST_F(TriggerSteering, BackfillOfWhatIsToComeIsRefused) {
   Apply(Spec("hourly", "0 * * * *"));
   EXPECT_EQ(Steer(BackfillTrigger{.from = At(9), .to = At(10)}, "hourly").error().code,
