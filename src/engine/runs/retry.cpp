@@ -133,7 +133,7 @@ Result<Beginning> FindBeginning(const OpenRun& run, const RetryRun& command) {
 }
 
 // The hosts that the first stage will be entered with.
-Ordinals HostsOf(const OpenRun& run, const Beginning& beginning) {
+Ordinals FirstHosts(const OpenRun& run, const Beginning& beginning) {
   if (beginning.entry.hosts) return *beginning.entry.hosts;
   return ChooseHosts(run, run.run.spec.stages[beginning.stage], {});
 }
@@ -175,7 +175,7 @@ Result<> CheckApprovals(const State& state, const OpenRun& run, const RetryRun& 
                         Beginning& beginning) {
   const std::string& name = run.run.spec.stages[beginning.stage].name;
   PassBeginning at{.stage = beginning.stage,
-                   .hosts = HostsOf(run, beginning),
+                   .hosts = FirstHosts(run, beginning),
                    .plan = command.plan.get(),
                    .inside = std::ranges::any_of(beginning.entry.begins,
                                                  [](const Ordinals& set) { return !set.Empty(); })};
@@ -371,7 +371,7 @@ void Decide(Turn& turn, const RetryRun& command) {
                        turn.changes.end());
     if (!beginning || !fits)
       return turn.Answer(command.caller, Fail(!beginning ? beginning.error() : fits.error()));
-    return turn.Answer(command.caller, PassPlanned{made.targets, HostsOf(made, *beginning)});
+    return turn.Answer(command.caller, PassPlanned{made.targets, FirstHosts(made, *beginning)});
   }
   if (open != turn.state.runs.end()) ForgetQueued(turn, open->second);
   turn.state.ended_at.erase(command.run);
