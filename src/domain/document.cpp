@@ -15,7 +15,9 @@ DocumentHead HeadOf(const Document& document) {
           .hash = document.hash,
           .dropped = false,
           .labels = document.labels,
-          .files = {files.begin(), files.end()}};
+          .files = {files.begin(), files.end()},
+          .by = document.by,
+          .at = document.at};
 }
 
 }  // namespace muster

@@ -41,6 +41,8 @@ struct DocumentHead {
   bool dropped = false;
   Labels labels = {};              // of `kind: host`
   std::vector<std::string> files;  // hashes of what it pushes, ascending, none twice
+  std::string by = {};             // who applied this version
+  WallTime at = {};
 
   friend bool operator==(const DocumentHead&, const DocumentHead&) = default;
 };

@@ -68,9 +68,9 @@ class ForwardingStore : public Store {
                                                std::uint32_t version) override {
     return next_.FindDocument(kind, name, version);
   }
-  Result<std::vector<Document>> ListDocuments(std::string_view kind, std::string_view after,
-                                              std::size_t limit) override {
-    return next_.ListDocuments(kind, after, limit);
+  Result<std::vector<DocumentHead>> ListDocumentHeads(std::string_view kind, std::string_view after,
+                                                      std::size_t limit) override {
+    return next_.ListDocumentHeads(kind, after, limit);
   }
   Result<ReadAt<std::optional<Trigger>>> FindTrigger(std::string_view name) override {
     return next_.FindTrigger(name);

@@ -218,10 +218,12 @@ class Store {
   // One version of a document, also of a deleted one; version 0 is the latest of one that is there.
   virtual Result<std::optional<Document>> FindDocument(std::string_view kind, std::string_view name,
                                                        std::uint32_t version) = 0;
-  // The latest versions of the documents of a kind that are there, by name, after the name `after`
-  // ("": from the first), at most `limit`.
-  virtual Result<std::vector<Document>> ListDocuments(std::string_view kind, std::string_view after,
-                                                      std::size_t limit) = 0;
+  // The heads of the documents of a kind that are there, without `files`, by name, after the name
+  // `after` ("": from the first), at most `limit`. Documents are large and are read one at a time,
+  // so the memory that this takes depends on `limit` alone.
+  virtual Result<std::vector<DocumentHead>> ListDocumentHeads(std::string_view kind,
+                                                              std::string_view after,
+                                                              std::size_t limit) = 0;
   // Also of a dropped one.
   virtual Result<ReadAt<std::optional<Trigger>>> FindTrigger(std::string_view name) = 0;
   // Those that are there, by name, after the name `after` ("": from the first), at most `limit`.

@@ -3,6 +3,7 @@
 
 The attacker holds an operator's token and does not even keep the documents (dry run): groups of ranges, repeated keys, unknown
 names. They must not keep others from calling the API: every other call is answered meanwhile, also the one that stops everything.
+Documents that are large as such must not fill the server's memory when they are listed.
 """
 
 import sys
@@ -15,6 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_cluster import ClusterTest  # noqa: E402
 
 CALLS = 8
+LARGE = 40     # jobs of 3.9 MB
+GROWTH = 100   # MB; all of them together are more
 
 GROUP = "apiVersion: muster/v1\nkind: group\nname: g{}\nhosts: [{}]\n"
 JOB = "apiVersion: muster/v1\nkind: job\nname: j\ntargets: all\n"
@@ -76,6 +79,47 @@ class HeavyDocuments(ClusterTest):
                 self.assertEqual(len(statuses), CALLS)
                 self.assertNotIn(None, statuses, "each was answered, for good or ill")
         self.assertTrue(self.cluster.server.running())
+
+    def most_memory(self):
+        """The most that the server ever had, in MB."""
+        lines = Path(f"/proc/{self.cluster.server.process.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+
+    def apply_large_jobs(self, token):
+        lines = ("# " + "x" * 70 + "\n") * 13_500
+        stages = "".join(f"  - {{name: s{i}, script: {{file: a{i}.sh}}}}\n" for i in range(4))
+        for i in range(LARGE):
+            text = JOB.replace("name: j", f"name: large{i:02}") + "stages:\n" + stages
+            body = {"documents": [{"file": "f.yaml", "text": text, "attachments": {f"a{k}.sh": lines for k in range(4)}}]}
+            self.assertEqual(self.cluster.http("POST", "/api/v1/documents", body, token=token, timeout=60).status, 200)
+
+    def test_lists_do_not_read_whole_documents(self):
+        operator = self.cluster.muster("tokens", "create", "olga", "--role", "operator").text.strip()
+        viewer = self.cluster.muster("tokens", "create", "viktor", "--role", "viewer").text.strip()
+        self.apply_large_jobs(operator)
+        small = {"documents": [{"file": "f.yaml", "text": JOB + "stages: [{name: s, wait: 1s}]\n"}]}
+        self.assertEqual(self.cluster.http("POST", "/api/v1/documents", small, token=operator).status, 200)
+        before = self.most_memory()
+        lists = []
+
+        def list_all():
+            lists.append(self.cluster.http("GET", "/api/v1/documents?kind=job&limit=1000", token=viewer, timeout=120).json())
+        calls = [threading.Thread(target=list_all) for _ in range(CALLS)]
+        for call in calls:
+            call.start()
+        pruned = self.cluster.http("POST", "/api/v1/documents", {**small, "prune": True, "dry_run": True}, token=operator, timeout=120)
+        deleted = self.cluster.http("DELETE", "/api/v1/documents/job/j", token=operator, timeout=120)
+        for call in calls:
+            call.join()
+        self.assertLess(self.most_memory() - before, GROWTH)
+        self.assertEqual(len(lists), CALLS)
+        for page in lists:
+            large = [document for document in page["documents"] if document["name"].startswith("large")]
+            self.assertEqual(len(large), LARGE)
+            self.assertEqual({document["by"] for document in large}, {"olga"})
+            self.assertNotIn(None, [document["at"] for document in large])
+        self.assertEqual(sum(one["result"] == "deleted" for one in pruned.json()["documents"]), LARGE)
+        self.assertEqual(deleted.status, 200, deleted)
 
     def test_the_bound_is_named_with_its_place(self):
         file = self.cluster.folder / "group.yaml"

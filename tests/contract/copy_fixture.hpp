@@ -257,7 +257,8 @@ class StoreView {
     for (std::uint64_t host = 1; host <= FilledStore::kHosts; ++host)
       AddEach("audit of a host", Must(store_.ListAudit({.host = HostId(host)}, 0, kAll)).entries,
               AuditBytes);
-    AddEach("documents", Must(store_.ListDocuments("job", "", kAll)), records::EncodeDocument);
+    AddEach("documents", Must(store_.ListDocumentHeads("job", "", kAll)),
+            records::EncodeDocumentHead);
     AddEach("triggers", Must(store_.ListTriggers("", kAll)), TriggerBytes);
     AddEach("due", Must(store_.DueTriggers({}, INT64_MAX, kAll)).value, TriggerBytes);
     for (int i = 0; i < FilledStore::kNames; ++i) {

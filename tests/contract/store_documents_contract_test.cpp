@@ -28,12 +28,11 @@ class StoreDocuments : public StoreContract {
   }
   std::vector<std::string> Names(const std::string& kind, const std::string& after,
                                  std::size_t limit) {
-    auto list = store_->ListDocuments(kind, after, limit);
+    auto list = store_->ListDocumentHeads(kind, after, limit);
     EXPECT_TRUE(list) << list.error().message;
     std::vector<std::string> names;
     if (list)
-      for (const auto& document : *list)
-        names.push_back(fmt::format("{} {}", document.name, document.version));
+      for (const auto& head : *list) names.push_back(fmt::format("{} {}", head.name, head.version));
     return names;
   }
 };
@@ -67,6 +66,32 @@ TEST_P(StoreDocuments, ListGoesByNameAndOnFromOne) {
   EXPECT_EQ(Names("job", "", 2), (std::vector<std::string>{"a 1", "b 2"}));
   EXPECT_EQ(Names("job", "b", 2), (std::vector<std::string>{"c 1"}));
   EXPECT_EQ(Names("host", "", 10), (std::vector<std::string>{"a0 1"}));
+}
+
+TEST_P(StoreDocuments, ListHasWhoAndWhenAndNoFiles) {
+  Put(Job("web", 1));
+  Document dated_zero = Job("zero", 1);
+  dated_zero.at = {};
+  Put(dated_zero);
+  const auto list = store_->ListDocumentHeads("job", "", 10);
+  ASSERT_TRUE(list) << list.error().message;
+  auto expected = std::vector{HeadOf(Job("web", 1)), HeadOf(dated_zero)};
+  for (auto& head : expected) head.files = {};
+  EXPECT_EQ(*list, expected);
+}
+
+TEST_P(StoreDocuments, LongListIsWhole) {
+  std::vector<Change> changes;
+  std::vector<std::string> names;
+  for (int i = 100; i < 221; ++i) {
+    const std::string name = fmt::format("j{}", i);
+    changes.push_back(PutDocument{std::make_shared<const Document>(Job(name, 1))});
+    names.push_back(name + " 1");
+  }
+  Commit(changes);
+  EXPECT_EQ(Names("job", "", 1000), names);
+  EXPECT_EQ(Names("job", "", 120).size(), 120U);
+  EXPECT_EQ(Names("job", "j219", 100), (std::vector<std::string>{"j220 1"}));
 }
 
 TEST_P(StoreDocuments, LeaderLoadsTheHeads) {

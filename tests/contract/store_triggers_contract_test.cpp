@@ -133,7 +133,7 @@ TEST_P(StoreTriggers, LeaderLoadsNoHeadsOfThem) {
   ASSERT_EQ(heads.size(), 2U);
   EXPECT_EQ(heads[0].name, "a");
   EXPECT_EQ(heads[1].name, "c");
-  EXPECT_EQ(store_->ListDocuments("trigger", "", 10)->size(), 2U);
+  EXPECT_EQ(store_->ListDocumentHeads("trigger", "", 10)->size(), 2U);
 }
 
 TEST_P(StoreTriggers, CountsAreKeptAndCountedWhenNobodyDid) {

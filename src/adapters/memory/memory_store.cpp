@@ -307,16 +307,17 @@ Result<std::optional<Document>> MemoryStore::FindDocument(std::string_view kind,
   return std::optional<Document>(*found->second);
 }
 
-Result<std::vector<Document>> MemoryStore::ListDocuments(std::string_view kind,
-                                                         std::string_view after,
-                                                         std::size_t limit) {
+Result<std::vector<DocumentHead>> MemoryStore::ListDocumentHeads(std::string_view kind,
+                                                                 std::string_view after,
+                                                                 std::size_t limit) {
   base::Lock lock(disk_->mutex);
-  std::vector<Document> list;
+  std::vector<DocumentHead> list;
   for (auto at = disk_->heads.lower_bound({std::string(kind), std::string(after)});
        at != disk_->heads.end() && at->first.first == kind && list.size() < limit; ++at) {
     const DocumentHead& head = at->second;
     if (head.dropped || head.name <= after) continue;
-    list.push_back(*disk_->documents.at({head.kind, head.name, head.version}));
+    list.push_back(head);
+    list.back().files.clear();
   }
   return list;
 }

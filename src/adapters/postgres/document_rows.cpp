@@ -1,12 +1,24 @@
 #include "adapters/postgres/document_rows.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "adapters/postgres/rows.hpp"
 #include "adapters/records/records.hpp"
 
 namespace muster::postgres {
 namespace {
 
+// A row may have the hashes of very many files, and all rows of an answer are in memory at once.
+constexpr std::size_t kHeadsAtOnce = 50;
+
 Result<Document> DocumentOf(const Row& row) { return records::DecodeDocument(row.Bytes(0)); }
+
+Result<DocumentHead> ListedHeadOf(const Row& row) {
+  auto head = records::DecodeDocumentHead(row.Bytes(0));
+  if (head) head->files = {};
+  return head;
+}
 
 }  // namespace
 
@@ -36,14 +48,26 @@ Result<std::optional<Document>> ReadDocument(Connection& connection, std::string
                            Params().Bytes(kind).Bytes(name), DocumentOf);
 }
 
-Result<std::vector<Document>> ReadDocuments(Connection& connection, std::string_view kind,
-                                            std::string_view after, std::size_t limit) {
-  return ReadAll<Document>(connection,
-                           "SELECT d.record FROM document_head h JOIN document d"
-                           " ON d.kind = h.kind AND d.name = h.name AND d.version = h.version"
-                           " WHERE h.kind = ? AND h.name > ? AND h.dropped = 0"
-                           " ORDER BY h.name LIMIT ?",
-                           Params().Bytes(kind).Bytes(after).Int(LimitOf(limit)), DocumentOf);
+Result<std::vector<DocumentHead>> ListDocumentHeads(Connection& connection, std::string_view kind,
+                                                    std::string_view after, std::size_t limit) {
+  std::vector<DocumentHead> heads;
+  while (heads.size() < limit) {
+    const std::size_t wanted = std::min(kHeadsAtOnce, limit - heads.size());
+    const std::string last = heads.empty() ? std::string(after) : heads.back().name;
+    auto page = ReadAll<DocumentHead>(
+        connection,
+        "SELECT record FROM document_head WHERE kind = ? AND name > ? AND dropped = 0"
+        " ORDER BY name LIMIT ?",
+        Params().Bytes(kind).Bytes(last).Int(LimitOf(wanted)), ListedHeadOf);
+    if (!page) return page;
+    std::ranges::move(*page, std::back_inserter(heads));
+    if (page->size() < wanted) break;
+  }
+  const auto read = [&](const DocumentHead& head) {
+    return ReadDocument(connection, head.kind, head.name, head.version);
+  };
+  if (auto filled = records::FillOldHeads(heads, read); !filled) return Fail(filled.error());
+  return heads;
 }
 
 Result<ReadAt<std::optional<Secret>>> ReadSecret(Connection& connection, std::string_view name) {

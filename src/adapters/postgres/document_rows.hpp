@@ -15,8 +15,8 @@ namespace muster::postgres {
 Result<std::vector<DocumentHead>> ReadDocumentHeads(Connection& connection);
 Result<std::optional<Document>> ReadDocument(Connection& connection, std::string_view kind,
                                              std::string_view name, std::uint32_t version);
-Result<std::vector<Document>> ReadDocuments(Connection& connection, std::string_view kind,
-                                            std::string_view after, std::size_t limit);
+Result<std::vector<DocumentHead>> ListDocumentHeads(Connection& connection, std::string_view kind,
+                                                    std::string_view after, std::size_t limit);
 Result<ReadAt<std::optional<Secret>>> ReadSecret(Connection& connection, std::string_view name);
 Result<std::vector<Secret>> ReadSecrets(Connection& connection);
 Result<std::vector<OpenNotice>> ReadNotices(Connection& connection);

@@ -251,11 +251,11 @@ Result<std::optional<Document>> PostgresStore::FindDocument(std::string_view kin
   });
 }
 
-Result<std::vector<Document>> PostgresStore::ListDocuments(std::string_view kind,
-                                                           std::string_view after,
-                                                           std::size_t limit) {
-  return readers_->Ask<std::vector<Document>>("list documents", [&](Connection& connection) {
-    return postgres::ReadDocuments(connection, kind, after, limit);
+Result<std::vector<DocumentHead>> PostgresStore::ListDocumentHeads(std::string_view kind,
+                                                                   std::string_view after,
+                                                                   std::size_t limit) {
+  return readers_->Ask<std::vector<DocumentHead>>("list documents", [&](Connection& connection) {
+    return postgres::ListDocumentHeads(connection, kind, after, limit);
   });
 }
 

@@ -69,8 +69,8 @@ class PostgresStore final : public Store {
   Result<AuditHead> ReadAuditHead() override;
   Result<std::optional<Document>> FindDocument(std::string_view kind, std::string_view name,
                                                std::uint32_t version) override;
-  Result<std::vector<Document>> ListDocuments(std::string_view kind, std::string_view after,
-                                              std::size_t limit) override;
+  Result<std::vector<DocumentHead>> ListDocumentHeads(std::string_view kind, std::string_view after,
+                                                      std::size_t limit) override;
   Result<ReadAt<std::optional<Trigger>>> FindTrigger(std::string_view name) override;
   Result<std::vector<Trigger>> ListTriggers(std::string_view after, std::size_t limit) override;
   Result<ReadAt<std::vector<Trigger>>> DueTriggers(const DueCursor& after, std::int64_t until,

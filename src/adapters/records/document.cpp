@@ -72,6 +72,8 @@ std::string EncodeDocumentHead(const DocumentHead& head) {
   out.set_hash(head.hash);
   PutPairs(head.labels, out.mutable_labels());
   for (const auto& file : head.files) out.add_files(file);
+  out.set_by(head.by);
+  out.set_at_ms(head.at.ms);
   return out.SerializeAsString();
 }
 
@@ -84,7 +86,21 @@ Result<DocumentHead> DecodeDocumentHead(std::string_view blob) {
                       .hash = in.hash(),
                       .dropped = false,
                       .labels = TakePairs<Labels>(in.labels()),
-                      .files = {in.files().begin(), in.files().end()}};
+                      .files = {in.files().begin(), in.files().end()},
+                      .by = in.by(),
+                      .at = WallTime{in.at_ms()}};
+}
+
+Result<> FillOldHeads(std::vector<DocumentHead>& heads, const ReadDocumentOf& read) {
+  for (auto& head : heads) {
+    if (head.at != WallTime{}) continue;
+    auto document = read(head);
+    if (!document) return Fail(document.error());
+    if (!*document) continue;
+    head.by = (*document)->by;
+    head.at = (*document)->at;
+  }
+  return {};
 }
 
 }  // namespace muster::records

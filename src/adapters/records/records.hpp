@@ -1,8 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 #include "domain/records.hpp"
@@ -51,6 +54,10 @@ std::string EncodeDocument(const Document& document);
 Result<Document> DecodeDocument(std::string_view blob);
 std::string EncodeDocumentHead(const DocumentHead& head);
 Result<DocumentHead> DecodeDocumentHead(std::string_view blob);
+// Heads that were written before they had `by` and `at` get both from their documents. `read` reads
+// the document of a head; only one of them is in memory at a time.
+using ReadDocumentOf = std::function<Result<std::optional<Document>>(const DocumentHead&)>;
+Result<> FillOldHeads(std::vector<DocumentHead>& heads, const ReadDocumentOf& read);
 
 // Without `dropped`, which its row says.
 std::string EncodeTrigger(const Trigger& trigger);

@@ -11,6 +11,13 @@ Result<Document> DocumentOf(const Statement& row) {
   return records::DecodeDocument(row.ColumnBytes(0));
 }
 
+// Of a row of the list: the hashes of its files may be a megabyte.
+Result<DocumentHead> ListedHeadOf(const Statement& row) {
+  auto head = records::DecodeDocumentHead(row.ColumnBytes(0));
+  if (head) head->files = {};
+  return head;
+}
+
 }  // namespace
 
 Result<std::vector<DocumentHead>> ReadDocumentHeads(Database& database) {
@@ -41,15 +48,20 @@ Result<std::optional<Document>> ReadDocument(Database& database, std::string_vie
       [&](Statement& statement) { statement.Text(kind).Text(name); }, DocumentOf);
 }
 
-Result<std::vector<Document>> ReadDocuments(Database& database, std::string_view kind,
-                                            std::string_view after, std::size_t limit) {
-  return ReadAll<Document>(
+Result<std::vector<DocumentHead>> ListDocumentHeads(Database& database, std::string_view kind,
+                                                    std::string_view after, std::size_t limit) {
+  auto heads = ReadAll<DocumentHead>(
       database,
-      "SELECT d.record FROM document_head h JOIN document d ON d.kind = h.kind"
-      " AND d.name = h.name AND d.version = h.version"
-      " WHERE h.kind = ? AND h.name > ? AND h.dropped = 0 ORDER BY h.name LIMIT ?",
-      DocumentOf,
+      "SELECT record FROM document_head WHERE kind = ? AND name > ? AND dropped = 0"
+      " ORDER BY name LIMIT ?",
+      ListedHeadOf,
       [&](Statement& statement) { statement.Text(kind).Text(after).Int(LimitOf(limit)); });
+  if (!heads) return heads;
+  const auto read = [&](const DocumentHead& head) {
+    return ReadDocument(database, head.kind, head.name, head.version);
+  };
+  if (auto filled = records::FillOldHeads(*heads, read); !filled) return Fail(filled.error());
+  return heads;
 }
 
 Result<> RecordWriter::Put(const PutDocument& put, Seen&) {

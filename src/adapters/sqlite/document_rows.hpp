@@ -10,10 +10,11 @@
 // Reads of documents, as Store says; inside a transaction their caller opened.
 namespace muster::sqlite {
 
+// By kind and name, without those of triggers.
 Result<std::vector<DocumentHead>> ReadDocumentHeads(Database& database);
 Result<std::optional<Document>> ReadDocument(Database& database, std::string_view kind,
                                              std::string_view name, std::uint32_t version);
-Result<std::vector<Document>> ReadDocuments(Database& database, std::string_view kind,
-                                            std::string_view after, std::size_t limit);
+Result<std::vector<DocumentHead>> ListDocumentHeads(Database& database, std::string_view kind,
+                                                    std::string_view after, std::size_t limit);
 
 }  // namespace muster::sqlite

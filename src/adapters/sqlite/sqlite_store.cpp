@@ -315,11 +315,11 @@ Result<std::optional<Document>> SqliteStore::FindDocument(std::string_view kind,
   });
 }
 
-Result<std::vector<Document>> SqliteStore::ListDocuments(std::string_view kind,
-                                                         std::string_view after,
-                                                         std::size_t limit) {
-  return AtOneMoment<std::vector<Document>>("list documents", [&](sqlite::Database& database) {
-    return sqlite::ReadDocuments(database, kind, after, limit);
+Result<std::vector<DocumentHead>> SqliteStore::ListDocumentHeads(std::string_view kind,
+                                                                 std::string_view after,
+                                                                 std::size_t limit) {
+  return AtOneMoment<std::vector<DocumentHead>>("list documents", [&](sqlite::Database& database) {
+    return sqlite::ListDocumentHeads(database, kind, after, limit);
   });
 }
 

@@ -270,29 +270,32 @@ class Checker {
   Result<> CheckKept() {
     std::string after;
     while (true) {
-      const auto page = store_.ListDocuments("job", after, kJobsPage);
+      const auto page = store_.ListDocumentHeads("job", after, kJobsPage);
       if (!page) return Fail(page.error());
-      for (const auto& kept : *page)
-        if (auto checked = CheckKeptOne(kept); !checked) return checked;
+      for (const auto& head : *page)
+        if (auto checked = CheckKeptOne(head.name); !checked) return checked;
       if (page->size() < kJobsPage) return {};
       after = page->back().name;
     }
   }
 
-  Result<> CheckKeptOne(const Document& kept) {
-    const DocumentKey key{"job", kept.name};
+  Result<> CheckKeptOne(const std::string& name) {
+    const DocumentKey key{"job", name};
     if (there_.contains(key) || drops_.contains(key)) return {};
-    const auto document = ReadKept(kept);
+    const auto kept = store_.FindDocument("job", name, 0);
+    if (!kept) return Fail(kept.error());
+    if (!*kept) return {};  // deleted meanwhile
+    const auto document = ReadKept(**kept);
     if (!document) return {};  // it cannot be started anyway
     const auto& job = std::get<documents::JobDocument>(document->body);
     for (const JobAction* action : JobsIn(job))
       if (drops_.contains({"job", action->job}) && !there_.contains({"job", action->job}))
         Complain(*document, "job", action->job, "job '{}' starts job '{}', which would be deleted",
-                 kept.name, action->job);
+                 name, action->job);
     for (const auto& channel : ChannelsIn(job))
       if (drops_.contains({"channel", channel}) && !there_.contains({"channel", channel}))
         Complain(*document, "notify", channel,
-                 "job '{}' tells channel '{}', which would be deleted", kept.name, channel);
+                 "job '{}' tells channel '{}', which would be deleted", name, channel);
     return {};
   }
 

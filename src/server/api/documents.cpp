@@ -86,7 +86,7 @@ Result<std::set<DocumentKey>> ToPrune(Store& store, const std::vector<documents:
   for (const auto& kind : kinds) {
     std::string after;
     while (true) {
-      const auto page = store.ListDocuments(kind, after, kDocumentsPage);
+      const auto page = store.ListDocumentHeads(kind, after, kDocumentsPage);
       if (!page) return Fail(page.error());
       for (const auto& kept : *page)
         if (!given.contains({kind, kept.name})) drops.emplace(kind, kept.name);
@@ -228,13 +228,17 @@ void Apply(Services& services, const CallPtr& call) {
   });
 }
 
-json::object DocumentView(const Document& document, bool whole) {
-  json::object view{{"kind", document.kind},       {"name", document.name},
-                    {"version", document.version}, {"hash", ToHex(document.hash)},
-                    {"by", document.by},           {"at", TimeView(document.at)},
+// What a list has of a document. Lists read heads only: a document may have megabytes.
+json::object HeadView(const DocumentHead& head) {
+  json::object view{{"kind", head.kind},        {"name", head.name}, {"version", head.version},
+                    {"hash", ToHex(head.hash)}, {"by", head.by},     {"at", TimeView(head.at)},
                     {"labels", json::object()}};
-  for (const auto& [key, value] : document.labels) view["labels"].as_object()[key] = value;
-  if (!whole) return view;
+  for (const auto& [key, value] : head.labels) view["labels"].as_object()[key] = value;
+  return view;
+}
+
+json::object DocumentView(const Document& document) {
+  json::object view = HeadView(HeadOf(document));
   view["text"] = document.text;
   json::object attachments;
   for (const auto& [path, bytes] : document.attachments)
@@ -271,10 +275,10 @@ void ListDocuments(Services& services, const CallPtr& call) {
   if (!IsKind(call, kind)) return;
   const auto limit = call->QueryNumber("limit", 100, 1, 1000);
   if (!limit) return call->Fail(limit.error());
-  const auto page = services.store.ListDocuments(kind, call->Query("cursor"), *limit);
+  const auto page = services.store.ListDocumentHeads(kind, call->Query("cursor"), *limit);
   if (!page) return call->Fail(page.error());
   json::array list;
-  for (const auto& document : *page) list.push_back(DocumentView(document, false));
+  for (const auto& head : *page) list.push_back(HeadView(head));
   json::value next = nullptr;
   if (page->size() == *limit) next = page->back().name;
   call->Json(200, {{"documents", std::move(list)}, {"next", std::move(next)}});
@@ -297,7 +301,7 @@ void ShowDocument(Services& services, const CallPtr& call) {
                       *version == 0 ? NoSuch(kind, call->Part("name"))
                                     : fmt::format("{} '{}' has no version {}", kind,
                                                   call->Part("name"), *version));
-  call->Json(200, DocumentView(**found, true));
+  call->Json(200, DocumentView(**found));
 }
 
 void Delete(Services& services, const CallPtr& call) {

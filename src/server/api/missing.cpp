@@ -31,14 +31,14 @@ Result<MissingHosts> Declared(Store& store) {
   MissingHosts hosts;
   std::string after;
   while (true) {
-    const auto page = store.ListDocuments("host", after, kHostsPage);
+    const auto page = store.ListDocumentHeads("host", after, kHostsPage);
     if (!page) return Fail(page.error());
-    for (const auto& document : *page)
-      hosts[document.name] = {.state = "never_joined",
-                              .declared = true,
-                              .since = document.at,
-                              .last_seen = {},
-                              .labels = document.labels};
+    for (const auto& head : *page)
+      hosts[head.name] = {.state = "never_joined",
+                          .declared = true,
+                          .since = head.at,
+                          .last_seen = {},
+                          .labels = head.labels};
     if (page->size() < kHostsPage) return hosts;
     after = page->back().name;
   }

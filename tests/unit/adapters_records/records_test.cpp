@@ -11,6 +11,28 @@ namespace {
 
 constexpr std::uint64_t kSeeds = 200;
 
+TEST(Records, HeadsFromBeforeGetWhoAndWhenFromTheirDocuments) {
+  Document document{.kind = "job", .name = "web", .version = 2, .hash = {}, .text = "text"};
+  document.by = "alice";
+  document.at = {1'000};
+  DocumentHead old = HeadOf(document);
+  EXPECT_EQ(DecodeDocumentHead(EncodeDocumentHead(old)), old);
+  old.by = {};
+  old.at = {};
+  DocumentHead newer = HeadOf(document);
+  newer.by = "bob";
+  DocumentHead gone = old;
+  gone.name = "gone";
+  std::vector heads{newer, old, gone};
+  int reads = 0;
+  ASSERT_TRUE(FillOldHeads(heads, [&](const DocumentHead& head) -> Result<std::optional<Document>> {
+    ++reads;
+    return head.name == "web" ? std::optional(document) : std::nullopt;
+  }));
+  EXPECT_EQ(heads, (std::vector{newer, HeadOf(document), gone}));
+  EXPECT_EQ(reads, 2);
+}
+
 TEST(Records, RoundTripWhateverIsInside) {
   for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
     SCOPED_TRACE(seed);
