@@ -60,6 +60,14 @@ struct CreateInvite {
   ReadAt<std::optional<IdempotencyKey>> known = {};
 };
 
+// Whether this invite lets a host of this name ask to join; changes nothing. Asked before anything
+// that costs more is done for the newcomer. kDenied says why not.
+struct CheckInvite {
+  Caller caller;
+  std::string invite;  // id
+  std::string name;
+};
+
 struct JoinHost {
   Caller caller;
   std::string invite;  // id
@@ -388,7 +396,7 @@ using Command =
                  RetryRun, SkipStage, AnswerApproval, SetRun, ServerReport, AskFile, ApplyDocuments,
                  SetSecret, RemoveSecret, MaintainHosts, FreezeRuns, ThawRuns, FireSlot,
                  TakeTriggers, FireTrigger, PauseTrigger, ResumeTrigger, SkipSlot, BackfillTrigger,
-                 JoinServer, DrainServer, FinalizeStore>;
+                 JoinServer, DrainServer, FinalizeStore, CheckInvite>;
 
 // --- answers ---
 
@@ -419,6 +427,7 @@ struct BackfillPlanned {
 struct InviteCreated {
   Invite invite;
 };
+struct InviteChecked {};
 struct HostJoined {
   Host host;
   std::string cluster;
@@ -499,6 +508,6 @@ using Answer =
                  KeyRefused, JoinWaits, HostChanged, JoinRejected, PendingJoins, HostsLabelled,
                  GateClosed, OldDropped, RunSteered, FileAnswer, DocumentsApplied, SecretAnswer,
                  FreezeAnswer, TriggerAnswer, ServerJoined, ServerDrained, StoreFinalizing,
-                 PassPlanned, BackfillPlanned>;
+                 PassPlanned, BackfillPlanned, InviteChecked>;
 
 }  // namespace muster::engine

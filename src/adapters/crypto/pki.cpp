@@ -173,10 +173,25 @@ bool IsHostName(const std::string& name) {
          name.find_first_not_of(kAllowed) == std::string::npos;
 }
 
-// The key a request is for, once the request proves that its maker has it.
+// As NewKey makes them.
+bool IsP256(EVP_PKEY* key) {
+  char group[32] = {};
+  return EVP_PKEY_get_base_id(key) == EVP_PKEY_EC &&
+         EVP_PKEY_get_group_name(key, group, sizeof group, nullptr) == 1 &&
+         std::string_view(group) == SN_X9_62_prime256v1;
+}
+
+// The key a request is for, once the request proves that its maker has it. Other kinds of keys are
+// not even verified: that can cost a hundred times as much.
 Result<EVP_PKEY*> KeyOf(X509_REQ* request) {
   EVP_PKEY* key = X509_REQ_get0_pubkey(request);
-  if (key != nullptr && X509_REQ_verify(request, key) == 1) return key;
+  if (key == nullptr || !IsP256(key)) {
+    OpenSslError();
+    return Fail(ErrorCode::kInvalid,
+                "certificate request: the key must be ECDSA P-256; muster-agent makes such a key "
+                "when there is no agent.key in its data folder");
+  }
+  if (X509_REQ_verify(request, key) == 1) return key;
   OpenSslError();
   return Fail(ErrorCode::kInvalid, "certificate request: not signed by its own key");
 }

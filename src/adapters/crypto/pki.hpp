@@ -39,13 +39,14 @@ Result<KeyAndCert> MakeMemberCert(const KeyAndCert& ca, const std::string& name,
 // A request to sign `key_pem`'s public half, self-signed as PKCS#10 wants it.
 Result<std::string> MakeRequest(const std::string& key_pem, const std::string& common_name);
 
-// A client certificate for a request (its signature is checked), clientAuth. The subject is
-// `common_name`, whatever the request says.
+// A client certificate for a request (its key and signature are checked, as in KeyIdOfRequest),
+// clientAuth. The subject is `common_name`, whatever the request says.
 Result<std::string> SignRequest(const KeyAndCert& ca, const std::string& request_pem,
                                 const std::string& common_name, std::chrono::seconds life);
 
 // SHA-256 over the DER SubjectPublicKeyInfo, hex: how a node is known. A request must be signed by
-// the key it is for.
+// the key it is for, and that must be an ECDSA P-256 key; kInvalid for any other, whose signature
+// is not even looked at.
 Result<std::string> KeyIdOfRequest(const std::string& request_pem);
 Result<std::string> KeyIdOfCert(const std::string& cert_pem);
 Result<std::string> KeyIdOfKey(const std::string& key_pem);

@@ -43,6 +43,15 @@ Result<Invite*> UsableInvite(Turn& turn, const std::string& id, const std::strin
   return &invite;
 }
 
+// Whether the host of this name, or the newcomer that waits under it, came with this invite.
+bool WasUsedFor(const State& state, const std::string& invite, const std::string& name) {
+  const auto host = state.host_by_name.find(name);
+  if (host != state.host_by_name.end() && state.hosts.at(host->second).host.invite == invite)
+    return true;
+  const auto waits = state.pending.find(name);
+  return waits != state.pending.end() && waits->second.join.invite == invite;
+}
+
 void UseUp(Turn& turn, Invite& invite) {
   --invite.uses_left;
   turn.Put(PutInvite{invite});
@@ -274,6 +283,13 @@ void Decide(Turn& turn, const CreateInvite& command) {
                          command.invite.names.empty() ? "" : ", names " + command.invite.names,
                          LabelsText(command.invite.labels)));
   turn.Answer(command.caller, InviteCreated{command.invite});
+}
+
+void Decide(Turn& turn, const CheckInvite& command) {
+  if (!WasUsedFor(turn.state, command.invite, command.name))
+    if (const auto invite = UsableInvite(turn, command.invite, command.name, Kind::kHost); !invite)
+      return turn.Answer(command.caller, Fail(invite.error()));
+  turn.Answer(command.caller, InviteChecked{});
 }
 
 void Decide(Turn& turn, const JoinHost& command) {

@@ -10,6 +10,10 @@ namespace muster::engine {
 // repeated key is kConflict when it came with another request, or when its ticket is used up.
 void Decide(Turn& turn, const CreateInvite& command);
 
+// Passes a ticket that JoinHost could use for this name, and one that the host or the newcomer of
+// this name has used: it may ask again.
+void Decide(Turn& turn, const CheckInvite& command);
+
 // A new name becomes a host. A known name with the same key is the same host (the first answer was
 // lost). A known name with another key takes the host over at once when the ticket was made to
 // replace, and else waits for AcceptJoin; asking again with the same ticket and key tells how it

@@ -142,7 +142,6 @@ struct JoinRequest {
   std::string name;
   Labels labels;
   std::string request_pem;
-  std::string key;
 };
 
 Result<JoinRequest> ReadJoin(const json::object& body) {
@@ -173,9 +172,6 @@ Result<JoinRequest> ReadJoin(const json::object& body) {
   if (const auto fits = CheckHostName(join.name); !fits) return Fail(fits.error());
   if (join.request_pem.size() > kMostRequestPem)
     return Fail(ErrorCode::kInvalid, "request_pem: too long");
-  auto key = crypto::KeyIdOfRequest(join.request_pem);
-  if (!key) return Fail(ErrorCode::kInvalid, "request_pem: {}", key.error().message);
-  join.key = std::move(*key);
   return join;
 }
 
@@ -212,36 +208,59 @@ Error Rejection(const PendingJoin& join) {
                       join.name, join.rejected)};
 }
 
-void Join(Services& services, const CallPtr& call) {
+engine::Caller Newcomer(const Call& call) {
+  engine::Caller caller = CallerOf(call);
+  caller.name = "join";
+  return caller;
+}
+
+// For a newcomer with a good invite.
+void VerifyAndJoin(Services& services, const CallPtr& call, const JoinRequest& join) {
+  const auto key = crypto::KeyIdOfRequest(join.request_pem);
+  if (!key)
+    return services.refusals.NoJoin(
+        call, {ErrorCode::kInvalid, fmt::format("request_pem: {}", key.error().message)});
+  engine::JoinHost command{.caller = Newcomer(*call),
+                           .invite = InviteId(join.token.secret),
+                           .name = join.name,
+                           .key = *key,
+                           .labels = join.labels};
+  services.engine.Ask(std::move(command),
+                      [&services, call, pem = join.request_pem](Result<engine::Answer> answer) {
+                        if (!answer) return services.refusals.NoJoin(call, answer.error());
+                        if (const auto* waits = std::get_if<engine::JoinWaits>(&*answer))
+                          return AnswerWaits(*call, waits->pending);
+                        AnswerJoined(services, *call, pem, std::get<engine::HostJoined>(*answer));
+                      });
+}
+
+// The invite comes first: the certificate request is neither parsed nor verified for a caller
+// without a good one, whom nobody knows.
+void Join(AgentServices& services, const CallPtr& call) {
+  Services& common = services.common;
   const auto body = call->Body();
   if (!body) return call->Fail(body.error());
   auto join = ReadJoin(*body);
-  if (!join) return services.refusals.NoJoin(call, join.error());
-  engine::Caller caller = CallerOf(*call);
-  caller.name = "join";
-  engine::JoinHost command{.caller = std::move(caller),
-                           .invite = InviteId(join->token.secret),
-                           .name = join->name,
-                           .key = join->key,
-                           .labels = std::move(join->labels)};
-  services.engine.Ask(std::move(command), [&services, call, pem = std::move(join->request_pem)](
-                                              Result<engine::Answer> answer) {
-    if (!answer) return services.refusals.NoJoin(call, answer.error());
-    if (const auto* waits = std::get_if<engine::JoinWaits>(&*answer))
-      return AnswerWaits(*call, waits->pending);
-    // It has shown a token and the key that waited, so it guesses nothing.
-    if (const auto* rejected = std::get_if<engine::JoinRejected>(&*answer))
-      return call->Fail(Rejection(rejected->pending));
-    AnswerJoined(services, *call, pem, std::get<engine::HostJoined>(*answer));
+  if (!join) return common.refusals.NoJoin(call, join.error());
+  engine::CheckInvite question{
+      .caller = Newcomer(*call), .invite = InviteId(join->token.secret), .name = join->name};
+  common.engine.Ask(std::move(question), [&services, call, join = std::move(*join)](
+                                             const Result<engine::Answer>& answer) {
+    if (!answer) return services.common.refusals.NoJoin(call, answer.error());
+    services.joins.Post([&services, call, join] { VerifyAndJoin(services.common, call, join); },
+                        [call] {
+                          call->Fail(503, "unavailable", "the server is busy; try again shortly",
+                                     {{"Retry-After", "1"}});
+                        });
   });
 }
 
 }  // namespace
 
-std::vector<Route> AgentRoutes(Services& services) {
+std::vector<Route> AgentRoutes(AgentServices& services) {
   return {
       {"POST", "/api/v1/agents/invites", Privilege::kAdmin,
-       [&services](const CallPtr& call) { CreateInvite(services, call); }},
+       [&common = services.common](const CallPtr& call) { CreateInvite(common, call); }},
       {"POST", "/api/v1/join", Privilege::kJoin,
        [&services](const CallPtr& call) { Join(services, call); }},
   };

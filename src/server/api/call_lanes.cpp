@@ -26,9 +26,8 @@ void CallLanes::Post(const std::string& caller, const Handle& handle, CallPtr ca
     case Fate::kTooMany:
       return call->Fail(
           429, "unavailable",
-          fmt::format("{} calls of this caller wait already; make fewer at a time, or try again "
-                      "later",
-                      bounds_.waiting),
+          fmt::format("{} calls {} wait already; make fewer at a time, or try again later",
+                      bounds_.waiting, caller.empty() ? "without a token" : "of this caller"),
           {{"Retry-After", "1"}});
     case Fate::kTooBusy:
       return FailTooBusy(*call);
@@ -38,7 +37,8 @@ void CallLanes::Post(const std::string& caller, const Handle& handle, CallPtr ca
 CallLanes::Fate CallLanes::Admit(const std::string& caller, Waiting& one) {
   base::Lock lock(mutex_);
   Lane& lane = lanes_[caller];
-  if (lane.at_work < bounds_.at_work) {
+  const std::size_t most = caller.empty() ? 1 : bounds_.at_work;
+  if (lane.at_work < most) {
     ++lane.at_work;
     return Fate::kBegins;
   }

@@ -13,11 +13,12 @@ namespace muster::server::api {
 
 // Gives each caller a share of the workers. At most so many of its calls are at work at a time; the
 // others wait in a queue of its own, so that one caller with slow calls leaves workers to all
-// others. Safe from any thread; outlives the workers' work.
+// others. Callers without a name ("") cannot be told apart: they share one queue, and at most one
+// of their calls is at work. Safe from any thread; outlives the workers' work.
 class CallLanes {
  public:
   struct Bounds {
-    std::size_t at_work = 1;      // of one caller
+    std::size_t at_work = 1;      // of one caller with a name
     std::size_t waiting = 1'000;  // of one caller
     std::size_t waiting_in_all = 10'000;
   };

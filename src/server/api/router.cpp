@@ -53,11 +53,13 @@ bool ShowsCertificate(const net::HttpRequest& request, Privilege privilege) {
 }
 
 // Whose share of the workers a call takes: that of a token, also when another server passes the
-// call on, or of a host. "" for callers without either, who cannot be told apart.
-std::string LaneOf(const Call& call) {
+// call on, or of a host. "" for callers without either, who cannot be told apart; nothing for
+// another server of the cluster, which has no share.
+std::optional<std::string> LaneOf(const Call& call) {
   if (!call.actor().name.empty()) return "token " + call.actor().name;
   const auto& request = call.request();
-  return request.peer_key.empty() || !request.peer_server.empty() ? "" : "host " + request.peer_key;
+  if (!request.peer_server.empty()) return std::nullopt;
+  return request.peer_key.empty() ? "" : "host " + request.peer_key;
 }
 
 // What was asked for, and from where, for the log.
@@ -231,9 +233,9 @@ void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange>
 
 void Router::Dispatch(const Route& route, const CallPtr& call) {
   const std::string what = route.method + " " + route.pattern;
-  const std::string caller = LaneOf(*call);
+  const auto caller = LaneOf(*call);
   const bool urgent = route.urgent && call->actor().role == Role::kAdmin;
-  if (!urgent && !caller.empty()) return lanes_.Post(caller, route.handle, call, what);
+  if (!urgent && caller) return lanes_.Post(*caller, route.handle, call, what);
   const auto work = [handle = &route.handle, call] { (*handle)(call); };
   if (!(urgent ? workers_.PostUrgent(work, what) : workers_.Post(work, what)))
     call->Fail(503, "unavailable", "the server is too busy; try again shortly");

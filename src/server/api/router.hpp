@@ -36,8 +36,8 @@ inline constexpr bool kOnRecord = true;
 inline constexpr bool kUrgent = true;
 
 // Finds the route, checks the caller, and runs the handler on the workers. One caller has at most
-// half of the workers at a time (CallLanes). Refused calls are logged, a bounded number of them,
-// also those that the handler denies.
+// half of the workers at a time, callers without a token or certificate together one (CallLanes).
+// Refused calls are logged, a bounded number of them, also those that the handler denies.
 class Router {
  public:
   Router(const Authenticator& authenticator, Refusals& refusals, WorkerPool& workers,

@@ -27,7 +27,6 @@ std::vector<Route> JobRoutes(Services& services);       // starts of jobs
 std::vector<Route> TaskRoutes(Services& services);
 std::vector<Route> ResultRoutes(Services& services);  // of a run as a whole
 std::vector<Route> HostRoutes(Services& services);
-std::vector<Route> AgentRoutes(Services& services);
 std::vector<Route> FleetRoutes(Services& services);  // what is decided about hosts
 std::vector<Route> SystemRoutes(Services& services);
 std::vector<Route> TokenRoutes(Services& services);
@@ -37,6 +36,13 @@ std::vector<Route> FreezeRoutes(Services& services);   // and maintenance of hos
 std::vector<Route> TriggerRoutes(Services& services);  // and their slots
 std::vector<Route> CheckRoutes(Services& services);    // proofs over what is on record
 std::vector<Route> TraceRoutes(Services& services);
+
+// Joins of hosts. Requests of newcomers with a good invite are verified one after the other.
+struct AgentServices {
+  Services& common;
+  Lane joins;
+};
+std::vector<Route> AgentRoutes(AgentServices& services);
 
 // What is applied. Documents are checked one call at a time: a call may hold as many as fit into
 // its body.

@@ -65,6 +65,7 @@ Front::Front(Core& core, LogRing& log)
              .workers = core.workers,
              .ask = api::AskEngine(core.engine)},
       searches_{.store = core.store, .logs = core.logs, .lane = api::Lane(core.workers, "search")},
+      joins_{.common = services_, .joins = api::Lane(core.workers, "join")},
       documents_{.common = services_, .lane = api::Lane(core.workers, "documents")},
       sealed_{.store = core.store, .engine = core.engine, .sealer = *core.foundation.sealer},
       servers_{.common = services_,
@@ -145,10 +146,11 @@ void Front::GiveWorkToServer() {
 
 void Front::AddRoutes() {
   for (auto* routes : {api::RunRoutes, api::SteeringRoutes, api::JobRoutes, api::TaskRoutes,
-                       api::ResultRoutes, api::HostRoutes, api::AgentRoutes, api::FleetRoutes,
-                       api::SystemRoutes, api::TokenRoutes, api::AuditRoutes, api::DebugRoutes,
-                       api::FreezeRoutes, api::TriggerRoutes, api::CheckRoutes, api::TraceRoutes})
+                       api::ResultRoutes, api::HostRoutes, api::FleetRoutes, api::SystemRoutes,
+                       api::TokenRoutes, api::AuditRoutes, api::DebugRoutes, api::FreezeRoutes,
+                       api::TriggerRoutes, api::CheckRoutes, api::TraceRoutes})
     router_.Add(routes(services_));
+  router_.Add(api::AgentRoutes(joins_));
   router_.Add(api::ArtifactRoutes(files_));
   router_.Add(api::SearchRoutes(searches_));
   router_.Add(api::DocumentRoutes(documents_));

@@ -55,6 +55,7 @@ class Front {
   api::TriggerPlanner planner_;
   api::ArtifactServices files_;
   api::SearchServices searches_;
+  api::AgentServices joins_;
   api::DocumentServices documents_;
   api::SecretServices sealed_;
   api::ServerServices servers_;

@@ -1,6 +1,9 @@
 #include "adapters/crypto/pki.hpp"
 
 #include <gtest/gtest.h>
+#include <openssl/ec.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
 #include <openssl/x509_vfy.h>
 
 #include "adapters/crypto/openssl.hpp"
@@ -139,6 +142,32 @@ TEST_F(Pki, RequestWithAForgedKeyIsRefused) {
   auto cert = SignRequest(ca_, request, "node", hours(24));
   ASSERT_FALSE(cert);
   EXPECT_EQ(cert.error().code, ErrorCode::kInvalid);
+}
+
+// A request of a key of any kind, as PEM.
+std::string RequestOf(EVP_PKEY* key, const EVP_MD* digest) {
+  RequestPtr request(X509_REQ_new());
+  X509_REQ_set_pubkey(request.get(), key);
+  EXPECT_NE(X509_REQ_sign(request.get(), key, digest), 0);
+  BioPtr bio(BIO_new(BIO_s_mem()));
+  EXPECT_EQ(PEM_write_bio_X509_REQ(bio.get(), request.get()), 1);
+  char* text = nullptr;
+  const long size = BIO_get_mem_data(bio.get(), &text);
+  return std::string(text, static_cast<std::size_t>(size));
+}
+
+TEST_F(Pki, RequestForAKeyOfAnotherKindIsRefused) {
+  const PkeyPtr good(EVP_EC_gen("P-256"));
+  EXPECT_TRUE(KeyIdOfRequest(RequestOf(good.get(), EVP_sha256())));
+  const PkeyPtr larger(EVP_EC_gen("P-384"));
+  const PkeyPtr rsa(EVP_RSA_gen(2048));
+  const PkeyPtr edwards(EVP_PKEY_Q_keygen(nullptr, nullptr, "ED25519"));
+  for (const auto& request :
+       {RequestOf(larger.get(), EVP_sha256()), RequestOf(rsa.get(), EVP_sha256()),
+        RequestOf(edwards.get(), nullptr)}) {
+    EXPECT_EQ(KeyIdOfRequest(request).error().code, ErrorCode::kInvalid);
+    EXPECT_EQ(SignRequest(ca_, request, "node", hours(24)).error().code, ErrorCode::kInvalid);
+  }
 }
 
 TEST_F(Pki, BadInputIsInvalid) {

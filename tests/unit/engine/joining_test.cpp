@@ -52,6 +52,30 @@ class Joining : public EngineFixture {
   }
 };
 
+TEST_F(Joining, TicketIsCheckedBeforeAnythingElse) {
+  const auto check = [&](const std::string& invite, const std::string& name) {
+    return Answered(CheckInvite{.caller = {}, .invite = invite, .name = name});
+  };
+  MakeInvite("t", 1, false, "web*");
+  EXPECT_EQ(CodeOf(check("unknown", "web1")), ErrorCode::kDenied);
+  EXPECT_EQ(CodeOf(check("t", "db1")), ErrorCode::kDenied);
+  EXPECT_TRUE(check("t", "web1"));
+  EXPECT_TRUE(check("t", "web1")) << "nothing was used up";
+  EXPECT_TRUE(Joined(Join("t", "web1", "k1")));
+  EXPECT_EQ(CodeOf(check("t", "web2")), ErrorCode::kDenied) << "it is used up";
+  EXPECT_TRUE(check("t", "web1")) << "the answer may have been lost";
+}
+
+TEST_F(Joining, NewcomerThatWaitsMayAskAgain) {
+  MakeInvite("old");
+  MakeInvite("new");
+  EXPECT_TRUE(Joined(Join("old", "h1", "k1")));
+  EXPECT_TRUE(Waits(Join("new", "h1", "k2")));
+  EXPECT_TRUE(Answered(CheckInvite{.caller = {}, .invite = "new", .name = "h1"}));
+  EXPECT_EQ(CodeOf(Answered(CheckInvite{.caller = {}, .invite = "new", .name = "h2"})),
+            ErrorCode::kDenied);
+}
+
 TEST_F(Joining, TicketForNamesLetsOnlyThoseIn) {
   MakeInvite("t", 2, false, "web*.sh?");
   EXPECT_EQ(CodeOf(Join("t", "db1.sh1", "k1")), ErrorCode::kDenied);

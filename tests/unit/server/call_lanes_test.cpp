@@ -6,6 +6,7 @@
 
 #include "adapters/crypto/digest.hpp"
 #include "server/api/router.hpp"
+#include "support/eventually.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -54,6 +55,7 @@ class SharedWorkers : public ::testing::Test {
     router_.Add({{"GET", "/slow", Privilege::kView, slow},
                  {"GET", "/quick", Privilege::kView, ok},
                  {"GET", "/open", Privilege::kPublic, ok},
+                 {"GET", "/slow-open", Privilege::kPublic, slow},
                  {"POST", "/stop", Privilege::kOperate, ok, !kOnRecord, kUrgent}});
   }
   ~SharedWorkers() override {
@@ -110,6 +112,21 @@ TEST_F(SharedWorkers, OneCallerLeavesWorkersToOthers) {
   LetGo();
   for (auto& one : slow) EXPECT_TRUE(Is(one, 200));
   EXPECT_TRUE(Is(own, 200));
+}
+
+TEST_F(SharedWorkers, CallersWithoutANameHaveOneWorkerTogether) {
+  std::vector<std::future<int>> slow;
+  for (int i = 0; i < 20; ++i) slow.push_back(Call("GET", "/slow-open", "nobody"));
+  for (int i = 0; i < 2; ++i) slow.push_back(Call("GET", "/slow", "greedy"));
+  auto quick = Call("GET", "/quick", "other");
+  EXPECT_TRUE(Is(quick, 200)) << "the fourth worker is free";
+  EXPECT_TRUE(Eventually([this] { return begun_ == 3; }));
+  for (int i = 0; i < 981; ++i) slow.push_back(Call("GET", "/slow-open", "nobody"));
+  auto refused = Call("GET", "/slow-open", "nobody");
+  EXPECT_TRUE(Is(refused, 429));
+  EXPECT_EQ(begun_, 3);
+  LetGo();
+  for (auto& one : slow) EXPECT_TRUE(Is(one, 200));
 }
 
 TEST_F(SharedWorkers, AnAdminsUrgentCallsWaitForNobody) {
