@@ -58,6 +58,10 @@ Result<int> GrepLogs(const Context& context, ApiClient& api, const std::string& 
   if (!searched) return Fail(searched.error());
   if (done.is_null())
     return Fail(ErrorCode::kUnavailable, "the search was cut off; what is shown is not all");
+  if (const auto& late = FieldOf(done, "timed_out"); late.is_bool() && late.as_bool())
+    return Fail(ErrorCode::kTimeout,
+                "the search took too long and was stopped; what is shown is not all: narrow it "
+                "down with --host or --stage");
   const auto matches = static_cast<std::uint64_t>(NumberOf(done, "matches"));
   if (FieldOf(done, "more").as_bool())
     context.Say(fmt::format("stopped after {} matches; --limit N takes more", Count(matches)));

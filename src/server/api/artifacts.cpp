@@ -67,18 +67,21 @@ net::Headers HeadersOf(const std::string& sha256) {
 // Sends a part of a file, a piece whenever the client has taken the one before.
 class Download : public std::enable_shared_from_this<Download> {
  public:
-  Download(ArtifactServices& services, std::shared_ptr<net::HttpExchange> exchange,
-           std::unique_ptr<ArtifactReader> reader, ByteRange range)
+  Download(ArtifactServices& services, const Call& call, std::unique_ptr<ArtifactReader> reader,
+           ByteRange range)
       : services_(services),
-        exchange_(std::move(exchange)),
+        exchange_(call.exchange()),
+        token_(call.actor().name),
         reader_(std::move(reader)),
         range_(range) {}
 
-  // When a piece cannot be read, or no worker is free for it, the exchange goes without its end:
-  // the connection breaks, and the client asks for the rest.
+  // When a piece cannot be read, no worker is free for it, or the token has ended, the exchange
+  // goes without its end: the connection breaks, and the client asks for the rest.
   void Go() {
     exchange_->OnRoom(kPiece, [self = shared_from_this()] {
-      self->services_.workers.Post([self] { self->Give(); }, "GET artifact");
+      self->services_.look_again(self->token_, [self](bool usable) {
+        if (usable) self->services_.workers.Post([self] { self->Give(); }, "GET artifact");
+      });
     });
   }
 
@@ -95,6 +98,7 @@ class Download : public std::enable_shared_from_this<Download> {
 
   ArtifactServices& services_;
   const std::shared_ptr<net::HttpExchange> exchange_;
+  const std::string token_;
   const std::unique_ptr<ArtifactReader> reader_;
   ByteRange range_;
 };
@@ -118,7 +122,7 @@ void Send(ArtifactServices& services, const CallPtr& call, const std::string& sh
     headers.emplace_back("Content-Range", fmt::format("bytes {}-{}/{}", begin, end - 1, size));
   call->exchange()->BeginSized(part ? 206 : 200, std::move(headers), end - begin);
   if (empty) return call->exchange()->End();
-  std::make_shared<Download>(services, call->exchange(), std::move(*reader), asked.range)->Go();
+  std::make_shared<Download>(services, *call, std::move(*reader), asked.range)->Go();
 }
 
 // For a host that no task lets read the file: before it sends one it asks whether it has to. What
@@ -179,10 +183,20 @@ class Upload : public std::enable_shared_from_this<Upload> {
     if (TooSlow())
       return Failed({ErrorCode::kTimeout, "the upload comes too slowly; go on with it later"});
     call_->exchange()->ReadBody([self = shared_from_this()](net::BodyPiece piece) {
-      auto work = [self, piece = std::move(piece)] { self->Take(piece); };
-      if (!self->services_.workers.Post(std::move(work), "PUT artifact"))
-        self->call_->Fail(503, "unavailable", "the server is too busy; try again shortly");
+      self->services_.look_again(self->call_->actor().name,
+                                 [self, piece = std::move(piece)](bool usable) mutable {
+                                   self->Post(std::move(piece), usable);
+                                 });
     });
+  }
+
+  void Post(net::BodyPiece piece, bool usable) {
+    auto work = [self = shared_from_this(), piece = std::move(piece), usable] {
+      if (usable) return self->Take(piece);
+      self->Failed({ErrorCode::kDenied, "the token has ended; ask an admin for a new one"});
+    };
+    if (!services_.workers.Post(std::move(work), "PUT artifact"))
+      call_->Fail(503, "unavailable", "the server is too busy; try again shortly");
   }
 
   void Take(const net::BodyPiece& piece) {

@@ -8,6 +8,7 @@
 
 #include "ports/artifacts.hpp"
 #include "server/api/caller_slots.hpp"
+#include "server/api/look_again.hpp"
 #include "server/api/router.hpp"
 #include "server/api/sent_files.hpp"
 #include "server/worker_pool.hpp"
@@ -43,6 +44,7 @@ struct ArtifactServices {
   ArtifactStore& shared;  // the cluster's, for everybody else
   WorkerPool& workers;
   AskAboutFile ask;
+  LookAgain look_again;
   CallerSlots transfers{kMostTransfers};
   SentFiles sent = {};
 
@@ -50,7 +52,8 @@ struct ArtifactServices {
 };
 
 // GET, HEAD and PUT of /api/v1/artifacts/{sha256}. Files pass in pieces, whatever their size: about
-// 1 MB of memory for each transfer, and a worker only while it reads or writes a piece.
+// 1 MB of memory for each transfer, and a worker only while it reads or writes a piece. A transfer
+// ends with the caller's token.
 std::vector<Route> ArtifactRoutes(ArtifactServices& services);
 
 // For net::ServerHandlers::streams_body: of the uploads alone.

@@ -12,7 +12,14 @@ std::string NameOfCaller(const Call& call) {
 }
 
 bool CallerSlots::Take(const CallPtr& call) {
-  if (!call->request().peer_server.empty()) return true;
+  auto held = Hold(call);
+  if (!held) return false;
+  call->exchange()->Keep(std::move(held));
+  return true;
+}
+
+std::shared_ptr<void> CallerSlots::Hold(const CallPtr& call) {
+  if (!call->request().peer_server.empty()) return counts_;  // servers are not counted
   const std::string caller = NameOfCaller(*call);
   {
     base::Lock lock(counts_->mutex);
@@ -24,15 +31,14 @@ bool CallerSlots::Take(const CallPtr& call) {
         const auto found = counts->by_caller.find(caller);
         if (--found->second == 0) counts->by_caller.erase(found);
       };
-      call->exchange()->Keep(std::shared_ptr<void>(counts_.get(), release));
-      return true;
+      return std::shared_ptr<void>(counts_.get(), release);
     }
   }
   call->Fail(503, "unavailable",
              fmt::format("this caller has {} of these open already; close some, or try again later",
                          most_),
              {{"Retry-After", "5"}});
-  return false;
+  return nullptr;
 }
 
 }  // namespace muster::server::api

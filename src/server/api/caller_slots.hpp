@@ -13,8 +13,9 @@ namespace muster::server::api {
 // by the key of its certificate.
 std::string NameOfCaller(const Call& call);
 
-// How much of something long each caller has under way: transfers, event streams. What one caller
-// holds open costs the server memory, however slowly it reads or sends. Safe from any thread.
+// How much of something long each caller has under way: transfers, event streams, searches. What
+// one caller holds open costs the server memory, however slowly it reads or sends. Safe from any
+// thread.
 class CallerSlots {
  public:
   explicit CallerSlots(std::size_t most) : counts_(std::make_shared<Counts>()), most_(most) {}
@@ -22,6 +23,8 @@ class CallerSlots {
   // Counts one more for the call's caller, until its exchange is over. False: the caller has its
   // share already, and the call was answered 503 with Retry-After.
   bool Take(const CallPtr& call);
+  // The same, until what it returns goes. Null: as false above.
+  std::shared_ptr<void> Hold(const CallPtr& call);
 
  private:
   struct Counts {

@@ -28,6 +28,9 @@ constexpr std::size_t kSlice = 1 << 20;          // before other work has its tu
 constexpr std::size_t kMostText = 4 << 10;       // of a line in the answer
 constexpr std::size_t kRoom = 256 << 10;         // unsent; then the reader has to catch up
 
+// How often a search looks at its token and its time, whatever its client does.
+constexpr Duration kWatchEvery = std::chrono::seconds(2);
+
 struct SearchRequest {
   RunId run;
   SearchPattern pattern;
@@ -38,47 +41,81 @@ struct SearchRequest {
   std::shared_ptr<const Targets> targets;
 };
 
-// One search under way. Alive as long as a worker or the exchange will go on with it.
+// One of the searches that may be under way, and the one of its caller; null when there is none
+// left, and the call was answered.
+std::shared_ptr<void> TakePlace(SearchServices& services, const CallPtr& call) {
+  auto callers = services.callers.Hold(call);
+  if (!callers) return nullptr;
+  const auto release = [&services, callers](void*) { --services.under_way; };
+  std::shared_ptr<void> place(&services, release);
+  if (services.under_way.fetch_add(1) < kMostSearches) return place;
+  call->Fail(503, "unavailable", "other searches are under way; try again shortly",
+             {{"Retry-After", "5"}});
+  return nullptr;
+}
+
+// One search under way. Alive as long as a worker or the exchange will go on with it. Its steps and
+// its end are in the lane, so one of them is done at a time.
 class Search : public std::enable_shared_from_this<Search> {
  public:
-  Search(SearchServices& services, std::shared_ptr<net::HttpExchange> exchange,
-         SearchRequest request)
-      : services_(services), exchange_(std::move(exchange)), request_(std::move(request)) {}
-  ~Search() { --services_.under_way; }
-  Search(const Search&) = delete;
-  Search& operator=(const Search&) = delete;
+  Search(SearchServices& services, const Call& call, SearchRequest request,
+         std::shared_ptr<void> place)
+      : services_(services),
+        exchange_(call.exchange()),
+        token_(call.actor().name),
+        ends_(services.clock.Read().mono + services.longest),
+        request_(std::move(request)),
+        place_(std::move(place)) {}
 
   void Begin() {
     exchange_->BeginStream(
         200, {{"Content-Type", "application/x-ndjson"}, {"Cache-Control", "no-store"}});
+    Watch();
     Go();
   }
 
  private:
-  // When no worker is free, the exchange goes without its end: the connection breaks, which tells
-  // the client that it did not see everything.
+  // When the token has ended or no worker is free, the exchange goes without its end: the
+  // connection breaks, which tells the client that it did not see everything.
   void Go() {
     exchange_->OnRoom(kRoom, [self = shared_from_this()] {
-      self->services_.lane.Post([self] { self->Step(); });
+      self->services_.look_again(self->token_, [self](bool usable) {
+        if (usable) self->services_.lane.Post([self] { self->Step(); });
+      });
+    });
+  }
+
+  // Steps wait for the client, which may read slowly or not at all. This does not.
+  void Watch() {
+    services_.later(kWatchEvery, [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (!self) return;
+      self->services_.look_again(self->token_, [self](bool usable) {
+        if (usable && !self->TimeIsUp()) return self->Watch();
+        self->services_.lane.Post([self, usable] { usable ? self->Finish() : self->Break(); });
+      });
     });
   }
 
   void Step() {
-    if (exchange_->Gone()) return;
+    if (exchange_->Gone() || ended_) return;
     slice_ = 0;
-    while (slice_ < kSlice && out_.size() < kRoom && !Full()) {
+    while (slice_ < kSlice && out_.size() < kRoom && !Stops()) {
       const auto more = task_ ? ReadOn() : NextTask();
       if (!more) return;  // the connection breaks
       if (*more) continue;
+      complete_ = !Full();
       return End();
     }
-    if (Full()) return End();
+    if (Stops()) return End();
     // An empty line says that the search goes on.
     exchange_->Write(out_.empty() ? "\n" : std::exchange(out_, {}));
     Go();
   }
 
   bool Full() const { return matches_ >= request_.limit; }
+  bool TimeIsUp() const { return services_.clock.Read().mono >= ends_; }
+  bool Stops() const { return Full() || TimeIsUp(); }
 
   // False: there is no task left.
   Result<bool> NextTask() {
@@ -146,20 +183,40 @@ class Search : public std::enable_shared_from_this<Search> {
     out_ += json::serialize(view) + "\n";
   }
 
+  // The last line comes after the client took all others. Until then the search has its place, so
+  // that no caller has many answers that wait; then it has none, so that who reads the last line
+  // may search again at once.
   void End() {
-    out_ += json::serialize(json::object{{"done", true},
-                                         {"tasks", tasks_},
-                                         {"bytes", bytes_},
-                                         {"matches", matches_},
-                                         {"more", Full()}}) +
-            "\n";
-    exchange_->Write(std::exchange(out_, {}));
+    if (!out_.empty()) exchange_->Write(std::exchange(out_, {}));
+    exchange_->OnRoom(
+        1, [self = shared_from_this()] { self->services_.lane.Post([self] { self->Finish(); }); });
+  }
+
+  void Finish() {
+    if (std::exchange(ended_, true)) return;
+    place_.reset();
+    const json::object last{{"done", true},       {"tasks", tasks_},
+                            {"bytes", bytes_},    {"matches", matches_},
+                            {"more", !complete_}, {"timed_out", !complete_ && !Full()}};
+    exchange_->Write(json::serialize(last) + "\n");
+    exchange_->End();
+  }
+
+  // Without a last line.
+  void Break() {
+    if (std::exchange(ended_, true)) return;
+    place_.reset();
     exchange_->End();
   }
 
   SearchServices& services_;
   const std::shared_ptr<net::HttpExchange> exchange_;
+  const std::string token_;
+  const MonoTime ends_;
   const SearchRequest request_;
+  std::shared_ptr<void> place_;  // counted until it goes
+  bool complete_ = false;        // all output was looked through
+  bool ended_ = false;
   std::optional<TaskKey> after_;
   bool last_page_ = false;
   std::deque<TaskKey> page_;
@@ -208,12 +265,9 @@ Result<SearchRequest> ReadRequest(SearchServices& services, const Call& call) {
 void Find(SearchServices& services, const CallPtr& call) {
   auto request = ReadRequest(services, *call);
   if (!request) return call->Fail(request.error());
-  if (services.under_way.fetch_add(1) >= kMostSearches) {
-    --services.under_way;
-    return call->Fail(503, "unavailable", "other searches are under way; try again shortly",
-                      {{"Retry-After", "5"}});
-  }
-  std::make_shared<Search>(services, call->exchange(), std::move(*request))->Begin();
+  auto place = TakePlace(services, call);
+  if (!place) return;
+  std::make_shared<Search>(services, *call, std::move(*request), std::move(place))->Begin();
 }
 
 }  // namespace

@@ -28,6 +28,12 @@ net::ServerOptions NetOptions(const Foundation& foundation) {
   return options;
 }
 
+api::Refusals::Later Later(net::EventLoop& loop) {
+  return [&loop](Duration delay, std::function<void()> work) {
+    loop.Post([&loop, delay, work = std::move(work)] { loop.After(delay, work); });
+  };
+}
+
 // Links of nodes and of other servers have one port and two holders.
 template <typename Nodes, typename Servers>
 void ToHolder(const net::LinkConnection& link, Nodes nodes, Servers servers) {
@@ -49,10 +55,7 @@ Front::Front(Core& core, LogRing& log)
                .disk_floor = core.foundation.disk_floor}),
       failures_({.per_minute = static_cast<std::uint32_t>(config_.failures_per_minute)},
                 [](const std::string& line) { spdlog::warn("{}", line); }),
-      refusals_(failures_, clock_,
-                [&loop = core.loop](Duration delay, std::function<void()> work) {
-                  loop.Post([&loop, delay, work = std::move(work)] { loop.After(delay, work); });
-                }),
+      refusals_(failures_, clock_, Later(core.loop)),
       certificates_(config_.data, core.foundation.certificates, *core.foundation.identity, clock_),
       shared_files_(
           *core.foundation.artifacts,
@@ -63,8 +66,15 @@ Front::Front(Core& core, LogRing& log)
       files_{.own = *core.foundation.artifacts,
              .shared = shared_files_,
              .workers = core.workers,
-             .ask = api::AskEngine(core.engine)},
-      searches_{.store = core.store, .logs = core.logs, .lane = api::Lane(core.workers, "search")},
+             .ask = api::AskEngine(core.engine),
+             .look_again = [this](const auto& token, const auto& then) { LookAgain(token, then); }},
+      searches_{
+          .store = core.store,
+          .logs = core.logs,
+          .clock = clock_,
+          .lane = api::Lane(core.workers, "search"),
+          .look_again = [this](const auto& token, const auto& then) { LookAgain(token, then); },
+          .later = Later(core.loop)},
       joins_{.common = services_, .joins = api::Lane(core.workers, "join")},
       documents_{.common = services_, .lane = api::Lane(core.workers, "documents")},
       sealed_{.store = core.store, .engine = core.engine, .sealer = *core.foundation.sealer},
@@ -185,6 +195,16 @@ void Front::PassOn(net::HttpRequest request, std::shared_ptr<net::HttpExchange> 
 void Front::JudgeBody(const net::HttpRequest& head, std::function<void(net::BodyVerdict)> decide) {
   if (core_.engine.Decides()) return decide(router_.Judge(head));
   router_.JudgeOnRecord(on_record_, head, std::move(decide));
+}
+
+void Front::LookAgain(const std::string& token, const std::function<void(bool usable)>& then) {
+  if (token.empty()) return then(true);
+  const Now now = clock_.Read();
+  if (core_.engine.Decides()) return then(core_.people.Usable(token, now.wall));
+  // Whom it cannot read about, it cannot go on answering.
+  on_record_.LookAgain(now.mono, [this, token, now, then](const Result<>& looked) {
+    then(looked && on_record_.people().Usable(token, now.wall));
+  });
 }
 
 void Front::LinkRefused(std::string_view source) {

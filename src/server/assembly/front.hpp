@@ -37,6 +37,8 @@ class Front {
   void PassOn(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange);
   void Answer(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange);
   void JudgeBody(const net::HttpRequest& head, std::function<void(net::BodyVerdict)> decide);
+  // As api::LookAgain says.
+  void LookAgain(const std::string& token, const std::function<void(bool usable)>& then);
   void LinkRefused(std::string_view source);
   net::ServerHandlers Handlers();
   api::Services MakeServices(LogRing& log);

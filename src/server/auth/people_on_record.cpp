@@ -12,6 +12,14 @@ void PeopleOnRecord::Look(Then then) {
   if (reading_.empty()) Read();
 }
 
+void PeopleOnRecord::LookAgain(MonoTime now, Then then) {
+  if (looked_again_ && now - *looked_again_ < std::chrono::seconds(1)) return then({});
+  Look([this, now, then = std::move(then)](const Result<>& looked) {
+    looked_again_ = looked ? std::optional(now) : std::nullopt;
+    then(looked);
+  });
+}
+
 void PeopleOnRecord::Read() {
   reading_ = std::exchange(waiting_, {});
   const bool posted = ways_.to_worker(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,9 @@ class PeopleOnRecord {
   // Reads, then calls `then`, after which people() are those of a moment after this call; or, when
   // they cannot be read, nobody but the admin of this server.
   void Look(Then then);
+  // The same for a caller who was let in and is still answered, but people who were read for such a
+  // caller within the last second will do: an answer may have thousands of pieces a second.
+  void LookAgain(MonoTime now, Then then);
   const Authenticator& people() const { return people_; }
 
  private:
@@ -37,6 +41,7 @@ class PeopleOnRecord {
   Authenticator people_;
   std::vector<Then> reading_;  // whom the reading under way is for
   std::vector<Then> waiting_;  // came since
+  std::optional<MonoTime> looked_again_;
 };
 
 }  // namespace muster::server

@@ -98,5 +98,30 @@ TEST_F(PeopleOnRecordTest, SaysWhenThereIsNoRoom) {
   EXPECT_EQ(*told, "denied");
 }
 
+TEST_F(PeopleOnRecordTest, ThoseOfASecondAgoDoForAnAnswerThatGoesOn) {
+  Put({});
+  int looked = 0;
+  const auto look = [&](std::int64_t now) {
+    people_.LookAgain(MonoTime{now}, [&](const Result<>& result) { looked += result ? 1 : 0; });
+  };
+  look(1'000);
+  WorkOne();
+  look(1'999);
+  EXPECT_EQ(looked, 2);
+  EXPECT_TRUE(work_.empty()) << "nothing was read for the second";
+  Put({3});
+  look(2'000);
+  ASSERT_EQ(work_.size(), 1U);
+  WorkOne();
+  EXPECT_EQ(looked, 3);
+  EXPECT_FALSE(people_.people().Usable("ann", WallTime{5}));
+  room_ = false;
+  look(3'000);
+  EXPECT_EQ(looked, 3) << "it could not be read";
+  room_ = true;
+  look(3'001);
+  EXPECT_EQ(work_.size(), 1U) << "so it is read again";
+}
+
 }  // namespace
 }  // namespace muster::server

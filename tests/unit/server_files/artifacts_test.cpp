@@ -92,11 +92,15 @@ class ArtifactCalls : public net::NetTest {
                      [](Duration, const std::function<void()>& work) { work(); }};
   Authenticator people_{"admin"};
   Router router_{people_, refusals_, workers_, clock_};
-  ArtifactServices services_{*store_, *store_, workers_, {}};
+  ArtifactServices services_{
+      *store_, *store_, workers_, {}, [this](const auto& token, const auto& then) {
+        then(token.empty() || (!ended_ && people_.Usable(token, clock_.Read().wall)));
+      }};
   std::optional<net::HttpClient> client_;  // with the certificate of a host, when a test says so
   bool may_get_ = false;
   bool may_put_ = false;
   bool leads_ = true;
+  std::atomic<bool> ended_ = false;  // the tokens, once their calls were let in
   std::atomic<int> kept_ = 0;
   std::atomic<int> discarded_ = 0;
   std::atomic<int> writes_ = 0;  // questions before an upload
@@ -126,6 +130,16 @@ TEST_F(ArtifactCalls, AFileGoesInAndComesOut) {
   EXPECT_EQ(head.status, 200);
   EXPECT_EQ(Header(head, "Content-Length"), "22");
   EXPECT_EQ(head.body, "");
+}
+
+TEST_F(ArtifactCalls, ATransferEndsWithItsToken) {
+  EXPECT_EQ(Put(content_).status, 201);
+  ended_ = true;
+  EXPECT_FALSE(Client(true).Call(Request("GET", hash_, "op"))) << "the connection breaks";
+  const std::string other = crypto::Sha256("other");
+  EXPECT_EQ(Call(Request("PUT", other, "op"), "other").status, 403);
+  ended_ = false;
+  EXPECT_EQ(Get().body, content_);
 }
 
 TEST_F(ArtifactCalls, AnUploadComesInParts) {
