@@ -12,6 +12,10 @@ void FailTooBusy(Call& call) {
             {{"Retry-After", "1"}});
 }
 
+bool IsShared(std::string_view caller) {
+  return caller == CallLanes::kNameless || caller == CallLanes::kNamelessReads;
+}
+
 }  // namespace
 
 void CallLanes::Post(const std::string& caller, const Handle& handle, CallPtr call,
@@ -27,7 +31,7 @@ void CallLanes::Post(const std::string& caller, const Handle& handle, CallPtr ca
       return call->Fail(
           429, "unavailable",
           fmt::format("{} calls {} wait already; make fewer at a time, or try again later",
-                      bounds_.waiting, caller.empty() ? "without a token" : "of this caller"),
+                      bounds_.waiting, IsShared(caller) ? "without a token" : "of this caller"),
           {{"Retry-After", "1"}});
     case Fate::kTooBusy:
       return FailTooBusy(*call);
@@ -37,7 +41,7 @@ void CallLanes::Post(const std::string& caller, const Handle& handle, CallPtr ca
 CallLanes::Fate CallLanes::Admit(const std::string& caller, Waiting& one) {
   base::Lock lock(mutex_);
   Lane& lane = lanes_[caller];
-  const std::size_t most = caller.empty() ? 1 : bounds_.at_work;
+  const std::size_t most = IsShared(caller) ? 1 : bounds_.at_work;
   if (lane.at_work < most) {
     ++lane.at_work;
     return Fate::kBegins;

@@ -3,6 +3,7 @@
 #include <deque>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "base/mutex.hpp"
@@ -13,10 +14,14 @@ namespace muster::server::api {
 
 // Gives each caller a share of the workers. At most so many of its calls are at work at a time; the
 // others wait in a queue of its own, so that one caller with slow calls leaves workers to all
-// others. Callers without a name ("") cannot be told apart: they share one queue, and at most one
-// of their calls is at work. Safe from any thread; outlives the workers' work.
+// others. Callers without a name cannot be told apart: they share two queues, and at most one call
+// of each is at work. Safe from any thread; outlives the workers' work.
 class CallLanes {
  public:
+  // The callers without a name. What they read (health, metrics) does not wait for what they send.
+  static constexpr std::string_view kNameless = "";
+  static constexpr std::string_view kNamelessReads = "reads";
+
   struct Bounds {
     std::size_t at_work = 1;      // of one caller with a name
     std::size_t waiting = 1'000;  // of one caller

@@ -53,13 +53,14 @@ bool ShowsCertificate(const net::HttpRequest& request, Privilege privilege) {
 }
 
 // Whose share of the workers a call takes: that of a token, also when another server passes the
-// call on, or of a host. "" for callers without either, who cannot be told apart; nothing for
-// another server of the cluster, which has no share.
+// call on, or of a host. Callers without either share one; nothing for another server of the
+// cluster, which has no share.
 std::optional<std::string> LaneOf(const Call& call) {
   if (!call.actor().name.empty()) return "token " + call.actor().name;
   const auto& request = call.request();
   if (!request.peer_server.empty()) return std::nullopt;
-  return request.peer_key.empty() ? "" : "host " + request.peer_key;
+  if (!request.peer_key.empty()) return "host " + request.peer_key;
+  return std::string(request.method == "GET" ? CallLanes::kNamelessReads : CallLanes::kNameless);
 }
 
 // What was asked for, and from where, for the log.
