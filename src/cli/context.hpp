@@ -75,6 +75,7 @@ void AddSteering(CLI::App& app, Context& context);  // pause, resume, retry, ski
 void AddAnswers(CLI::App& app, Context& context);   // approve, reject
 void AddHosts(CLI::App& app, Context& context);
 void AddAgents(CLI::App& app, Context& context);
+void AddInvites(CLI::App& app, Context& context);
 void AddWhy(CLI::App& app, Context& context);
 void AddTrace(CLI::App& app, Context& context);
 void AddStatus(CLI::App& app, Context& context);

@@ -47,12 +47,12 @@ void AddGlobalOptions(CLI::App& app, Context& context) {
 }
 
 void AddCommands(CLI::App& app, Context& context) {
-  for (auto* add :
-       {AddRun,    AddApply,   AddGet,    AddDelete,   AddStart,      AddCp,      AddFetch,
-        AddShow,   AddRuns,    AddLogs,   AddStop,     AddSteering,   AddAnswers, AddWhy,
-        AddTrace,  AddHosts,   AddAgents, AddTokens,   AddSecrets,    AddAudit,   AddWhoAmI,
-        AddStatus, AddVersion, AddLogin,  AddContexts, AddCompletion, AddManual,  AddDebug,
-        AddFreeze, AddImport,  AddCron,   AddTriggers, AddSlots,      AddCheck,   AddServers})
+  for (auto* add : {AddRun,     AddApply,    AddGet,        AddDelete, AddStart,  AddCp,
+                    AddFetch,   AddShow,     AddRuns,       AddLogs,   AddStop,   AddSteering,
+                    AddAnswers, AddWhy,      AddTrace,      AddHosts,  AddAgents, AddInvites,
+                    AddTokens,  AddSecrets,  AddAudit,      AddWhoAmI, AddStatus, AddVersion,
+                    AddLogin,   AddContexts, AddCompletion, AddManual, AddDebug,  AddFreeze,
+                    AddImport,  AddCron,     AddTriggers,   AddSlots,  AddCheck,  AddServers})
     add(app, context);
 }
 

@@ -60,6 +60,18 @@ struct CreateInvite {
   ReadAt<std::optional<IdempotencyKey>> known = {};
 };
 
+// The invites that can still be used, for hosts and servers.
+struct ListInvites {
+  Caller caller;
+};
+// Takes one back. Hosts that joined with it stay.
+struct RevokeInvite {
+  Caller caller;
+  std::string id;  // or the beginning of it, kLeastInviteDigits at least
+  std::string reason;
+};
+inline constexpr std::size_t kLeastInviteDigits = 8;
+
 // Whether this invite lets a host of this name ask to join; changes nothing. Asked before anything
 // that costs more is done for the newcomer. kDenied says why not.
 struct CheckInvite {
@@ -396,7 +408,7 @@ using Command =
                  RetryRun, SkipStage, AnswerApproval, SetRun, ServerReport, AskFile, ApplyDocuments,
                  SetSecret, RemoveSecret, MaintainHosts, FreezeRuns, ThawRuns, FireSlot,
                  TakeTriggers, FireTrigger, PauseTrigger, ResumeTrigger, SkipSlot, BackfillTrigger,
-                 JoinServer, DrainServer, FinalizeStore, CheckInvite>;
+                 JoinServer, DrainServer, FinalizeStore, CheckInvite, ListInvites, RevokeInvite>;
 
 // --- answers ---
 
@@ -425,6 +437,12 @@ struct BackfillPlanned {
   std::uint32_t slots = 0;  // it would start
 };
 struct InviteCreated {
+  Invite invite;
+};
+struct OpenInvites {
+  std::vector<Invite> invites;  // the newest first
+};
+struct InviteRevoked {
   Invite invite;
 };
 struct InviteChecked {};
@@ -508,6 +526,6 @@ using Answer =
                  KeyRefused, JoinWaits, HostChanged, JoinRejected, PendingJoins, HostsLabelled,
                  GateClosed, OldDropped, RunSteered, FileAnswer, DocumentsApplied, SecretAnswer,
                  FreezeAnswer, TriggerAnswer, ServerJoined, ServerDrained, StoreFinalizing,
-                 PassPlanned, BackfillPlanned, InviteChecked>;
+                 PassPlanned, BackfillPlanned, InviteChecked, OpenInvites, InviteRevoked>;
 
 }  // namespace muster::engine

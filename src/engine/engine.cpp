@@ -4,6 +4,7 @@
 
 #include "engine/documents/apply.hpp"
 #include "engine/hosts/enrol.hpp"
+#include "engine/hosts/invites.hpp"
 #include "engine/hosts/label.hpp"
 #include "engine/hosts/leave.hpp"
 #include "engine/hosts/maintenance.hpp"

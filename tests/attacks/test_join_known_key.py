@@ -43,6 +43,18 @@ class JoinKnownKey(ClusterTest):
         self.assertEqual(answer.status, 403, answer)
         self.assertNotIn("cert_pem", answer.json())
 
+    def test_token_that_was_revoked(self):
+        """A leaked token, found in the list and taken back."""
+        token = self.invite(uses=1000, names="leaked*")
+        self.assertEqual(self.join(token, self.request(name="leaked1"), name="leaked1").status, 201)
+        found = [i for i in self.cluster.get("/invites")["invites"] if i["names"] == "leaked*"]
+        self.assertEqual([i["uses_left"] for i in found], [999])
+        self.assertNotIn(token.split(".")[2], json.dumps(found), "the list gives no tokens away")
+        outcome = self.cluster.muster("invites", "revoke", found[0]["id"][:12], "--reason", "leaked")
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertRefused(self.join(token, self.request(name="leaked2"), name="leaked2"))
+        self.assertEqual(self.cluster.muster("invites", "revoke", found[0]["id"][:12]).code, 4)
+
     def test_known_key_without_a_good_token(self):
         pem = self.request(self.cluster.agents["h1"].data / "agent.key")
         fingerprint = self.invite().split(".")[1]

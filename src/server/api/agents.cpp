@@ -117,6 +117,7 @@ void MakeInvite(Services& services, const CallPtr& call, Invite invite) {
     const auto& made = std::get<engine::InviteCreated>(*answer).invite;
     const Identity& identity = services.identity;
     call->Json(201, {{"token", FormatJoinToken({identity.ca_fingerprint, secret})},
+                     {"id", made.id},
                      {"expires", FormatTime(made.expires)},
                      {"uses", made.uses_left},
                      {"replace", made.replace},

@@ -57,6 +57,42 @@ json::object ChangedView(const engine::HostChanged& changed) {
           {"note", changed.host.note}};
 }
 
+json::object InviteView(const Invite& invite) {
+  json::object labels;
+  for (const auto& [key, value] : invite.labels) labels[key] = value;
+  return {{"id", invite.id},
+          {"kind", invite.server ? "server" : "agent"},
+          {"uses_left", invite.uses_left},
+          {"expires", FormatTime(invite.expires)},
+          {"created", FormatTime(invite.created)},
+          {"created_by", invite.created_by},
+          {"names", invite.names},
+          {"labels", std::move(labels)},
+          {"replace", invite.replace},
+          {"no_own_labels", invite.no_own_labels}};
+}
+
+void ListInvites(Services& services, const CallPtr& call) {
+  engine::ListInvites request{.caller = CallerOf(*call)};
+  AskAndAnswer<engine::OpenInvites>(services, call, std::move(request),
+                                    [](const engine::OpenInvites& found) -> json::object {
+                                      json::array list;
+                                      for (const auto& invite : found.invites)
+                                        list.push_back(InviteView(invite));
+                                      return {{"invites", std::move(list)}};
+                                    });
+}
+
+void RevokeInvite(Services& services, const CallPtr& call) {
+  const auto reason = ReadText(*call, "reason");
+  if (!reason) return call->Fail(reason.error());
+  engine::RevokeInvite request{
+      .caller = CallerOf(*call), .id = call->Part("id"), .reason = *reason};
+  AskAndAnswer<engine::InviteRevoked>(
+      services, call, std::move(request),
+      [](const engine::InviteRevoked& done) { return InviteView(done.invite); });
+}
+
 void ListPending(Services& services, const CallPtr& call) {
   engine::ListPending request{.caller = CallerOf(*call)};
   AskAndAnswer<engine::PendingJoins>(services, call, std::move(request),
@@ -159,6 +195,10 @@ void Label(Services& services, const CallPtr& call) {
 
 std::vector<Route> FleetRoutes(Services& services) {
   return {
+      {"GET", "/api/v1/invites", Privilege::kAdmin,
+       [&services](const CallPtr& call) { ListInvites(services, call); }},
+      {"POST", "/api/v1/invites/{id}/revoke", Privilege::kAdmin,
+       [&services](const CallPtr& call) { RevokeInvite(services, call); }},
       {"GET", "/api/v1/agents/pending", Privilege::kView,
        [&services](const CallPtr& call) { ListPending(services, call); }},
       {"POST", "/api/v1/agents/pending/{name}/accept", Privilege::kAdmin,

@@ -52,6 +52,30 @@ class Joining : public EngineFixture {
   }
 };
 
+TEST_F(Joining, RevokedInviteLetsNobodyIn) {
+  MakeInvite("aaaaaaaa1", 5);
+  MakeInvite("aaaaaaaa2", 5);
+  MakeInvite("bbbbbbbb1", 1);
+  ASSERT_TRUE(Joined(Join("aaaaaaaa1", "web1", "k1")));
+  ASSERT_TRUE(Joined(Join("bbbbbbbb1", "web2", "k2")));
+  const auto revoke = [&](const std::string& id) {
+    return Answered(RevokeInvite{.caller = {}, .id = id, .reason = "leaked"});
+  };
+  EXPECT_EQ(CodeOf(revoke("aaaa")), ErrorCode::kInvalid) << "too short";
+  EXPECT_EQ(CodeOf(revoke("aaaaaaaa")), ErrorCode::kConflict) << "two begin so";
+  EXPECT_EQ(CodeOf(revoke("bbbbbbbb1")), ErrorCode::kNotFound) << "it is used up";
+  ASSERT_TRUE(revoke("aaaaaaaa1"));
+  EXPECT_EQ(Acts("invite.revoke"), 1U);
+  EXPECT_EQ(CodeOf(Join("aaaaaaaa1", "web3", "k3")), ErrorCode::kDenied);
+  const auto left = Answered(ListInvites{.caller = {}});
+  ASSERT_TRUE(left);
+  ASSERT_EQ(std::get<OpenInvites>(*left).invites.size(), 1U);
+  EXPECT_EQ(std::get<OpenInvites>(*left).invites[0].id, "aaaaaaaa2");
+  Lead();
+  EXPECT_EQ(CodeOf(Join("aaaaaaaa1", "web3", "k3")), ErrorCode::kDenied) << "also after a restart";
+  EXPECT_EQ(HostNamed("web1").state, HostState::kActive);
+}
+
 TEST_F(Joining, TicketIsCheckedBeforeAnythingElse) {
   const auto check = [&](const std::string& invite, const std::string& name) {
     return Answered(CheckInvite{.caller = {}, .invite = invite, .name = name});

@@ -1,0 +1,110 @@
+#include <CLI/CLI.hpp>
+#include <boost/json.hpp>
+
+#include "cli/api_client.hpp"
+#include "cli/confirm.hpp"
+#include "cli/context.hpp"
+#include "cli/moment.hpp"
+#include "cli/persist.hpp"
+
+namespace muster::cli {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kShownDigits = 12;
+constexpr const char* kInvitesExamples = R"(Examples:
+  muster invites                                        which tokens can still be used to join
+  muster invites revoke 3f9a17c20b4e --reason 'leaked'  refuse one from now on
+
+'muster agents invite' and 'muster servers invite' make them.)";
+
+struct InviteFlags {
+  std::string id;
+  std::string reason;
+  bool yes = false;
+};
+
+std::string ForText(const json::value& invite) {
+  const std::string names = TextOf(invite, "names");
+  return names.empty() ? TextOf(invite, "kind") + "s" : TextOf(invite, "kind") + "s " + names;
+}
+
+Result<json::value> OpenInvites(const Context& context, ApiClient& api) {
+  return Persist(context, kPatience, [&] { return api.Get("/invites"); });
+}
+
+Result<int> ListInvites(const Context& context) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto found = OpenInvites(context, *api);
+  if (!found) return Fail(found.error());
+  if (context.PrintDocument(*found)) return 0;
+  const auto& list = ListOf(*found, "invites");
+  if (list.empty()) {
+    context.Say("no invite can be used");
+    return 0;
+  }
+  Table table({"ID", "FOR", "USES LEFT", "EXPIRES", "CREATED", "BY"});
+  for (const auto& invite : list)
+    table.Add({TextOf(invite, "id").substr(0, kShownDigits), ForText(invite),
+               Count(static_cast<std::uint64_t>(NumberOf(invite, "uses_left"))),
+               TextOf(invite, "expires"), Ago(ParseTime(TextOf(invite, "created")), WallNow()),
+               TextOf(invite, "created_by")});
+  Write(stdout, table.Text());
+  return 0;
+}
+
+// The one invite that begins so; the server decides when there are none or several.
+Result<std::string> WhatIsRevoked(const Context& context, ApiClient& api, const std::string& id) {
+  const auto found = OpenInvites(context, api);
+  if (!found) return Fail(found.error());
+  for (const auto& invite : ListOf(*found, "invites"))
+    if (TextOf(invite, "id").starts_with(id))
+      return fmt::format("invite {} for {}, made by {},",
+                         TextOf(invite, "id").substr(0, kShownDigits), ForText(invite),
+                         TextOf(invite, "created_by"));
+  return Fail(ErrorCode::kNotFound,
+              "there is no invite '{}' that could still be used; see 'muster invites'", id);
+}
+
+Result<int> RevokeInvite(const Context& context, const InviteFlags& flags) {
+  auto api = ApiClient::Open(context);
+  if (!api) return Fail(api.error());
+  const auto what = WhatIsRevoked(context, *api, flags.id);
+  if (!what) return Fail(what.error());
+  if (!Agreed(context, flags.yes, {.act = "Revoke " + *what})) return kExitInterrupted;
+  const auto path = "/invites/" + Segment(flags.id) + "/revoke";
+  const auto done =
+      Act(context, [&] { return api->Post(path, json::object{{"reason", flags.reason}}); });
+  if (!done) return Fail(done.error());
+  if (!context.PrintDocument(*done))
+    context.Say(fmt::format("invite {} is revoked; hosts that joined with it stay",
+                            TextOf(*done, "id").substr(0, kShownDigits)));
+  return 0;
+}
+
+}  // namespace
+
+void AddInvites(CLI::App& app, Context& context) {
+  auto* invites = app.add_subcommand("invites", "Tokens that can still be used to join");
+  invites->require_subcommand(0, 1);
+  invites->footer(kInvitesExamples);
+  invites->callback([&context, invites] {
+    if (invites->get_subcommands().empty())
+      context.action = [&context] { return ListInvites(context); };
+  });
+  auto* revoke = invites->add_subcommand("revoke", "Refuse an invite from now on");
+  const auto flags = std::make_shared<InviteFlags>();
+  revoke->footer(kInvitesExamples);
+  revoke->add_option("id", flags->id, "The invite, by the first digits of its id")
+      ->type_name("ID")
+      ->required();
+  revoke->add_option("--reason", flags->reason, "Why, for the audit trail")->type_name("TEXT");
+  revoke->add_flag("-y,--yes", flags->yes, "Do not ask");
+  revoke->callback([&context, flags] {
+    context.action = [&context, flags] { return RevokeInvite(context, *flags); };
+  });
+}
+
+}  // namespace muster::cli
