@@ -23,13 +23,13 @@ TEST(Approvers, AreNamesAndRolesAtLeast) {
 }
 
 TEST(Approvers, StartersAreThoseOfTheRunsAboveToo) {
-  Run run;
+  muster::Run run;
   run.by = "alice";
   run.starters = {"bob", "alice"};
-  Run above;
+  muster::Run above;
   above.by = "carol";
   above.starters = {"bob"};
-  const Run* parents[] = {&above};
+  const muster::Run* parents[] = {&above};
   EXPECT_EQ(StartersOf(run, parents), (std::vector<std::string>{"alice", "bob", "carol"}));
 }
 

@@ -200,7 +200,9 @@ TEST_F(Steer, ADryRetryNamesItsHostsAndChangesNothing) {
     const auto answer = Retry(run, retry);
     ASSERT_TRUE(answer);
     EXPECT_EQ(std::get<PassPlanned>(*answer).hosts.Count(), from_start ? 3U : 1U);
-    EXPECT_EQ(Find(run), before);
+    EXPECT_EQ(Find(run).pass, before.pass);
+    EXPECT_EQ(Find(run).state, before.state);
+    EXPECT_EQ(Find(run).next_visit, before.next_visit);
     EXPECT_EQ(Sent(), Hosts{});
   }
   EXPECT_TRUE(Retry(run));
