@@ -9,7 +9,8 @@
 // What commands that steer an open run have in common.
 namespace muster::engine {
 
-// The run a command names; nullptr: it is not open, or comes from a backup, and the answer is given.
+// The run a command names; nullptr: it is not open, or comes from a backup, and the answer is
+// given.
 OpenRun* FindOpen(Turn& turn, const Caller& caller, RunId id);
 
 // The same, of one that goes on: nothing more is decided about a run that is being stopped.

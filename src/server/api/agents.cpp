@@ -231,6 +231,9 @@ void VerifyAndJoin(Services& services, const CallPtr& call, const JoinRequest& j
                         if (!answer) return services.refusals.NoJoin(call, answer.error());
                         if (const auto* waits = std::get_if<engine::JoinWaits>(&*answer))
                           return AnswerWaits(*call, waits->pending);
+                        // It has shown a token and the key that waited, so it guesses nothing.
+                        if (const auto* rejected = std::get_if<engine::JoinRejected>(&*answer))
+                          return call->Fail(Rejection(rejected->pending));
                         AnswerJoined(services, *call, pem, std::get<engine::HostJoined>(*answer));
                       });
 }

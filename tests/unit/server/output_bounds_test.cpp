@@ -121,10 +121,9 @@ TEST_F(OutputBoundsTest, TaskThatIsOverSendsWhatItsRecordAllows) {
 TEST_F(OutputBoundsTest, MoreOfATaskThatIsOverIsAcknowledgedAndTheHostStays) {
   bounds_.Expect({{kBoundedTask, 100}});
   ASSERT_TRUE(bounds_.Note(WelcomeAnswering({.task = kBoundedTask, .durable_offset = 0})));
-  std::vector<LogChunk> chunks{
-      {kBoundedTask, 0, Stream::kStdout, {}, std::string(90, 'x')},
-      {kBoundedTask, 90, Stream::kStdout, {}, std::string(20, 'x')},
-      {kBoundedTask, 110, Stream::kStdout, {}, std::string(50, 'x')}};
+  std::vector<LogChunk> chunks{{kBoundedTask, 0, Stream::kStdout, {}, std::string(90, 'x')},
+                               {kBoundedTask, 90, Stream::kStdout, {}, std::string(20, 'x')},
+                               {kBoundedTask, 110, Stream::kStdout, {}, std::string(50, 'x')}};
   const auto acks = bounds_.Sift(kBoundedTask.host, chunks);
   ASSERT_TRUE(acks);
   ASSERT_EQ(chunks.size(), 1U);
