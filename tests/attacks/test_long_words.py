@@ -18,6 +18,8 @@ LONG = "A" * 5000
 
 
 class LongWords(ClusterTest):
+    hosts = ("h1",)
+
     @classmethod
     def set_up_hosts(cls):
         cls.cluster.add_agent("h1", options=("--run-as", "nobody"))
@@ -25,7 +27,7 @@ class LongWords(ClusterTest):
 
     def start(self, **more):
         body = {"targets": "h1", "command": {"argv": ["true"]}, **more}
-        return self.cluster.http("POST", "/api/v1/runs", body=body, token=self.cluster.token())
+        return self.cluster.http("POST", "/api/v1/runs", body=body)
 
     def assertWorks(self):
         """The host is there, and runs what it is asked for."""

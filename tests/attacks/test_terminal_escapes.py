@@ -142,7 +142,7 @@ class TakenOver(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         host = {"name": HOSTILE, "online": True, "labels": {HOSTILE: HOSTILE}, "facts": {"os": HOSTILE}, "state": HOSTILE}
         if self.path.startswith(("/api/v1/hosts", "/api/v1/missing")):
-            return self.answer(200, {"hosts": [{**host, "name": name} for name in ("old1", "old2")] + [host],
+            return self.answer(200, {"hosts": [{**host, "name": name, "online": False} for name in ("old1", "old2")] + [host],
                                      "total": 3, "online": 3})
         if self.path.startswith("/api/v1/status"):
             return self.answer(200, {"version": HOSTILE, "cluster": HOSTILE})

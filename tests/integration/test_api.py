@@ -71,7 +71,7 @@ class Contract(ApiTest):
 
     def call(self, method, path, operation, **more):
         host = self.HOSTS.get(operation["operationId"], "h1")
-        for part, value in (("id", self.run_id), ("name", host), ("kind", "job"), ("token", "ci"), ("number", "1"), ("freeze", "f999999"), ("server", "s9"),
+        for part, value in (("id", self.run_id), ("name", host), ("kind", "job"), ("token", "ci"), ("number", "1"), ("freeze", "f999999"), ("server", "s9"), ("invite", "0" * 12),
                             ("sha256", hashlib.sha256(b"hello").hexdigest())):
             path = path.replace("{" + part + "}", value)
         body = self.BODIES.get(operation["operationId"])
@@ -96,7 +96,7 @@ class Contract(ApiTest):
                     "acceptJoin": 404, "rejectJoin": 404, "revokeHost": 404, "removeHost": 409,
                     "readArtifact": 404, "writeArtifact": 201, "startJob": 201, "pauseRun": 409, "resumeRun": 409, "retryRun": 404,
                     "skipStage": 409, "setRun": 409, "approveRun": 409, "rejectRun": 409,
-                    "fireTrigger": 201, "freeze": 201, "thaw": 404}
+                    "fireTrigger": 201, "freeze": 201, "thaw": 404, "revokeInvite": 404}
         for method, path, operation in operations():
             name = operation["operationId"]
             if name == "stream":
@@ -141,7 +141,7 @@ class Contract(ApiTest):
             with self.subTest(operation=operation["operationId"]):
                 gone = path.replace("{id}", "r999999").replace("{name}", "nobody").replace("{token}", "nobody") \
                     .replace("{number}", "999999").replace("{sha256}", "0" * 64).replace("{kind}", "job") \
-                    .replace("{freeze}", "f999999")
+                    .replace("{freeze}", "f999999").replace("{invite}", "0" * 12)
                 answer = self.cluster.http(method, gone + self.QUERIES.get(operation["operationId"], ""))
                 self.assertError(answer, 404, "not_found")
                 if "{id}" in path:

@@ -36,7 +36,7 @@ class CheckConfig(ClusterTest):
     def test_it_names_every_mistake_at_once(self):
         code, _, complaint = check_config("musterd", self.write(
             "heartbeat: soon\nstore: {postgres: 'postgres://muster@db.invalid/muster?sslmode=require'}\n"
-            "cluster: {etcd: 'http://etcd.invalid:2379', etcd_user: muster}\n"
+            "cluster: {etcd: ['http://etcd.invalid:2379'], etcd_user: muster}\n"
             "tls: {cert: /nonexistent/cert.pem, key: /nonexistent/key.pem}\n"))
         self.assertEqual(code, 2, complaint)
         for mistake in ("heartbeat", "store.postgres", "etcd_password", "public_url", "/nonexistent/"):

@@ -87,7 +87,7 @@ void RevokeInvite(Services& services, const CallPtr& call) {
   const auto reason = ReadText(*call, "reason");
   if (!reason) return call->Fail(reason.error());
   engine::RevokeInvite request{
-      .caller = CallerOf(*call), .id = call->Part("id"), .reason = *reason};
+      .caller = CallerOf(*call), .id = call->Part("invite"), .reason = *reason};
   AskAndAnswer<engine::InviteRevoked>(
       services, call, std::move(request),
       [](const engine::InviteRevoked& done) { return InviteView(done.invite); });
@@ -197,7 +197,7 @@ std::vector<Route> FleetRoutes(Services& services) {
   return {
       {"GET", "/api/v1/invites", Privilege::kAdmin,
        [&services](const CallPtr& call) { ListInvites(services, call); }},
-      {"POST", "/api/v1/invites/{id}/revoke", Privilege::kAdmin,
+      {"POST", "/api/v1/invites/{invite}/revoke", Privilege::kAdmin,
        [&services](const CallPtr& call) { RevokeInvite(services, call); }},
       {"GET", "/api/v1/agents/pending", Privilege::kView,
        [&services](const CallPtr& call) { ListPending(services, call); }},
