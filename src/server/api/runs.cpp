@@ -132,9 +132,8 @@ void ShowRun(Services& services, const CallPtr& call) {
   const auto run = services.store.FindRun(*id);
   if (!run) return call->Fail(run.error());
   if (!run->value) return call->Fail(NoSuchRun(*id));
-  if (live && IsFinal(run->value->state) && !IsFinal(live->state))
-    live = services.live.FindRun(*id);
-  call->Json(200, RunView(*run->value, live, services.live.LogsOpen(*id), run->commit, true));
+  call->Json(200,
+             RunView(*run->value, std::move(live), services.live.LogsOpen(*id), run->commit, true));
 }
 
 void StopRun(Services& services, const CallPtr& call) {

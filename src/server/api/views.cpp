@@ -253,8 +253,10 @@ json::array LimitsView(const Run& run) {
 
 }  // namespace
 
-json::object RunView(const Run& run, const std::optional<LiveView::RunView>& live,
-                     std::uint32_t logs_open, CommitNumber commit, bool with_spec) {
+json::object RunView(const Run& run, std::optional<LiveView::RunView> live, std::uint32_t logs_open,
+                     CommitNumber commit, bool with_spec) {
+  // The end is on record before the live view hears of it.
+  if (live && IsFinal(run.state) && live->commit < run.ended_commit) live.reset();
   const RunState state = live ? live->state : run.state;
   const TaskCounts counts = live ? live->counts : run.counts;
   json::array stages;

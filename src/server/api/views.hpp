@@ -27,7 +27,7 @@ TaskCounts StageCounts(const Run& run, std::uint32_t index,
 StageState ShownStage(const StageProgress& progress, RunState run);
 
 // A run with what is true of it now: `live` when it is open.
-boost::json::object RunView(const Run& run, const std::optional<LiveView::RunView>& live,
+boost::json::object RunView(const Run& run, std::optional<LiveView::RunView> live,
                             std::uint32_t logs_open, CommitNumber commit, bool with_spec);
 
 // null for a time that never came.
