@@ -14,8 +14,8 @@ namespace json = boost::json;
 
 constexpr std::size_t kShownDigits = 12;
 constexpr const char* kInvitesExamples = R"(Examples:
-  muster invites                                        which tokens can still be used to join
-  muster invites revoke 3f9a17c20b4e --reason 'leaked'  refuse one from now on
+  muster invites                                  what can still be used to join
+  muster invites revoke 3f9a17c2 --reason leaked  refuse one from now on
 
 'muster agents invite' and 'muster servers invite' make them.)";
 

@@ -6,7 +6,7 @@
 
 namespace muster::engine {
 
-// Gates hold new work back, whoever asks for it. What runs is not touched.
+// Gates hold new work of every caller back. Running work is not touched.
 void Decide(Turn& turn, const SetGate& command);
 
 // For what writes records: the first gate that is closed for a reason outside the engine (a disk

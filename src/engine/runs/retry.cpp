@@ -343,7 +343,7 @@ void Decide(Turn& turn, const RetryRun& command) {
     // Work on a copy until it is sure that the pass can be opened.
     made = open->second;
   }
-  // A run that is open goes on whatever is frozen; one that has ended begins again.
+  // A freeze does not hold an open run back; an ended one begins again.
   if (open == turn.state.runs.end())
     if (auto closed = ClosedGate(turn.state))
       return turn.Answer(command.caller, std::move(*closed));

@@ -239,7 +239,7 @@ void VerifyAndJoin(Services& services, const CallPtr& call, const JoinRequest& j
 }
 
 // The invite comes first: the certificate request is neither parsed nor verified for a caller
-// without a good one, whom nobody knows.
+// without a good one.
 void Join(AgentServices& services, const CallPtr& call) {
   Services& common = services.common;
   const auto body = call->Body();
