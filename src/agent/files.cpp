@@ -8,6 +8,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "adapters/files/safe_flags.hpp"
+
 namespace muster::agent {
 namespace {
 
@@ -30,7 +32,7 @@ Result<> SyncFolderOf(const std::string& path) {
 std::string ErrnoText(int error) { return std::strerror(error); }
 
 Result<Fd> OpenFile(const std::string& path, int flags, mode_t mode) {
-  const int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+  const int fd = ::open(path.c_str(), files::SafeFlags(flags), mode);
   if (fd < 0) return FailErrno("open", path, errno);
   return Fd(fd);
 }
@@ -97,20 +99,6 @@ Result<> MakeFolders(const std::string& path, mode_t mode) {
 }
 
 bool Exists(const std::string& path) noexcept { return ::access(path.c_str(), F_OK) == 0; }
-
-int WriteAll(int fd, std::string_view data) noexcept {
-  while (!data.empty()) {
-    const ssize_t wrote = ::write(fd, data.data(), data.size());
-    if (wrote > 0) {
-      data.remove_prefix(static_cast<std::size_t>(wrote));
-    } else if (wrote == 0) {
-      return EIO;
-    } else if (errno != EINTR) {
-      return errno;
-    }
-  }
-  return 0;
-}
 
 bool DiskIsLow(const std::string& path, unsigned percent) noexcept {
   struct statvfs disk{};

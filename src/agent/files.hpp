@@ -4,6 +4,7 @@
 #include <string_view>
 #include <sys/types.h>
 
+#include "adapters/files/durable.hpp"
 #include "adapters/files/fd.hpp"
 #include "base/result.hpp"
 
@@ -12,10 +13,11 @@
 namespace muster::agent {
 
 using files::Fd;
+using files::WriteAll;
 
 std::string ErrnoText(int error);
 
-// Opened with O_CLOEXEC.
+// Opened with O_CLOEXEC, and so that no terminal becomes ours.
 Result<Fd> OpenFile(const std::string& path, int flags, mode_t mode = 0600);
 
 Result<std::string> ReadFile(const std::string& path);
@@ -39,9 +41,6 @@ Result<> Sync(const std::string& path);
 Result<> MakeFolders(const std::string& path, mode_t mode);
 
 bool Exists(const std::string& path) noexcept;
-
-// All of it, in spite of short writes; 0 or the errno.
-int WriteAll(int fd, std::string_view data) noexcept;
 
 // Whether less than `percent` of the file system that holds `path` is free for ordinary users.
 bool DiskIsLow(const std::string& path, unsigned percent) noexcept;

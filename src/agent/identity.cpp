@@ -149,11 +149,12 @@ Result<> DataFolder::LoadIdentity(const std::string& machine) {
     return Fail(ErrorCode::kInvalid, "{}: {}", File("agent.conf"), identity.error().message);
   identity_ = std::move(*identity);
   if (identity_.machine.empty() || machine.empty() || identity_.machine == machine) return {};
-  return Fail(ErrorCode::kConflict,
-              "{0} was copied from another machine (made on machine-id {1}, this is {2}). Two "
-              "machines must not share one key. To join this one anew: remove {0}, make a token "
-              "with 'muster agents invite' and start muster-agent with --server and --join",
-              path_, identity_.machine, machine);
+  return Fail(
+      ErrorCode::kConflict,
+      "{0} was copied from another machine (made on machine-id {1}, this is {2}). Two "
+      "machines must not share one key. To join this one as a new host: remove {0}, make a token "
+      "with 'muster agents invite' and start muster-agent with --server and --join",
+      path_, identity_.machine, machine);
 }
 
 bool DataFolder::Joined() const { return !identity_.server.empty() && Exists(File("agent.crt")); }

@@ -156,6 +156,11 @@ std::string Explain(const Launch& launch, const LaunchFailure& failure) {
                          launch.folder, problem);
     case Step::kGroup:
       return fmt::format("could not enter the task's control group: {}", problem);
+    case Step::kKeyring:
+      return fmt::format(
+          "could not get a session keyring apart from those of other users' tasks: {}; see "
+          "/proc/key-users, and raise kernel.keys.root_maxkeys",
+          problem);
     case Step::kExec:
       break;
   }

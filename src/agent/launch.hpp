@@ -52,7 +52,7 @@ std::vector<std::string> ParseShebang(std::string_view script);
 
 // Which step of a start failed, and the errno.
 struct LaunchFailure {
-  enum class Step : int { kSession = 1, kUser, kFolder, kStreams, kExec, kGroup } step;
+  enum class Step : int { kSession = 1, kUser, kFolder, kStreams, kExec, kGroup, kKeyring } step;
   int error;
 };
 

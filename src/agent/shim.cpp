@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <poll.h>
+#include <span>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -66,6 +67,7 @@ class Shim {
   bool Done(MonoTime now);
   MonoTime NextDeadline(MonoTime now) const;
   void Wait(MonoTime deadline);
+  std::span<const signalfd_siginfo> PendingSignals();
   void OnSignals();
   void OnTime(MonoTime now);
   void OnTerm(MonoTime now);
@@ -86,6 +88,7 @@ class Shim {
   link::Order order_;
   Fd signals_;
   Fd timer_;
+  std::array<signalfd_siginfo, 4> pending_{};  // one of each, as none of them queues up
   std::optional<ExitFile> exit_;
   std::optional<OutputKeeper> output_;
   std::optional<Launch> launch_;
@@ -232,19 +235,28 @@ void Shim::Wait(MonoTime deadline) {
   std::array<pollfd, 4> ready = {pollfd{signals_.Get(), POLLIN, 0}, pollfd{timer_.Get(), POLLIN, 0},
                                  pollfd{process_->Out().Get(), POLLIN, 0},
                                  pollfd{process_->Err().Get(), POLLIN, 0}};
-  ::poll(ready.data(), ready.size(), -1);
+  ::poll(ready.data(), ready.size(), process_->MoreToReap() ? 0 : -1);
   if (ready[2].revents != 0) Drain(Stream::kStdout);
   if (ready[3].revents != 0) Drain(Stream::kStderr);
 }
 
+// What is pending now. The task can cause signals faster than they are read: those that come
+// meanwhile are left for the next round, after the deadlines.
+std::span<const signalfd_siginfo> Shim::PendingSignals() {
+  const ssize_t got = ::read(signals_.Get(), pending_.data(), sizeof pending_);
+  const auto bytes = static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+  return {pending_.data(), bytes / sizeof(signalfd_siginfo)};
+}
+
 void Shim::OnSignals() {
-  signalfd_siginfo signal{};
-  while (::read(signals_.Get(), &signal, sizeof signal) == sizeof signal) {
+  bool reap = process_->MoreToReap();
+  for (const auto& signal : PendingSignals()) {
     const MonoTime now = BootNow();
     if (signal.ssi_signo == SIGUSR1) ObeyKill(signal, now);
     if (signal.ssi_signo == SIGTERM) OnTerm(now);
-    if (signal.ssi_signo == SIGCHLD) process_->Reap();
+    if (signal.ssi_signo == SIGCHLD) reap = true;
   }
+  if (reap) process_->Reap();
   if (process_->Status() && first_ended_at_ == kNever) {
     first_ended_at_ = BootNow();
     ended_ = WallNow();
@@ -382,9 +394,8 @@ void Shim::Linger() {
     std::array<pollfd, 3> ready = {pollfd{process_->Out().Get(), POLLIN, 0},
                                    pollfd{process_->Err().Get(), POLLIN, 0},
                                    pollfd{signals_.Get(), POLLIN, 0}};
-    ::poll(ready.data(), ready.size(), -1);
-    signalfd_siginfo signal{};
-    while (::read(signals_.Get(), &signal, sizeof signal) == sizeof signal)
+    ::poll(ready.data(), ready.size(), process_->MoreToReap() ? 0 : -1);
+    for (const auto& signal : PendingSignals())
       if (signal.ssi_signo == SIGTERM) return;
     process_->Reap();
     if (ready[0].revents != 0 && ::read(ready[0].fd, buffer_.get(), kReadBytes) == 0)

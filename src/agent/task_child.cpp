@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <linux/keyctl.h>
 #include <sched.h>
 #include <string>
 #include <string_view>
@@ -32,6 +33,7 @@ constexpr std::size_t kStackBytes = 64 << 10;
 constexpr int kScriptFd = 3;
 constexpr const char* kScriptFdPath = "/dev/fd/3";
 constexpr int kOutputFd = 4;
+constexpr const char* kLoginUidPath = "/proc/self/loginuid";
 constexpr const char* kShell = "/bin/sh";
 constexpr int kFirstFreeFd = 5;
 constexpr long kSignals = 64;
@@ -115,6 +117,7 @@ struct TaskChild::Memory {
   std::vector<char*> shell_argv;
   std::vector<char*> env;
   std::array<char, 64> output_variable{};
+  std::string login_uid;
   std::unique_ptr<char[]> stack = std::make_unique_for_overwrite<char[]>(kStackBytes);
 };
 
@@ -133,6 +136,8 @@ struct TaskChild::Plan {
   gid_t gid;
   const gid_t* groups;
   std::size_t group_count;
+  const char* login_uid;  // the number of the task's user, as text
+  std::size_t login_uid_bytes;
 
   const char* folder;
   bool folder_given;
@@ -153,6 +158,8 @@ struct TaskChild::Plan {
   [[nodiscard]] long ResetSignals() const;
   [[nodiscard]] long ConnectStreams() const;
   [[nodiscard]] long EnterGroups() const;
+  [[nodiscard]] long EnterKeyring() const;
+  void SetLoginUid() const;
   [[nodiscard]] long SwitchUser() const;
   [[nodiscard]] long EnterFolder() const;
   void MakeScriptReachable(long fd) const;
@@ -188,6 +195,25 @@ long TaskChild::Plan::EnterGroups() const {
     if (wrote < 0) return wrote;
   }
   return 0;
+}
+
+// A process may read and change its session keyring, and the agent's service shares one among all
+// its processes. Joined before the user changes, so that the new one counts against root's quota: a
+// user could fill their own, and the join would fail. Where the call is missing or forbidden, the
+// task cannot use keyrings either.
+long TaskChild::Plan::EnterKeyring() const {
+  const long keyring = BareCall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, 0);
+  if (keyring >= 0 || keyring == -ENOSYS || keyring == -EPERM) return 0;
+  return switch_user ? keyring : 0;
+}
+
+// Otherwise the task could choose the user that the kernel's audit records for it. Refused where it
+// is set already and must stay, and missing in many containers.
+void TaskChild::Plan::SetLoginUid() const {
+  const long fd = BareCall(SYS_openat, AT_FDCWD, Address(kLoginUidPath), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  BareCall(SYS_write, fd, Address(login_uid), static_cast<long>(login_uid_bytes));
+  BareCall(SYS_close, fd);
 }
 
 long TaskChild::Plan::SwitchUser() const {
@@ -261,6 +287,8 @@ int TaskChild::Plan::Run() {
   check(Step::kSession, BareCall(SYS_setsid));
   check(Step::kStreams, ConnectStreams());
   check(Step::kGroup, EnterGroups());
+  check(Step::kKeyring, EnterKeyring());
+  SetLoginUid();
   check(Step::kUser, SwitchUser());
   check(Step::kFolder, EnterFolder());
   // Ours are all close-on-exec; this is for descriptors that name service modules left open.
@@ -289,6 +317,7 @@ TaskChild::TaskChild(const Launch& launch, const LaunchFiles& files, int failure
   memory.env = Words(launch.env);
   memory.shell_argv.resize(memory.argv.size() + 1);
   std::ranges::copy(kOutputVariable, memory.output_variable.begin());
+  memory.login_uid = std::to_string(launch.account.uid);
 
   plan_->files = files;
   plan_->failure_pipe = failure_pipe;
@@ -301,6 +330,8 @@ TaskChild::TaskChild(const Launch& launch, const LaunchFiles& files, int failure
   plan_->gid = launch.account.gid;
   plan_->groups = launch.account.groups.data();
   plan_->group_count = launch.account.groups.size();
+  plan_->login_uid = memory.login_uid.c_str();
+  plan_->login_uid_bytes = memory.login_uid.size();
   plan_->folder = launch.folder.c_str();
   plan_->folder_given = launch.folder_given;
   plan_->argv = memory.argv.data();

@@ -12,6 +12,7 @@ namespace muster::agent {
 namespace {
 
 constexpr int kPipeBytes = 256 << 10;
+constexpr int kMostReaps = 64;  // at once
 
 struct Pipe {
   Fd read;
@@ -51,7 +52,8 @@ Result<TaskProcess> TaskProcess::Start(const Launch& launch, const Files& own) {
 }
 
 void TaskProcess::Reap() {
-  for (;;) {
+  more_to_reap_ = false;
+  for (int reaped = 0; reaped < kMostReaps; ++reaped) {
     int status = 0;
     const pid_t pid = ::waitpid(-1, &status, WNOHANG);
     if (pid == 0) return;
@@ -62,6 +64,7 @@ void TaskProcess::Reap() {
     }
     if (pid == pid_) status_ = status;
   }
+  more_to_reap_ = true;
 }
 
 std::optional<LaunchFailure> TaskProcess::Failure() const {

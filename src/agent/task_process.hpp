@@ -30,8 +30,10 @@ class TaskProcess {
   void CloseOut() noexcept { out_.Reset(); }
   void CloseErr() noexcept { err_.Reset(); }
 
-  // Takes the ends of children; to be called after each SIGCHLD, and before the questions below.
+  // Takes the ends of some children; to be called after each SIGCHLD, before the questions below,
+  // and again while MoreToReap(). A task can start children faster than they are taken.
   void Reap();
+  bool MoreToReap() const noexcept { return more_to_reap_; }
 
   // How the first process ended, as wait() gives it.
   const std::optional<int>& Status() const noexcept { return status_; }
@@ -53,6 +55,7 @@ class TaskProcess {
   Fd failure_;
   std::optional<int> status_;
   bool any_left_ = true;
+  bool more_to_reap_ = false;
 };
 
 }  // namespace muster::agent

@@ -7,6 +7,7 @@
 namespace muster {
 namespace {
 
+constexpr std::string_view kMore = "…";
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 constexpr std::string_view kBase64 =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -109,13 +110,25 @@ bool IsUtf8(std::string_view bytes) noexcept {
   return true;
 }
 
+std::string_view WholeCharacters(std::string_view text, std::size_t most) noexcept {
+  if (text.size() <= most) return text;
+  // What follows the first byte of a character looks like 10xxxxxx.
+  while (most > 0 && static_cast<unsigned char>(text[most]) >> 6 == 2) --most;
+  return text.substr(0, most);
+}
+
 void CutText(std::string& text, std::size_t most) {
-  constexpr std::string_view kMore = "…";
   if (text.size() <= most) return;
-  std::size_t end = most - kMore.size();
-  while (end > 0 && static_cast<unsigned char>(text[end]) >> 6 == 2) --end;
-  text.resize(end);
+  if (most < kMore.size()) return text.clear();
+  text.resize(WholeCharacters(text, most - kMore.size()).size());
   text += kMore;
+}
+
+std::string CutLine(std::string_view text, std::size_t most) {
+  std::string line(text.substr(0, text.find_first_of("\r\n")));
+  if (line.size() < text.size()) line += kMore;
+  CutText(line, most);
+  return line;
 }
 
 std::string_view Trim(std::string_view text) noexcept {

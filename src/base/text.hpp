@@ -19,9 +19,14 @@ std::optional<std::string> FromBase64(std::string_view text);
 
 bool IsUtf8(std::string_view bytes) noexcept;
 
-// A text of more than `most` bytes ends with "…" instead of the rest, and has at most that many. No
-// character is cut in two. `most` is at least 3.
+// The longest beginning of at most `most` bytes that does not cut a character in two.
+std::string_view WholeCharacters(std::string_view text, std::size_t most) noexcept;
+
+// A text of more than `most` bytes ends with "…" instead of the rest, and has at most that many
+// with it; where "…" has no room, the text becomes empty. No character is cut in two.
 void CutText(std::string& text, std::size_t most);
+// The same for the first line of a text: "…" stands for further lines, too.
+std::string CutLine(std::string_view text, std::size_t most);
 
 std::string_view Trim(std::string_view text) noexcept;
 std::vector<std::string_view> Split(std::string_view text, char separator);

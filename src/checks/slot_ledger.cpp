@@ -12,6 +12,7 @@ namespace {
 
 // How long after its time a slot may be undecided although nothing is in its way.
 constexpr Duration kPatience = std::chrono::minutes(5);
+constexpr std::uint64_t kTogether = 4096;  // due times between two questions whether to go on
 constexpr WallTime kNever{std::numeric_limits<std::int64_t>::max()};
 
 // A time in which one schedule held: its slots are those in (from, to].
@@ -122,14 +123,16 @@ class Checker {
                                              .fold = spec.fold,
                                              .anchor = anchor});
     if (!schedule) return Fail(cron::ToError(text, schedule.error()));
-    cron::VisitSlots(*schedule, *zone, after, until, [this, after](const cron::Slot& slot) {
+    Result<> ok;
+    cron::VisitSlots(*schedule, *zone, after, until, [this, after, &ok](const cron::Slot& slot) {
+      if (++visited_ % kTogether == 0 && sources_.go_on && !(ok = sources_.go_on())) return false;
       if (slot.kind == cron::SlotKind::kFold) return true;
       const bool gap = slot.kind == cron::SlotKind::kGap;
       const WallTime at = gap ? MomentBefore(slot.at) : slot.at;
       if (at > after) Take({.at = at, .gap = gap, .count = gap ? slot.count : 1});
       return true;
     });
-    return {};
+    return ok;
   }
 
   // Due times come in order, and so do the rows.
@@ -222,6 +225,7 @@ class Checker {
   std::vector<Reign> reigns_;
   WallTime first_;
   WallTime last_;
+  std::uint64_t visited_ = 0;  // due times, and those that a clock change repeats
   std::size_t row_ = 0;        // in ledger_, the one that is looked at
   std::uint64_t covered_ = 0;  // due times in it so far
   std::optional<SlotFinding> lost_;

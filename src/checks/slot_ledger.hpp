@@ -41,6 +41,8 @@ struct SlotSources {
   std::function<Result<TriggerSpec>(std::uint32_t version)> spec;
   // nullptr: there is none of that name.
   std::function<std::shared_ptr<const cron::Zone>(const std::string& name)> zone;
+  // Asked every few thousand due times; an error ends the check, which fails with it. May be empty.
+  std::function<Result<>()> go_on = {};
 };
 
 struct SlotFinding {
@@ -71,7 +73,8 @@ struct SlotReport {
 };
 inline constexpr std::size_t kMostFindings = 100;
 
-// An error means that the check could not be made: a document or zone that is not there.
+// An error means that the check could not be made: a document or zone that is not there, or it was
+// not to go on.
 Result<SlotReport> CheckSlots(const SlotHistory& history, const SlotSources& sources);
 
 }  // namespace muster::checks

@@ -69,11 +69,12 @@ Result<int> Replace(const Context& context, const Flags& flags) {
   if (!api) return Fail(api.error());
   const auto key = KeyOf(*api, flags);
   if (!key) return Fail(key.error());
-  if (!Agreed(context, flags.yes,
-              {.act = fmt::format("Let the machine with key {} replace host {}, and refuse the old "
-                                  "key,",
-                                  key->substr(0, 16), flags.name)}))
-    return kExitInterrupted;
+  const auto agreed = Agreed(
+      context, *api, flags.yes, Role::kAdmin,
+      {.act = fmt::format("Let the machine with key {} replace host {}, and refuse the old key,",
+                          key->substr(0, 16), flags.name)});
+  if (!agreed) return Fail(agreed.error());
+  if (!*agreed) return kExitInterrupted;
   const auto path = "/agents/pending/" + Segment(flags.name) + "/accept";
   const auto done = Act(context, [&] { return api->Post(path, json::object{{"key", *key}}); });
   if (!done) return Fail(done.error());
@@ -106,10 +107,11 @@ Result<int> Revoke(const Context& context, const Flags& flags) {
           fmt::format("host {} was revoked already ({})", flags.name, TextOf(*found, "note")));
     return 0;
   }
-  if (auto may = CheckRole(context, *api, flags.yes, Role::kAdmin); !may) return Fail(may.error());
-  if (!Agreed(context, flags.yes,
-              {.act = fmt::format("Refuse the key of host {} and lose what it runs", flags.name)}))
-    return kExitInterrupted;
+  const auto agreed =
+      Agreed(context, *api, flags.yes, Role::kAdmin,
+             {.act = fmt::format("Refuse the key of host {} and lose what it runs", flags.name)});
+  if (!agreed) return Fail(agreed.error());
+  if (!*agreed) return kExitInterrupted;
   const auto done = Act(
       context, [&] { return api->Post(host + "/revoke", json::object{{"reason", flags.reason}}); });
   if (!done) return Fail(done.error());

@@ -7,6 +7,7 @@
 #include "cli/hosts_command.hpp"
 #include "cli/moment.hpp"
 #include "cli/persist.hpp"
+#include "cli/report.hpp"
 #include "domain/host.hpp"
 
 namespace muster::cli {
@@ -64,12 +65,13 @@ Result<int> InviteAgent(const Context& context, const AgentInviteFlags& flags) {
   if (!invite) return Fail(invite.error());
   if (context.PrintDocument(*invite)) return 0;
   Write(stdout, TextOf(*invite, "token") + "\n");
+  const std::string id = ShownInvite(TextOf(*invite, "id"));
   // Without a public URL this address is at least one that works for somebody.
   const std::string server = TextOf(*invite, "server");
   context.Say(
-      fmt::format("on the host, with the token in FILE: muster-agent --server {} "
+      fmt::format("invite {}; on the host, with the token in FILE: muster-agent --server {} "
                   "--join-file FILE",
-                  server.empty() ? context.server : server));
+                  id, server.empty() ? context.server : server));
   return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "base/loopback.hpp"
 #include "base/text.hpp"
 #include "base/visible.hpp"
+#include "cli/answer_json.hpp"
 #include "cli/client_name.hpp"
 #include "cli/page_guard.hpp"
 #include "cli/token_file.hpp"
@@ -165,9 +166,8 @@ Error ApiClient::ErrorOf(const net::HttpResponse& response) const {
 }
 
 Result<json::value> ApiClient::ParseBody(const net::HttpResponse& response) const {
-  boost::system::error_code problem;
-  auto value = json::parse(response.body, problem);
-  if (problem)
+  auto value = ParseAnswer(response.body);
+  if (!value && value.error().code == ErrorCode::kInvalid)
     return Fail(ErrorCode::kInvalid, "{}", NoMuster(http_.Url(), "with something else than JSON"));
   return value;
 }
@@ -325,11 +325,11 @@ Result<> ApiClient::Objects(std::string_view path, const Query& query,
       const auto line = std::string_view(begun).substr(from, end - from);
       from = end + 1;
       if (line.empty()) continue;
-      boost::system::error_code problem;
-      const auto object = json::parse(line, problem);
-      if (problem)
-        outcome = Fail(ErrorCode::kInternal, "{}: a line of the answer is not JSON", path);
-      if (problem || !on_object(object)) return false;
+      const auto object = ParseAnswer(line);
+      if (!object)
+        outcome = Fail(ErrorCode::kInternal, "{}: a line of the answer: {}", path,
+                       object.error().message);
+      if (!object || !on_object(*object)) return false;
     }
     begun.erase(0, from);
     if (begun.size() > kMostObject)

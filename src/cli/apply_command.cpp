@@ -156,7 +156,7 @@ Result<bool> AgreedToPrune(const Context& context, ApiClient& api, const ApplyFl
     if (TextOf(one, "result") == "deleted")
       names.push_back(TextOf(one, "kind") + " " + TextOf(one, "name"));
   if (names.empty()) return true;
-  return Agreed(context, flags.yes,
+  return Agreed(context, api, flags.yes, Role::kOperator,
                 {.act = fmt::format("Delete {} document{}", Count(names.size()),
                                     names.size() == 1 ? "" : "s"),
                  .count = names.size(),

@@ -64,7 +64,7 @@ Result<bool> Shown(const Context& context, ApiClient& api, const AnswerFlags& fl
   const auto stage = TextOf(visit, "stage");
   if (const auto refusal = TextOf(FieldOf(visit, "approvers"), "refusal"); !refusal.empty())
     return Fail(ErrorCode::kDenied, "{}", refusal);
-  return Agreed(context, flags.yes,
+  return Agreed(context, api, flags.yes, Role::kOperator,
                 {.act = fmt::format("Approve stage {} of {}", stage, id),
                  .names = fmt::format("{}: {}; {} asks: {}", id, About(*run), stage,
                                       TextOf(visit, "message"))});

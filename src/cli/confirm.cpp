@@ -28,13 +28,16 @@ bool AnswersWith(const Context& context, const Question& question) {
 
 }  // namespace
 
-bool Agreed(const Context& context, bool yes, const Question& question) {
-  if (yes || !context.CanAsk() || AnswersWith(context, question)) return true;
+Result<bool> Agreed(const Context& context, ApiClient& api, bool yes, Role least,
+                    const Question& question) {
+  if (yes || !context.CanAsk()) return true;
+  if (auto may = CheckRole(context, api, yes, least); !may) return Fail(may.error());
+  if (AnswersWith(context, question)) return true;
   context.Say("nothing was done");
   return false;
 }
 
-Result<bool> AgreedOnHosts(const Context& context, ApiClient& api, bool yes,
+Result<bool> AgreedOnHosts(const Context& context, ApiClient& api, bool yes, Role least,
                            const std::string& targets, std::string_view before,
                            std::string_view after) {
   if (yes || !context.CanAsk()) return true;
@@ -43,7 +46,7 @@ Result<bool> AgreedOnHosts(const Context& context, ApiClient& api, bool yes,
   });
   if (!found) return Fail(found.error());
   const auto hosts = static_cast<std::uint64_t>(NumberOf(*found, "count"));
-  return Agreed(context, yes,
+  return Agreed(context, api, yes, least,
                 {.act = fmt::format("{} {} {}", before, Hosts(hosts), after),
                  .count = hosts,
                  .all = FlagOf(*found, "says_all"),

@@ -22,13 +22,15 @@ struct Question {
   std::string names = {};   // of the things, on a line above the question
 };
 
-// True when the person means it, or there is nobody to ask. Says that nothing was done otherwise;
-// the command then ends with kExitInterrupted.
-bool Agreed(const Context& context, bool yes, const Question& question);
+// True when the person means it, or there is nobody to ask. False: it says that nothing was done,
+// and the command ends with kExitInterrupted. `least` is the least role that may do it: a caller of
+// a lower one gets kDenied instead of the question. Asks the server nothing when no question comes.
+Result<bool> Agreed(const Context& context, ApiClient& api, bool yes, Role least,
+                    const Question& question);
 
-// The same for hosts that an expression means, as the server resolves it; asks it nothing when no
-// question comes. `act` is made of their number: "Put 3 hosts into maintenance".
-Result<bool> AgreedOnHosts(const Context& context, ApiClient& api, bool yes,
+// The same for hosts that an expression means, as the server resolves it. `act` is made of their
+// number: "Put 3 hosts into maintenance".
+Result<bool> AgreedOnHosts(const Context& context, ApiClient& api, bool yes, Role least,
                            const std::string& targets, std::string_view before,
                            std::string_view after);
 
@@ -43,8 +45,7 @@ Result<bool> AgreedToStart(const Context& context, ApiClient& api, bool yes,
                            const std::string& path, boost::json::object body,
                            const std::function<std::string(const boost::json::value& plan)>& act);
 
-// kDenied before a question that a caller of a lower role would answer in vain. Asks the server
-// nothing when no question comes.
+// The part of Agreed about the role, for other questions.
 Result<> CheckRole(const Context& context, ApiClient& api, bool yes, Role least);
 
 }  // namespace muster::cli

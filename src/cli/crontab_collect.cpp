@@ -82,6 +82,7 @@ Result<CrontabsOfHosts> CollectCrontabs(const Context& context, const RunOptions
   follow.run = TextOf(started->answer, "id");
   follow.hosts = static_cast<std::uint64_t>(NumberOf(started->answer, "hosts"));
   follow.from = std::to_string(NumberOf(started->answer, "commit"));
+  follow.asks = true;
   const auto left = Follower(context, *api, follow).Watch();
   if (!left) return Fail(left.error());
   if (*left) {

@@ -181,6 +181,7 @@ Result<int> Fetch(const Context& context, FetchFlags& flags) {
   follow.run = TextOf(started->answer, "id");
   follow.hosts = static_cast<std::uint64_t>(NumberOf(started->answer, "hosts"));
   follow.from = std::to_string(NumberOf(started->answer, "commit"));
+  follow.asks = true;
   const auto left = Follower(context, *api, follow).Watch();
   if (!left) return Fail(left.error());
   if (*left) return **left;

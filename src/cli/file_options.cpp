@@ -15,7 +15,7 @@ void AddFileOptions(CLI::App& command, FileOptions& options) {
   command.add_flag("--ignore-missing", run.ignore_missing, "Let unknown host names pass");
   command.add_flag("--during-freeze", run.during_freeze, "Start it although runs are frozen");
   command.add_flag("--include-maintenance", run.include_maintenance,
-                   "Also on hosts that somebody works on");
+                   "Include hosts in maintenance");
   command
       .add_option("-u,--user", run.user,
                   "With the rights of this user (default: what the agent is set to)")

@@ -8,6 +8,7 @@
 #include "cli/moment.hpp"
 #include "cli/persist.hpp"
 #include "cli/report.hpp"
+#include "domain/targets.hpp"
 
 namespace muster::cli {
 namespace {
@@ -63,12 +64,27 @@ void PrintFreezes(const Context& context, const json::value& answer) {
   Write(stdout, table.Text());
 }
 
-// "every new run", "new runs that triggers start, of job deploy, on zone=sh1"
-std::string HeldBack(const FreezeFlags& flags) {
+// How many hosts the expression means now, in words. Fails when it names a host that is not there;
+// that a label is of no host yet is no mistake.
+Result<std::string> HostsNow(const Context& context, ApiClient& api, const std::string& targets) {
+  if (targets.empty()) return std::string();
+  const auto found = Persist(context, kPatience, [&] {
+    return api.Post("/hosts/resolve", json::object{{"targets", targets}});
+  });
+  if (found)
+    return fmt::format(" ({} now)", Hosts(static_cast<std::uint64_t>(NumberOf(*found, "count"))));
+  const auto expression = TargetExpression::Parse(targets);
+  const bool only_names = expression && expression->OnlyNames();
+  if (found.error().code != ErrorCode::kNotFound || only_names) return Fail(found.error());
+  return fmt::format(" (0 hosts now: {})", found.error().message);
+}
+
+// "every new run", "new runs that triggers start, of job deploy, on zone=sh1 (3 hosts now)"
+std::string HeldBack(const FreezeFlags& flags, const std::string& hosts_now) {
   std::string what =
       flags.scope == "all" ? "every new run" : "new runs that " + flags.scope + " start";
   if (!flags.job.empty()) what += " of job " + flags.job;
-  if (!flags.targets.empty()) what += " on " + flags.targets;
+  if (!flags.targets.empty()) what += " on " + flags.targets + hosts_now;
   return what;
 }
 
@@ -93,13 +109,18 @@ Result<int> Freeze(const Context& context, const FreezeFlags& flags) {
     if (!lasts) return Fail(lasts.error());
     body["for_seconds"] = std::chrono::ceil<std::chrono::seconds>(*lasts).count();
   }
-  if (!Agreed(context, flags.yes, {.act = "Refuse " + HeldBack(flags)})) return kExitInterrupted;
+  const auto hosts_now = HostsNow(context, *api, flags.targets);
+  if (!hosts_now) return Fail(hosts_now.error());
+  const auto agreed = Agreed(context, *api, flags.yes, Role::kOperator,
+                             {.act = "Refuse " + HeldBack(flags, *hosts_now)});
+  if (!agreed) return Fail(agreed.error());
+  if (!*agreed) return kExitInterrupted;
   const auto answer = Act(context, [&] { return api->Post("/freezes", body); });
   if (!answer) return Fail(answer.error());
   if (context.PrintDocument(*answer)) return 0;
   for (const auto& freeze : ListOf(*answer, "freezes"))
     context.Say(
-        fmt::format("frozen: {}{}; to end it: muster thaw {}", TextOf(freeze, "id"),
+        fmt::format("frozen: {}{}{}; to end it: muster thaw {}", TextOf(freeze, "id"), *hosts_now,
                     TextOf(freeze, "until").empty() ? "" : ", until " + TextOf(freeze, "until"),
                     TextOf(freeze, "id")));
   return 0;
@@ -123,8 +144,8 @@ Result<bool> AgreedToThawAll(const Context& context, ApiClient& api, bool yes) {
   const auto answer = api.Get("/freezes");
   if (!answer) return Fail(answer.error());
   const auto count = ListOf(*answer, "freezes").size();
-  return count == 0 ||
-         Agreed(context, yes,
+  if (count == 0) return true;
+  return Agreed(context, api, yes, Role::kOperator,
                 {.act = fmt::format("End {} freeze{}", Count(count), count == 1 ? "" : "s"),
                  .count = count,
                  .all = true});

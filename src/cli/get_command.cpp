@@ -114,8 +114,12 @@ Result<int> Delete(const Context& context, const DocumentFlags& flags) {
   std::string path = DocumentsPath(*kind, flags.name);
   if (const auto found = Persist(context, kPatience, [&] { return api->Get(path); }); !found)
     return Fail(found.error());
-  if (!Agreed(context, flags.yes, {.act = fmt::format("Delete {} {}", *kind, flags.name)}))
-    return kExitInterrupted;
+  // Labels decide about hosts; docs/people.md has the rule.
+  const auto agreed =
+      Agreed(context, *api, flags.yes, *kind == "host" ? Role::kAdmin : Role::kOperator,
+             {.act = fmt::format("Delete {} {}", *kind, flags.name)});
+  if (!agreed) return Fail(agreed.error());
+  if (!*agreed) return kExitInterrupted;
   if (!flags.reason.empty()) path += "?reason=" + Segment(flags.reason);
   const auto answer = Act(context, [&] { return api->Delete(path); });
   if (!answer) return Fail(answer.error());

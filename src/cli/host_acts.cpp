@@ -71,6 +71,8 @@ Result<int> Label(const Context& context, const LabelFlags& flags) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
   if (!flags.yes && context.CanAsk()) {
+    if (auto may = CheckRole(context, *api, flags.yes, Role::kAdmin); !may)
+      return Fail(may.error());
     const auto meant = ConfirmedHosts(context, *api, flags.targets);
     if (!meant) return Fail(meant.error());
     if (!*meant) {

@@ -37,7 +37,8 @@ Result<json::object> BodyOf(const MaintenanceFlags& flags) {
     return body;
   }
   if (Trim(flags.reason).empty())
-    return Fail(ErrorCode::kInvalid, "--reason: say why; whoever's run leaves them out reads it");
+    return Fail(ErrorCode::kInvalid,
+                "--reason is missing: say why; runs that leave the hosts out show it");
   body["reason"] = flags.reason;
   if (flags.lasts.empty()) return body;
   const auto lasts = Lasting("--for", flags.lasts, Duration(1), std::chrono::days(366));
@@ -51,8 +52,8 @@ Result<int> Maintain(const Context& context, const MaintenanceFlags& flags) {
   if (!body) return Fail(body.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  const auto agreed = AgreedOnHosts(context, *api, flags.yes || flags.end, flags.targets, "Put",
-                                    "into maintenance");
+  const auto agreed = AgreedOnHosts(context, *api, flags.yes || flags.end, Role::kOperator,
+                                    flags.targets, "Put", "into maintenance");
   if (!agreed) return Fail(agreed.error());
   if (!*agreed) return kExitInterrupted;
   const auto done = Act(context, [&] { return api->Post("/hosts/maintenance", *body); });
@@ -72,14 +73,14 @@ Result<int> Maintain(const Context& context, const MaintenanceFlags& flags) {
 }  // namespace
 
 void AddHostMaintenance(CLI::App& hosts, Context& context) {
-  auto* command = hosts.add_subcommand("maintenance", "Say that somebody works on hosts");
+  auto* command = hosts.add_subcommand("maintenance", "Put hosts into maintenance");
   const auto flags = std::make_shared<MaintenanceFlags>();
   command->footer(kHostMaintenanceExamples);
   command->add_option("targets", flags->targets, "Which hosts")->required()->type_name("EXPR");
-  command->add_option("--for", flags->lasts, "Until then (default: until --end)")
+  command->add_option("--for", flags->lasts, "How long (default: until --end)")
       ->type_name("DURATION");
-  command->add_option("--reason", flags->reason, "Why; whoever's run leaves them out reads it");
-  command->add_flag("--end", flags->end, "They are back");
+  command->add_option("--reason", flags->reason, "Why; runs that leave the hosts out show it");
+  command->add_flag("--end", flags->end, "End the maintenance");
   command->add_flag("-y,--yes", flags->yes, "Ask nothing");
   command->callback([&context, flags] {
     context.action = [&context, flags] { return Maintain(context, *flags); };

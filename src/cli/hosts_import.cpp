@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -92,10 +93,10 @@ std::string Summary(const json::array& fates, bool dry_run) {
   return text;
 }
 
-bool Changes(const json::array& fates) {
-  for (const auto& one : fates)
-    if (TextOf(one, "result") != "unchanged") return true;
-  return false;
+// How many documents would change.
+std::uint64_t ChangesOf(const json::array& fates) {
+  return static_cast<std::uint64_t>(std::ranges::count_if(
+      fates, [](const json::value& one) { return TextOf(one, "result") != "unchanged"; }));
 }
 
 // Somebody who is asked sees what would be replaced; in a pipe and with --yes it takes --force.
@@ -142,10 +143,15 @@ Result<int> Import(const Context& context, const HostsImportFlags& flags) {
   if (!plan) return Fail(plan.error());
   if (flags.dry_run) return Print(context, inventory, std::move(*plan), true);
   if (auto free = CheckReplaced(context, flags, *plan); !free) return Fail(free.error());
-  if (Changes(*plan)) {
+  if (const auto changes = ChangesOf(*plan); changes > 0) {
     const auto summary = Summary(*plan, true);
     context.SayLines(summary.substr(0, summary.size() - 1));
-    if (!Agreed(context, flags.yes, {.act = "Import this"})) return kExitInterrupted;
+    const auto agreed =
+        Agreed(context, *api, flags.yes, Role::kAdmin,
+               {.act = fmt::format("Import {} document{}", Count(changes), changes == 1 ? "" : "s"),
+                .count = changes});
+    if (!agreed) return Fail(agreed.error());
+    if (!*agreed) return kExitInterrupted;
   }
   auto done = Send(context, *api, flags, texts, false);
   if (!done) return Fail(done.error());

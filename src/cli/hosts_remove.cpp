@@ -35,12 +35,12 @@ struct RemoveFlags {
 // joined.
 class NamesOnly final : public TargetContext {
  public:
-  Result<std::set<std::string>> Group(std::string_view name) const override {
+  Result<NameSet> Group(std::string_view name) const override {
     return Fail(ErrorCode::kInvalid,
                 "'@{}': groups cannot be named here; 'muster hosts' shows whom a group means",
                 name);
   }
-  Result<std::set<std::string>> RunHosts(std::string_view id, std::string_view) const override {
+  Result<NameSet> RunHosts(std::string_view id, std::string_view) const override {
     return Fail(ErrorCode::kInvalid, "'run:{}': runs cannot be named here; name the hosts", id);
   }
 };
@@ -131,7 +131,6 @@ Result<int> Remove(const Context& context, const RemoveFlags& flags) {
   if (!api) return Fail(api.error());
   const auto meant = Meant(context, *api, flags.targets);
   if (!meant) return Fail(meant.error());
-  if (auto may = CheckRole(context, *api, flags.yes, Role::kAdmin); !may) return Fail(may.error());
   std::optional<Error> refused;
   for (const auto& name : meant->online) {
     refused = IsOnline(name);
@@ -140,13 +139,15 @@ Result<int> Remove(const Context& context, const RemoveFlags& flags) {
   const auto* names = &meant->names;
   if (names->empty()) return ExitCodeOfError(ErrorCode::kConflict);
   const bool one = names->size() == 1;
-  if (!Agreed(context, flags.yes,
-              {.act = fmt::format("Forget {} and what is known of {}",
-                                  one ? "host " + names->front() : Hosts(names->size()),
-                                  one ? "it" : "them"),
-               .count = names->size(),
-               .names = one ? "" : FoldHostNames(*names, 500)}))
-    return kExitInterrupted;
+  const auto agreed =
+      Agreed(context, *api, flags.yes, Role::kAdmin,
+             {.act = fmt::format("Forget {} and what is known of {}",
+                                 one ? "host " + names->front() : Hosts(names->size()),
+                                 one ? "it" : "them"),
+              .count = names->size(),
+              .names = one ? "" : FoldHostNames(*names, 500)});
+  if (!agreed) return Fail(agreed.error());
+  if (!*agreed) return kExitInterrupted;
   json::object body;
   if (!flags.reason.empty()) body["reason"] = flags.reason;
   json::array removed;

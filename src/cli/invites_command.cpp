@@ -1,21 +1,28 @@
+#include <cstdio>
+
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "base/text.hpp"
 #include "cli/api_client.hpp"
 #include "cli/confirm.hpp"
 #include "cli/context.hpp"
 #include "cli/moment.hpp"
 #include "cli/persist.hpp"
+#include "cli/report.hpp"
+#include "domain/canonical.hpp"
+#include "domain/join_token.hpp"
 
 namespace muster::cli {
 namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kShownDigits = 12;
+constexpr std::size_t kMostTokenBytes = 4096;
 constexpr const char* kInvitesExamples = R"(Examples:
   muster invites                                  what can still be used to join
   muster invites revoke 3f9a17c2 --reason leaked  refuse one from now on
+  muster invites revoke --reason leaked < FILE    the one whose token is in FILE
 
 'muster agents invite' and 'muster servers invite' make them.)";
 
@@ -47,7 +54,7 @@ Result<int> ListInvites(const Context& context) {
   }
   Table table({"ID", "FOR", "USES LEFT", "EXPIRES", "CREATED", "BY"});
   for (const auto& invite : list)
-    table.Add({TextOf(invite, "id").substr(0, kShownDigits), ForText(invite),
+    table.Add({ShownInvite(TextOf(invite, "id")), ForText(invite),
                Count(static_cast<std::uint64_t>(NumberOf(invite, "uses_left"))),
                TextOf(invite, "expires"), Ago(ParseTime(TextOf(invite, "created")), WallNow()),
                TextOf(invite, "created_by")});
@@ -61,26 +68,51 @@ Result<std::string> WhatIsRevoked(const Context& context, ApiClient& api, const 
   if (!found) return Fail(found.error());
   for (const auto& invite : ListOf(*found, "invites"))
     if (TextOf(invite, "id").starts_with(id))
-      return fmt::format("invite {} for {}, made by {},",
-                         TextOf(invite, "id").substr(0, kShownDigits), ForText(invite),
-                         TextOf(invite, "created_by"));
+      return fmt::format("invite {} for {}, made by {},", ShownInvite(TextOf(invite, "id")),
+                         ForText(invite), TextOf(invite, "created_by"));
   return Fail(ErrorCode::kNotFound,
               "there is no invite '{}' that could still be used; see 'muster invites'", id);
 }
 
+// Of the token on stdin: as an argument others would see it.
+Result<std::string> IdOfToken(const Context& context) {
+  if (context.terminal.stdin_tty)
+    return Fail(ErrorCode::kInvalid,
+                "name the invite by its id (see 'muster invites'), or give its token on standard "
+                "input: muster invites revoke < FILE");
+  std::string text(kMostTokenBytes, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), stdin));
+  const auto token = ParseJoinToken(Trim(text));
+  if (!token) return Fail(token.error());
+  return ToHex(Sha256Of(token->secret));
+}
+
+Result<std::string> WhichInvite(const Context& context, const std::string& given) {
+  if (given.empty() || given == "-") return IdOfToken(context);
+  if (given.starts_with("mj1."))
+    return Fail(ErrorCode::kInvalid,
+                "this is a token, which others see as an argument: give it on standard input "
+                "(muster invites revoke < FILE)");
+  return given;
+}
+
 Result<int> RevokeInvite(const Context& context, const InviteFlags& flags) {
+  const auto id = WhichInvite(context, flags.id);
+  if (!id) return Fail(id.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  const auto what = WhatIsRevoked(context, *api, flags.id);
+  const auto what = WhatIsRevoked(context, *api, *id);
   if (!what) return Fail(what.error());
-  if (!Agreed(context, flags.yes, {.act = "Revoke " + *what})) return kExitInterrupted;
-  const auto path = "/invites/" + Segment(flags.id) + "/revoke";
+  const auto agreed = Agreed(context, *api, flags.yes, Role::kAdmin, {.act = "Revoke " + *what});
+  if (!agreed) return Fail(agreed.error());
+  if (!*agreed) return kExitInterrupted;
+  const auto path = "/invites/" + Segment(*id) + "/revoke";
   const auto done =
       Act(context, [&] { return api->Post(path, json::object{{"reason", flags.reason}}); });
   if (!done) return Fail(done.error());
   if (!context.PrintDocument(*done))
     context.Say(fmt::format("invite {} is revoked; hosts that joined with it stay",
-                            TextOf(*done, "id").substr(0, kShownDigits)));
+                            ShownInvite(TextOf(*done, "id"))));
   return 0;
 }
 
@@ -97,9 +129,11 @@ void AddInvites(CLI::App& app, Context& context) {
   auto* revoke = invites->add_subcommand("revoke", "Refuse an invite from now on");
   const auto flags = std::make_shared<InviteFlags>();
   revoke->footer(kInvitesExamples);
-  revoke->add_option("id", flags->id, "The invite, by the first digits of its id")
-      ->type_name("ID")
-      ->required();
+  revoke
+      ->add_option("id", flags->id,
+                   "The invite, by the first digits of its id (default: that of the token on "
+                   "standard input)")
+      ->type_name("ID");
   revoke->add_option("--reason", flags->reason, "Why, for the audit trail")->type_name("TEXT");
   revoke->add_flag("-y,--yes", flags->yes, "Do not ask");
   revoke->callback([&context, flags] {

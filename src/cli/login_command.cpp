@@ -12,6 +12,7 @@
 #include "adapters/net/peer_root.hpp"
 #include "base/loopback.hpp"
 #include "base/text.hpp"
+#include "cli/answer_json.hpp"
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
 #include "cli/fingerprint.hpp"
@@ -156,11 +157,10 @@ Result<std::string> WhoCalls(Caller& caller, const std::string& url, const std::
     return answer.error().code == ErrorCode::kDenied
                ? Fail(ErrorCode::kDenied, "{} does not accept this token; nothing was kept", url)
                : Fail(answer.error());
-  boost::system::error_code problem;
-  const auto me = boost::json::parse(*answer, problem);
-  if (problem || TextOf(me, "name").empty())
+  const auto me = ParseAnswer(*answer);
+  if (!me || TextOf(*me, "name").empty())
     return Fail(ErrorCode::kInternal, "{} does not answer as a Muster server does", url);
-  return fmt::format("{} ({})", TextOf(me, "name"), TextOf(me, "role"));
+  return fmt::format("{} ({})", TextOf(*me, "name"), TextOf(*me, "role"));
 }
 
 Result<> CheckName(const Contexts& contexts, const std::string& name, const std::string& url) {

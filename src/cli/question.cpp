@@ -26,7 +26,9 @@ class Screen {
   std::FILE* terminal_;
 };
 
-std::optional<std::string> ReadLine(Signals& signals) {
+}  // namespace
+
+std::optional<std::string> WaitForLine(Signals& signals) {
   std::string line;
   while (true) {
     if (signals.Wait(STDIN_FILENO, Duration(-1))) return std::nullopt;
@@ -37,8 +39,6 @@ std::optional<std::string> ReadLine(Signals& signals) {
     if (const auto end = line.find('\n'); end != std::string::npos) return line.substr(0, end);
   }
 }
-
-}  // namespace
 
 TerminalMode::TerminalMode(tcflag_t without) {
   if (tcgetattr(STDIN_FILENO, &before_) != 0) return;
@@ -58,7 +58,7 @@ std::optional<std::string> Ask(std::string_view question, const std::vector<std:
   Screen screen;
   for (const auto& line : above) screen.Show(OwnLine(line));
   screen.Show(OwnText(VisibleLine(question)));
-  auto answer = ReadLine(signals);
+  auto answer = WaitForLine(signals);
   if (!answer) screen.Show(OwnText("\n"));
   return answer;
 }
@@ -71,18 +71,10 @@ std::optional<std::string> AskSecret(std::string_view question) {
     // Before the question is seen: whoever answers fast must not see the answer.
     const TerminalMode silent(ECHO);
     screen.Show(OwnText(VisibleLine(question)));
-    answer = ReadLine(signals);
+    answer = WaitForLine(signals);
   }
   screen.Show(OwnText("\n"));
   return answer;
-}
-
-std::optional<char> WaitForKey(Signals& signals) {
-  const TerminalMode keys(ICANON | ECHO);
-  if (signals.Wait(STDIN_FILENO, Duration(-1))) return std::nullopt;
-  char key = 0;
-  if (read(STDIN_FILENO, &key, 1) != 1) return std::nullopt;
-  return key;
 }
 
 }  // namespace muster::cli

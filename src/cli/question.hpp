@@ -33,8 +33,8 @@ std::optional<std::string> Ask(std::string_view question,
 // The same for what nobody should see.
 std::optional<std::string> AskSecret(std::string_view question);
 
-// Waits for a single key, without Enter; nothing when a signal came (a second Ctrl-C) or the
-// terminal went away.
-std::optional<char> WaitForKey(Signals& signals);
+// Waits for a line, and gives it without its end; nothing when a signal came (a second Ctrl-C), the
+// person pressed Ctrl-D or the terminal went away.
+std::optional<std::string> WaitForLine(Signals& signals);
 
 }  // namespace muster::cli

@@ -159,6 +159,11 @@ std::string ProgressBar(const TaskCounts& counts, std::uint64_t hosts, std::size
   return text;
 }
 
+std::string ShownInvite(const std::string& id) {
+  constexpr std::size_t kShownDigits = 12;
+  return id.substr(0, kShownDigits);
+}
+
 int ExitCodeOfRun(const boost::json::value& run) {
   const auto code = static_cast<int>(NumberOf(run, "exit_code"));
   if (code != 0) return code;

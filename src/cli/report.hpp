@@ -52,6 +52,9 @@ std::string HostsCell(const TaskCounts& counts, std::uint64_t hosts);
 // "[#####-----] 4,210 of 10,000 · 10 failed, 4,200 succeeded"
 std::string ProgressBar(const TaskCounts& counts, std::uint64_t hosts, std::size_t width);
 
+// "3f9a17c2d0b4": as much of an invite's id as people need.
+std::string ShownInvite(const std::string& id);
+
 // The exit code of a client that waited for `run`.
 int ExitCodeOfRun(const boost::json::value& run);
 

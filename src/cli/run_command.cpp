@@ -197,7 +197,7 @@ void AddRun(CLI::App& app, Context& context) {
   command->add_flag("--during-freeze", flags->options.during_freeze,
                     "Start it although runs are frozen");
   command->add_flag("--include-maintenance", flags->options.include_maintenance,
-                    "Also on hosts that somebody works on");
+                    "Include hosts in maintenance");
   command->add_flag("-b,--become", flags->become, "Run as root: the same as --user root");
   AddCommandOptions(*command, flags->options);
   AddLimitOptions(*command, flags->options);

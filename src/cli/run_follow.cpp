@@ -1,11 +1,11 @@
 #include "cli/run_follow.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include <boost/json.hpp>
 
+#include "base/text.hpp"
 #include "base/visible.hpp"
 #include "cli/question.hpp"
 #include "cli/report.hpp"
@@ -218,21 +218,23 @@ Duration Follower::UntilNext() const {
 }
 
 std::optional<int> Follower::OnSignal(int signal) {
-  if (signal != SIGINT || !context_.terminal.stdin_tty || !context_.terminal.stderr_tty)
+  if (!options_.asks || signal != SIGINT || !context_.terminal.stdin_tty ||
+      !context_.terminal.stderr_tty)
     return Detach();
   progress_.Clear();
-  // The terminal has echoed ^C; hosts' output pauses while the question stands.
-  Write(stderr, fmt::format("\n{} in {}: [s]top, [d]etach, [c]ontinue? ", VisibleLine(options_.run),
-                            context_.Where()));
+  // The terminal has echoed ^C; hosts' output pauses while the question stands. A whole line
+  // answers: the keys of a command that was meant for the shell must not stop a run.
+  Write(stderr, "\n");
   while (true) {
-    const auto key = WaitForKey(signals_);
-    const char letter =
-        static_cast<char>(std::tolower(static_cast<unsigned char>(key.value_or('d'))));
-    if (letter != 's' && letter != 'd' && letter != 'c') continue;
-    Write(stderr, key ? fmt::format("{}\n", letter) : "\n");
-    if (letter == 'd') return Detach();
-    if (letter == 's') Stop();
-    return std::nullopt;
+    Write(stderr, fmt::format("{} in {}: [s]top, [d]etach or [c]ontinue, then Enter: ",
+                              VisibleLine(options_.run), context_.Where()));
+    const auto line = WaitForLine(signals_);
+    if (!line) Write(stderr, "\n");
+    const auto answer = Trim(line ? *line : "d");
+    if (answer == "d" || answer == "detach") return Detach();
+    if (answer == "s" || answer == "stop") Stop();
+    if (answer == "s" || answer == "stop" || answer == "c" || answer == "continue")
+      return std::nullopt;
   }
 }
 

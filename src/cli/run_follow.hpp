@@ -25,6 +25,7 @@ struct FollowOptions {
   bool all_to_stdout = false;  // hosts' stderr as well
   bool lines = false;          // print a line of JSON for each host as it ends
   bool job = false;            // it may ask a person something: say so
+  bool asks = false;           // Ctrl-C asks whether to stop the run; else it detaches
 };
 
 // Watches a run until it has ended and its output is whole. Survives a server that goes away: it

@@ -46,6 +46,7 @@ Result<int> Follow(const Context& context, ApiClient& api, const StartOptions& o
   follow.run = TextOf(started, "id");
   follow.hosts = static_cast<std::uint64_t>(NumberOf(started, "hosts"));
   follow.from = std::to_string(NumberOf(started, "commit"));
+  follow.asks = true;
   follow.lines = context.OutputFormat() == Format::kJsonl;
   follow.live = table && (options.live || (follow.hosts <= kMostLive && !options.grouped));
   const auto left = Follower(context, api, follow).Watch();

@@ -115,10 +115,15 @@ Result<int> Set(const Context& context, const SetFlags& flags) {
   if (!api) return Fail(api.error());
   const auto before = VersionOf(context, *api, flags.name);
   if (!before) return Fail(before.error());
-  if (*before > 0 &&
-      !Agreed(context, flags.yes,
-              {.act = fmt::format("Replace secret {}, version {},", flags.name, *before)}))
-    return kExitInterrupted;
+  // A value is not typed in vain either.
+  if (auto may = CheckRole(context, *api, !typed, Role::kAdmin); !may) return Fail(may.error());
+  if (*before > 0) {
+    const auto agreed =
+        Agreed(context, *api, flags.yes, Role::kAdmin,
+               {.act = fmt::format("Replace secret {}, version {},", flags.name, *before)});
+    if (!agreed) return Fail(agreed.error());
+    if (!*agreed) return kExitInterrupted;
+  }
   if (typed) value = CheckedValue(context, flags);
   if (!value) return Fail(value.error());
   if (!*value) return kExitInterrupted;
@@ -153,8 +158,10 @@ Result<int> Remove(const Context& context, const std::string& name, bool yes) {
   if (!version) return Fail(version.error());
   if (*version == 0)
     return Fail(ErrorCode::kNotFound, "there is no secret '{}'; see 'muster secrets list'", name);
-  if (!Agreed(context, yes, {.act = fmt::format("Forget secret {}", name)}))
-    return kExitInterrupted;
+  const auto agreed =
+      Agreed(context, *api, yes, Role::kAdmin, {.act = fmt::format("Forget secret {}", name)});
+  if (!agreed) return Fail(agreed.error());
+  if (!*agreed) return kExitInterrupted;
   const auto path = fmt::format("/secrets/{}", Segment(name));
   const auto removed = Act(context, [&] { return api->Delete(path); });
   if (!removed) return Fail(removed.error());
@@ -183,7 +190,7 @@ void AddSecrets(CLI::App& app, Context& context) {
     context.action = [&context, flags] { return Set(context, *flags); };
   });
 
-  auto* list = secrets->add_subcommand("list", "List names; values are not told");
+  auto* list = secrets->add_subcommand("list", "List the names; values are never shown");
   list->footer(kSecretsExamples);
   list->callback([&context] { context.action = [&context] { return ListSecrets(context); }; });
 

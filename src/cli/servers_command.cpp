@@ -88,11 +88,13 @@ Result<int> InviteServer(const Context& context, const ServerInviteFlags& flags)
   if (!invite) return Fail(invite.error());
   if (context.PrintDocument(*invite)) return 0;
   Write(stdout, TextOf(*invite, "token") + "\n");
+  const std::string id = ShownInvite(TextOf(*invite, "id"));
   const std::string server = TextOf(*invite, "server");
   context.Say(fmt::format(
-      "this token gives every key of this cluster. On the new server, with it in FILE: "
+      "invite {}; this token gives every key of this cluster. On the new server, with it in FILE: "
       "musterd join --server {} --join-file FILE{}",
-      server.empty() ? context.server : server, flags.name.empty() ? "" : " --name " + flags.name));
+      id, server.empty() ? context.server : server,
+      flags.name.empty() ? "" : " --name " + flags.name));
   return 0;
 }
 
@@ -110,11 +112,11 @@ Result<int> Drain(const Context& context, const DrainFlags& flags, bool wanted) 
   json::object body;
   if (!flags.reason.empty()) body["reason"] = flags.reason;
   if (auto known = CheckServer(context, *api, flags.server); !known) return Fail(known.error());
-  if (auto may = CheckRole(context, *api, !wanted || flags.yes, Role::kAdmin); !may)
-    return Fail(may.error());
-  if (wanted && !Agreed(context, flags.yes,
-                        {.act = fmt::format("Send every node of server {} away", flags.server)}))
-    return kExitInterrupted;
+  const auto agreed =
+      Agreed(context, *api, !wanted || flags.yes, Role::kAdmin,
+             {.act = fmt::format("Send every node of server {} away", flags.server)});
+  if (!agreed) return Fail(agreed.error());
+  if (!*agreed) return kExitInterrupted;
   const auto path =
       fmt::format("/servers/{}/{}", Segment(flags.server), wanted ? "drain" : "undrain");
   const auto answer = Persist(context, kPatience, [&] { return api->Post(path, body); });
@@ -131,9 +133,10 @@ Result<int> Drain(const Context& context, const DrainFlags& flags, bool wanted) 
 Result<int> Finalize(const Context& context, const std::string& reason, bool yes) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  if (auto may = CheckRole(context, *api, yes, Role::kAdmin); !may) return Fail(may.error());
-  if (!Agreed(context, yes, {.act = "End the upgrade and lock out servers of an older version"}))
-    return kExitInterrupted;
+  const auto agreed = Agreed(context, *api, yes, Role::kAdmin,
+                             {.act = "End the upgrade and lock out servers of an older version"});
+  if (!agreed) return Fail(agreed.error());
+  if (!*agreed) return kExitInterrupted;
   json::object body;
   if (!reason.empty()) body["reason"] = reason;
   const auto answer = Act(context, [&] { return api->Post("/servers/finalize", body); });

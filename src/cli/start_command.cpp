@@ -112,6 +112,7 @@ Result<int> WaitFor(const Context& context, ApiClient& api, const json::value& s
   follow.hosts = static_cast<std::uint64_t>(NumberOf(started, "hosts"));
   follow.from = std::to_string(NumberOf(started, "commit"));
   follow.job = true;
+  follow.asks = true;
   const auto left = Follower(context, api, follow).Watch();
   if (!left) return Fail(left.error());
   if (*left) return **left;
@@ -187,7 +188,7 @@ void AddStart(CLI::App& app, Context& context) {
   command->add_flag("--dry-run", flags->dry_run, "Say what would be done, and start nothing");
   command->add_flag("--during-freeze", flags->during_freeze, "Start it although runs are frozen");
   command->add_flag("--include-maintenance", flags->include_maintenance,
-                    "Also on hosts that somebody works on");
+                    "Include hosts in maintenance");
   command->add_flag("-y,--yes", flags->yes, "Do not ask, however many hosts are meant");
   command->callback(
       [&context, flags] { context.action = [&context, flags] { return Start(context, *flags); }; });

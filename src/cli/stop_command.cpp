@@ -44,7 +44,9 @@ Result<std::optional<std::string>> RunToStop(const Context& context, ApiClient& 
   const Question question{
       .act = fmt::format("Stop {} ({}, {}, {})", id, TextOf(*run, "title"),
                          Hosts(static_cast<std::uint64_t>(NumberOf(*run, "hosts"))), state)};
-  return Agreed(context, false, question) ? std::optional(id) : std::nullopt;
+  const auto agreed = Agreed(context, api, false, Role::kOperator, question);
+  if (!agreed) return Fail(agreed.error());
+  return *agreed ? std::optional(id) : std::nullopt;
 }
 
 Result<int> Stop(const Context& context, const StopFlags& flags) {

@@ -10,6 +10,7 @@
 
 #include "cli/confirm.hpp"
 #include "cli/persist.hpp"
+#include "cli/usage.hpp"
 #include "domain/host_ranges.hpp"
 
 namespace muster::cli {
@@ -39,6 +40,24 @@ Result<OpenRuns> FindOpenRuns(const Context& context, ApiClient& api, const Many
   return found;
 }
 
+// A slip would read as if nothing ran.
+Result<> CheckJob(const Context& context, ApiClient& api, const std::string& name) {
+  std::vector<std::string> jobs;
+  const auto pages = Persist(context, kPatience, [&] {
+    return api.Pages("/documents", {{"kind", "job"}, {"limit", "500"}}, "documents",
+                     [&](const json::value& job) {
+                       jobs.push_back(TextOf(job, "name"));
+                       return true;
+                     });
+  });
+  if (!pages) return Fail(pages.error());
+  if (std::ranges::find(jobs, name) != jobs.end()) return {};
+  const auto meant = Similar(name, jobs);
+  return Fail(ErrorCode::kNotFound, "there is no job '{}'{}", name,
+              meant.empty() ? std::string("; see 'muster get jobs'")
+                            : fmt::format("; did you mean '{}'?", meant.front()));
+}
+
 class ManyStops {
  public:
   ManyStops(const Context& context, ApiClient& api, const ManyRuns& which, const json::object& body)
@@ -51,12 +70,15 @@ class ManyStops {
       if (!open) return Fail(open.error());
       std::erase_if(refused_, [&](const auto& one) { return !StopsByItself(*open, one.first); });
       const auto fresh = FreshOf(*open);
+      if (!asked && open->empty() && !which_.job.empty())
+        if (auto known = CheckJob(context_, api_, which_.job); !known) return Fail(known.error());
       if (fresh.empty()) return Report();
-      if (!asked)
-        if (auto may = CheckRole(context_, api_, which_.yes, Role::kOperator); !may)
-          return Fail(may.error());
-      if (!asked && !Agreed(context_, which_.yes, QuestionAbout(*open, fresh)))
-        return kExitInterrupted;
+      if (!asked) {
+        const auto agreed =
+            Agreed(context_, api_, which_.yes, Role::kOperator, QuestionAbout(*open, fresh));
+        if (!agreed) return Fail(agreed.error());
+        if (!*agreed) return kExitInterrupted;
+      }
       for (const auto& id : fresh)
         if (!StopOne(id)) return Report();
     }
@@ -73,7 +95,8 @@ class ManyStops {
   std::vector<std::string> FreshOf(const OpenRuns& open) const {
     std::vector<std::string> fresh;
     for (const auto& [id, parent] : open)
-      if (StopsByItself(open, id) && !stopped_.contains(id) && !refused_.contains(id))
+      if (StopsByItself(open, id) && !stopped_.contains(id) && !ended_.contains(id) &&
+          !refused_.contains(id))
         fresh.push_back(id);
     std::ranges::sort(fresh, NaturalLess);
     return fresh;
@@ -100,15 +123,26 @@ class ManyStops {
     const auto answer = Persist(context_, kPatience, [&] {
       return api_.Post(fmt::format("/runs/{}/stop", Segment(id)), body_);
     });
-    const auto code = answer ? ErrorCode::kConflict : answer.error().code;
-    // One that ended meanwhile needs no stop.
-    if (code == ErrorCode::kConflict || code == ErrorCode::kNotFound) {
+    if (answer) {
       stopped_.insert(id);
-      if (context_.OutputFormat() == Format::kTable) context_.Say("stopping " + id);
+      Progress("stopping " + id);
+      return true;
+    }
+    const auto code = answer.error().code;
+    // A whole run that ended meanwhile needs no stop. Of one host it may be that the run is not
+    // where it can be stopped there, and goes on with it later, or that another host had the name.
+    const bool ended = code == ErrorCode::kConflict || code == ErrorCode::kNotFound;
+    if (ended && which_.host.empty()) {
+      ended_.insert(id);
+      Progress(id + " ended meanwhile");
       return true;
     }
     refused_.emplace(id, answer.error());
     return code != ErrorCode::kUnavailable && code != ErrorCode::kTimeout;
+  }
+
+  void Progress(const std::string& line) const {
+    if (context_.OutputFormat() == Format::kTable) context_.Say(line);
   }
 
   int Report() const {
@@ -133,6 +167,7 @@ class ManyStops {
   const ManyRuns& which_;
   const json::object& body_;
   std::set<std::string> stopped_;
+  std::set<std::string> ended_;  // before their stop
   std::map<std::string, Error> refused_;
 };
 

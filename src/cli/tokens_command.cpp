@@ -97,8 +97,10 @@ Result<int> Revoke(const Context& context, const RevokeFlags& flags) {
   }
   json::object body;
   if (!flags.reason.empty()) body["reason"] = flags.reason;
-  if (!Agreed(context, flags.yes, {.act = fmt::format("Revoke token {}", flags.name)}))
-    return kExitInterrupted;
+  const auto agreed = Agreed(context, *api, flags.yes, Role::kAdmin,
+                             {.act = fmt::format("Revoke token {}", flags.name)});
+  if (!agreed) return Fail(agreed.error());
+  if (!*agreed) return kExitInterrupted;
   const auto path = fmt::format("/tokens/{}/revoke", Segment(flags.name));
   const auto revoked = Act(context, [&] { return api->Post(path, body); });
   if (!revoked) return Fail(revoked.error());

@@ -72,7 +72,7 @@ class ActionBuilder {
   }
 
   Action Approve(const Node& value) {
-    auto approve = BuildApprove(value);
+    auto approve = BuildApprove(context_, value);
     approve.timeout = Timeout(value, approve.timeout);
     return approve;
   }
@@ -182,15 +182,28 @@ class ActionBuilder {
     }
   }
 
+  std::string Refused(const Node& file, const Error& error) const {
+    context_.problems.Add(file.at, "'{}': {}", file.text, error.message);
+    return "";
+  }
+
   std::string ReadScript(const Node& file) {
     // A path that is refused is not even looked at.
     if (!CheckValue({.form = Form::kFile}, file.text)) return "";
     job_.files.push_back({FileReference::Use::kScript, stage_, file.text, file.at});
+    // Once nothing more fits, no file is read any more.
+    Result<> fits = context_.budget.TakeBytes(0);
+    if (!fits) return Refused(file, fits.error());
     auto script = context_.scripts(context_.file, file.text);
     if (!script) {
       context_.problems.Add(file.at, "cannot read '{}': {}", file.text, script.error().message);
       return "";
     }
+    fits = context_.budget.TakeBytes(script->size());
+    if (script->size() > kMaxCommandBytes)
+      fits = Fail(ErrorCode::kInvalid, "a script is at most {}; push it as a file instead",
+                  FormatSize(kMaxCommandBytes));
+    if (!fits) return Refused(file, fits.error());
     if (const auto good = CheckValue({.form = Form::kScript}, *script); !good)
       context_.problems.Add(file.at, "{}: {}", file.text, good.error().message);
     return std::move(*script);
@@ -230,9 +243,12 @@ WaitAction Wait(const Context& context, const Node& value) {
 
 }  // namespace
 
-ApproveAction BuildApprove(const Node& value) {
+ApproveAction BuildApprove(const Context& context, const Node& value) {
   ApproveAction approve;
   approve.message = value.IsText() ? value.text : TextOf(value, "message");
+  if (approve.message.size() > ApproveAction::kMostMessage)
+    context.problems.Add(value.at, "the message of an approval is at most {}",
+                         FormatSize(ApproveAction::kMostMessage));
   approve.by = TextsOf(value.Find("by"));
   approve.not_starter = TextOf(value, "not") == "starter";
   approve.timeout = TimeOf(value, "timeout", approve.timeout);

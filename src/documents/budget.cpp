@@ -12,7 +12,7 @@
 namespace muster::documents {
 namespace {
 
-constexpr std::uint64_t kVeryMany = std::uint64_t{1} << 32;  // its square fits 64 bits
+constexpr std::uint64_t kVeryMany = (std::uint64_t{1} << 32) - 1;  // its square fits 64 bits
 
 std::uint64_t NumberIn(std::string_view digits) {
   std::uint64_t number = 0;
@@ -65,7 +65,8 @@ Result<std::vector<std::string>> ReadBudget::Expand(std::string_view text) {
   const auto extent = MeasureHostNames(text);
   if (extent.TooLong())
     return Fail(ErrorCode::kInvalid, "'{}' is too long for a host name", Shortened(text));
-  if (auto taken = Take(extent.names); !taken) return Fail(taken.error());
+  if (auto taken = Take(std::max<std::uint64_t>(extent.names, 1)); !taken)
+    return Fail(taken.error());
   auto names = ExpandHostRanges(text);
   if (!names) return names;
   for (const auto& name : *names)
@@ -86,6 +87,23 @@ Result<> ReadBudget::CountPattern() {
   return Fail(ErrorCode::kInvalid,
               "documents that are read together may have {} patterns; apply them in several calls",
               kMostPatterns);
+}
+
+Result<> ReadBudget::TakeBytes(std::size_t bytes) {
+  bytes_of_document_ += bytes;
+  bytes_together_ += bytes;
+  if (bytes_of_document_ > kMostBytesOfDocument)
+    return Fail(ErrorCode::kInvalid,
+                "the stages of a document may have {} of scripts, file lists and limits, counted "
+                "for each stage; put a large script on the hosts with 'push' and run it from "
+                "there, pack a pushed folder into one archive, or make it several jobs",
+                FormatSize(kMostBytesOfDocument));
+  if (bytes_together_ > kMostBytesTogether)
+    return Fail(ErrorCode::kInvalid,
+                "documents that are read together may have {} of scripts, file lists and limits, "
+                "counted for each stage; apply them in several calls",
+                FormatSize(kMostBytesTogether));
+  return {};
 }
 
 Result<> ReadBudget::Take(std::uint64_t names) {

@@ -24,14 +24,21 @@ NameExtent MeasureHostNames(std::string_view text);
 
 // What documents that are read together may cost beyond their length. A range of hosts is a few
 // bytes and means up to 100,000 names, so names are counted before ranges are expanded; a pattern
-// is a few bytes and takes milliseconds to compile.
+// is a few bytes and takes milliseconds to compile; a stage that names a file is a few bytes and
+// gets a copy of the file.
 class ReadBudget {
  public:
   static constexpr std::uint64_t kMostOfDocument = 100'000;
   static constexpr std::uint64_t kMostTogether = 1'000'000;
   static constexpr std::size_t kMostPatterns = 2'000;  // together
 
-  void BeginDocument() { of_document_ = 0; }
+  static constexpr std::size_t kMostBytesOfDocument = 16 << 20;
+  static constexpr std::size_t kMostBytesTogether = 64 << 20;
+
+  void BeginDocument() {
+    of_document_ = 0;
+    bytes_of_document_ = 0;
+  }
 
   // The names a text means (see ExpandHostRanges), each a host's. kInvalid also when the document,
   // or all documents together, would mean too many; then nothing was expanded. What fails counts
@@ -43,6 +50,11 @@ class ReadBudget {
 
   Result<> CountPattern();
 
+  // Counts what a stage gets a copy of: a script, a list of files, a limit. kInvalid when the
+  // document, or all documents together, would have too much of it; then it must not be copied, and
+  // nothing more fits. 0 asks whether anything does.
+  Result<> TakeBytes(std::size_t bytes);
+
   // No further name of this document fits.
   bool Spent() const { return of_document_ > kMostOfDocument || together_ > kMostTogether; }
 
@@ -52,6 +64,8 @@ class ReadBudget {
   std::uint64_t of_document_ = 0;
   std::uint64_t together_ = 0;
   std::size_t patterns_ = 0;
+  std::size_t bytes_of_document_ = 0;
+  std::size_t bytes_together_ = 0;
 };
 
 }  // namespace muster::documents

@@ -33,7 +33,7 @@ class Builder {
                                        {"branches", Section::kBranch},
                                        {"finally", Section::kFinally}})
       AddStages(root_.Find(key), section, std::nullopt);
-    PlaceLimits(LimitsOf(root_), 0, static_cast<std::uint32_t>(Stages().size()));
+    PlaceLimits(root_, 0, static_cast<std::uint32_t>(Stages().size()));
     return std::move(draft_);
   }
 
@@ -103,7 +103,7 @@ class Builder {
     CheckName(index);
     if (action == kStagesAction) AddStages(map.Find("stages"), section, index);
     AddCheck(map, index);
-    PlaceLimits(LimitsOf(map), index, static_cast<std::uint32_t>(Stages().size()));
+    PlaceLimits(map, index, static_cast<std::uint32_t>(Stages().size()));
   }
 
   std::vector<KeyLimit> LimitsOf(const Node& map) {
@@ -179,7 +179,7 @@ class Builder {
                             "'between' is for a stage with 'batches', which this one has not");
     stage.between_wait = TimeOf(*between, "wait", {});
     if (const Node* approve = between->Find("approve"))
-      stage.between_approve = BuildApprove(*approve);
+      stage.between_approve = BuildApprove(context_, *approve);
   }
 
   // Keys that say nothing for what the stage does are mistakes.
@@ -235,14 +235,18 @@ class Builder {
   }
 
   // To where they are taken: the stages [begin, end) that make tasks, or the run.
-  void PlaceLimits(const std::vector<KeyLimit>& limits, std::uint32_t begin, std::uint32_t end) {
-    for (const auto& limit : limits) {
+  void PlaceLimits(const Node& map, std::uint32_t begin, std::uint32_t end) {
+    for (const auto& limit : LimitsOf(map)) {
       if (!IsPerTask(limit)) {
         draft_.job.spec.limits.push_back(limit);
         continue;
       }
-      for (std::uint32_t i = begin; i < end; ++i)
-        if (WorksOnHosts(Stages()[i])) Stages()[i].limits.push_back(limit);
+      for (std::uint32_t i = begin; i < end; ++i) {
+        if (!WorksOnHosts(Stages()[i])) continue;
+        if (const auto fits = context_.budget.TakeBytes(sizeof limit + limit.key.size()); !fits)
+          return context_.problems.Add(map.Find("limit")->at, "{}", fits.error().message);
+        Stages()[i].limits.push_back(limit);
+      }
     }
   }
 

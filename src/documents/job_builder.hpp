@@ -25,7 +25,7 @@ JobDocument BuildJob(const Context& context, const Node& root,
 // index; files it refers to are added to the job.
 Action BuildAction(const Context& context, const Node& map, std::uint32_t action,
                    std::uint32_t stage, JobDocument& job);
-ApproveAction BuildApprove(const Node& value);
+ApproveAction BuildApprove(const Context& context, const Node& value);
 
 // Fills in `needs` and `next` by name and looks at what they come to: stages that exist, no circle,
 // nothing backwards where stages need each other.

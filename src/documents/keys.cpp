@@ -140,7 +140,7 @@ const Shape& NoticeShape() {
                            {{"on",
                              OneOrList(Choice({"succeeded", "failed", "timed_out", "cancelled",
                                                "paused", "awaiting_approval"})),
-                             "The states of the run that are told.", true},
+                             "The states of the run that are reported.", true},
                             {"to", Text(Form::kName), "A channel (`kind: channel`).", true}}};
   return shape;
 }
@@ -155,7 +155,7 @@ const Shape& JobShape() {
          {"params", Pairs(Form::kParam, OrNothing(MapOf(ParamShape()))),
           "What a start may or must say, by name. A script finds each in `$MUSTER_PARAM_NAME`."},
          {"targets", Text(Form::kTargets),
-          "The hosts, as everywhere; else whoever starts it says which."},
+          "The hosts, as everywhere; without it, each start says which."},
          {"max_hosts", OneOrList(Share(1)),
           "A start on more hosts is refused: a number, a percentage of all hosts, or both as a "
           "list."},
@@ -163,7 +163,8 @@ const Shape& JobShape() {
           "A budget for the whole run, which waits, pauses and approvals do not use."},
          {"priority", Choice({"high", "normal", "low"}), "Default `normal`."},
          {"limit", OneOrList(MapOf(LimitShape())), "Concurrency keys: one or several."},
-         {"notify", OneOrList(MapOf(NoticeShape())), "Who is told of what: one or several."},
+         {"notify", OneOrList(MapOf(NoticeShape())),
+          "Which channel is notified of which states: one or several."},
          {"stages", ListOf(MapOf(StageShape())), "What it does.", true},
          {"branches", ListOf(MapOf(StageShape())), "Stages that are entered only by `switch`."},
          {"finally", ListOf(MapOf(StageShape())), "Stages that run at the end, however it went."}});

@@ -5,6 +5,8 @@
 
 #include <fmt/ranges.h>
 
+#include "base/text.hpp"
+
 namespace muster::documents {
 namespace {
 
@@ -85,14 +87,6 @@ std::string Either(const std::vector<std::string_view>& words) {
   return out;
 }
 
-std::string Shortened(std::string_view text, std::size_t most) {
-  std::string out(text.substr(0, text.find_first_of("\r\n")));
-  if (out.size() > most) {
-    out.resize(most);
-    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80) out.pop_back();
-    if (!out.empty() && (static_cast<unsigned char>(out.back()) & 0x80) != 0) out.pop_back();
-  }
-  return out.size() < text.size() ? out + "…" : out;
-}
+std::string Shortened(std::string_view text, std::size_t most) { return CutLine(text, most); }
 
 }  // namespace muster::documents

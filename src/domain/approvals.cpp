@@ -1,136 +1,159 @@
 #include "domain/approvals.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
-#include "domain/approval_conditions.hpp"
+#include "domain/approvers.hpp"
+#include "domain/template.hpp"
 
 namespace muster {
 namespace {
 
-// The way to a stage, from the plan that a run would pin.
-struct Way {
-  std::string name;  // of what leads there, with " > " behind it
-  std::vector<PlanPlace> path;
-  AskedIf asked_if;
-  ApprovalScope scope;
+// Which plans and stages ask, looked up once.
+class Askers {
+ public:
+  bool Asks(const RunSpec& plan) {
+    if (const auto found = plans_.find(&plan); found != plans_.end()) return found->second;
+    bool asks = false;
+    for (std::uint32_t i = 0; i < plan.stages.size() && !asks; ++i) asks = Asks(plan, i);
+    return plans_[&plan] = asks;
+  }
+
+  // Itself, or a job that it starts; inner stages are not looked at.
+  bool Asks(const RunSpec& plan, std::uint32_t stage) {
+    const StageSpec& spec = plan.stages[stage];
+    if (spec.between_approve || std::holds_alternative<ApproveAction>(spec.action)) return true;
+    const RunSpec* child = ChildOf(plan, spec);
+    return child != nullptr && Asks(*child);
+  }
+
+  static const RunSpec* ChildOf(const RunSpec& plan, const StageSpec& stage) {
+    const auto* job = std::get_if<JobAction>(&stage.action);
+    if (job == nullptr) return nullptr;
+    const auto child = plan.jobs.find(job->job);
+    return child == plan.jobs.end() ? nullptr : child->second.get();
+  }
+
+ private:
+  std::map<const RunSpec*, bool> plans_;
 };
 
 // Lists the approvals of stages of one plan.
 class Collector {
  public:
-  Collector(ApprovalIndex& index, const RunSpec& plan) : index_(index), plan_(index.Of(plan)) {}
+  explicit Collector(const RunSpec& plan) : plan_(plan) {}
 
   void Add(std::uint32_t stage) {
     seen_.clear();
     cut_short_ = false;
-    const std::uint32_t top = TopLevelOf(*plan_.plan, stage);
-    Way way{.name = {}, .path = {}, .asked_if = {}, .scope = {.top = top}};
-    std::vector<std::uint32_t> holders;
-    for (std::uint32_t at = stage; at != top;)
-      holders.push_back(at = *plan_.plan->stages[at].parent);
-    for (auto holder = holders.rbegin(); holder != holders.rend(); ++holder)
-      Enter(plan_, *holder, way);
-    CollectStage(plan_, stage, std::move(way));
+    top_ = TopLevelOf(plan_, stage);
+    Collect(plan_, stage, "");
   }
 
   PlanApprovals Take() {
-    if (plan_.flow.may_come_back)
-      for (auto& approval : found_)
-        if (approval.asked_if.stage) approval.asked_if.stage = AskedIf::kAnyStage;
     PlanApprovals once;
     AddApprovals(once, std::move(found_));
     return once;
   }
 
  private:
-  static void Enter(const PlanIndex& plan, std::uint32_t stage, Way& way) {
-    way.path.push_back({plan.plan, stage});
-    way.asked_if = Either(way.asked_if, EnteredIf(plan, stage, way.scope));
-  }
-
-  void CollectStage(const PlanIndex& plan, std::uint32_t stage, Way way) {
-    if (!plan.holds[stage] || cut_short_) return;
-    if (way.scope.child && ++child_stages_ > kMostChildStages) return CutShort(way);
-    const StageSpec& spec = plan.plan->stages[stage];
-    Enter(plan, stage, way);
-    const auto add = [&](std::string_view behind, const ApproveAction& wanted) {
-      found_.push_back({way.name + spec.name + std::string(behind), way.scope.top, &wanted,
-                        way.path, way.asked_if});
-    };
-    if (const auto* approve = std::get_if<ApproveAction>(&spec.action)) add("", *approve);
-    if (spec.between_approve) add(" (between batches)", *spec.between_approve);
-    if (const auto* job = std::get_if<JobAction>(&spec.action))
-      CollectChild(plan, stage, *job, way);
-    for (const std::uint32_t inner : plan.flow.stages[stage].inner) CollectStage(plan, inner, way);
+  void Collect(const RunSpec& plan, std::uint32_t stage, const std::string& way) {
+    if (cut_short_) return;
+    const StageSpec& spec = plan.stages[stage];
+    if (&plan != &plan_ && ++child_stages_ > kMostChildStages) return CutShort(way);
+    if (const auto* approve = std::get_if<ApproveAction>(&spec.action))
+      found_.push_back({way + spec.name, top_, approve});
+    if (spec.between_approve)
+      found_.push_back({way + spec.name + " (between batches)", top_, &*spec.between_approve});
+    if (const RunSpec* child = Askers::ChildOf(plan, spec); child != nullptr)
+      CollectChild(*child, way + spec.name + " > ");
+    if (std::holds_alternative<SequenceAction>(spec.action))
+      for (const std::uint32_t inner : InnerOf(plan, stage)) Collect(plan, inner, way);
   }
 
   // Jobs start jobs without circles, but one may be started in very many places.
-  void CollectChild(const PlanIndex& plan, std::uint32_t stage, const JobAction& job, Way way) {
-    const auto child = plan.plan->jobs.find(job.job);
-    if (child == plan.plan->jobs.end() || !child->second) return;
-    way.name += plan.plan->stages[stage].name + " > ";
-    way.scope.params = ParamsOf(plan, stage, way.scope);
-    way.scope.others_follow = way.scope.others_follow || plan.flow.stages[stage].others_follow;
-    way.scope.child = true;
-    if (!seen_.emplace(child->second.get(), way.asked_if, way.scope).second) return;
-    const PlanIndex& below = index_.Of(*child->second);
-    for (std::uint32_t i = 0; i < child->second->stages.size(); ++i)
-      if (below.holds[i] && !child->second->stages[i].parent) CollectStage(below, i, way);
+  void CollectChild(const RunSpec& child, const std::string& way) {
+    if (!askers_.Asks(child) || !seen_.insert(&child).second) return;
+    for (std::uint32_t i = 0; i < child.stages.size(); ++i)
+      if (!child.stages[i].parent) Collect(child, i, way);
   }
 
-  void CutShort(const Way& way) {
+  void CutShort(const std::string& way) {
     static const ApproveAction nobody{.message = {}, .by = {"(nobody)"}, .not_starter = true};
     cut_short_ = true;
-    found_.push_back({way.name + "(more)",
-                      way.scope.top,
-                      &nobody,
-                      way.path,
-                      {.stage = AskedIf::kAnyStage, .pass = true}});
+    found_.push_back({way + "(more)", top_, &nobody});
   }
 
-  ApprovalIndex& index_;
-  const PlanIndex& plan_;
-  std::set<std::tuple<const RunSpec*, AskedIf, ApprovalScope>> seen_;  // in this stage
+  const std::vector<std::uint32_t>& InnerOf(const RunSpec& plan, std::uint32_t stage) {
+    const auto [place, added] = inner_.try_emplace(&plan);
+    if (added) {
+      place->second.resize(plan.stages.size());
+      for (std::uint32_t i = 0; i < plan.stages.size(); ++i)
+        if (plan.stages[i].parent) place->second[*plan.stages[i].parent].push_back(i);
+    }
+    return place->second[stage];
+  }
+
+  const RunSpec& plan_;
+  Askers askers_;
+  std::map<const RunSpec*, std::vector<std::vector<std::uint32_t>>> inner_;
+  std::set<const RunSpec*> seen_;  // in this stage
+  std::uint32_t top_ = 0;
   std::size_t child_stages_ = 0;
   bool cut_short_ = false;
   PlanApprovals found_;
 };
 
-PlanApprovals Collected(ApprovalIndex& index, const RunSpec& plan,
-                        std::span<const std::uint32_t> stages) {
-  Collector collector(index, plan);
-  for (const std::uint32_t stage : stages) collector.Add(stage);
-  return collector.Take();
+// Whether a condition looks only at what is fixed when the run starts.
+bool IsFixed(const std::string& when) {
+  if (when.empty()) return true;
+  const auto names = NamesInCondition(when);
+  return names && std::ranges::all_of(*names, [](const TemplateName& name) {
+           if (name.path.empty()) return false;
+           const std::string& root = name.path.front();
+           const bool of_run = root == "run" && name.path.size() > 1 && name.path[1] != "pass";
+           return of_run || root == "params" || root == "targets";
+         });
 }
 
-std::vector<std::uint32_t> TopLevel(const RunSpec& plan) {
-  std::vector<std::uint32_t> stages(plan.stages.size());
-  std::iota(stages.begin(), stages.end(), 0U);
-  std::erase_if(stages, [&](std::uint32_t i) { return plan.stages[i].parent.has_value(); });
+// Whether the approvals of this stage are asked whenever the main list comes to it.
+bool AsksInItsTurn(const RunSpec& plan, const StageSpec& stage, Askers& askers) {
+  if (!InMainList(stage) || !IsFixed(stage.when)) return false;
+  if (std::holds_alternative<ApproveAction>(stage.action)) return true;
+  if (const RunSpec* child = Askers::ChildOf(plan, stage); child != nullptr && askers.Asks(*child))
+    return false;
+  return stage.hosts == HostChoice::kOk || stage.hosts == HostChoice::kAll;
+}
+
+bool LeadsIntoMainList(const RunSpec& plan, const StageSpec& stage) {
+  return std::ranges::any_of(stage.next, [&](const auto& item) {
+    return item.second < plan.stages.size() && InMainList(plan.stages[item.second]);
+  });
+}
+
+std::vector<const StageSpec*> UpToLastApproval(const RunSpec& plan) {
+  std::vector<const StageSpec*> stages;
+  std::size_t up_to = 0;
+  for (const StageSpec& stage : plan.stages) {
+    if (!InMainList(stage)) continue;
+    stages.push_back(&stage);
+    if (WantedAnswer(stage) != nullptr) up_to = stages.size();
+  }
+  stages.resize(up_to);
   return stages;
 }
 
-// The first stage of the plan whose results may change with those of `stage`. A branch stands
-// behind the main list, but runs before the stage that it leads back to.
-std::uint32_t FirstChangedBy(const PlanIndex& index, std::uint32_t stage) {
-  const std::uint32_t top = TopLevelOf(*index.plan, stage);
-  return std::min(top, index.flow.stages[top].leads_back_to.value_or(top));
-}
-
-PlanApprovals DependingIn(ApprovalIndex& index, const RunSpec& plan,
-                          std::span<const std::uint32_t> stages) {
-  if (stages.empty()) return {};
-  std::uint32_t first = AskedIf::kAnyStage;
-  for (const std::uint32_t stage : stages)
-    first = std::min(first, FirstChangedBy(index.Of(plan), stage));
-  PlanApprovals found = Collected(index, plan, TopLevel(plan));
-  std::erase_if(found, [&](const PlanApproval& approval) {
-    return !approval.asked_if.stage || *approval.asked_if.stage < first;
-  });
-  return found;
+bool AsksTheSame(const StageSpec& a, const StageSpec& b) {
+  const auto* asked = WantedAnswer(a);
+  const auto* other = WantedAnswer(b);
+  if ((asked == nullptr) != (other == nullptr) || a.name != b.name) return false;
+  if (asked == nullptr) return true;
+  return a.action.index() == b.action.index() && a.when == b.when && a.hosts == b.hosts &&
+         a.batches == b.batches && asked->by == other->by &&
+         asked->not_starter == other->not_starter;
 }
 
 // Stages to look at, each once.
@@ -164,23 +187,72 @@ class OpenStages {
   std::vector<std::uint32_t> open_;
 };
 
-// What a stage of the main list waits for: its needs, or the one before it.
-std::vector<std::uint32_t> NeedsOf(const RunSpec& plan, std::uint32_t stage) {
-  if (const auto& needs = plan.stages[stage].needs) return *needs;
-  if (!InMainList(plan.stages[stage])) return {};
-  for (std::uint32_t i = stage; i-- > 0;)
-    if (InMainList(plan.stages[i])) return {i};
-  return {};
+// For each stage: which stages of its list need it, by `needs` or as the one before.
+std::vector<std::vector<std::uint32_t>> NeededBy(const RunSpec& plan) {
+  std::vector<std::vector<std::uint32_t>> by(plan.stages.size());
+  std::optional<std::uint32_t> before;
+  for (std::uint32_t i = 0; i < plan.stages.size(); ++i) {
+    if (!InMainList(plan.stages[i])) continue;
+    if (const auto& needs = plan.stages[i].needs) {
+      for (const std::uint32_t need : *needs)
+        if (need < by.size()) by[need].push_back(i);
+    } else if (before) {
+      by[*before].push_back(i);
+    }
+    before = i;
+  }
+  return by;
 }
 
 }  // namespace
 
 void AddApprovals(PlanApprovals& to, PlanApprovals more) {
-  std::set<std::tuple<std::uint32_t, const ApproveAction*, AskedIf>> known;
-  for (const auto& approval : to) known.emplace(approval.stage, approval.wanted, approval.asked_if);
+  std::set<std::tuple<std::uint32_t, const ApproveAction*>> known;
+  for (const auto& approval : to) known.emplace(approval.stage, approval.wanted);
   for (auto& approval : more)
-    if (known.emplace(approval.stage, approval.wanted, approval.asked_if).second)
-      to.push_back(std::move(approval));
+    if (known.emplace(approval.stage, approval.wanted).second) to.push_back(std::move(approval));
+}
+
+PlanApprovals ApprovalsIn(const RunSpec& plan, std::uint32_t stage) {
+  Collector collector(plan);
+  collector.Add(stage);
+  return collector.Take();
+}
+
+PlanApprovals ApprovalsIn(const RunSpec& plan) {
+  Collector collector(plan);
+  for (std::uint32_t i = 0; i < plan.stages.size(); ++i)
+    if (!plan.stages[i].parent) collector.Add(i);
+  return collector.Take();
+}
+
+bool HoldsApproval(const RunSpec& plan, std::uint32_t stage) {
+  Askers askers;
+  for (std::uint32_t i = 0; i < plan.stages.size(); ++i) {
+    std::optional<std::uint32_t> at = i;
+    while (at && *at != stage) at = plan.stages[*at].parent;
+    if (at && askers.Asks(plan, i)) return true;
+  }
+  return false;
+}
+
+bool HoldsApproval(const RunSpec& plan) { return Askers().Asks(plan); }
+
+bool AsksInOrder(const RunSpec& plan) {
+  Askers askers;
+  for (std::uint32_t i = 0; i < plan.stages.size(); ++i)
+    if (askers.Asks(plan, i) && !AsksInItsTurn(plan, plan.stages[i], askers)) return false;
+  return std::ranges::none_of(plan.stages, [&](const StageSpec& stage) {
+    return stage.needs.has_value() || LeadsIntoMainList(plan, stage);
+  });
+}
+
+bool AsksAlike(const RunSpec& plan, const RunSpec& other) {
+  if (!AsksInOrder(plan) || !AsksInOrder(other)) return false;
+  const auto before = UpToLastApproval(plan);
+  const auto after = UpToLastApproval(other);
+  return std::ranges::equal(before, after,
+                            [](const auto* a, const auto* b) { return AsksTheSame(*a, *b); });
 }
 
 bool InMainList(const StageSpec& stage) { return !stage.parent && stage.section == Section::kMain; }
@@ -188,56 +260,6 @@ bool InMainList(const StageSpec& stage) { return !stage.parent && stage.section 
 std::uint32_t TopLevelOf(const RunSpec& plan, std::uint32_t stage) {
   while (plan.stages[stage].parent) stage = *plan.stages[stage].parent;
   return stage;
-}
-
-PlanApprovals ApprovalsIn(const RunSpec& plan, std::uint32_t stage) {
-  if (!HoldsApproval(plan, stage)) return {};
-  return ApprovalsIn(plan, std::span(&stage, 1));
-}
-
-PlanApprovals ApprovalsIn(const RunSpec& plan, std::span<const std::uint32_t> stages) {
-  ApprovalIndex index;
-  return Collected(index, plan, stages);
-}
-
-PlanApprovals ApprovalsIn(const RunSpec& plan) { return ApprovalsIn(plan, TopLevel(plan)); }
-
-PlanApprovals DependingOn(const RunSpec& plan, std::uint32_t stage) {
-  return DependingOn(plan, std::span(&stage, 1));
-}
-
-PlanApprovals DependingOn(const RunSpec& plan, std::span<const std::uint32_t> stages) {
-  ApprovalIndex index;
-  return DependingIn(index, plan, stages);
-}
-
-PlanApprovals LeftOutBySkipping(const RunSpec& plan, std::uint32_t stage) {
-  OpenStages reached(plan.stages.size());
-  reached.AddTargets(plan.stages[stage]);
-  while (const auto at = reached.Next()) reached.AddTargets(plan.stages[*at]);
-  std::vector<std::uint32_t> stages = reached.All();
-  stages.insert(stages.begin(), stage);
-  ApprovalIndex index;
-  PlanApprovals found = Collected(index, plan, stages);
-  AddApprovals(found, DependingIn(index, plan, std::span(&stage, 1)));
-  return found;
-}
-
-std::vector<std::uint32_t> StagesBefore(const RunSpec& plan, std::uint32_t stage) {
-  OpenStages before(plan.stages.size());
-  for (std::uint32_t i = 0; i < stage; ++i)
-    if (InMainList(plan.stages[i])) before.Add(i);
-  for (const std::uint32_t need : NeedsOf(plan, stage)) before.Add(need);
-  while (const auto at = before.Next()) {
-    if (*at == stage) continue;
-    for (const std::uint32_t need : NeedsOf(plan, *at)) before.Add(need);
-    for (const auto& [outcome, target] : plan.stages[*at].next)
-      if (target < plan.stages.size() && plan.stages[target].section == Section::kBranch)
-        before.Add(target);
-  }
-  auto all = before.All();
-  std::erase(all, stage);
-  return all;
 }
 
 std::vector<std::uint32_t> StagesAfter(const RunSpec& plan, std::uint32_t stage) {

@@ -26,12 +26,13 @@ std::string Quoted(const std::string& word) {
   return quoted + "'";
 }
 
+constexpr std::string_view kCutMark = "…";
+constexpr std::string_view kPush = "push";
+
 std::string Cut(std::string text, std::size_t most) {
   if (text.size() > most) {
-    // Not inside a character: what follows its first byte looks like 10xxxxxx.
-    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
-    text.resize(most);
-    text += "…";
+    text.resize(WholeCharacters(text, most).size());
+    text += kCutMark;
   }
   if (IsUtf8(text)) return text;
   return "(not text; see its hash)";
@@ -45,12 +46,20 @@ std::string WordsText(std::string text, const std::vector<std::string>& words, s
   return text;
 }
 
-// "push a.conf (sha256 …), b.conf (sha256 …) to /etc/app/ owner root mode 0644".
+// As Cut, with the mark within `most` too; never less than the mark.
+std::string CutWithin(std::string text, std::size_t most) {
+  if (text.size() <= most && IsUtf8(text)) return text;
+  return Cut(std::move(text), most > kCutMark.size() ? most - kCutMark.size() : 0);
+}
+
+// "push a.conf (sha256 …), b.conf (sha256 …) to /etc/app/ owner root mode 0644". The files make
+// room for the destination, up to half of it, and both for owner and mode.
 std::string PushText(const FilePush& push, std::size_t most) {
-  std::string to = " to " + Quoted(push.to);
-  if (!push.owner.empty()) to += " owner " + Quoted(push.owner);
-  if (push.mode) to += fmt::format(" mode {:04o}", *push.mode);
-  const std::size_t room = most > to.size() ? most - to.size() : 0;
+  std::string end;
+  if (!push.owner.empty()) end += " owner " + CutWithin(Quoted(push.owner), most / 4);
+  if (push.mode) end += fmt::format(" mode {:04o}", *push.mode);
+  const std::size_t taken = kPush.size() + end.size();
+  const std::size_t room = most > taken ? most - taken : 0;
   std::string files;
   for (const auto& file : push.files) {
     if (file.folder) continue;
@@ -62,7 +71,10 @@ std::string PushText(const FilePush& push, std::size_t most) {
   if (push.files.empty())
     files = fmt::format(" {} bytes of text (sha256 {})", push.content.size(),
                         ToHex(Sha256Of(push.content)));
-  return "push" + Cut(std::move(files), room) + to;
+  const std::size_t left = room > files.size() ? room - files.size() : 0;
+  const std::string to = CutWithin(" to " + Quoted(push.to), std::max(room / 2, left));
+  files = CutWithin(std::move(files), room > to.size() ? room - to.size() : 0);
+  return fmt::format("{}{}{}{}", kPush, files, to, end);
 }
 
 void AddPush(Canonical& bytes, const FilePush& push) {

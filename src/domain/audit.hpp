@@ -12,6 +12,7 @@ namespace muster {
 
 // Acts that other code looks for by name.
 inline constexpr std::string_view kActRunStart = "run.start";
+inline constexpr std::string_view kActHostRemove = "host.remove";  // object "host NAME"
 // An entry's folded names are cut after about so many characters.
 inline constexpr std::size_t kMostAuditNames = 4000;
 

@@ -24,12 +24,9 @@ void AddBounded(std::vector<std::string>& names, std::string name) {
   if (names.size() < kMostNames) names.push_back(std::move(name));
 }
 
-// Not inside a character.
 std::string Shortened(std::string text, std::size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) --most;
-  text.resize(most);
-  return text + "…";
+  CutText(text, most);
+  return text;
 }
 
 std::string TextOf(const RunSpec& plan, const StageSpec& stage) {

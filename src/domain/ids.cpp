@@ -5,7 +5,9 @@
 namespace muster {
 namespace {
 
+// As FormatRunId writes it: each run has one name.
 bool ParseNumber(std::string_view text, std::uint64_t& number) {
+  if (text.starts_with('0')) return false;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   return problem == std::errc{} && end == text.data() + text.size() && !text.empty();
 }

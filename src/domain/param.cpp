@@ -9,6 +9,8 @@
 #include <fmt/ranges.h>
 #include <re2/re2.h>
 
+#include "base/text.hpp"
+
 namespace muster {
 namespace {
 
@@ -31,16 +33,7 @@ bool IsNumber(std::string_view text) {
 }
 
 // A value as a message shows it: one line, and not all of a long one.
-std::string Excerpt(std::string_view value) {
-  constexpr std::size_t kMost = 40;
-  std::string_view line = value.substr(0, value.find_first_of("\r\n"));
-  if (line.size() > kMost) {
-    std::size_t end = kMost;
-    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80) --end;
-    line = line.substr(0, end);
-  }
-  return std::string(line) + (line.size() < value.size() ? "…" : "");
-}
+std::string Excerpt(std::string_view value) { return CutLine(value, 40); }
 
 Result<std::unique_ptr<const RE2>> Compile(const std::string& pattern) {
   if (pattern.size() > kMaxPatternBytes)

@@ -1,6 +1,8 @@
+#include "domain/plan_bytes.hpp"
+
 #include <set>
 
-#include "domain/run.hpp"
+#include "base/text.hpp"
 
 namespace muster {
 namespace {
@@ -26,8 +28,7 @@ struct ActionBytes {
                         PairBytes(command.env) + TextBytes(command.masks) +
                         command.secrets.size() * sizeof(SecretUse);
     if (command.push) {
-      bytes += command.push->content.size();
-      for (const auto& file : command.push->files) bytes += sizeof file + file.path.size();
+      bytes += command.push->content.size() + BytesOf(command.push->files);
     }
     if (command.pull) bytes += TextBytes(command.pull->paths);
     if (command.reboot) bytes += TextBytes(command.reboot->argv);
@@ -54,6 +55,7 @@ std::size_t StageBytes(const StageSpec& stage) {
                       std::visit(ActionBytes(), stage.action);
   for (const auto& limit : stage.limits) bytes += sizeof limit + limit.key.size();
   for (const auto& [outcome, target] : stage.next) bytes += TextBytes(outcome) + sizeof target;
+  if (stage.needs) bytes += stage.needs->size() * sizeof(std::uint32_t);
   if (stage.between_approve) bytes += ActionBytes()(*stage.between_approve);
   return bytes;
 }
@@ -80,6 +82,29 @@ std::size_t PlanBytes(const RunSpec& plan, std::set<const RunSpec*>& seen) {
 std::size_t BytesOf(const RunSpec& plan) {
   std::set<const RunSpec*> seen;
   return PlanBytes(plan, seen);
+}
+
+std::size_t BytesOf(const std::vector<FileEntry>& files) {
+  std::size_t bytes = 0;
+  for (const auto& file : files) bytes += sizeof file + file.path.size() + file.sha256.size();
+  return bytes;
+}
+
+std::unexpected<Error> PlanTooLarge(const std::string& job, std::size_t bytes) {
+  return Fail(
+      ErrorCode::kInvalid,
+      "the plan {} takes {} or more, and may take {}: it has a copy of each script and file "
+      "list for each stage that uses it, and the jobs that it starts; put a large script "
+      "on the hosts with 'push' and run it from there, pack a pushed folder into one "
+      "archive, or use fewer stages",
+      job.empty() ? "of the run" : "of job '" + job + "'", FormatSize(bytes),
+      FormatSize(kMostPlanBytes));
+}
+
+Result<> CheckPlanBytes(const RunSpec& plan) {
+  const std::size_t bytes = BytesOf(plan);
+  if (bytes > kMostPlanBytes) return PlanTooLarge(plan.job, bytes);
+  return {};
 }
 
 }  // namespace muster

@@ -17,6 +17,12 @@ constexpr std::array<std::string_view, 8> kRunNames{
 std::string_view Name(StageState state) noexcept {
   return kStageNames[static_cast<std::size_t>(state)];
 }
+bool IsOutcomeName(std::string_view word) noexcept {
+  if (word == kDefaultOutcome) return true;
+  for (std::size_t i = 0; i < kStageNames.size(); ++i)
+    if (kStageNames[i] == word) return IsFinal(static_cast<StageState>(i));
+  return false;
+}
 std::string_view Name(RunState state) noexcept {
   return kRunNames[static_cast<std::size_t>(state)];
 }

@@ -42,6 +42,10 @@ enum class RunState : std::uint8_t {
 };
 
 std::string_view Name(StageState state) noexcept;
+// Whether `switch` takes this word for how a stage ended: "succeeded", "failed", …, "default". Such
+// a word is never a status that hosts reported.
+inline constexpr std::string_view kDefaultOutcome = "default";
+bool IsOutcomeName(std::string_view word) noexcept;
 std::string_view Name(RunState state) noexcept;
 std::optional<RunState> ParseRunState(std::string_view name) noexcept;
 bool IsFinal(StageState state) noexcept;
@@ -238,6 +242,7 @@ struct Run {
   std::vector<std::uint32_t> skips;  // stages to be skipped when their turn comes
   RunId parent;                      // the run that started it
   Visit parent_visit;
+  bool guarded = false;           // a run above it asks for approvals
   std::string trigger;            // that started it; "" is none
   WallTime slot;                  // the nominal time it was started for
   std::string trace_parent = {};  // its caller's place in a trace (TraceParent); "" is none

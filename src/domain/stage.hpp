@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -41,6 +42,9 @@ enum class Section : std::uint8_t {
 
 // Waits for a person.
 struct ApproveAction {
+  // Of the template and of what it becomes. The messages of all that waits are in memory.
+  static constexpr std::size_t kMostMessage = 4 << 10;
+
   std::string message;          // template
   std::vector<std::string> by;  // roles or names of tokens; none is any operator
   bool not_starter = false;
@@ -156,7 +160,7 @@ struct StageSpec {
   std::string when = {};  // template; the stage is skipped when it is false
   // Which stages of its list it waits for; nothing: the one before it.
   std::optional<std::vector<std::uint32_t>> needs = {};
-  // The stage that follows, by outcome ("succeeded", "failed", "timed_out", "default") or by the
+  // The stage that follows, by outcome (IsOutcomeName, as "succeeded" or "default") or by the
   // status the stage reported; kEnd ends the list.
   static constexpr std::uint32_t kEnd = ~0U;
   std::map<std::string, std::uint32_t, std::less<>> next = {};

@@ -279,7 +279,11 @@ class TargetParser {
   }
 
   // The id may itself hold a dot ("r1.1043"), a state never begins with a digit.
-  Result<NodePtr> RunTerm(const TargetToken& word) const {
+  Result<NodePtr> RunTerm(const TargetToken& word) {
+    if (++runs_ > kMaxTargetRuns)
+      return FailAtColumn(
+          text_, word.at,
+          fmt::format("expected at most {} runs; name the hosts instead", kMaxTargetRuns));
     std::string id = word.text.substr(4);
     std::string state;
     const auto dot = id.rfind('.');
@@ -304,6 +308,7 @@ class TargetParser {
   std::size_t terms_ = 0;
   std::size_t names_ = 0;
   std::size_t regexes_ = 0;
+  std::size_t runs_ = 0;
 };
 
 }  // namespace

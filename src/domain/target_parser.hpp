@@ -13,6 +13,7 @@ inline constexpr std::size_t kMaxTargetText = 1 << 20;
 inline constexpr std::size_t kMaxTargetNames = 100'000;
 inline constexpr std::size_t kMaxTargetTerms = 1'000;
 inline constexpr int kMaxTargetDepth = 64;
+inline constexpr std::size_t kMaxTargetRuns = 20;  // run:… terms; each is looked up
 inline constexpr std::size_t kMaxTargetRegex = 1'000;
 // All regular expressions of one expression: built, each may take its share of the memory, and no
 // one more than kMaxTargetRegexMemory; matched, one at a time, kMaxTargetRegexMemory.

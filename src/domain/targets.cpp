@@ -113,9 +113,9 @@ class Resolver {
     return mask;
   }
 
-  Result<Mask> Members(Result<std::set<std::string>> names) const {
+  Result<Mask> Members(const Result<NameSet>& names) const {
     if (!names) return Fail(names.error());
-    return Where([&](const Host& host) { return names->contains(host.name); });
+    return Where([&](const Host& host) { return (*names)->contains(host.name); });
   }
 
   Result<Mask> Opposite(const Node& node, bool negated) {
@@ -190,7 +190,7 @@ Result<std::vector<std::size_t>> TargetExpression::Resolve(std::span<const Host*
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < hosts.size(); ++i)
     if ((*mask)[i] != 0) found.push_back(i);
-  if (found.empty()) return Fail(ErrorCode::kNotFound, "no host matches");
+  if (found.empty() && !options.allow_none) return Fail(ErrorCode::kNotFound, "no host matches");
   std::ranges::sort(found, [&](std::size_t a, std::size_t b) {
     return NaturalLess(hosts[a]->name, hosts[b]->name);
   });

@@ -32,21 +32,25 @@ namespace muster {
 // twice, a backslash is just a backslash. A quoted word alone is an exact name. An empty expression
 // is an error, a lone * is an error that says "write all".
 
+// Names of hosts. Shared by the table of what was looked up and those who read it.
+using NameSet = std::shared_ptr<const std::set<std::string>>;
+
 // Answers what an expression cannot know by itself. Pure code passes a table of what was looked up.
+// Names are never null.
 class TargetContext {
  public:
   virtual ~TargetContext() = default;
   // Names in group `name`; kNotFound when there is no such group.
-  virtual Result<std::set<std::string>> Group(std::string_view name) const = 0;
+  virtual Result<NameSet> Group(std::string_view name) const = 0;
   // Hosts of run `id` in `state` ("" is all); kNotFound when there is no such run or state.
-  virtual Result<std::set<std::string>> RunHosts(std::string_view id,
-                                                 std::string_view state) const = 0;
+  virtual Result<NameSet> RunHosts(std::string_view id, std::string_view state) const = 0;
 };
 
 // How strictly an expression is taken.
 struct ResolveOptions {
   bool ignore_missing = false;  // unknown exact names pass
   bool any_state = false;       // exact names also mean hosts that take no work
+  bool allow_none = false;      // it may mean no host now
 };
 
 class TargetExpression {

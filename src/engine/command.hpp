@@ -113,6 +113,13 @@ struct FinalizeStore {
   std::string reason = {};
 };
 
+// Keys in the data folder of a server are not those that it had, as it found at its start.
+struct NoteKeys {
+  Caller caller;
+  std::string server;
+  std::vector<std::string> news;  // a sentence each
+};
+
 struct CreateToken {
   Caller caller;
   Token token;           // named, hashed, with role and expiry
@@ -408,7 +415,8 @@ using Command =
                  RetryRun, SkipStage, AnswerApproval, SetRun, ServerReport, AskFile, ApplyDocuments,
                  SetSecret, RemoveSecret, MaintainHosts, FreezeRuns, ThawRuns, FireSlot,
                  TakeTriggers, FireTrigger, PauseTrigger, ResumeTrigger, SkipSlot, BackfillTrigger,
-                 JoinServer, DrainServer, FinalizeStore, CheckInvite, ListInvites, RevokeInvite>;
+                 JoinServer, DrainServer, FinalizeStore, CheckInvite, ListInvites, RevokeInvite,
+                 NoteKeys>;
 
 // --- answers ---
 
@@ -454,6 +462,7 @@ struct ServerJoined {
   std::string cluster;
 };
 struct ServerDrained {};
+struct KeysNoted {};
 struct StoreFinalizing {};
 struct TokenAnswer {
   Token token;
@@ -521,11 +530,11 @@ struct TriggerAnswer {  // as it is now
   TriggerState state = TriggerState::kRunnable;
 };
 
-using Answer =
-    std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer, TokenAnswer,
-                 KeyRefused, JoinWaits, HostChanged, JoinRejected, PendingJoins, HostsLabelled,
-                 GateClosed, OldDropped, RunSteered, FileAnswer, DocumentsApplied, SecretAnswer,
-                 FreezeAnswer, TriggerAnswer, ServerJoined, ServerDrained, StoreFinalizing,
-                 PassPlanned, BackfillPlanned, InviteChecked, OpenInvites, InviteRevoked>;
+using Answer = std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer,
+                            TokenAnswer, KeyRefused, JoinWaits, HostChanged, JoinRejected,
+                            PendingJoins, HostsLabelled, GateClosed, OldDropped, RunSteered,
+                            FileAnswer, DocumentsApplied, SecretAnswer, FreezeAnswer, TriggerAnswer,
+                            ServerJoined, ServerDrained, StoreFinalizing, PassPlanned,
+                            BackfillPlanned, InviteChecked, OpenInvites, InviteRevoked, KeysNoted>;
 
 }  // namespace muster::engine

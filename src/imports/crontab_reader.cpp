@@ -18,13 +18,10 @@ bool IsText(std::string_view line) {
 }
 
 std::string Shown(std::string_view line) {
-  line = Trim(line);
-  auto end = std::min(line.size(), kMostShown);
-  while (end < line.size() && end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80)
-    --end;
-  std::string text(line.substr(0, end));
+  std::string text(Trim(line));
+  CutText(text, kMostShown);
   std::ranges::replace(text, '\t', ' ');
-  return end < line.size() ? text + "…" : text;
+  return text;
 }
 
 bool IsVariable(std::string_view name) {

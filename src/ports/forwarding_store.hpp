@@ -60,6 +60,9 @@ class ForwardingStore : public Store {
                               std::size_t limit) override {
     return next_.ListAudit(filter, before, limit);
   }
+  Result<std::vector<HostId>> ListRemovedHosts(std::string_view name, std::size_t limit) override {
+    return next_.ListRemovedHosts(name, limit);
+  }
   Result<std::vector<AuditEntry>> ReadAudit(std::uint64_t from, std::size_t limit) override {
     return next_.ReadAudit(from, limit);
   }

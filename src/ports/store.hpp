@@ -162,7 +162,7 @@ class Store {
   // term holds the store; nothing of the batch was written, now or later. kUnavailable: nothing was
   // written. kTimeout, also after a lost connection: it may have been written. After either, send
   // the same batch under the same number again, which writes it once. kInternal: a constraint
-  // refused.
+  // refused, or a record is larger than Load could read back; nothing was written.
   virtual void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
                       CommitDone done) = 0;
 
@@ -212,6 +212,10 @@ class Store {
   // Newest first, numbers below `before` (0: from the newest).
   virtual Result<AuditPage> ListAudit(const AuditFilter& filter, std::uint64_t before,
                                       std::size_t limit) = 0;
+  // Hosts that were removed under this name, the last removed first, at most `limit`: those whose
+  // removal is still on the trail.
+  virtual Result<std::vector<HostId>> ListRemovedHosts(std::string_view name,
+                                                       std::size_t limit) = 0;
   // Oldest first, numbers from `from` on: the chain as it is kept.
   virtual Result<std::vector<AuditEntry>> ReadAudit(std::uint64_t from, std::size_t limit) = 0;
   virtual Result<AuditHead> ReadAuditHead() = 0;

@@ -137,9 +137,9 @@ std::string WhoDepends(const CaState& state) {
   std::uint64_t hosts = 0;
   for (const auto& one : state.cluster.hosts) hosts += one.count;
   return fmt::format(
-      "This is server {}{}; {} active hosts have certificates, as of {}.", state.server,
+      "This is server {}{}; it has {} active host{}, as of {}.", state.server,
       others.empty() ? "" : fmt::format(" of a cluster with {}", fmt::join(others, ", ")), hosts,
-      FormatTime(state.written));
+      hosts == 1 ? "" : "s", FormatTime(state.written));
 }
 
 // True when the person means it, or there is nobody to ask.
@@ -166,9 +166,9 @@ int TakeStep(const CaOptions& options, Result<CaStep> (*plan)(const CaOptions&))
   const auto step = plan(options);
   if (!step) return ComplainOfCa(step.error());
   if (!step->safe && !options.force)
-    return ComplainOfCa({step->safe.error().code,
-                         fmt::format("{}. Nothing was done. --force does it all the same: {}",
-                                     step->safe.error().message, step->cuts_off)});
+    return ComplainOfCa(
+        {step->safe.error().code, fmt::format("{}. Nothing was done. --force does it anyway: {}",
+                                              step->safe.error().message, step->cuts_off)});
   if (!AgreedOnCa(*step, options)) {
     std::fputs("nothing was done\n", stderr);
     return kCaNotAgreed;

@@ -1,9 +1,14 @@
 #include "server/ca_rotation.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
 #include <optional>
 
 #include "adapters/crypto/digest.hpp"
+#include "adapters/files/durable.hpp"
+#include "adapters/files/fd.hpp"
 #include "base/text.hpp"
 #include "link/papers.hpp"
 #include "server/certificates.hpp"
@@ -91,11 +96,12 @@ Result<std::optional<std::string>> CertOf(const std::filesystem::path& data, con
   return CertOfKey(certs, *key);
 }
 
-Result<> Rename(const std::filesystem::path& from, const std::filesystem::path& to) {
-  std::error_code problem;
-  std::filesystem::rename(from, to, problem);
-  if (!problem) return {};
-  return Fail(ErrorCode::kUnavailable, "cannot rename {}: {}", from.string(), problem.message());
+Result<> Rename(const std::filesystem::path& data, const std::string& from, const std::string& to) {
+  const files::Fd folder(::open(data.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const int error = folder ? files::RenameSynced(folder.Get(), from, to) : errno;
+  if (error == 0) return {};
+  return Fail(ErrorCode::kUnavailable, "cannot rename {}: {}", (data / from).string(),
+              std::strerror(error));
 }
 
 // Trusts `next` beside the others. Its key comes first: without it the certificate could be neither
@@ -107,9 +113,19 @@ Result<> KeepNext(const std::filesystem::path& data, const Cas& cas,
   return WriteSecret(data / "ca.pem", cas.trusted_pem + next.cert_pem, true);
 }
 
+// UndoCa writes ca-next.key before it takes back ca.key: until then both hold the same key, and
+// that of the former CA is in ca-old.key only.
+Result<> CheckNotHalfUndone(const Cas& cas, const std::optional<std::string>& next) {
+  if (next != cas.signer.cert_pem) return {};
+  return Fail(
+      ErrorCode::kConflict,
+      "the CA that signs is the next one too: 'musterd ca undo' was interrupted; repeat it");
+}
+
 Result<> CheckNoNext(const std::filesystem::path& data, const Cas& cas) {
   const auto next = CertOf(data, "ca-next.key", cas.certs);
   if (!next) return Fail(next.error());
+  if (auto whole = CheckNotHalfUndone(cas, *next); !whole) return whole;
   if (*next)
     return Fail(ErrorCode::kConflict,
                 "there is a next CA already; go on with 'musterd ca use', or take it back with "
@@ -163,6 +179,7 @@ Result<std::string> ExportNextCa(const std::filesystem::path& data) {
   if (!next) return Fail(next.error());
   if (!*next)
     return Fail(ErrorCode::kConflict, "there is no next CA; make one with 'musterd ca add'");
+  if (auto whole = CheckNotHalfUndone(*cas, *next); !whole) return Fail(whole.error());
   const auto key = ReadWhole(data / "ca-next.key");
   if (!key) return Fail(key.error());
   return **next + cas->signer.cert_pem + *key;
@@ -193,30 +210,33 @@ Result<std::string> AddCaFrom(const std::filesystem::path& data, const std::stri
 }
 
 Result<std::string> NextCaId(const std::filesystem::path& data) {
-  const auto certs = Certificates(data);
-  if (!certs) return Fail(certs.error());
+  const auto cas = LoadCas(data);
+  if (!cas) return Fail(cas.error());
   const auto next = ReadWhole(data / "ca-next.key");
   if (!next && next.error().code != ErrorCode::kNotFound) return Fail(next.error());
   if (!next)
     return Fail(ErrorCode::kConflict, "there is no next CA; make one with 'musterd ca add'");
-  const auto cert = CertOfKey(*certs, *next);
+  const auto cert = CertOfKey(cas->certs, *next);
   if (!cert) return Fail(cert.error());
   if (!*cert)
     return Fail(ErrorCode::kConflict,
                 "the next CA is not trusted yet: 'musterd ca add' was interrupted; repeat it");
+  if (auto whole = CheckNotHalfUndone(*cas, *cert); !whole) return Fail(whole.error());
   return IdOf(**cert);
 }
 
 Result<std::string> UseCa(const std::filesystem::path& data) {
-  if (const auto next = NextCaId(data); !next) return Fail(next.error());
+  const auto next = NextCaId(data);
+  if (!next) return Fail(next.error());
   const auto old = ReadWhole(data / "ca.key");
   if (!old) return Fail(old.error());
   if (const auto kept = WriteSecret(data / "ca-old.key", *old); !kept) return Fail(kept.error());
-  if (const auto used = Rename(data / "ca-next.key", data / "ca.key"); !used)
-    return Fail(used.error());
-  return "The new CA signs from the next start on. Restart musterd; each agent asks for a new "
-         "certificate when it connects. Join tokens made before are void. When no host is left "
-         "with the old CA (muster hosts 'fact.ca!=…', see docs/operating.md): musterd ca drop";
+  if (const auto used = Rename(data, "ca-next.key", "ca.key"); !used) return Fail(used.error());
+  return fmt::format(
+      "The new CA signs from the next start on. Restart musterd; each agent asks for a new "
+      "certificate when it connects. Join tokens made before are void. When no host is left "
+      "without a certificate of it (muster hosts 'fact.ca!={}'): musterd ca drop",
+      *next);
 }
 
 Result<std::string> FormerCaId(const std::filesystem::path& data) {
@@ -235,8 +255,7 @@ Result<std::string> UndoCa(const std::filesystem::path& data) {
   const auto used = ReadWhole(data / "ca.key");
   if (!used) return Fail(used.error());
   if (const auto kept = WriteSecret(data / "ca-next.key", *used); !kept) return Fail(kept.error());
-  if (const auto back = Rename(data / "ca-old.key", data / "ca.key"); !back)
-    return Fail(back.error());
+  if (const auto back = Rename(data, "ca-old.key", "ca.key"); !back) return Fail(back.error());
   return "The CA that signed before signs again from the next start on, and the new one is the "
          "next CA. Restart musterd; agents that do not have the new CA come back";
 }

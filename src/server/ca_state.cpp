@@ -1,7 +1,9 @@
 #include "server/ca_state.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include <boost/json.hpp>
@@ -22,6 +24,7 @@ constexpr Duration kKeptEvery = std::chrono::seconds(20);
 constexpr Duration kCaStateFresh = std::chrono::minutes(2);
 // Hosts decide what they say, so the number of groups is bounded.
 constexpr std::size_t kMostCaGroups = 100;
+constexpr std::size_t kMostExamples = 3;
 
 json::array TextsOf(const std::vector<std::string>& texts) {
   return json::array(texts.begin(), texts.end());
@@ -39,7 +42,7 @@ json::object AsJson(const CaState& state) {
   json::array hosts;
   for (const auto& one : state.cluster.hosts)
     hosts.push_back(json::object{
-        {"ca", one.ca}, {"trusts", one.trusts}, {"count", one.count}, {"example", one.example}});
+        {"ca", one.ca}, {"trusts", one.trusts}, {"count", one.count}, {"example", one.examples}});
   return {{"server", state.server},    {"cas", TextsOf(state.cas)},
           {"trusts", state.trusts},    {"servers", std::move(servers)},
           {"hosts", std::move(hosts)}, {"written", state.written.ms}};
@@ -78,27 +81,38 @@ Result<> CheckFresh(const CaState& state, WallTime now) {
 
 // The servers for which `bad` holds, with what is wrong.
 template <typename Bad>
-Result<> CheckServers(const CaState& state, Bad bad, std::string_view what) {
+Result<> CheckServers(const CaState& state, Bad bad, std::string_view what,
+                      std::string_view remedy) {
   std::vector<std::string> names;
   for (const auto& one : state.cluster.servers)
     if (one.cas.empty() || bad(one)) names.push_back(one.name);
   if (names.empty()) return {};
-  return Fail(ErrorCode::kConflict, "not on every server: {} {}", fmt::join(names, ", "), what);
+  return Fail(ErrorCode::kConflict, "servers that {}: {}{}", what, fmt::join(names, ", "), remedy);
 }
 
 // The same for hosts.
 template <typename Bad>
-Result<> CheckHosts(const CaState& state, Bad bad, std::string_view what) {
+Result<> CheckHosts(const CaState& state, Bad bad, std::string_view what, std::string_view filter) {
   std::uint64_t count = 0;
   std::vector<std::string> examples;
+  std::string silent;
   for (const auto& one : state.cluster.hosts) {
     if (!bad(one)) continue;
     count += one.count;
-    if (examples.size() < 3) examples.push_back(one.example);
+    if (one.ca.empty())
+      silent = fmt::format(" {} of them ({}) never told their CA.", one.count, one.examples);
+    if (examples.size() < kMostExamples) examples.push_back(one.examples);
   }
   if (count == 0) return {};
-  return Fail(ErrorCode::kConflict, "{} host{} ({}) {}", count, count == 1 ? "" : "s",
-              fmt::join(examples, ", "), what);
+  return Fail(ErrorCode::kConflict,
+              "hosts that {}, and would be cut off: {} ({}).{} Wait until each was connected, or "
+              "remove or revoke it (muster hosts '{}')",
+              what, count, fmt::join(examples, ", "), silent, filter);
+}
+
+std::string FactOf(const Host& host, std::string_view name) {
+  const auto fact = host.facts.find(name);
+  return fact == host.facts.end() ? "" : fact->second;
 }
 
 }  // namespace
@@ -128,20 +142,26 @@ Result<CaState> ReadCaState(const std::filesystem::path& data) {
 }
 
 std::vector<HostsOfCa> GroupByCa(const std::vector<const Host*>& hosts) {
-  std::map<std::pair<std::string, std::string>, HostsOfCa> groups;
+  struct Group {
+    std::uint64_t count = 0;
+    std::set<std::string> names;  // the first few
+  };
+  std::map<std::pair<std::string, std::string>, Group> groups;
   for (const Host* host : hosts) {
-    const auto ca = host->facts.find(std::string(link::kFactCa));
-    if (host->state != HostState::kActive || ca == host->facts.end()) continue;
-    const auto trusts = host->facts.find(std::string(link::kFactTrusts));
-    auto key = std::pair(ca->second, trusts == host->facts.end() ? "" : trusts->second);
+    if (host->state != HostState::kActive) continue;
+    auto key = std::pair(FactOf(*host, link::kFactCa), FactOf(*host, link::kFactTrusts));
     if (groups.size() >= kMostCaGroups && !groups.contains(key)) key = {"", ""};
-    HostsOfCa& group = groups[key];
-    if (group.count++ == 0 || host->name < group.example) group.example = host->name;
-    group.ca = key.first;
-    group.trusts = key.second;
+    Group& group = groups[key];
+    ++group.count;
+    group.names.insert(host->name);
+    if (group.names.size() > kMostExamples) group.names.erase(std::prev(group.names.end()));
   }
   std::vector<HostsOfCa> list;
-  for (auto& [key, group] : groups) list.push_back(std::move(group));
+  for (const auto& [key, group] : groups)
+    list.push_back({.ca = key.first,
+                    .trusts = key.second,
+                    .count = group.count,
+                    .examples = fmt::format("{}", fmt::join(group.names, ", "))});
   return list;
 }
 
@@ -172,15 +192,13 @@ Result<> MayUseCa(const CaState& state, const std::string& next, WallTime now) {
   if (const auto fresh = CheckFresh(state, now); !fresh) return fresh;
   if (const auto servers = CheckServers(
           state, [&](const ServerFacts& one) { return !Holds(one.cas, next); },
-          "does not trust the next CA, as far as this server knows: 'musterd ca add --from FILE' "
-          "and a restart are due there");
+          "do not trust the next CA, as far as this server knows",
+          ". Run 'musterd ca add --from FILE' and restart musterd there");
       !servers)
     return servers;
   return CheckHosts(
       state, [&](const HostsOfCa& one) { return one.trusts != state.trusts; },
-      "did not get the next CA yet, and would be cut off: wait until each was connected, or remove "
-      "or revoke it (muster hosts 'fact.trusts!=" +
-          state.trusts + "')");
+      "did not get the next CA yet", "fact.trusts!=" + state.trusts);
 }
 
 Result<> MayDropCas(const CaState& state, const std::string& signer, WallTime now) {
@@ -191,22 +209,20 @@ Result<> MayDropCas(const CaState& state, const std::string& signer, WallTime no
   if (const auto fresh = CheckFresh(state, now); !fresh) return fresh;
   if (const auto servers = CheckServers(
           state, [&](const ServerFacts& one) { return one.cas.front() != signer; },
-          "signs with another CA, as far as this server knows: 'musterd ca use' and a restart are "
-          "due there");
+          "sign with another CA, as far as this server knows",
+          ". Run 'musterd ca use' and restart musterd there");
       !servers)
     return servers;
   return CheckHosts(
       state, [&](const HostsOfCa& one) { return one.ca != signer; },
-      "still has a certificate of another CA, and would be cut off: wait until each was connected, "
-      "or remove or revoke it (muster hosts 'fact.ca!=" +
-          signer + "')");
+      "still have a certificate of another CA", "fact.ca!=" + signer);
 }
 
 Result<> MayUndoCa(const CaState& state, const std::string& former, WallTime now) {
   if (const auto fresh = CheckFresh(state, now); !fresh) return fresh;
   return CheckServers(
       state, [&](const ServerFacts& one) { return !Holds(one.cas, former); },
-      "no longer trusts the CA that signed before");
+      "no longer trust the CA that signed before", "");
 }
 
 }  // namespace muster::server

@@ -28,8 +28,8 @@ Result<> WriteCaState(const std::filesystem::path& data, const CaState& state);
 // kNotFound: no musterd ran with this folder, or one of an earlier version.
 Result<CaState> ReadCaState(const std::filesystem::path& data);
 
-// Active hosts by what they say of their CAs. Those that say nothing do not renew either, as
-// emulated ones, and are left out.
+// Active hosts by what they say of their CAs. Those that say nothing are a group too: the server
+// cannot know that they have the CA, so a step that needs it waits for them.
 std::vector<HostsOfCa> GroupByCa(const std::vector<const Host*>& hosts);
 
 // Whether a step of a change of the CA is safe now; kConflict says what stands against it and what

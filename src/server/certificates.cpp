@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "adapters/crypto/digest.hpp"
+#include "adapters/files/durable.hpp"
 #include "adapters/files/fd.hpp"
 #include "adapters/files/own_folder.hpp"
 #include "adapters/files/owner.hpp"
@@ -176,10 +177,11 @@ std::string HostOfUrl(const std::string& url) {
 
 Result<> WriteSecret(const std::filesystem::path& path, const std::string& content,
                      bool world_readable) {
-  const auto failed = [&] {
+  const auto failed_with = [&](int error) {
     return Fail(ErrorCode::kUnavailable, "cannot write {}: {}", path.string(),
-                std::strerror(errno));
+                std::strerror(error));
   };
+  const auto failed = [&] { return failed_with(errno); };
   const std::string above = path.has_parent_path() ? path.parent_path().string() : ".";
   const files::Fd folder(::open(above.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const std::string name = path.filename().string();
@@ -190,12 +192,11 @@ Result<> WriteSecret(const std::filesystem::path& path, const std::string& conte
   const files::Fd fd(::openat(folder.Get(), temporary.c_str(),
                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!fd) return failed();
-  const bool written =
-      (!world_readable || ::fchmod(fd.Get(), 0644) == 0) &&
-      ::write(fd.Get(), content.data(), content.size()) == static_cast<ssize_t>(content.size()) &&
-      files::GiveToOwner(fd.Get(), folder.Get()) && ::fsync(fd.Get()) == 0;
-  if (!written || ::renameat(folder.Get(), temporary.c_str(), folder.Get(), name.c_str()) != 0)
-    return failed();
+  if (world_readable && ::fchmod(fd.Get(), 0644) != 0) return failed();
+  if (const int error = files::WriteAll(fd.Get(), content)) return failed_with(error);
+  if (!files::GiveToOwner(fd.Get(), folder.Get()) || ::fsync(fd.Get()) != 0) return failed();
+  if (const int error = files::RenameSynced(folder.Get(), temporary, name))
+    return failed_with(error);
   return {};
 }
 

@@ -15,12 +15,13 @@ struct ServerFacts {
   friend bool operator==(const ServerFacts&, const ServerFacts&) = default;
 };
 
-// Active hosts whose agents have a certificate of the same CA and trust the same CAs.
+// Active hosts whose agents have a certificate of the same CA and trust the same CAs. Both are
+// empty of hosts that never told: they were not connected yet, or do not renew.
 struct HostsOfCa {
   std::string ca;      // fact.ca
   std::string trusts;  // fact.trusts
   std::uint64_t count = 0;
-  std::string example;  // one of them
+  std::string examples;  // names of the first few, "web1, web2"
   friend bool operator==(const HostsOfCa&, const HostsOfCa&) = default;
 };
 

@@ -95,6 +95,8 @@ settings::Table Limits(Config& config) {
             "An event stream further behind its reader is cut."),
       Bytes("max_unsent", limits.max_unsent,
             "Answers that wait for their readers, all together; past it the longest are cut."),
+      Bytes("max_open_unsent", limits.max_open_unsent,
+            "The same of callers without a token or certificate."),
       Bytes("max_frame", limits.max_frame, "Of a link."),
       Bytes("max_link_unsent", limits.max_link_unsent,
             "A node that reads so little of what it is sent is cut off."),

@@ -147,7 +147,7 @@ class ApprovalBypass(ApprovalCase):
         run = self.start()
         self.waits(run)
         self.assertCode(self.as_("mallory", "pause", run), 0)
-        self.assertCode(self.as_("mallory", "retry", run), 0)
+        self.assertCode(self.as_("mallory", "retry", run), DENIED)
         self.assertStopped(run)
 
     def test_branch_that_a_switch_leads_to(self):
@@ -192,8 +192,10 @@ class ApprovalBypass(ApprovalCase):
         self.cluster.wait_end(run)
         self.assertCode(self.as_("mallory", "retry", run, "--from", "ask", "--all-hosts"), DENIED)
         self.assertFalse(self.mark.exists(), "the stage behind the approval ran")
+        for more in ((), ("--from", "check", "--all-hosts"), ("--from-start",)):
+            self.assertCode(self.as_("mallory", "retry", run, *more), DENIED)
         self.mark.with_suffix(".mark.go").touch()
-        self.assertCode(self.as_("mallory", "retry", run, "--from", "check", "--all-hosts"), 0)
+        self.assertCode(self.as_("bob", "retry", run, "--from", "check", "--all-hosts"), 0)
         self.waits(run)
         self.assertFalse(self.mark.exists())
 
@@ -258,10 +260,11 @@ class ApprovalBypass(ApprovalCase):
     def test_stop_or_rejection_of_a_gate_inside_a_stage(self):
         self.job(GATE, name=f"{self.name}-gate")
         self.job(INNER_GATE.replace("{gate}", f"{self.name}-gate"), targets="h1,h2")
-        for who, verb in (("mallory", "stop"), ("bob", "reject")):
+        for who, verb in (("alice", "stop"), ("bob", "reject")):
             run = self.start()
             child = self.child_of(run)
             self.waits(child)
+            self.assertCode(self.as_("mallory", "stop", child), DENIED)
             self.assertCode(self.as_(who, verb, child), 0)
             self.assertNotEqual(self.cluster.wait_end(run)["state"], "succeeded")
             self.assertFalse(self.mark.exists(), "the stage behind the gate ran")
@@ -339,7 +342,8 @@ finally:
         self.waits(run)
         self.assertCode(self.as_("mallory", "stop", run), 0)
         self.cluster.wait_end(run)
-        self.assertCode(self.as_("mallory", "retry", run, "--from", "look"), 0)
+        self.assertCode(self.as_("mallory", "retry", run, "--from", "look"), DENIED)
+        self.assertCode(self.as_("bob", "retry", run, "--from", "look"), 0)
         self.assertStopped(run)
 
     def test_changed_limits_and_approved_oneself(self):

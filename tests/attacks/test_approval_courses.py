@@ -107,7 +107,8 @@ class ApprovalCourses(ApprovalCase):
         self.wait_stage(run, "check", "running")
         self.stop(run)
         self.go()
-        self.assertCode(self.as_("mallory", "retry", run), 0)
+        self.assertCode(self.as_("mallory", "retry", run), DENIED)
+        self.assertCode(self.as_("bob", "retry", run), 0)
         self.assertStopped(run)
 
     def test_check_that_failed_beside_a_wait(self):
@@ -115,9 +116,9 @@ class ApprovalCourses(ApprovalCase):
         self.go()
         run = self.start()
         self.wait_stage(run, "check", "failed")
-        self.stop(run)
-        self.assertCode(self.as_("mallory", "retry", run, "--from", "cool"), 0)
         self.assertCode(self.as_("mallory", "skip", run, "cool"), DENIED)
+        self.stop(run)
+        self.assertCode(self.as_("mallory", "retry", run, "--from", "cool"), DENIED)
 
     def test_loop_with_nobody_left(self):
         self.with_child(LOOP)

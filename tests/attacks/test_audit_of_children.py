@@ -3,7 +3,8 @@
 
 The attacker holds an operator's token. The job that they start does nothing itself: its stage starts another job, whose
 script, secrets, requests and hosts they would like to keep off the audit trail. An admin must find each child run there: by its
-hosts, by who started it and by its number, with what it did and for which run.
+hosts, by who started it and by its number, with what it did and for which run. A stop of the run is found by the hosts where
+a child was stopped by it.
 """
 
 import json
@@ -47,6 +48,19 @@ stages:
   - {name: work, script: test -e FLAGFILE}
   - {name: after, approve: {message: 'go on?'}}
   - {name: last, script: echo last}
+---
+apiVersion: muster/v1
+kind: job
+name: long
+stages:
+  - {name: work, script: sleep 300}
+---
+apiVersion: muster/v1
+kind: job
+name: outer
+targets: h1,h2
+stages:
+  - {name: sub, job: long}
 ---
 apiVersion: muster/v1
 kind: trigger
@@ -149,6 +163,19 @@ class AuditOfChildren(ClusterTest):
         for host in ("h1", "h2"):
             retries = [entry for entry in self.entries(act="run.retry", host=host) if entry["run"] == run]
             self.assertEqual([(entry["hosts"], entry["names"]) for entry in retries], [(2, "h[1-2]")] * 2, host)
+
+    def test_stop_names_the_hosts_of_the_child(self):
+        run = self.mallory("start", "outer").text.strip()
+        child = wait_until("the child starts", lambda: next(
+            (v["child"] for v in self.cluster.get(f"/runs/{run}/visits")["visits"] if v["child"]), None))
+        for host in ("h1", "h2"):
+            self.cluster.wait_task(child, host, "running")
+        self.assertCode(self.mallory("stop", run, "--grace", "0s", "--yes"), 0)
+        self.cluster.wait_end(run)
+        for host in ("h1", "h2"):
+            stops = [entry for entry in self.entries(act="run.stop", host=host) if entry["run"] == run]
+            self.assertEqual([(entry["hosts"], entry["names"]) for entry in stops], [(2, "h[1-2]")], host)
+            self.assertIn("1 run inside", stops[0]["detail"])
 
     def answer(self, run, act):
         wait_until("it waits", lambda: self.cluster.run_of(run)["stages"][1]["state"] == "awaiting_approval")

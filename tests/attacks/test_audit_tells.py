@@ -78,6 +78,20 @@ class AuditTells(ClusterTest):
         self.assertNotEqual(*pushes, "the hash covers where the file went")
         self.assertNotIn("echo hello", entry["detail"])
 
+    def test_many_files_and_a_long_path_do_not_hide_owner_and_mode(self):
+        content = b"x"
+        digest = hashlib.sha256(content).hexdigest()
+        self.assertEqual(self.cluster.http("PUT", f"/api/v1/artifacts/{digest}", content, token=self.token,
+                                           headers={"Content-Type": "application/octet-stream"}).status // 100, 2)
+        folder = self.cluster.folder / "many"
+        folder.mkdir()
+        for to, count in ((f"{folder}/tree", 60), (f"{folder}/" + "x" * 250, 1), (f"{folder}/" + "y" * 250, 60)):
+            files = [{"path": f"f{i:03}" if count > 1 else "", "sha256": digest, "size": 1, "mode": "0644"}
+                     for i in range(count)]
+            push = {"files": files, "to": to, "mode": "4755", "owner": "root", "tree": count > 1}
+            entry, _ = self.started({"targets": "h1", "push": push})
+            self.assertTrue(entry["command"].endswith(" owner root mode 4755"), entry["command"])
+
     def test_title_does_not_stand_for_the_pull(self):
         secret_file = self.cluster.folder / "shadow"
         secret_file.write_text("x")

@@ -4,7 +4,10 @@ What root writes there must belong to that user: otherwise the server cannot rea
 a backup. And links that the user puts there, also while root restores, must not lead root to files elsewhere.
 """
 
+import contextlib
 import os
+import shutil
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -46,8 +49,8 @@ class OfAnotherUser(unittest.TestCase):
         with tempfile.TemporaryFile() as log, subprocess.Popen(words, stdout=log, stderr=log, user=NOBODY, group=NOBODY,
                                                                extra_groups=[]) as server:
             def said():
-                log.seek(0)
-                return log.read().decode()
+                # Not by seek and read: the server writes at the offset that they would move.
+                return os.pread(log.fileno(), os.fstat(log.fileno()).st_size, 0).decode()
             try:
                 wait_until("musterd serves", lambda: f"{port}" in said() and "muster.db" in os.listdir(self.data)
                            or server.poll() is not None)
@@ -117,6 +120,24 @@ class OfAnotherUser(unittest.TestCase):
             self.assertIn(f"{path} is a symbolic link", done.stderr)
             self.assertFalse(self.file.exists())
             path.unlink()
+
+    def test_databases_of_root_do_not_get_into_a_backup(self):
+        """The folder of output itself is the link, so that each database in it is a plain file."""
+        self.serve()
+        theirs = self.place / "of-root"
+        theirs.mkdir(0o700)
+        with contextlib.closing(sqlite3.connect(theirs / "secret.db")) as database:
+            database.execute("CREATE TABLE t(secret)")
+            database.commit()
+        before = sorted(os.listdir(theirs))
+        shutil.rmtree(self.data / "logs", ignore_errors=True)
+        (self.data / "logs").symlink_to(theirs)
+        os.lchown(self.data / "logs", NOBODY, NOBODY)
+        done = musterd("backup", self.file, "--data", self.data, "--logs")
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn(f"{self.data}/logs is a symbolic link", done.stderr)
+        self.assertFalse(self.file.exists())
+        self.assertEqual(sorted(os.listdir(theirs)), before)
 
     def test_restored_folder_of_root_says_what_is_missing(self):
         """Where root makes the folder, nobody knows yet whose server will use it."""

@@ -14,17 +14,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from hostile import Wire, read_all  # noqa: E402
 from muster_cluster import DEADLINE, ClusterTest, wait_until  # noqa: E402
+from process_cost import MIB, memory_of  # noqa: E402
 
-MIB = 1 << 20
 BODY = 4 * MIB
 CALLERS = 150
 BOUND = 100 * MIB  # 150 connections take about 150 KB each, and no body
-
-
-def memory_of(cluster):
-    """Bytes that the server has in memory."""
-    status = Path("/proc", str(cluster.server.process.pid), "status").read_text()
-    return int(re.search(r"^VmRSS:\s+(\d+) kB$", status, re.M).group(1)) * 1024
 
 
 def head(path, headers=(), length=BODY, method="POST"):
@@ -45,7 +39,7 @@ class BodiesWithoutToken(ClusterTest):
     def set_up_hosts(cls):
         super().set_up_hosts()
         # For all tests, as a process keeps memory that it does not use any more.
-        cls.before = memory_of(cls.cluster)
+        cls.before = memory_of(cls.cluster.server.process.pid)
 
     def setUp(self):
         self.connections = []
@@ -71,7 +65,7 @@ class BodiesWithoutToken(ClusterTest):
             self.send(connection, request_head)
             self.send(connection, body)
         self.assertEqual(self.cluster.http("GET", "/healthz", token=None).status, 200)  # it has read them
-        return memory_of(self.cluster) - self.before
+        return memory_of(self.cluster.server.process.pid) - self.before
 
     def serves_others(self):
         self.assertCode(self.cluster.muster("run", "-t", "a1", "--", "true"), 0)
@@ -130,7 +124,7 @@ class BodiesTogether(ClusterTest):
         return ready if len(ready) >= 40 else None
 
     def test_callers_with_a_token_share_a_budget(self):
-        before = memory_of(self.cluster)
+        before = memory_of(self.cluster.server.process.pid)
         request = head("/api/v1/runs", [f"Authorization: Bearer {self.cluster.token}"])
         callers = []
         try:
@@ -141,7 +135,7 @@ class BodiesTogether(ClusterTest):
                 except OSError:
                     continue
             # limits.max_buffered is 128 MiB.
-            self.assertLess(memory_of(self.cluster) - before, 200 * MIB)
+            self.assertLess(memory_of(self.cluster.server.process.pid) - before, 200 * MIB)
             answered = wait_until("most are answered", lambda: self.answered(callers))
             answers = [read_all(caller) for caller in answered]
         finally:

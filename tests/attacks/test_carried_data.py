@@ -2,7 +2,8 @@
 """A host reports values for the next runs of a trigger, and tries to gain by them.
 
 The attacker is root on h2, or writes what a task there reports (`muster.data.NAME=VALUE` in $MUSTER_OUTPUT). They must not name
-a secret, not choose parameters for other hosts unless the trigger's author said so (`carry`), and not stop the trigger.
+a secret, not choose parameters for other hosts unless the trigger's author said so (`carry`), and not stop the trigger or choose when it
+fires (`muster.status`, `muster.next`).
 """
 
 import sys
@@ -174,6 +175,15 @@ class CarriedData(ClusterTest):
         self.assertCode(self.cluster.muster("triggers", "resume", self.name), 0)
         trigger = self.wait_slots(started + 2)
         self.assertNotEqual(trigger["state"], "error", trigger)
+
+    def test_words_about_the_trigger(self):
+        for word in ("muster.status=complete", "muster.next=9999-01-01T00:00:00Z", "muster.next=1s"):
+            self.assertCode(self.apply(self.job("{default: '0'}", REPORT.format(word)), self.trigger()), 0)
+            before = self.shown()["started"]
+            self.fire()
+            trigger = wait_until("it is over", lambda: self.shown() if self.shown()["state"] != "running" else None)
+            self.assertEqual((trigger["state"], trigger["started"], trigger["status"]), ("runnable", before + 1, ""), word)
+            self.assertTrue(trigger["next"].startswith("2099-"), trigger["next"])
 
 
 if __name__ == "__main__":

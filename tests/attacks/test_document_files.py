@@ -8,10 +8,8 @@ pushed; and must not make the build wait for ever on a pipe. Inside the folder t
 there for themselves: the credentials of the checkout (`.git`), of the person (`.config`, `.env`), or the token in use.
 """
 
-import ctypes
 import json
 import os
-import struct
 import sys
 import tempfile
 import unittest
@@ -20,27 +18,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_cluster import BIN, DEADLINE, ClusterTest, Outcome  # noqa: E402
+from without_openat2 import take_openat2_away  # noqa: E402
 
 SECRET = "the-deploy-key-of-the-build"
 
 
 def job(stage, name="stolen"):
     return f"apiVersion: muster/v1\nkind: job\nname: {name}\ntargets: all\nstages:\n  - name: one\n    {stage}\n"
-
-
-def without_openat2():
-    """For the child of a fork: openat2 is as unknown as to an old kernel."""
-    openat2, allow, no_such_call = 437, 0x7FFF0000, 0x00050000 | 38
-    program = b"".join(struct.pack("HBBI", *line) for line in (
-        (0x20, 0, 0, 0),              # the number of the call
-        (0x15, 0, 1, openat2),
-        (0x06, 0, 0, no_such_call),
-        (0x06, 0, 0, allow)))
-    libc = ctypes.CDLL(None, use_errno=True)
-    lines = ctypes.create_string_buffer(program)
-    filter_ = struct.pack("HxxxxxxP", 4, ctypes.addressof(lines))
-    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, ctypes.create_string_buffer(filter_), 0, 0) != 0:
-        os._exit(99)
 
 
 class MergeRequest(ClusterTest):
@@ -240,7 +224,7 @@ class MergeRequest(ClusterTest):
 class OnAnOldKernel(MergeRequest):
     """The same without openat2, part by part."""
 
-    prepare = staticmethod(without_openat2)
+    prepare = staticmethod(take_openat2_away)
 
 
 class Imports(ClusterTest):

@@ -6,18 +6,18 @@ answers must not cost others their lists, their notices or the thread that decid
 audit trail with the name of the secret.
 """
 
-import http.server
 import json
 import socket
 import sys
-import threading
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from http_stub import StubHandler, serve_stub  # noqa: E402
 from muster_cluster import ClusterTest, wait_until  # noqa: E402
 
 LARGE = 1_000_000
+CHEAP = 10  # seconds, for an answer that takes some milliseconds
 
 
 def document(kind, name, rest):
@@ -28,17 +28,12 @@ def job(name, rest="", stages="[{name: a, script: 'true'}]"):
     return document("job", name, f"targets: h1\n{rest}stages: {stages}\n")
 
 
-class Answers(http.server.BaseHTTPRequestHandler):
+class Answers(StubHandler):
     """Takes messages, and keeps them."""
 
-    def log_message(self, *_):
-        pass
-
     def do_POST(self):
-        self.server.taken.append(json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0)))))
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
+        self.server.taken.append(json.loads(self.content()))
+        self.answer(200)
 
 
 class EndlessFields(ClusterTest):
@@ -50,8 +45,8 @@ class EndlessFields(ClusterTest):
         if not hasattr(self.cluster, "operator"):
             self.cluster.operator = self.cluster.muster("tokens", "create", "mallory", "--role", "operator").text.strip()
 
-    def call(self, method, path, body=None):
-        return self.cluster.http(method, "/api/v1" + path, body, token=self.cluster.operator, timeout=120)
+    def call(self, method, path, body=None, timeout=120):
+        return self.cluster.http(method, "/api/v1" + path, body, token=self.cluster.operator, timeout=timeout)
 
     def apply(self, *texts):
         files = [{"file": f"f{i}.yaml", "text": text} for i, text in enumerate(texts)]
@@ -113,18 +108,14 @@ class EndlessFields(ClusterTest):
         refused(job("j", stages=tar), says="at most 1h")
 
     def test_a_silent_server_holds_up_no_other_runs_notice(self):
-        world = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-        world.taken = []
-        threading.Thread(target=world.serve_forever, daemon=True).start()
-        self.addCleanup(world.server_close)
-        self.addCleanup(world.shutdown)
+        world = serve_stub(self, Answers, taken=[])
         silent = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.addCleanup(silent.close)
         tar = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         stages = "\n".join(f"  - {{name: s{i}, needs: [], http: {{url: '{tar}', timeout: 1h}}}}" for i in range(8))
         tell = "\n".join(f"  - {{name: n{i}, needs: [], notify: {{to: tar, message: hello}}}}" for i in range(8))
         self.applied(
-            document("channel", "ops", f"type: webhook\nurl: http://127.0.0.1:{world.server_address[1]}/\n"),
+            document("channel", "ops", f"type: webhook\nurl: {world.url}/\n"),
             document("channel", "tar", f"type: webhook\nurl: {tar}\n"),
             job("honest", "notify: {on: awaiting_approval, to: ops}\n", "[{name: ask, approve: go}]"),
             job("tar", stages="\n" + stages), job("tell", stages="\n" + tell))
@@ -160,9 +151,9 @@ class EndlessFields(ClusterTest):
         visits = self.call("GET", f"/runs/{run}/visits?limit=1000").json()["visits"]
         self.assertEqual(len({each["approval"] for each in visits}), count)
         for wrong in ("1-1-000000000000", "x", visits[0]["approval"] + "0"):
-            self.assertEqual(self.call("POST", f"/runs/{run}/approve", {"approval": wrong}).status, 409)
+            self.assertEqual(self.call("POST", f"/runs/{run}/approve", {"approval": wrong}, timeout=CHEAP).status, 409)
         right = visits[7]["approval"]
-        self.assertEqual(self.call("POST", f"/runs/{run}/approve", {"approval": right}).status, 202)
+        self.assertEqual(self.call("POST", f"/runs/{run}/approve", {"approval": right}, timeout=CHEAP).status, 202)
         self.call("POST", f"/runs/{run}/stop", {"grace_ms": 0})
 
     def test_a_channel_that_sends_a_secret_is_on_the_trail(self):

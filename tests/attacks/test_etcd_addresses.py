@@ -43,8 +43,9 @@ class SilentAddresses(unittest.TestCase):
         wait_until("the server sees them", lambda: len(cluster.get("/servers")["servers"]) == WRONG + 1)
         # A server tells its list with each welcome.
         agent.end()
+        before = agent.log.read_text().count("welcomed host")
         agent.start()
-        wait_until("the agent is welcomed again", lambda: agent.log.read_text().count("welcomed host") == 2)
+        wait_until("the agent is welcomed again", lambda: agent.log.read_text().count("welcomed host") > before)
         wait_until("the agent is told where its server is", lambda: cluster.url in (agent.data / "servers").read_text()
                    if (agent.data / "servers").exists() else False)
         cluster.server.end(signal.SIGKILL)

@@ -14,10 +14,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_cluster import ClusterTest  # noqa: E402
+from process_cost import MIB, forget_most_memory, most_memory_of  # noqa: E402
 
 CALLS = 8
-LARGE = 40     # jobs of 3.9 MB
-GROWTH = 100   # MB; all of them together are more
+LARGE = 40  # jobs of 3.9 MB
+GROWTH = 100 * MIB  # all of them together are more
 
 GROUP = "apiVersion: muster/v1\nkind: group\nname: g{}\nhosts: [{}]\n"
 JOB = "apiVersion: muster/v1\nkind: job\nname: j\ntargets: all\n"
@@ -29,6 +30,10 @@ def ranges():
 
 def broken_ranges():
     return GROUP.format("", ", ".join(["'h[1-99999]['"] * 2000))
+
+
+def overflowing_ranges():
+    return GROUP.format("", ", ".join(["'h[1-100000][0-4294967295][0-4294967295]'"] * 2000))
 
 
 def many_groups():
@@ -60,7 +65,7 @@ class HeavyDocuments(ClusterTest):
     def test_others_go_on(self):
         mallory = self.cluster.muster("tokens", "create", "mallory", "--role", "operator").text.strip()
         viewer = self.cluster.muster("tokens", "create", "vera", "--role", "viewer").text.strip()
-        for write in (ranges, broken_ranges, many_groups, keys, unknown_names):
+        for write in (ranges, broken_ranges, overflowing_ranges, many_groups, keys, unknown_names):
             with self.subTest(write.__name__):
                 run = self.cluster.start_run("-t", "h1", "--", "sleep 1000")
                 text = write()
@@ -80,11 +85,6 @@ class HeavyDocuments(ClusterTest):
                 self.assertNotIn(None, statuses, "each was answered, for good or ill")
         self.assertTrue(self.cluster.server.running())
 
-    def most_memory(self):
-        """The most that the server ever had, in MB."""
-        lines = Path(f"/proc/{self.cluster.server.process.pid}/status").read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
-
     def apply_large_jobs(self, token):
         lines = ("# " + "x" * 70 + "\n") * 13_500
         stages = "".join(f"  - {{name: s{i}, script: {{file: a{i}.sh}}}}\n" for i in range(4))
@@ -99,7 +99,9 @@ class HeavyDocuments(ClusterTest):
         self.apply_large_jobs(operator)
         small = {"documents": [{"file": "f.yaml", "text": JOB + "stages: [{name: s, wait: 1s}]\n"}]}
         self.assertEqual(self.cluster.http("POST", "/api/v1/documents", small, token=operator).status, 200)
-        before = self.most_memory()
+        server = self.cluster.server.process.pid
+        forget_most_memory(server)
+        before = most_memory_of(server)
         lists = []
 
         def list_all():
@@ -111,7 +113,7 @@ class HeavyDocuments(ClusterTest):
         deleted = self.cluster.http("DELETE", "/api/v1/documents/job/j", token=operator, timeout=120)
         for call in calls:
             call.join()
-        self.assertLess(self.most_memory() - before, GROWTH)
+        self.assertLess(most_memory_of(server) - before, GROWTH)
         self.assertEqual(len(lists), CALLS)
         for page in lists:
             large = [document for document in page["documents"] if document["name"].startswith("large")]

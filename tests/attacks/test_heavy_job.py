@@ -14,6 +14,7 @@ from muster_cluster import ClusterTest  # noqa: E402
 
 STAGES = 250
 SWITCHES = 40
+PATIENCE = 10  # seconds; each command takes less than one
 
 
 def heavy():
@@ -39,10 +40,10 @@ class HeavyJob(ClusterTest):
         mallory = {"MUSTER_TOKEN": token, "MUSTER_TOKEN_FILE": ""}
         self.assertCode(self.cluster.muster("apply", "-f", file, environment=mallory), 0)
         for _ in range(3):
-            run = self.cluster.muster("start", "heavy", environment=mallory)
+            run = self.cluster.muster("start", "heavy", environment=mallory, deadline=PATIENCE)
             self.assertCode(run, 0)
-            self.assertCode(self.cluster.muster("skip", run.text.strip(), "m200", environment=mallory), 0)
-            self.assertCode(self.cluster.muster("run", "-t", "h2", "--", "true"), 0)
+            self.assertCode(self.cluster.muster("skip", run.text.strip(), "m200", environment=mallory, deadline=PATIENCE), 0)
+            self.assertCode(self.cluster.muster("run", "-t", "h2", "--", "true", deadline=PATIENCE), 0)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ server's memory stay bounded.
 """
 
 import itertools
-import re
 import sys
 import threading
 import unittest
@@ -15,12 +14,13 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from hostile import HostileAgent, task_key  # noqa: E402
 from muster_processes import DEADLINE  # noqa: E402
+from process_cost import MIB, most_memory_of  # noqa: E402
 from protobuf import field  # noqa: E402
 from server_cluster import ServerCluster  # noqa: E402
 
 TASKS = 49_000  # a Hello may list 50,000
 LINKS = 8
-MOST_MIB = 1_024
+MOST = 1_024 * MIB
 
 
 class HelloFlood(unittest.TestCase):
@@ -49,11 +49,6 @@ class HelloFlood(unittest.TestCase):
                 pass  # the server has closed the link
             self.rounds.release()
 
-    def memory(self):
-        """The most that the server has used, in MiB."""
-        status = Path(f"/proc/{self.cluster.server.process.pid}/status").read_text()
-        return int(re.search(r"VmHWM:\s*(\d+)", status).group(1)) >> 10
-
     def test_others_are_served(self):
         self.held = b"".join(field(8, field(1, task_key(10_000_000 + i, 2)) + field(2, 2)) for i in range(TASKS))
         self.sessions = itertools.count(HostileAgent.sessions)
@@ -72,7 +67,7 @@ class HelloFlood(unittest.TestCase):
             self.over.set()
             for thread in threads:
                 thread.join()
-        self.assertLess(self.memory(), MOST_MIB)
+        self.assertLess(most_memory_of(self.cluster.server.process.pid), MOST)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ cost the server next to nothing, others are answered meanwhile, and with a good 
 
 import base64
 import json
-import os
 import secrets
 import subprocess
 import sys
@@ -16,7 +15,9 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import costly_keys  # noqa: E402
 from muster_cluster import ClusterTest  # noqa: E402
+from process_cost import processor_seconds  # noqa: E402
 
 CONNECTIONS = 100
 CALLS = 300
@@ -65,8 +66,7 @@ class JoinCost(ClusterTest):
     settings = {"limits": "{failures_per_minute: 1000000}"}
 
     def seconds_of_server(self):
-        fields = Path(f"/proc/{self.cluster.server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return processor_seconds(self.cluster.server.process.pid)
 
     def made_up(self):
         return self.cluster.invite().rsplit(".", 1)[0] + "." + "0" * 40
@@ -124,6 +124,37 @@ class JoinCost(ClusterTest):
         good = request_of("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256")
         self.assertEqual(self.join(token, good, "n4").status, 201, "the invite was not used up")
         self.assertEqual(self.join(token, good, "n4").status, 201, "its answer may have been lost")
+
+
+class UsedUpToken(ClusterTest):
+    """The attacker has the token that some host joined with. It is used up, but the same host may have lost the answer."""
+
+    hosts = ("h1",)
+    settings = {"limits": "{failures_per_minute: 1000000}"}
+
+    def join(self, token, pem, name="n2"):
+        return self.cluster.http("POST", "/api/v1/join", {"token": token, "name": name, "request_pem": pem}, token=None,
+                                 timeout=60)
+
+    def test_keys_on_curves_of_their_own_cost_nothing(self):
+        token = self.cluster.invite()
+        good = request_of("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256")
+        self.assertEqual(self.join(token, good).status, 201)
+        heavy = costly_keys.request_of(costly_keys.own_curve_key())
+        pid = self.cluster.server.process.pid
+        before = processor_seconds(pid)
+        answer = self.join(token, heavy)
+        self.assertEqual(answer.status, 400, answer)
+        self.assertIn("P-256", answer.json()["error"]["message"])
+        threads = [threading.Thread(target=self.join, args=(token, heavy)) for _ in range(60)]
+        for thread in threads:
+            thread.start()
+        other = request_of("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256")
+        self.assertEqual(self.join(self.cluster.invite(), other, "n3").status, 201)
+        for thread in threads:
+            thread.join()
+        # Decoded, they take 15 s and more.
+        self.assertLess(processor_seconds(pid) - before, 6)
 
 
 if __name__ == "__main__":

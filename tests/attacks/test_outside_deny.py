@@ -6,13 +6,12 @@ servers and a host name. No spelling of the path, the address or the name may ge
 other end could read as the denied one. What is not denied must still be reached.
 """
 
-import http.server
 import sys
-import threading
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from http_stub import StubHandler, serve_stub  # noqa: E402
 from muster_cluster import ClusterTest  # noqa: E402
 
 PATHS = ("/admin/x", "/%61dmin/x", "/%61%64min/x", "//admin/x", "/x/../admin/x", "/x/%2e%2e/admin/x", "/x/..;/admin/x",
@@ -32,25 +31,16 @@ stages:
 """
 
 
-class World(http.server.BaseHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
+class World(StubHandler):
     def do_GET(self):
         self.server.reached.append(self.path)
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
+        self.answer(200)
 
 
 class OutsideDeny(ClusterTest):
     def setUp(self):
-        self.world = http.server.ThreadingHTTPServer(("127.0.0.1", 0), World)
-        self.world.reached = []
-        threading.Thread(target=self.world.serve_forever, daemon=True).start()
-        self.addCleanup(self.world.server_close)
-        self.addCleanup(self.world.shutdown)
-        self.port = self.world.server_address[1]
+        self.world = serve_stub(self, World, reached=[])
+        self.port = self.world.port
         self.cluster = self.new_cluster("h1", settings={
             "outside": f"{{allow: ['127.0.0.0/8'], deny: ['http://127.0.0.1:{self.port}/admin/*', 'denied.localhost']}}"})
 

@@ -1,7 +1,7 @@
 """A local user, or an operator who may only be `nobody`, makes a pull read a file that only root may read.
 
 The user owns a folder that is pulled, and puts links there: before, or while the pull runs. The content of root's file
-must not reach the artifact store.
+must not reach the artifact store. Nor may a link to the user's own terminal give them a hold on the pull.
 """
 
 import hashlib
@@ -58,8 +58,39 @@ class Pulls(ClusterTest):
                 self.assertNotIn(SECRET, path.read_text(), path)
 
 
+# Opens a terminal, links to it by the name given, and types ^C there all the time.
+TERMINAL = """
+import os, sys, time
+master, terminal = os.openpty()
+os.symlink(os.ttyname(terminal), sys.argv[1])
+print(os.ttyname(terminal), flush=True)
+end = time.monotonic() + 600
+while time.monotonic() < end:
+    os.write(master, b"\\x03")
+    time.sleep(0.02)
+"""
+
+
 class ByRoot(Pulls):
     """The agent pulls with root's rights."""
+
+    def test_a_link_to_the_users_terminal(self):
+        """A terminal that the pull took for its own could send it signals."""
+        typist = subprocess.Popen([sys.executable, "-c", TERMINAL, self.logs / "terminal"], stdout=subprocess.PIPE,
+                                  text=True, user=NOBODY, group=NOBODY, extra_groups=[])
+        self.addCleanup(typist.stdout.close)
+        self.addCleanup(typist.wait)
+        self.addCleanup(typist.kill)
+        terminal = typist.stdout.readline().strip()
+        large = self.folder / "large"
+        large.write_bytes(os.urandom(1 << 20))
+        for path in (self.logs / "terminal", terminal):
+            outcome = self.cluster.muster("fetch", "-t", "h1", "--rate", "400KB", path, large, self.folder / "got")
+            self.assertCode(outcome, 1)
+            self.assertIn("neither a file nor a folder", outcome.text + outcome.complaint)
+            fetched = self.folder / "got/h1" / str(large).lstrip("/")
+            self.assertEqual(fetched.read_bytes(), large.read_bytes())
+            fetched.unlink()
 
     def test_a_link_that_a_wildcard_matches(self):
         self.link("app.log", self.secret)

@@ -5,15 +5,14 @@ The attacker reads everything that a viewer can read, and the server's log. When
 URL may show: not the host, its address or port, nor the path. What went wrong, and with which channel, must show.
 """
 
-import http.server
 import json
 import socket
 import sys
-import threading
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from http_stub import StubHandler, serve_stub  # noqa: E402
 from muster_cluster import ClusterTest, wait_until  # noqa: E402
 
 HOST = "hooks.inner-network.invalid"
@@ -36,21 +35,15 @@ stages:
 """
 
 
-class Answers(http.server.BaseHTTPRequestHandler):
+class Answers(StubHandler):
     """Says no, and where one is."""
 
-    def log_message(self, *_):
-        pass
-
     def do_POST(self):
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.content()
         answer = f"no {self.path} at {self.headers['Host']}".encode()
         if self.path.endswith("/ok"):
-            answer = json.dumps({"ok": False, "error": answer.decode()}).encode()
-        self.send_response(200 if self.path.endswith("/ok") else 502)
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
+            return self.answer(200, {"ok": False, "error": answer.decode()})
+        return self.answer(502, answer)
 
 
 class SecretChannelUrl(ClusterTest):
@@ -76,11 +69,7 @@ class SecretChannelUrl(ClusterTest):
             self.assertIn(says, line)
 
     def serve(self, address="127.0.0.1"):
-        world = http.server.ThreadingHTTPServer((address, 0), Answers)
-        threading.Thread(target=world.serve_forever, daemon=True).start()
-        self.addCleanup(world.server_close)
-        self.addCleanup(world.shutdown)
-        return world.server_address[1]
+        return serve_stub(self, Answers, address).port
 
     def test_name_that_does_not_resolve(self):
         self.fails(f"https://{HOST}{PATH}", allow="public", parts=(HOST, PATH), says="esolve host name")

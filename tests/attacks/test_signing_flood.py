@@ -36,7 +36,7 @@ class SigningFlood(HostileTest):
             agent.frame(field(3, field(1, 4711)))
             agent.await_field(4, lambda answer: True)
             self.assertCode(self.cluster.muster("run", "-t", "good", "--", "true"), 0)
-            self.assertLessEqual(self.signed(), 2)
+            self.assertIn(self.signed(), (1, 2))
         # A link of its own for each request gets it no more.
         for _ in range(5):
             with HostileAgent(self.bad) as agent:
@@ -45,7 +45,7 @@ class SigningFlood(HostileTest):
                 agent.frame(field(3, field(1, 4711)))
                 agent.await_field(4, lambda answer: True)
         wait_until("the links are closed", lambda: "bad" not in self.cluster.online())
-        self.assertLessEqual(self.signed(), 2)
+        self.assertIn(self.signed(), (1, 2))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 
 The attacker holds an operator's token. They start a run whose child nobody but bob may stop by itself, as that would
 decide whether bob's approval is asked for. The emergency stop of anybody else, the admin included, must still stop every
-run, that one too. A run that really may not be stopped is reported at the end, and keeps no other run going.
+run, that one too. A run that really may not be stopped is reported at the end, and keeps no other run going. So is a run
+where the stop of one host was refused: it must not pass for a stop.
 """
 
 import json
@@ -38,7 +39,7 @@ stages:
 
 
 class StopAll(ClusterTest):
-    hosts = ("h1",)
+    hosts = ("h1", "h2")
 
     @classmethod
     def set_up_hosts(cls):
@@ -93,6 +94,23 @@ class StopAll(ClusterTest):
         self.assertEqual(self.cluster.run_of(child)["state"], "running")
         self.assertCode(self.as_("alice", "stop", "--all", "--grace", "0", "--yes"), 0)
         self.assertCancelled(child, parent, *others)
+
+    def test_refused_stop_of_a_host_is_not_told_as_a_stop(self):
+        """The host has nothing open there now."""
+        run = self.cluster.start_run("-t", "h1,h2", "--", "test $MUSTER_HOST = h1 || sleep 300")
+        self.addCleanup(self.cluster.muster, "kill", run, "--yes")
+        self.cluster.wait_task(run, "h1", "succeeded")
+        self.cluster.wait_task(run, "h2", "running")
+        self.assertNotEqual(self.cluster.muster("stop", run, "--host", "h1", "--yes").code, 0)
+        outcome = self.cluster.muster("stop", "--all", "--host", "h1", "--yes", "-o", "json")
+        self.assertNotEqual(outcome.code, 0)
+        told = json.loads(outcome.text)
+        self.assertEqual(told["stopping"], [])
+        self.assertEqual([one["run"] for one in told["refused"]], [run])
+        self.assertIn(f"{run} was not stopped", outcome.complaint)
+        other = self.cluster.muster("stop", "--all", "--host", "h2", "--grace", "0", "--yes", "-o", "json")
+        self.assertEqual(json.loads(other.text)["stopping"], [run])
+        self.cluster.wait_end(run)
 
 
 if __name__ == "__main__":

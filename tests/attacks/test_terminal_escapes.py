@@ -7,16 +7,14 @@ of the server's log. The attacker must not have a control character (C0, C1), a 
 of their own reach the reader's terminal or the log.
 """
 
-import http.server
-import json
 import re
 import subprocess
 import sys
-import threading
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from http_stub import StubHandler, serve_stub  # noqa: E402
 from muster_cluster import ClusterTest, clean_environment, wait_until  # noqa: E402
 from terminal import AtTerminal  # noqa: E402
 
@@ -125,19 +123,8 @@ class TextsOfOthers(Screens):
                 self.assertIsNone(concealed, repr(text))
 
 
-class TakenOver(http.server.BaseHTTPRequestHandler):
+class TakenOver(StubHandler):
     """A server that answers each call with a hostile text."""
-
-    def log_message(self, *_):
-        pass
-
-    def answer(self, status, body):
-        data = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
 
     def do_GET(self):
         host = {"name": HOSTILE, "online": True, "labels": {HOSTILE: HOSTILE}, "facts": {"os": HOSTILE}, "state": HOSTILE}
@@ -159,7 +146,7 @@ class TakenOver(http.server.BaseHTTPRequestHandler):
         return self.answer(409, {"error": {"code": "conflict", "message": HOSTILE}})
 
     def do_POST(self):
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.content()
         if self.path.startswith("/api/v1/freezes"):
             # Away for a moment, and then back.
             self.server.away += 1
@@ -173,13 +160,9 @@ class TakenOver(http.server.BaseHTTPRequestHandler):
 
 class AnswersOfAServer(Screens):
     def setUp(self):
-        self.world = http.server.ThreadingHTTPServer(("127.0.0.1", 0), TakenOver)
-        self.world.away = 0
-        threading.Thread(target=self.world.serve_forever, daemon=True).start()
-        self.addCleanup(self.world.server_close)
-        self.addCleanup(self.world.shutdown)
+        self.world = serve_stub(self, TakenOver, away=0)
         self.environment = {**clean_environment(), "NO_COLOR": "1", "MUSTER_TOKEN": "t",
-                            "MUSTER_SERVER": f"http://127.0.0.1:{self.world.server_address[1]}",
+                            "MUSTER_SERVER": self.world.url,
                             "XDG_CONFIG_HOME": "/nonexistent"}
 
     def test_lists_and_errors(self):
@@ -208,30 +191,20 @@ class AnswersOfAServer(Screens):
         self.assertHarmless(terminal.finish()[1])
 
 
-class Remote(http.server.BaseHTTPRequestHandler):
+class Remote(StubHandler):
     """What a job calls; it refuses, and says why."""
 
-    def log_message(self, *_):
-        pass
-
     def do_GET(self):
-        body = HOSTILE.encode()
-        self.send_response(500)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+        self.answer(500, HOSTILE.encode())
 
 
 class ServerLog(Screens):
     def test_answer_of_a_remote_server(self):
-        world = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Remote)
-        threading.Thread(target=world.serve_forever, daemon=True).start()
-        self.addCleanup(world.server_close)
-        self.addCleanup(world.shutdown)
+        world = serve_stub(self, Remote)
         cluster = self.new_cluster("h1", settings={"outside": "{allow: [127.0.0.1]}"})
         file = cluster.folder / "job.yaml"
         file.write_text("apiVersion: muster/v1\nkind: job\nname: call\nstages:\n  - name: out\n    http: "
-                        f"{{method: GET, url: 'http://127.0.0.1:{world.server_address[1]}/'}}\n")
+                        f"{{method: GET, url: '{world.url}/'}}\n")
         self.assertCode(cluster.muster("apply", "-f", file), 0)
         run = self.assertCode(cluster.muster("start", "call", "-t", "h1"), 0).text.strip()
         cluster.wait_end(run)

@@ -17,9 +17,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from hostile import HostileTest  # noqa: E402
+from process_cost import MIB, forget_most_memory, most_memory_of  # noqa: E402
 from protobuf import field, fields  # noqa: E402
 
-MIB = 1 << 20
 QUOTA = MIB
 # How many times its size an output takes on disk: at most seven for a byte, and room in rows and pages.
 MOST_TIMES = 12
@@ -38,14 +38,6 @@ def on_disk(data):
         pages += database.execute("PRAGMA page_count").fetchone()[0]
         database.close()
     return pages * 4096
-
-
-def memory(process):
-    """The most memory that the process had, in bytes, since it was last asked."""
-    lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    peak = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
-    Path(f"/proc/{process}/clear_refs").write_text("5")
-    return peak
 
 
 class PiecesTest(HostileTest):
@@ -79,8 +71,8 @@ class PiecesTest(HostileTest):
         grown = on_disk(self.cluster.data) - self.before
         self.assertLess(grown, most_times * len(output))
         process = self.cluster.server.process.pid
-        memory(process)
-        idle = memory(process)
+        forget_most_memory(process)
+        idle = most_memory_of(process)
         path = f"/api/v1/runs/{self.run_id}/log?host=bad"
         answer = self.cluster.http("GET", f"{path}&limit={8 * MIB}")
         self.assertEqual(answer.body, output)
@@ -95,7 +87,7 @@ class PiecesTest(HostileTest):
             collected += b"".join(base64.b64decode(chunk["data_base64"]) for chunk in page["chunks"])
             offset = page["next"]
         self.assertEqual(collected, output)
-        grown = memory(process) - idle
+        grown = most_memory_of(process) - idle
         self.assertLess(grown, 100 * MIB, f"{len(output)} bytes of output in {pages} pages")
         self.assertCode(self.cluster.muster("run", "-t", "good", "--", "echo", "served"), 0)
 

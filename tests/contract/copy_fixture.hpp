@@ -161,6 +161,9 @@ class StoreView {
   void Add(const std::string& question, const std::string& answer) {
     answers_[question] += fmt::format("[{}]", answer);
   }
+  void Add(const std::string& question, const Result<std::string>& answer) {
+    Add(question, Must(answer));
+  }
   template <typename All, typename Encode>
   void AddEach(const std::string& question, const All& all, Encode encode) {
     Add(question, std::to_string(all.size()));

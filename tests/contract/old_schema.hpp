@@ -17,7 +17,7 @@ inline void BackToSchema1(const std::filesystem::path& folder, const std::string
     DROP TABLE plan; DROP TABLE visit; DROP TABLE hold; ALTER TABLE run DROP COLUMN whole;
     DELETE FROM meta WHERE name = 'audit_hash';
     DROP TABLE token; DROP TABLE audit_host; DROP TABLE pending_join; DROP INDEX invite_used;
-    DROP INDEX audit_actor; DROP INDEX audit_act; DROP INDEX audit_at; DROP INDEX audit_run;
+    DROP INDEX audit_removed; DROP INDEX audit_actor; DROP INDEX audit_act; DROP INDEX audit_at; DROP INDEX audit_run;
     ALTER TABLE audit DROP COLUMN client; ALTER TABLE audit DROP COLUMN reason;
     ALTER TABLE audit DROP COLUMN run; ALTER TABLE audit DROP COLUMN hosts;
     ALTER TABLE audit DROP COLUMN names; ALTER TABLE audit DROP COLUMN command;

@@ -99,6 +99,25 @@ TEST_P(StoreAudit, RunFindsEveryActAboutIt) {
   EXPECT_EQ(Numbers({.run = RunId(8)}), List{});
 }
 
+TEST_P(StoreAudit, RemovedHostsAreFoundByTheirNameTheLastFirst) {
+  const auto removal = [&](std::uint64_t number, std::string_view name) {
+    AuditEntry entry = EntryOf(number, "alice", std::string(kActHostRemove));
+    entry.object = fmt::format("host {}", name);
+    return entry;
+  };
+  Commit({AddAudit{removal(1, "web7"), {HostId(4)}}, AddAudit{removal(2, "web70"), {HostId(5)}},
+          AddAudit{removal(3, "web7"), {HostId(9)}},
+          AddAudit{removal(4, "host web7"), {HostId(2)}}});
+  AuditEntry revoked = removal(5, "web7");
+  revoked.act = "agent.revoke";
+  Commit({AddAudit{revoked, {HostId(11)}}});
+  EXPECT_EQ(store_->ListRemovedHosts("web7", 10), (std::vector{HostId(9), HostId(4)}));
+  EXPECT_EQ(store_->ListRemovedHosts("web7", 1), (std::vector{HostId(9)}));
+  EXPECT_EQ(store_->ListRemovedHosts("web", 10), std::vector<HostId>());
+  Commit({DropAudit{3}});
+  EXPECT_EQ(store_->ListRemovedHosts("web7", 10), (std::vector{HostId(9)}));
+}
+
 TEST_P(StoreAudit, HostFindsWhatNamesItAndRunsThatTouchedIt) {
   const auto start = std::string(kActRunStart);
   Commit({AddAudit{EntryOf(1, "join", "agent.join"), {HostId(7)}},

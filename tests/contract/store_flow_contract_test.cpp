@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "contract/store_fixture.hpp"
+#include "domain/plan_bytes.hpp"
 #include "support/random_records.hpp"
 
 namespace muster {
@@ -62,6 +65,36 @@ TEST_P(StoreFlow, RunPutAgainKeepsItsPlan) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->reason, "later");
   EXPECT_TRUE(SamePlan(found->spec, *plan));
+}
+
+// A plan whose stages share a script of 1 MiB, which is written out for each.
+std::shared_ptr<const RunSpec> LargePlan(std::size_t stages) {
+  muster::Command command;
+  command.script = std::string(1 << 20, '#');
+  RunSpec plan;
+  plan.stages.resize(stages);
+  const auto shared = std::make_shared<const muster::Command>(std::move(command));
+  for (auto& stage : plan.stages) stage.action = shared;
+  return std::make_shared<const RunSpec>(std::move(plan));
+}
+
+TEST_P(StoreFlow, WhatCommitTookLoadGivesBack) {
+  for (const std::size_t stages : {kMostPlanBytes >> 20, std::size_t{300}}) {
+    const auto plan = LargePlan(stages);
+    const CommitNumber next(fence_.number.value + 1);
+    const RunId id(stages);
+    const auto done = CommitTo(
+        *store_, BatchOf({PutRun{Planned(id.value, *plan)}, PutPlan{id, plan}}), fence_.term, next);
+    if (done) fence_.number = next;
+    if (!done) EXPECT_EQ(done.error().code, ErrorCode::kInternal);
+    if (stages << 20 <= kMostPlanBytes) EXPECT_TRUE(done) << "a run may have such a plan";
+    const auto loaded = store_->Load(fence_.term);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    const auto found =
+        std::ranges::find(loaded->runs, id, [](const auto& one) { return one.run.id; });
+    ASSERT_EQ(found != loaded->runs.end(), done.has_value());
+    if (done) EXPECT_TRUE(SamePlan(found->run.spec, *plan));
+  }
 }
 
 TEST_P(StoreFlow, RunKeepsWhichCommitsStoppedAndEndedIt) {

@@ -18,20 +18,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     MUSTER_CHECK(again && *again == *invite);
   }
   if (const auto run = records::DecodeRun(blob)) {
-    MUSTER_CHECK(records::DecodeRun(records::EncodeRun(*run)));
-    const auto plan = records::DecodePlan(records::EncodePlan(run->spec));
+    MUSTER_CHECK(records::DecodeRun(*records::EncodeRun(*run)));
+    const auto plan = records::DecodePlan(*records::EncodePlan(run->spec));
     MUSTER_CHECK(plan && plan->stages == run->spec.stages);
   }
   if (const auto plan = records::DecodePlan(blob)) {
-    const auto again = records::DecodePlan(records::EncodePlan(*plan));
+    const auto again = records::DecodePlan(*records::EncodePlan(*plan));
     MUSTER_CHECK(again && again->stages == plan->stages && again->jobs.size() == plan->jobs.size());
   }
   if (const auto visit = records::DecodeVisit(blob)) {
-    const auto again = records::DecodeVisit(records::EncodeVisit(*visit));
+    const auto again = records::DecodeVisit(*records::EncodeVisit(*visit));
     MUSTER_CHECK(again && *again == *visit);
   }
   if (const auto targets = records::DecodeTargets(blob))
-    MUSTER_CHECK(records::DecodeTargets(records::EncodeTargets(**targets)));
+    MUSTER_CHECK(records::DecodeTargets(*records::EncodeTargets(**targets)));
   if (const auto wish = records::DecodeWish(blob))
     MUSTER_CHECK(records::DecodeWish(records::EncodeWish(*wish)));
   TaskRecord task;

@@ -11,12 +11,14 @@ namespace {
 
 class NoContext final : public muster::TargetContext {
  public:
-  muster::Result<std::set<std::string>> Group(std::string_view) const override {
-    return std::set<std::string>{"web1"};
+  muster::Result<muster::NameSet> Group(std::string_view) const override { return Only("web1"); }
+  muster::Result<muster::NameSet> RunHosts(std::string_view, std::string_view) const override {
+    return Only("web2");
   }
-  muster::Result<std::set<std::string>> RunHosts(std::string_view,
-                                                 std::string_view) const override {
-    return std::set<std::string>{"web2"};
+
+ private:
+  static muster::NameSet Only(const char* name) {
+    return std::make_shared<const std::set<std::string>>(std::set<std::string>{name});
   }
 };
 

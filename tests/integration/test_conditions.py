@@ -1,13 +1,12 @@
 #!/usr/bin/env -S /usr/bin/python3 -B
 """Conditions on a real server: a value rises, holds, is told once, falls, and the server is killed in between."""
-import http.server
 import json
 import sys
-import threading
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from http_stub import StubHandler, serve_stub  # noqa: E402
 from muster_cluster import ClusterTest, wait_until  # noqa: E402
 
 CHANNEL = """apiVersion: muster/v1
@@ -93,17 +92,8 @@ ANSWERS = {
 }
 
 
-class World(http.server.BaseHTTPRequestHandler):
+class World(StubHandler):
     """Metrics under /metric, whatever a test wants elsewhere, and the channel's hook."""
-
-    def log_message(self, *_):
-        pass
-
-    def answer(self, status, body):
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
 
     def do_GET(self):
         name = self.path.strip("/")
@@ -113,26 +103,22 @@ class World(http.server.BaseHTTPRequestHandler):
         if self.server.value is None:
             return self.answer(503, b"out of order\n")
         body = {"status": "success", "data": {"result": [{"metric": {}, "value": [1.5, self.server.value]}]}}
-        return self.answer(200, json.dumps(body).encode())
+        return self.answer(200, body)
 
     def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = self.content()
         self.server.told.append(json.loads(body)["message"])
-        self.answer(200, b"{}")
+        self.answer(200, {})
 
 
 class Conditions(ClusterTest):
     def setUp(self):
-        self.world = http.server.ThreadingHTTPServer(("127.0.0.1", 0), World)
-        self.world.asked, self.world.value, self.world.told = 0, "0.5", []
-        threading.Thread(target=self.world.serve_forever, daemon=True).start()
-        self.addCleanup(self.world.server_close)
-        self.addCleanup(self.world.shutdown)
+        self.world = serve_stub(self, World, asked=0, value="0.5", told=[])
         self.cluster = self.new_cluster("h1", settings={"outside": "{allow: [127.0.0.1]}"})
         self.apply(CHANNEL)
 
     def apply(self, text):
-        text = text.replace("URL", f"http://127.0.0.1:{self.world.server_address[1]}")
+        text = text.replace("URL", self.world.url)
         answer = self.cluster.http("POST", "/api/v1/documents", {"documents": [{"file": "t.yaml", "text": text}]})
         self.assertEqual(answer.status, 200, answer)
 

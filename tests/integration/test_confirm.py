@@ -226,7 +226,8 @@ class Asks(ClusterTest):
         self.addCleanup(terminal.close)
         got, shown = terminal.finish()
         self.assertEqual(got, code, shown)
-        self.assertNotIn("[y/N]", shown)
+        for question in ("[y/N]", "to go on", "Value of"):
+            self.assertNotIn(question, shown)
         return shown
 
     def test_looks_before_it_asks_about_hosts_and_servers(self):
@@ -259,6 +260,42 @@ class Asks(ClusterTest):
         self.cluster.wait_end(run)
         for words in (("show", run), ("why", run)):
             self.assertRegex(self.cluster.muster(*words).text, r"ask was approved by bea at \S+: fine\n")
+
+    def test_role_is_looked_at_by_every_command_that_asks(self):
+        folder = self.apply("kept")
+        (folder / "absent.yaml").write_text("apiVersion: muster/v1\nkind: host\nname: absent\n")
+        self.assertCode(self.cluster.muster("apply", "-f", folder), 0)
+        self.assertCode(self.cluster.muster("secrets", "set", "kept", stdin=b"value"), 0)
+        self.assertCode(self.cluster.muster("freeze", "triggers", "--reason", "r", "--yes"), 0)
+        for words in (("delete", "job", "kept"), ("delete", "host", "absent"), ("secrets", "rm", "kept"), ("thaw", "--all")):
+            self.addCleanup(self.cluster.muster, *words, "--yes")
+        run = self.cluster.start_run("-t", "web1", "--", "sleep 100")
+        self.addCleanup(self.cluster.muster, "kill", run)
+        inventory = self.cluster.folder / "inventory.txt"
+        inventory.write_text("declared\n")
+        server = self.cluster.get("/servers")["servers"][0]["name"]
+        of_operators = (("delete", "job", "kept"), ("hosts", "maintenance", "web1", "--reason", "r"), ("freeze", "--reason", "r"),
+                        ("thaw", "--all"), ("stop", "--all"), ("run", "-t", "all", "--", "true"))
+        of_admins = (("delete", "host", "absent"), ("secrets", "rm", "kept"), ("secrets", "set", "kept", "--prompt"),
+                     ("secrets", "set", "new", "--prompt"), ("hosts", "label", "all", "a=b"), ("hosts", "rm", "absent"),
+                     ("hosts", "import", inventory), ("agents", "revoke", "web1"), ("tokens", "revoke", "viewer1"),
+                     ("servers", "drain", server), ("servers", "finalize"))
+        for role, refused in (("viewer", of_operators + of_admins), ("operator", of_admins)):
+            token = self.cluster.muster("tokens", "create", f"{role}1", "--role", role).text.strip()
+            for words in refused:
+                with self.subTest(role=role, words=words):
+                    shown = self.refused(*words, code=3, environment={"MUSTER_TOKEN": token, "MUSTER_TOKEN_FILE": ""})
+                    self.assertNotIn("nothing was", shown)
+        self.assertCode(self.cluster.muster("get", "job", "kept"), 0)
+        self.assertEqual(self.cluster.run_of(run)["state"], "running")
+
+    def test_import_of_many_hosts_by_their_number(self):
+        inventory = self.cluster.folder / "many.txt"
+        inventory.write_text("".join(f"many{i}\n" for i in range(60)))
+        self.refuses("hosts", "import", inventory, question="Import 60 documents", answer="y\n", typed="60")
+        self.assertEqual(self.cluster.get("/missing")["hosts"], [])
+        inventory.write_text("few1\nfew2\n")
+        self.refuses("hosts", "import", inventory, question="Import 2 documents")
 
     def test_secret_that_is_replaced(self):
         self.assertIn("created, version 1", self.cluster.muster("secrets", "set", "pw", stdin=b"value-1").complaint)

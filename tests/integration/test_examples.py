@@ -1,16 +1,15 @@
 """Every job of examples/ is applied and run against a real server with three agents, and does what it says."""
 
-import http.server
 import json
 import os
 import re
 import subprocess
 import sys
-import threading
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from http_stub import StubHandler, serve_stub  # noqa: E402
 from muster_cluster import SOURCE, ClusterTest, wait_until  # noqa: E402
 
 JOBS = SOURCE / "examples/jobs"
@@ -26,42 +25,25 @@ esac
 """
 
 
-class Tracker(http.server.BaseHTTPRequestHandler):
+class Tracker(StubHandler):
     """Opens tickets and takes chat messages."""
 
-    def log_message(self, *_):
-        pass
-
     def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        body = self.content().decode()
         self.server.calls.append((self.path, json.loads(body)))
-        answer = json.dumps({"ticket": 4711}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
+        self.answer(200, {"ticket": 4711})
 
 
-class Metric(http.server.BaseHTTPRequestHandler):
+class Metric(StubHandler):
     """Answers with a value, and takes chat messages."""
 
-    def log_message(self, *_):
-        pass
-
-    def reply(self, body):
-        answer = json.dumps(body).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
     def do_GET(self):
-        self.reply({"value": self.server.value})
+        self.answer(200, {"value": self.server.value})
 
     def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = self.content()
         self.server.told.append(json.loads(body)["text"])
-        self.reply({"ok": True})
+        self.answer(200, {"ok": True})
 
 
 class Examples(ClusterTest):
@@ -181,12 +163,8 @@ class Examples(ClusterTest):
                          {f"note-{name}": f"raise it (run {run})\n" for name in self.hosts})
 
     def test_job_ticket(self):
-        world = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Tracker)
-        world.calls = []
-        threading.Thread(target=world.serve_forever, daemon=True).start()
-        self.addCleanup(world.server_close)
-        self.addCleanup(world.shutdown)
-        url = f"http://127.0.0.1:{world.server_address[1]}"
+        world = serve_stub(self, Tracker, calls=[])
+        url = world.url
         self.assertCode(self.cluster.muster("secrets", "set", "ops-chat.url", stdin=f"{url}/chat".encode()), 0)
         self.apply("ticket.yaml")
         run, _ = self.start("ticket", "-p", f"tracker={url}/new")
@@ -196,12 +174,8 @@ class Examples(ClusterTest):
         self.assertIn(b"host2 works on ticket 4711", self.cluster.muster("logs", run["id"]).out)
 
     def test_job_watch_value(self):
-        world = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Metric)
-        world.value, world.told = 0.95, []
-        threading.Thread(target=world.serve_forever, daemon=True).start()
-        self.addCleanup(world.server_close)
-        self.addCleanup(world.shutdown)
-        url = f"http://127.0.0.1:{world.server_address[1]}"
+        world = serve_stub(self, Metric, value=0.95, told=[])
+        url = world.url
         self.assertCode(self.cluster.muster("secrets", "set", "watchers.url", stdin=url.encode()), 0)
         self.apply("watch-value.yaml")
         _, stages = self.start("watch-value", "-p", f"url={url}")

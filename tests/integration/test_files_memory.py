@@ -7,15 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from large_files import digest_of, make_file, transfers_of  # noqa: E402
 from muster_cluster import ClusterTest, wait_until  # noqa: E402
-
-
-def most_memory(pid):
-    """The most that a process ever had resident, in MB; 0 when it is gone."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) // 1024 for line in lines if line.startswith("VmHWM")), 0)
+from process_cost import MIB, most_memory_of  # noqa: E402
 
 
 class Memory(ClusterTest):
@@ -29,7 +21,7 @@ class Memory(ClusterTest):
 
         def ended():
             for pid in transfers_of(cluster.folder):
-                most[pid] = max(most.get(pid, 0), most_memory(pid))
+                most[pid] = max(most.get(pid, 0), most_memory_of(pid))
             return all(command.process.poll() is not None for command in commands)
 
         wait_until("both have it", ended)
@@ -38,8 +30,8 @@ class Memory(ClusterTest):
         for place in places.values():
             self.assertEqual(digest_of(place), digest)
         self.assertTrue(most)
-        self.assertLess(max(most.values()), 100, most)
-        self.assertLess(most_memory(cluster.server.process.pid), 100)
+        self.assertLess(max(most.values()), 100 * MIB, most)
+        self.assertLess(most_memory_of(cluster.server.process.pid), 100 * MIB)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,11 @@ class FreezeTest(ClusterTest):
         self.assertIn("but: frozen by f", plan)
         self.assertIn("zone: sh1 2 of 2 (100%), sh2 1 of 1 (100%)", plan)
 
+    def test_a_freeze_tells_how_many_hosts_it_means_now(self):
+        for targets, said in (("zone=sh1", "(2 hosts now)"), ("zone=lba", "(0 hosts now")):
+            self.assertIn(said, self.assertCode(self.muster("freeze", "-t", targets, "--reason", "x"), 0).complaint)
+        self.muster("thaw", "--all")
+
     def test_a_freeze_of_a_group_that_is_gone_refuses_rather_than_lets_pass(self):
         group = self.cluster.folder / "group.yaml"
         group.write_text("apiVersion: muster/v1\nkind: group\nname: db\nhosts: [db1]\n")
@@ -60,6 +65,9 @@ class FreezeTest(ClusterTest):
             outcome = self.muster("freeze", *words)
             self.assertEqual(outcome.code, 2, outcome.complaint)
             self.assertIn(said, outcome.complaint)
+        for targets in ("webb1", "zone=sh1 or webb1", "@nogroup"):
+            refused = self.assertCode(self.muster("freeze", "-t", targets, "--reason", "x"), 4)
+            self.assertIn(targets.split()[-1].lstrip("@"), refused.complaint)
         self.assertEqual(self.muster("freeze", "--list", "-o", "json").json()["freezes"], [])
         self.assertIn("nothing is frozen", self.muster("thaw").complaint)
         self.assertIn("f99", self.muster("thaw", "f99").complaint)
@@ -88,7 +96,16 @@ class FreezeTest(ClusterTest):
         self.assertIn("stopped 3 in all", said.complaint)
         for run in runs:
             self.assertEqual(self.cluster.wait_end(run)["state"], "cancelled")
-        self.assertIn("no such run is open", self.muster("stop", "--job", "nothing").complaint)
+        self.assertIn("no such run is open", self.muster("stop", "--all").complaint)
+
+    def test_stop_of_a_job_that_is_not_there_is_a_mistake(self):
+        job = self.cluster.folder / "slow.yaml"
+        job.write_text("apiVersion: muster/v1\nkind: job\nname: slow\nstages:\n  - {name: only, script: 'true'}\n")
+        self.assertCode(self.muster("apply", "-f", job), 0)
+        self.assertIn("no such run is open", self.assertCode(self.muster("stop", "--job", "slow"), 0).complaint)
+        slip = self.assertCode(self.muster("stop", "--job", "sloww"), 4)
+        self.assertIn("did you mean 'slow'?", slip.complaint)
+        self.assertCode(self.muster("delete", "job", "slow"), 0)
 
 
 if __name__ == "__main__":

@@ -156,16 +156,18 @@ class Interrupted(HandTest):
 
     def interrupt(self, terminal, run):
         terminal.type(CONTROL_C)
-        terminal.wait_for(f"{run} in .*: \\[s\\]top, \\[d\\]etach, \\[c\\]ontinue\\? ")
-        terminal.wait_for_key_mode()
+        self.wait_for_question(terminal, run)
+
+    def wait_for_question(self, terminal, run):
+        terminal.wait_for(f"{run} in .*: \\[s\\]top, \\[d\\]etach or \\[c\\]ontinue, then Enter: ")
 
     def assertLeftAlone(self, terminal):
         self.assertEqual(terminal.mode(), terminal.mode_before)
 
-    def test_s_stops_without_enter(self):
+    def test_stop_is_a_line(self):
         terminal, run = self.running()
         self.interrupt(terminal, run)
-        terminal.type("s")
+        terminal.type("stop\n")
         terminal.wait_for(f"stopping {run}\n")
         self.assertLeftAlone(terminal)
         code, shown = terminal.finish()
@@ -175,7 +177,7 @@ class Interrupted(HandTest):
     def test_d_detaches_and_tells_the_way_back(self):
         terminal, run = self.running()
         self.interrupt(terminal, run)
-        terminal.type("d")
+        terminal.type("d\n")
         code, shown = terminal.finish()
         self.assertEqual(code, 130, shown)
         self.assertIn(f"muster logs {run} -f", shown)
@@ -193,11 +195,34 @@ class Interrupted(HandTest):
         self.assertEqual(self.cluster.run_of(run)["state"], "running")
         self.stop(run)
 
-    def test_c_goes_on_and_other_keys_mean_nothing(self):
+    def test_a_command_for_the_shell_stops_nothing(self):
+        terminal, run = self.running()
+        self.interrupt(terminal, run)
+        terminal.type("muster hosts\n")
+        self.wait_for_question(terminal, run)
+        self.assertEqual(self.cluster.run_of(run)["state"], "running")
+        terminal.type(CONTROL_D)
+        code, shown = terminal.finish()
+        self.assertEqual(code, 130, shown)
+        self.assertEqual(self.cluster.run_of(run)["state"], "running")
+        self.stop(run)
+
+    def test_followed_output_is_left_at_once(self):
+        run = self.cluster.muster("run", "-t", "web1", "--detach", "--", "echo ready; sleep 100").text.strip()
+        terminal = self.at_terminal("logs", run, "-f")
+        terminal.wait_for("ready\n")
+        terminal.type(CONTROL_C)
+        code, shown = terminal.finish()
+        self.assertEqual(code, 130, shown)
+        self.assertNotIn("[s]top", shown)
+        self.assertEqual(self.cluster.run_of(run)["state"], "running")
+        self.stop(run)
+
+    def test_c_goes_on_and_other_lines_mean_nothing(self):
         go = self.cluster.folder / "go"
         terminal, run = self.running(f"echo ready; until test -e {go}; do sleep 0.05; done; echo went on")
         self.interrupt(terminal, run)
-        terminal.type("x\nq c")
+        terminal.type("x\nq c\n\nc\n")
         go.touch()
         terminal.wait_for("went on\n")
         code, shown = terminal.finish()

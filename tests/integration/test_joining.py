@@ -64,6 +64,19 @@ class Invites(ClusterTest):
                                          self.cluster.url, "--name", "web1"], {"MUSTER_JOIN": token})
         self.cluster.wait_online("web1")
 
+    def test_leaked_token_is_revoked_by_itself(self):
+        made = self.cluster.muster("agents", "invite", "--uses", "2", "--name", "leaky*")
+        id = re.search(r"invite ([0-9a-f]{12});", made.complaint)[1]
+        self.assertIn(id, self.cluster.muster("invites").text)
+        token = made.text.strip()
+        for words, given in (((token,), b""), ((), b"hello\n"), ((), b"")):
+            self.assertCode(self.cluster.muster("invites", "revoke", *words, stdin=given), 2)
+        self.assertIn(id, self.cluster.muster("invites").text)
+        revoked = self.assertCode(self.cluster.muster("invites", "revoke", "--reason", "leaked", stdin=f"{token}\n".encode()), 0)
+        self.assertIn(id, revoked.complaint)
+        self.assertNotIn(id, self.cluster.muster("invites").text)
+        self.assertCode(self.cluster.muster("invites", "revoke", stdin=token.encode()), 4)
+
     def test_token_from_a_file_and_labels_of_the_invite_win(self):
         token = self.cluster.muster("agents", "invite", "--label", "zone=sh1", "--label", "a=b=c").text
         file = self.cluster.folder / "token"
@@ -289,7 +302,7 @@ class Authorities(ClusterTest):
             wait_until(f"{name} trusts both", lambda: trust.read_text().count("BEGIN CERT") == 2)
             self.assertEqual(fact(cluster, name, "ca"), old)
 
-        wait_until("only the one that is away stands against it", lambda: "1 host (away)" in try_ca(cluster, "use").stderr)
+        wait_until("only the one that is away stands against it", lambda: "1 (away)" in try_ca(cluster, "use").stderr)
         musterd_ca(cluster, "use", "--force")
         self.restart(cluster, "h1", "h2")
         new = re.search(r"signs +fact.ca=(\S+)", musterd_ca(cluster, "list")).group(1)
@@ -301,7 +314,7 @@ class Authorities(ClusterTest):
         cluster.add_agents("h3")
         self.assertEqual(fact(cluster, "h3", "ca"), new)
 
-        wait_until("only the one that is away needs the old CA", lambda: "1 host (away)" in try_ca(cluster, "drop").stderr)
+        wait_until("only the one that is away needs the old CA", lambda: "1 (away)" in try_ca(cluster, "drop").stderr)
         musterd_ca(cluster, "drop", "--force")
         self.restart(cluster, "h1", "h2", "h3")
         for name in ("h1", "h2", "h3"):
@@ -314,6 +327,39 @@ class Authorities(ClusterTest):
         away.start()
         wait_until("the sleeper is refused", lambda: "no link to" in away.tail())
         self.assertNotIn("away", cluster.online())
+
+    def test_hosts_that_do_not_tell_their_ca_stand_against_a_step(self):
+        cluster = self.new_cluster("h1")
+        cluster.add_daemon("fleet", [BIN / "muster-fleet", "--server", cluster.url, "--count", "3",
+                                     "--prefix", "silent"], {"MUSTER_JOIN": cluster.invite(uses=3)})
+        wait_until("all are online", lambda: len(cluster.online()) == 4)
+        wait_until("the server knows that it is alone", lambda: try_ca(cluster, "add").returncode == 0)
+        cluster.restart_server(signal.SIGTERM)
+        wait_until("all are back", lambda: len(cluster.online()) == 4)
+
+        def refused():
+            done = try_ca(cluster, "use")
+            self.assertEqual(done.returncode, 1, done)
+            return "cut off: 3 (silent1" in done.stderr and "never told" in done.stderr
+        wait_until("only the silent hosts stand against it, and are named", refused)
+
+    def test_what_happened_to_the_keys_is_on_the_trail(self):
+        cluster = self.new_cluster()
+        self.assertEqual(cluster.get("/audit", act="server.keys")["entries"], [])
+        wait_until("the server knows that it is alone", lambda: try_ca(cluster, "add").returncode == 0)
+        cluster.server.end()
+        (cluster.data / "seal.key").unlink()
+        (cluster.data / "admin.token").unlink()
+        cluster.start_server()
+
+        def told():
+            entries = cluster.get("/audit", act="server.keys")["entries"]
+            return {key for entry in entries for key in ("seal.key", "admin.token", "CA ") if key in entry["detail"]}
+        wait_until("all three are told", lambda: len(told()) == 3)
+        self.assertIn("seal.key", cluster.server.log.read_text())
+        cluster.restart_server(signal.SIGTERM)
+        wait_until("it leads", lambda: cluster.get("/status")["leader"])
+        self.assertEqual(len(cluster.get("/audit", act="server.keys")["entries"]), 3)
 
     def test_ca_that_was_used_too_early_is_taken_back(self):
         cluster = self.new_cluster("h1")

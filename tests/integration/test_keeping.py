@@ -14,6 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_cluster import BIN, DEADLINE, Cluster, ClusterTest, wait_until  # noqa: E402
 from small_disk import PAGE, SmallDisk, with_own_mounts  # noqa: E402
+from terminal import AtTerminal  # noqa: E402
 
 FLEET = 200
 
@@ -89,6 +90,30 @@ class Backup(ClusterTest):
         self.assertEqual(used.returncode, 1, used)
         self.assertIn("another musterd", used.stderr)
         self.assertTrue(self.cluster.get("/status")["leader"])
+
+    def test_forced_restore_asks_and_keeps_what_was_there(self):
+        file, _ = self.backup("asked")
+        other = self.new_cluster()
+        other.server.end()
+        key = (other.data / "ca.key").read_text()
+        for answer, code in (("n", 130), ("y", 0)):
+            terminal = AtTerminal(["restore", file, "--data", other.data, "--force"], other.environment(),
+                                  program="musterd")
+            asked = terminal.wait_for(r"(?s)(.*)\[y/N\]")[1]
+            self.assertIn("cut off", asked, "the CA of the folder is not in the backup")
+            self.assertEqual((other.data / "ca.key").read_text(), key)
+            terminal.type(f"{answer}\n")
+            self.assertEqual(terminal.finish()[0], code)
+            terminal.close()
+        self.assertNotEqual((other.data / "ca.key").read_text(), key)
+        aside = next(other.data.glob("before-restore-*"))
+        self.assertEqual((aside / "ca.key").read_text(), key)
+        self.assertTrue((aside / "muster.db").exists())
+        # A second one keeps both.
+        again = musterd("restore", file, "--data", other.data, "--force")
+        self.assertEqual(again.returncode, 0, again)
+        self.assertEqual(len(list(other.data.glob("before-restore-*"))), 2)
+        self.assertEqual((aside / "ca.key").read_text(), key)
 
     def test_half_restored_folder_is_no_data_folder(self):
         folder = self.cluster.folder / "half"

@@ -1,44 +1,32 @@
 """What the server does itself: requests and messages of stages, and notices of what became of runs."""
 
-import http.server
 import json
 import signal
 import sys
-import threading
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from http_stub import StubHandler, serve_stub  # noqa: E402
 from muster_cluster import ClusterTest, wait_until  # noqa: E402
 
 TOKEN = "correct-horse-battery"
 
 
-class Outside(http.server.BaseHTTPRequestHandler):
+class Outside(StubHandler):
     """Takes everything; answers with a ticket, or with 503 while it is closed."""
 
-    def log_message(self, *_):
-        pass
-
     def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        body = self.content().decode()
         status = 503 if self.server.closed else 200
         self.server.calls.append((status, self.path, dict(self.headers), body))
-        answer = json.dumps({"ticket": 7, "echo": TOKEN}).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
+        self.answer(status, {"ticket": 7, "echo": TOKEN})
 
 
 class Calls(ClusterTest):
     def setUp(self):
-        self.world = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Outside)
-        self.world.calls, self.world.closed = [], False
-        threading.Thread(target=self.world.serve_forever, daemon=True).start()
-        self.addCleanup(self.world.server_close)
-        self.addCleanup(self.world.shutdown)
-        self.url = f"http://127.0.0.1:{self.world.server_address[1]}"
+        self.world = serve_stub(self, Outside, calls=[], closed=False)
+        self.url = self.world.url
 
     def start_cluster(self, allow="127.0.0.1"):
         cluster = self.new_cluster("h1", settings={"outside": f"{{allow: [{allow}]}}"})

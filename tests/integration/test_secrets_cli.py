@@ -1,36 +1,27 @@
 #!/usr/bin/env python3
 """`muster secrets`: where a value may come from, and what is sent. The API is a stand-in."""
 import base64
-import http.server
 import json
 import os
 import pathlib
 import subprocess
 import sys
-import threading
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "support"))
+from http_stub import StubHandler, serve_stub  # noqa: E402
 from muster_cluster import BIN, DEADLINE  # noqa: E402
 from terminal import AtTerminal  # noqa: E402
 
 
-class Api(http.server.BaseHTTPRequestHandler):
+class Api(StubHandler):
     calls = []
 
-    def log_message(self, *_):
-        pass
-
     def serve(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        body = self.content().decode()
         self.calls.append((self.command, self.path, body))
         secret = {"name": "db", "version": 2, "by": "alice", "at": "2026-11-15T10:43:19.123Z"}
-        answer = json.dumps({"secrets": [secret]} if self.command == "GET" else secret).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
+        self.answer(200, {"secrets": [secret]} if self.command == "GET" else secret)
 
     do_GET = do_PUT = do_DELETE = serve
 
@@ -38,20 +29,16 @@ class Api(http.server.BaseHTTPRequestHandler):
 class SecretsCommand(unittest.TestCase):
     def setUp(self):
         Api.calls = []
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Api)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.addCleanup(self.server.server_close)
-        self.addCleanup(self.server.shutdown)
-        self.environment = dict(os.environ, MUSTER_TOKEN="mst_test",
-                                MUSTER_SERVER=f"http://127.0.0.1:{self.server.server_address[1]}")
+        self.environment = dict(os.environ, MUSTER_TOKEN="mst_test", MUSTER_SERVER=serve_stub(self, Api).url)
 
     def muster(self, *words, value=b""):
         return subprocess.run([str(BIN / "muster"), "secrets", *words], input=value, env=self.environment,
                               capture_output=True, timeout=DEADLINE)
 
     def sent(self):
-        self.assertEqual([call[0] for call in Api.calls], ["GET", "PUT"], Api.calls)
-        method, path, body = Api.calls[1]
+        """The value of the only call that changes something."""
+        self.assertEqual([call[0] for call in Api.calls if call[0] != "GET"], ["PUT"], Api.calls)
+        method, path, body = Api.calls[-1]
         self.assertEqual((method, path), ("PUT", "/api/v1/secrets/db"))
         return base64.b64decode(json.loads(body)["value_base64"])
 

@@ -1,15 +1,14 @@
 """Where the time of runs went: the trace of a run, and a collector that is told of each."""
 
-import http.server
 import json
 import re
 import signal
 import sys
-import threading
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from http_stub import StubHandler, serve_stub  # noqa: E402
 from muster_cluster import ClusterTest, wait_until  # noqa: E402
 
 CALLER_TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
@@ -53,14 +52,11 @@ def about(span):
     return {entry["key"]: next(iter(entry["value"].values())) for entry in span["attributes"]}
 
 
-class Collector(http.server.BaseHTTPRequestHandler):
+class Collector(StubHandler):
     """Takes OTLP over HTTP; says 503 while it is closed."""
 
-    def log_message(self, *_):
-        pass
-
     def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = self.content()
         world = self.server
         if self.path != "/v1/traces":
             world.calls.append((self.path, dict(self.headers)))
@@ -71,21 +67,13 @@ class Collector(http.server.BaseHTTPRequestHandler):
             world.bad += misfits(request, REQUEST)
             world.headers = dict(self.headers)
             world.spans += spans_of(request)
-        self.send_response(503 if world.closed else 200)
-        self.send_header("Content-Length", "2")
-        self.end_headers()
-        self.wfile.write(b"{}")
+        self.answer(503 if world.closed else 200, {})
 
 
 class WithCollector(ClusterTest):
     def setUp(self):
-        self.world = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Collector)
-        self.world.spans, self.world.bad, self.world.calls = [], [], []
-        self.world.closed, self.world.refused, self.world.headers = False, 0, {}
-        threading.Thread(target=self.world.serve_forever, daemon=True).start()
-        self.addCleanup(self.world.server_close)
-        self.addCleanup(self.world.shutdown)
-        self.url = f"http://127.0.0.1:{self.world.server_address[1]}"
+        self.world = serve_stub(self, Collector, spans=[], bad=[], calls=[], closed=False, refused=0, headers={})
+        self.url = self.world.url
 
     def tearDown(self):
         self.assertEqual(self.world.bad, [])

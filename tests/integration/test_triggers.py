@@ -145,6 +145,13 @@ class TriggerTest(ClusterTest):
         self.steer("daily", "fire", {}, 201)
         self.assertEqual(self.cluster.http("POST", "/api/v1/triggers/nobody/pause", {}).status, 404)
 
+    def test_a_trigger_does_not_run_once_its_run_has_ended(self):
+        """Also when nothing else happens on the server afterwards."""
+        self.trigger("yearly", "cron: 0 0 1 1 *\n")
+        run = self.steer("yearly", "fire", {}, 201)["id"]
+        self.cluster.wait_end(run)
+        wait_until("it is runnable", lambda: self.cluster.get("/triggers/yearly")["state"] == "runnable")
+
     def test_slots_without_a_host_are_skipped_and_the_trigger_goes_on(self):
         self.trigger("nobody", "every: 1s\ntargets: 'no*'\n")
         wait_until("a slot is skipped", lambda: self.slots("nobody"))

@@ -18,6 +18,8 @@ import ssl
 import sys
 import threading
 
+from http_stub import StubHandler
+
 DOCUMENT = {"id": 42, "name": "web", "ratio": 1.5, "up": True, "none": None, "a/b": "slash",
             "items": [{"v": "first"}, {"v": "second"}]}
 
@@ -30,24 +32,12 @@ class World:
         self.over = threading.Event()
 
 
-class Http(http.server.BaseHTTPRequestHandler):
+class Http(StubHandler):
     protocol_version = "HTTP/1.1"
     world = None
 
-    def log_message(self, *_):
-        pass
-
-    def answer(self, status, body=b"", headers=()):
-        self.send_response(status)
-        for name, value in headers:
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
     def serve(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        body = self.content().decode()
         seen = {"method": self.command, "path": self.path, "body": body,
                 "headers": {name.lower(): value for name, value in self.headers.items()}}
         if self.path not in ("/seen", "/mails"):

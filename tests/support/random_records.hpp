@@ -251,6 +251,7 @@ class RandomRecords : public RandomValues {
     run.trace_parent = Text();
     run.starters = Texts();
     run.plan_pass = 1 + Small(5);
+    run.guarded = Coin();
     return run;
   }
   TriggerSpec SomeTriggerSpec() {
@@ -439,7 +440,7 @@ inline bool SameRow(const Run& a, const Run& b) {
          a.used == b.used && a.ticking == b.ticking && a.overrides == b.overrides &&
          a.skips == b.skips && a.parent == b.parent && a.parent_visit == b.parent_visit &&
          a.trigger == b.trigger && a.slot == b.slot && a.trace_parent == b.trace_parent &&
-         a.starters == b.starters && a.plan_pass == b.plan_pass;
+         a.starters == b.starters && a.plan_pass == b.plan_pass && a.guarded == b.guarded;
 }
 
 inline bool SameRun(const Run& a, const Run& b) {

@@ -24,6 +24,7 @@ def holds_something():
         return os.path.isdir(folder) and os.listdir(folder)
     except PermissionError:  # it is being made, and not ours yet
         return False
+print(flush=True)  # it looks
 while not holds_something():
     assert time.monotonic() < end
 link = folder + ".other"
@@ -46,7 +47,7 @@ folder, prefix, target = sys.argv[1:]
 end = time.monotonic() + 600
 link = os.path.join(folder, "link")
 counter = os.open(folder + ".caught", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-os.write(counter, b".")  # it looks
+print(flush=True)  # it looks
 seen = set()
 while time.monotonic() < end:
     for name in os.listdir(folder):
@@ -59,20 +60,28 @@ while time.monotonic() < end:
 
 
 class _Attacker:
-    """A process of the user `nobody`, while the block runs. It writes a byte into the file `counter` for each success."""
+    """A process of the user `nobody`, while the block runs. When the block begins, it looks for what it attacks.
+
+    It writes a byte into the file `counter` for each success.
+    """
 
     def __init__(self, script, counter, *words):
         self.counter = Path(counter)
         self.process = subprocess.Popen([sys.executable, "-c", script, *map(str, words)], user=NOBODY, group=NOBODY,
-                                        extra_groups=[], cwd="/",
+                                        extra_groups=[], cwd="/", stdout=subprocess.PIPE,
                                         preexec_fn=lambda: _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL))
 
     def __enter__(self):
+        # One line, or the end of a script that failed; a script that hangs is ended by the test's own deadline.
+        if not self.process.stdout.readline():
+            self.__exit__()
+            raise AssertionError("the attacker failed")
         return self
 
     def __exit__(self, *_):
         self.process.kill()
         self.process.wait(DEADLINE)
+        self.process.stdout.close()
 
     def count(self):
         try:
@@ -112,8 +121,7 @@ class Replacer(_Attacker):
     def __init__(self, folder, prefix, target):
         Path(f"{folder}.caught").unlink(missing_ok=True)
         super().__init__(_REPLACE, f"{folder}.caught", folder, prefix, target)
-        self.wait_for(1)
 
     def caught(self):
         """How many files it has replaced so far."""
-        return self.count() - 1
+        return self.count()

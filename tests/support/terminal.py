@@ -26,7 +26,8 @@ class AtTerminal:
         fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
         self._inside = inside  # kept open, so that its settings can be looked at after the end
         self.mode_before = termios.tcgetattr(inside)
-        self.text = ""
+        self._shown = b""  # since the start
+        self._waited_for = 0  # characters of it
 
         def own_the_terminal():
             os.setsid()
@@ -38,7 +39,12 @@ class AtTerminal:
 
     def _read(self, seconds):
         if select.select([self._screen], [], [], seconds)[0]:
-            self.text += os.read(self._screen, 65536).decode(errors="replace").replace("\r\n", "\n")
+            self._shown += os.read(self._screen, 65536)
+
+    @property
+    def text(self):
+        """What was shown since the last wait. All bytes are decoded at once: a read can end inside a character or line end."""
+        return self._shown.decode(errors="replace").replace("\r\n", "\n")[self._waited_for:]
 
     def wait_for(self, pattern, deadline=DEADLINE):
         """The match of `pattern` in what was shown since the last wait."""
@@ -46,7 +52,7 @@ class AtTerminal:
         while True:
             found = re.search(pattern, self.text)
             if found:
-                self.text = self.text[found.end():]
+                self._waited_for += found.end()
                 return found
             if time.monotonic() > end:
                 raise AssertionError(f"never shown: {pattern!r}; muster {self.words} showed {self.text!r}")
@@ -58,10 +64,6 @@ class AtTerminal:
     def mode(self):
         """How the terminal takes keys now."""
         return termios.tcgetattr(self._inside)
-
-    def wait_for_key_mode(self):
-        """The question stands: keys are taken one by one, unseen."""
-        wait_until("the terminal gives single keys", lambda: not self.mode()[3] & termios.ICANON)
 
     def wait_for_secret_mode(self):
         wait_until("the terminal shows no keys", lambda: not self.mode()[3] & termios.ECHO)

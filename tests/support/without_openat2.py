@@ -13,7 +13,7 @@ import sys
 OPENAT2 = 437  # on every architecture
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
-_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER = 22, 2
+_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, _PR_SET_NO_NEW_PRIVS = 22, 2, 38
 _LOAD, _JUMP_IF_EQUAL, _RETURN = 0x20, 0x15, 0x06
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000
 
@@ -31,6 +31,7 @@ def openat2_error():
 
 
 def take_openat2_away():
+    """For this process and what it starts; also for the child of a fork, before it becomes another program."""
     def step(code, value, if_true=0, if_false=0):
         return struct.pack("=HBBI", code, if_true, if_false, value)
 
@@ -41,6 +42,9 @@ def take_openat2_away():
         step(_RETURN, _ALLOW)])
     buffer = ctypes.create_string_buffer(steps, len(steps))
     program = _Program(len(steps) // 8, ctypes.cast(buffer, ctypes.c_void_p))
+    # Without root's rights the kernel takes a filter only from a process that can gain none.
+    if os.geteuid() != 0 and _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "no new privileges")
     if _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "seccomp")
 

@@ -9,26 +9,35 @@ namespace {
 
 using sqlite::Statement;
 
-void PutRun(const Statement& row, const Run& run, TupleWriter& to) {
+Result<> PutRun(const Statement& row, const Run& run, TupleWriter& to) {
+  const auto record = records::EncodeRun(run);
+  if (!record) return Fail(record.error());
   to.Row(5);
   to.Int(row.ColumnInt(0));
   to.Int(row.ColumnInt(1));
   to.Bytes(row.ColumnBytes(2));
   to.Int(row.ColumnInt(3));
-  to.Bytes(records::EncodeRun(run));
+  to.Bytes(*record);
+  return {};
 }
 
-void PutPlan(const Run& run, TupleWriter& to) {
+Result<> PutPlan(const Run& run, TupleWriter& to) {
+  const auto record = records::EncodePlan(run.spec);
+  if (!record) return Fail(record.error());
   to.Row(2);
   to.Int(static_cast<std::int64_t>(run.id.value));
-  to.Bytes(records::EncodePlan(run.spec));
+  to.Bytes(*record);
+  return {};
 }
 
-void PutVisit(const Run& run, const StageVisit& visit, TupleWriter& to) {
+Result<> PutVisit(const Run& run, const StageVisit& visit, TupleWriter& to) {
+  const auto record = records::EncodeVisit(visit);
+  if (!record) return Fail(record.error());
   to.Row(3);
   to.Int(static_cast<std::int64_t>(run.id.value));
   to.Int(visit.visit.value);
-  to.Bytes(records::EncodeVisit(visit));
+  to.Bytes(*record);
+  return {};
 }
 
 // False: there is no such row.
@@ -36,12 +45,15 @@ Result<bool> PutOldRow(sqlite::Database& from, const CopyTable& table, const Sta
                        TupleWriter& to) {
   const auto run = records::DecodeRun(row.ColumnBytes(4));
   if (!run) return Fail(run.error());
-  if (table.sqlite == "run") PutRun(row, *run, to);
-  if (table.sqlite == "plan") PutPlan(*run, to);
+  Result<> put;
+  if (table.sqlite == "run") put = PutRun(row, *run, to);
+  if (table.sqlite == "plan") put = PutPlan(*run, to);
+  if (!put) return Fail(put.error());
   if (table.sqlite != "visit") return true;
   const auto visit = sqlite::OldVisitOf(from, *run);
   if (!visit) return Fail(visit.error());
-  if (*visit) PutVisit(*run, **visit, to);
+  if (*visit) put = PutVisit(*run, **visit, to);
+  if (!put) return Fail(put.error());
   return visit->has_value();
 }
 

@@ -11,6 +11,7 @@
 
 #include "adapters/crypto/digest.hpp"
 #include "adapters/crypto/openssl.hpp"
+#include "adapters/crypto/plain_key.hpp"
 #include "base/text.hpp"
 
 namespace muster::crypto {
@@ -59,10 +60,38 @@ std::string KeyIdOf(EVP_PKEY* key) {
   return id;
 }
 
-Result<RequestPtr> ParseRequest(const std::string& request_pem) {
+// The bytes of the first certificate request in the text; "" without one.
+std::string RequestBytes(const std::string& request_pem) {
   BioPtr bio(BIO_new_mem_buf(request_pem.data(), static_cast<int>(request_pem.size())));
   MUSTER_CHECK(bio);
-  RequestPtr request(PEM_read_bio_X509_REQ(bio.get(), nullptr, nullptr, nullptr));
+  char* name = nullptr;
+  char* header = nullptr;
+  unsigned char* data = nullptr;
+  long size = 0;
+  std::string bytes;
+  while (bytes.empty() && PEM_read_bio(bio.get(), &name, &header, &data, &size) == 1) {
+    const std::string_view kind(name);
+    if (kind == PEM_STRING_X509_REQ || kind == PEM_STRING_X509_REQ_OLD)
+      bytes.assign(reinterpret_cast<char*>(data), static_cast<std::size_t>(size));
+    OPENSSL_free(name);
+    OPENSSL_free(header);
+    OPENSSL_free(data);
+  }
+  return bytes;
+}
+
+// Other kinds of keys are not even decoded: that can cost a thousand times as much.
+Result<RequestPtr> ParseRequest(const std::string& request_pem) {
+  const std::string bytes = RequestBytes(request_pem);
+  if (bytes.empty())
+    return Fail(ErrorCode::kInvalid, "not a certificate request: {}", OpenSslError());
+  OpenSslError();
+  if (!RequestHasPlainKey(bytes))
+    return Fail(ErrorCode::kInvalid,
+                "certificate request: the key must be ECDSA P-256; muster-agent makes such a key "
+                "when there is no agent.key in its data folder");
+  const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
+  RequestPtr request(d2i_X509_REQ(nullptr, &data, static_cast<long>(bytes.size())));
   if (!request) return Fail(ErrorCode::kInvalid, "not a certificate request: {}", OpenSslError());
   return request;
 }
@@ -173,25 +202,10 @@ bool IsHostName(const std::string& name) {
          name.find_first_not_of(kAllowed) == std::string::npos;
 }
 
-// As NewKey makes them.
-bool IsP256(EVP_PKEY* key) {
-  char group[32] = {};
-  return EVP_PKEY_get_base_id(key) == EVP_PKEY_EC &&
-         EVP_PKEY_get_group_name(key, group, sizeof group, nullptr) == 1 &&
-         std::string_view(group) == SN_X9_62_prime256v1;
-}
-
-// The key a request is for, once the request proves that its maker has it. Other kinds of keys are
-// not even verified: that can cost a hundred times as much.
+// The key a request is for, once the request proves that its maker has it.
 Result<EVP_PKEY*> KeyOf(X509_REQ* request) {
   EVP_PKEY* key = X509_REQ_get0_pubkey(request);
-  if (key == nullptr || !IsP256(key)) {
-    OpenSslError();
-    return Fail(ErrorCode::kInvalid,
-                "certificate request: the key must be ECDSA P-256; muster-agent makes such a key "
-                "when there is no agent.key in its data folder");
-  }
-  if (X509_REQ_verify(request, key) == 1) return key;
+  if (key != nullptr && X509_REQ_verify(request, key) == 1) return key;
   OpenSslError();
   return Fail(ErrorCode::kInvalid, "certificate request: not signed by its own key");
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "adapters/files/safe_flags.hpp"
 #include "base/text.hpp"
 
 namespace muster::files {
@@ -42,7 +43,7 @@ class Walk {
         return fd;
       }
     }
-    return Fd(::openat(Here(), ".", flags | O_CLOEXEC));
+    return Fd(::openat(Here(), ".", SafeFlags(flags)));
   }
 
  private:
@@ -82,7 +83,7 @@ class Walk {
 
   // None, with more parts to go: it was a link, and they lead on.
   Fd Last(const std::string& part, int flags) {
-    Fd fd(::openat(Here(), part.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
+    Fd fd(::openat(Here(), part.c_str(), SafeFlags(flags | O_NOFOLLOW)));
     const bool may_be_link = fd ? (flags & O_PATH) != 0 : errno == ELOOP || errno == ENOTDIR;
     if (!may_be_link || (flags & O_NOFOLLOW) != 0) return fd;
     const int error = errno;
@@ -147,7 +148,7 @@ Fd OpenBeneath(int root, const std::string& path, int flags, Links links) {
     return {};
   }
   open_how how{};
-  how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
+  how.flags = static_cast<std::uint64_t>(SafeFlags(flags));
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
   if (links == Links::kNone) how.resolve |= RESOLVE_NO_SYMLINKS;
   // EAGAIN: something was renamed while the kernel looked; it asks to be called again.

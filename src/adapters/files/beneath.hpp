@@ -8,7 +8,8 @@
 #include "adapters/files/fd.hpp"
 
 // Opens and makes what is below an open folder, and nothing outside it, whatever another user puts
-// or swaps there meanwhile. Descriptors are closed on exec. None with errno on failure.
+// or swaps there meanwhile. Descriptors are closed on exec, and no
+// terminal becomes ours. None with errno on failure.
 namespace muster::files {
 
 constexpr int kMostLinks = 40;  // that one path may lead through, as the kernel's own limit

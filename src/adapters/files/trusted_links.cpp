@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "adapters/files/beneath.hpp"
+#include "adapters/files/safe_flags.hpp"
 
 namespace muster::files {
 namespace {
@@ -17,7 +18,7 @@ constexpr int kStepFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;
 class Steps {
  public:
   Steps(std::string path, int flags, uid_t user)
-      : rest_(std::move(path)), flags_(flags | O_CLOEXEC), user_(user) {}
+      : rest_(std::move(path)), flags_(SafeFlags(flags)), user_(user) {}
 
   Opened Run(int from) {
     at_ = Fd(::openat(from, ".", kStepFlags));

@@ -21,7 +21,8 @@ struct Opened {
 // last part, is followed wherever it leads to if it belongs to root or to `user`. One of a third
 // user is followed only to a file or folder of that same user, who then gains nothing by it.
 // Slashes at the begin of `path` do not count. With O_PATH and O_NOFOLLOW in `flags` a link as the
-// last part is opened itself; O_CLOEXEC is added.
+// last part is opened itself; O_CLOEXEC is
+// added, and O_NOCTTY.
 Opened OpenTrusted(int from, const std::string& path, int flags, uid_t user);
 
 }  // namespace muster::files

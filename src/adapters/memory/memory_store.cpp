@@ -278,6 +278,19 @@ Result<AuditPage> MemoryStore::ListAudit(const AuditFilter& filter, std::uint64_
   return page;
 }
 
+Result<std::vector<HostId>> MemoryStore::ListRemovedHosts(std::string_view name,
+                                                          std::size_t limit) {
+  base::Lock lock(disk_->mutex);
+  std::vector<HostId> hosts;
+  for (auto at = disk_->audit.rbegin(); at != disk_->audit.rend(); ++at) {
+    const AuditEntry& entry = at->second;
+    if (entry.act != kActHostRemove || entry.object != fmt::format("host {}", name)) continue;
+    for (const auto& [host, number] : disk_->audit_hosts)
+      if (number == entry.number && hosts.size() < limit) hosts.push_back(host);
+  }
+  return hosts;
+}
+
 Result<std::vector<AuditEntry>> MemoryStore::ReadAudit(std::uint64_t from, std::size_t limit) {
   base::Lock lock(disk_->mutex);
   std::vector<AuditEntry> list;

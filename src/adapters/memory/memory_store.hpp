@@ -48,6 +48,7 @@ class MemoryStore final : public Store {
   Result<std::vector<Token>> ListTokens() override;
   Result<AuditPage> ListAudit(const AuditFilter& filter, std::uint64_t before,
                               std::size_t limit) override;
+  Result<std::vector<HostId>> ListRemovedHosts(std::string_view name, std::size_t limit) override;
   Result<std::vector<AuditEntry>> ReadAudit(std::uint64_t from, std::size_t limit) override;
   Result<AuditHead> ReadAuditHead() override;
   Result<std::optional<Document>> FindDocument(std::string_view kind, std::string_view name,

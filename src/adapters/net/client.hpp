@@ -40,9 +40,10 @@ struct TlsIdentity {
 // A blocking HTTP client on one kept-alive connection; reconnects when the server closed it. For
 // the CLI and for joining. Not thread-safe. kUnavailable: no connection, nothing was sent.
 // kTimeout: the request was (or may have been) sent and no answer came. kDenied: the certificate
-// was not accepted; the message says why. The server is not trusted with this machine's memory: an
-// answer that goes past a bound (1 GiB of body, 1 MiB of one that is not 2xx, 8 interim answers) is
-// kTimeout.
+// was not accepted; the message says why. The server is not trusted with this machine's memory and
+// time: an answer that goes past a bound is kTimeout. The bounds are 64 MiB of body, 1 MiB of one
+// that is not 2xx, 8 interim answers, `timeout` of silence, and for the whole answer twice the
+// `timeout` and a second for each 64 KiB.
 class HttpClient {
  public:
   HttpClient(Endpoint endpoint, TlsIdentity identity, Duration timeout = std::chrono::seconds(30));
@@ -54,7 +55,8 @@ class HttpClient {
 
   // Like Call, but hands over the body of a 200 or 206 as it comes, until `on_data` returns false,
   // the body ends or the connection breaks (kTimeout). `idle` bounds the silence between two
-  // pieces. Any other status comes back whole, of at most 1 MiB.
+  // pieces; the bounds on the size and time of the whole do not hold for such a body. Any other
+  // status comes back whole, of at most 1 MiB.
   Result<HttpResponse> Stream(const HttpRequest& request, Duration idle,
                               const std::function<bool(std::string_view)>& on_data);
 

@@ -72,7 +72,15 @@ void Connection::Enter() {
 }
 
 void Connection::Shake() {
-  Attempt attempt = TryHandshake(socket_.ssl());
+  shaking_ = true;
+  step_ = core_->handshakes().Begin(
+      core_->Source(remote_), socket_.ssl(),
+      [self = shared_from_this()](const Attempt& attempt) { self->OnStep(attempt); });
+}
+
+void Connection::OnStep(const Attempt& attempt) {
+  shaking_ = false;
+  if (phase_ == Phase::kClosed) return socket_.Close();
   if (attempt.progress == Progress::kDone) return OnShaken();
   if (attempt.progress == Progress::kEnded || attempt.progress == Progress::kFailed) {
     core_->Refused(remote_, fmt::format("TLS handshake: {}", FailureText(attempt, socket_.ssl())));
@@ -182,6 +190,7 @@ void Connection::OnRequest() {
                                       .keep_alive = keep_alive,
                                       .chunking = request.version() >= 11,
                                       .max_unsent = limits().max_stream_unsent};
+  nameless_ = peer_key_.empty() && request[beast::http::field::authorization].empty();
   if (!HasPlace()) {
     traits.keep_alive = false;
     return Answer(ErrorResponse(503, "unavailable", "too many connections; try again later"),
@@ -286,8 +295,8 @@ void Connection::Flush(const ExchangeState& state) {
 }
 
 void Connection::Enqueue(AnswerPart out) {
-  for (std::string& piece : out.pieces) {
-    pending_ += piece.size();
+  for (AnswerPiece& piece : out.pieces) {
+    pending_ += piece.own.size();
     queued_.push_back(std::move(piece));
   }
   queued_streamed_ += out.streamed;
@@ -306,9 +315,9 @@ void Connection::Send() {
   std::vector<asio::const_buffer> buffers;
   buffers.reserve(in_flight_.size());
   std::size_t bytes = 0;
-  for (const std::string& piece : in_flight_) {
-    buffers.emplace_back(asio::buffer(piece));
-    bytes += piece.size();
+  for (const AnswerPiece& piece : in_flight_) {
+    buffers.emplace_back(asio::buffer(piece.Text()));
+    bytes += piece.Text().size();
   }
   if (phase_ == Phase::kAnswering) {
     SetDeadline(limits().write_timeout +
@@ -323,7 +332,7 @@ void Connection::Send() {
 
 void Connection::OnSent(error_code error) {
   if (error) return OnGone();
-  for (const std::string& piece : in_flight_) pending_ -= piece.size();
+  for (const AnswerPiece& piece : in_flight_) pending_ -= piece.own.size();
   in_flight_.clear();
   if (exchange_) exchange_->unsent -= in_flight_streamed_;
   if (phase_ == Phase::kAnswering) deadline_ = kNever;
@@ -375,7 +384,8 @@ void Connection::Drop() {
     exchange->on_room = nullptr;
     exchange->on_body = nullptr;
   }
-  socket_.Close();
+  // A step that is at work on the descriptor closes it when it is done.
+  if (!shaking_ || core_->handshakes().Withdraw(step_)) socket_.Close();
   judging_ = false;
   room_.reset();
   refuse_ = nullptr;
@@ -387,6 +397,16 @@ void Connection::Drop() {
 
 std::size_t Connection::UnreadAnswer() const {
   return std::max(pending_, exchange_ ? exchange_->unsent.load() : 0);
+}
+
+std::size_t Connection::UnreadOfNameless() {
+  return nameless_ && phase_ != Phase::kClosed ? pending_ + socket_.Unread() : 0;
+}
+
+// The kernel would go on to keep what it has of it.
+void Connection::CutAnswer() {
+  socket_.Abort();
+  OnGone();
 }
 
 void Connection::Drain() {
@@ -402,6 +422,7 @@ void Connection::Sweep(MonoTime now) {
   if (phase_ == Phase::kReading && reader_ && !crowded_out) {
     return Refuse(408, "invalid", "the request did not come in time");
   }
+  if (phase_ == Phase::kAnswering) return CutAnswer();
   OnGone();
 }
 

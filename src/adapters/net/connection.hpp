@@ -18,6 +18,7 @@ namespace muster::net {
 //
 //   greeting -> handshake -> reading <-> answering -> lingering -> closed
 //
+// In a step of its handshake the socket and its SSL belong to another thread (handshakes.hpp).
 // It is a newcomer until its first request is admitted, and waits in `greeting` for its place.
 // One read is always in flight while the connection is open, also while an answer is awaited: that
 // is how a client that went away is noticed.
@@ -38,7 +39,8 @@ class Connection final : public Tracked,
   void Drain() override;
   void Drop() override;
   std::size_t UnreadAnswer() const override;
-  void CutAnswer() override { OnGone(); }
+  std::size_t UnreadOfNameless() override;
+  void CutAnswer() override;
   void Enter() override;
   void GiveWay() override { Drop(); }
 
@@ -49,6 +51,7 @@ class Connection final : public Tracked,
   void AwaitFirstByte();
   void OnFirstByte();
   void Shake();
+  void OnStep(const Attempt& attempt);
   void OnShaken();
 
   bool IsLinkPath(std::string_view target) const;
@@ -88,9 +91,12 @@ class Connection final : public Tracked,
   Socket socket_;
   Phase phase_ = Phase::kGreeting;
   char first_byte_ = 0;
+  bool shaking_ = false;  // the handshakes' thread has the socket
+  Handshakes::StepRef step_;
   bool reading_ = false;
   bool sending_ = false;
   bool finished_ = false;        // the answer is complete once what is queued went out
+  bool nameless_ = true;         // the last request came without a certificate or token
   bool admitted_ = false;        // counted for its address
   bool judging_ = false;         // whether the body is read is being decided
   bool in_body_ = false;         // the deadline is that of the body
@@ -108,9 +114,9 @@ class Connection final : public Tracked,
   std::unique_ptr<char[]> landing_;
   std::size_t landing_size_ = 0;
   std::optional<RequestReader> reader_;
-  std::vector<std::string> queued_;
-  std::vector<std::string> in_flight_;
-  std::size_t pending_ = 0;  // bytes of both
+  std::vector<AnswerPiece> queued_;
+  std::vector<AnswerPiece> in_flight_;
+  std::size_t pending_ = 0;  // bytes of both, but for what is shared
   std::size_t queued_streamed_ = 0;
   std::size_t in_flight_streamed_ = 0;
   std::shared_ptr<ExchangeState> exchange_;  // shared with the Exchange the program holds

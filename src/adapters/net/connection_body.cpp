@@ -85,7 +85,7 @@ void Connection::OnBodyAwaited() {
 
 void Connection::SayContinue() {
   AnswerPart out;
-  out.pieces.emplace_back("HTTP/1.1 100 Continue\r\n\r\n");
+  out.pieces.emplace_back(std::string("HTTP/1.1 100 Continue\r\n\r\n"));
   Enqueue(std::move(out));
 }
 

@@ -11,10 +11,16 @@ bool ExchangeState::Respond(HttpResponse response) {
   phase_ = Phase::kFinished;
   // These two have no body by definition.
   bool bodiless = response.status == 204 || response.status == 304;
-  ResponseShape shape{bodiless ? Framing::kNone : Framing::kLength, response.body.size(),
+  const auto& shared = response.shared_body;
+  ResponseShape shape{bodiless ? Framing::kNone : Framing::kLength,
+                      shared ? shared->size() : response.body.size(),
                       traits_.keep_alive && !body_left};
   head_ = ResponseHead(response.status, response.headers, shape);
-  if (!bodiless && !traits_.head_only) body_ = std::move(response.body);
+  if (bodiless || traits_.head_only) return Wake();
+  if (shared)
+    shared_body_ = std::move(response.shared_body);
+  else
+    body_ = std::move(response.body);
   return Wake();
 }
 
@@ -88,15 +94,16 @@ AnswerPart ExchangeState::Take() {
   out.finished = phase_ == Phase::kFinished;
   out.broken = phase_ == Phase::kBroken;
   out.behind = phase_ == Phase::kBehind;
-  if (!head_.empty()) out.pieces.push_back(std::exchange(head_, {}));
+  if (!head_.empty()) out.pieces.emplace_back(std::exchange(head_, {}));
+  if (shared_body_) out.pieces.emplace_back(std::exchange(shared_body_, nullptr));
   if (!body_.empty()) {
-    if (chunked_) out.pieces.push_back(fmt::format("{:x}\r\n", body_.size()));
+    if (chunked_) out.pieces.emplace_back(fmt::format("{:x}\r\n", body_.size()));
     out.streamed = std::min<std::size_t>(body_.size(), unsent);
-    out.pieces.push_back(std::exchange(body_, {}));
-    if (chunked_) out.pieces.emplace_back("\r\n");
+    out.pieces.emplace_back(std::exchange(body_, {}));
+    if (chunked_) out.pieces.emplace_back(std::string("\r\n"));
   }
   if (chunked_ && out.finished && !std::exchange(closed_, true)) {
-    out.pieces.emplace_back("0\r\n\r\n");
+    out.pieces.emplace_back(std::string("0\r\n\r\n"));
   }
   return out;
 }

@@ -15,9 +15,19 @@ namespace muster::net {
 
 class Connection;
 
+// A text of an answer as it goes out: its own, or one that many answers share.
+struct AnswerPiece {
+  AnswerPiece(std::string text) : own(std::move(text)) {}
+  AnswerPiece(std::shared_ptr<const std::string> text) : shared(std::move(text)) {}
+  std::string_view Text() const { return shared ? *shared : own; }
+
+  std::string own;  // what it costs
+  std::shared_ptr<const std::string> shared;
+};
+
 // What the answering side wrote and the connection has not yet taken.
 struct AnswerPart {
-  std::vector<std::string> pieces;
+  std::vector<AnswerPiece> pieces;
   std::size_t streamed = 0;  // of these, bytes that count as unsent
   bool finished = false;     // nothing follows
   bool broken = false;       // the answer cannot be completed
@@ -76,6 +86,7 @@ class ExchangeState {
   std::uint64_t left_ GUARDED_BY(mutex_) = 0;  // of a sized answer
   std::string head_ GUARDED_BY(mutex_);
   std::string body_ GUARDED_BY(mutex_);
+  std::shared_ptr<const std::string> shared_body_ GUARDED_BY(mutex_);  // shared with other answers
   std::vector<std::shared_ptr<void>> kept_ GUARDED_BY(mutex_);  // shared with whom it is counted by
 };
 

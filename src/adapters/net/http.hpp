@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,6 +39,8 @@ struct HttpResponse {
   int status = 200;
   Headers headers = {};  // Content-Length, Date and Connection are the server's own business
   std::string body = {};
+  // Instead of `body`: a text that many answers share, so that each of them costs no memory.
+  std::shared_ptr<const std::string> shared_body = {};
 };
 
 }  // namespace muster::net

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <chrono>
 #include <optional>
 
 #include "adapters/net/asio.hpp"
@@ -18,8 +20,9 @@ using OnData = std::function<bool(std::string_view)>;
 constexpr std::size_t kAnswerReadSize = 64 * 1024;
 constexpr std::size_t kUploadPiece = 256 * 1024;
 constexpr std::uint32_t kMaxHeader = 64 * 1024;
-constexpr std::uint64_t kMaxBody = 1ULL << 30;
-constexpr std::size_t kMaxRefusal = 1 << 20;  // of documents the server names each mistake
+constexpr std::uint64_t kMaxBody = 64 << 20;
+constexpr std::uint64_t kLeastRate = 64 << 10;  // bytes a second
+constexpr std::size_t kMaxRefusal = 1 << 20;    // of documents the server names each mistake
 constexpr int kMaxInterim = 8;
 
 bool MayRepeat(std::string_view method) {
@@ -58,8 +61,10 @@ struct HttpClient::Impl {
   std::optional<BlockingStream> stream;
   beast::flat_buffer in;
   std::string root_pem;
-  bool heard = false;    // a byte of the present answer came
-  bool stopped = false;  // on_data wanted no more
+  std::chrono::steady_clock::time_point waits_since;  // for the present answer
+  std::uint64_t got_bytes = 0;                        // bytes of it
+  bool heard = false;                                 // a byte of it came
+  bool stopped = false;                               // on_data wanted no more
 
   Result<HttpResponse> Call(const HttpRequest& request, Duration silence, const OnData* on_data);
   Result<HttpResponse> Once(const HttpRequest& request, Duration silence, const OnData* on_data);
@@ -70,7 +75,8 @@ struct HttpClient::Impl {
   Result<> Connect();
   Result<HttpResponse> Receive(const HttpRequest& request, Duration silence, const OnData* on_data);
   Result<> ReceiveMessage(Parser& parser, Duration silence, const OnData* on_data);
-  Result<> Fill(Parser& parser, Duration silence);
+  Result<> Fill(Parser& parser, Duration silence, bool streaming);
+  Result<std::size_t> Read(char* data, std::size_t size, Duration silence, bool streaming);
   Error Explain(Error error) const;
 };
 
@@ -88,10 +94,29 @@ Result<> HttpClient::Impl::Connect() {
   return {};
 }
 
+// A part of an answer that is `streaming` is only bounded by silence.
+Result<std::size_t> HttpClient::Impl::Read(char* data, std::size_t size, Duration silence,
+                                           bool streaming) {
+  if (streaming) return stream->Read(data, size, silence);
+  const auto most = 2 * timeout + std::chrono::seconds(got_bytes / kLeastRate);
+  const auto left = [&] {
+    return std::chrono::ceil<Duration>(waits_since + most - std::chrono::steady_clock::now());
+  };
+  const auto slow = [&] {
+    return Fail(ErrorCode::kTimeout, "the answer came too slowly: {} bytes in {} s", got_bytes,
+                std::chrono::ceil<std::chrono::seconds>(most).count());
+  };
+  if (left() <= Duration::zero()) return slow();
+  auto got = stream->Read(data, size, std::min(silence, left()));
+  if (!got && left() <= Duration::zero()) return slow();
+  if (got) got_bytes += *got;
+  return got;
+}
+
 // One more read, also the one that finds the end.
-Result<> HttpClient::Impl::Fill(Parser& parser, Duration silence) {
+Result<> HttpClient::Impl::Fill(Parser& parser, Duration silence, bool streaming) {
   auto space = in.prepare(kAnswerReadSize);
-  auto got = stream->Read(static_cast<char*>(space.data()), space.size(), silence);
+  auto got = Read(static_cast<char*>(space.data()), space.size(), silence, streaming);
   if (!got) return Fail(got.error());
   if (*got > 0) {
     heard = true;
@@ -129,13 +154,15 @@ Result<> HttpClient::Impl::ReceiveMessage(Parser& parser, Duration silence, cons
     // Of a body in chunks the parser leaves what has no end yet.
     if (parser.is_header_done() && in.size() > kMaxHeader)
       return Fail(ErrorCode::kTimeout, "the answer is not HTTP: a chunk without an end");
-    if (auto filled = Fill(parser, silence); !filled) return filled;
+    if (auto filled = Fill(parser, silence, streaming); !filled) return filled;
   }
   return {};
 }
 
 Result<HttpResponse> HttpClient::Impl::Receive(const HttpRequest& request, Duration silence,
                                                const OnData* on_data) {
+  waits_since = std::chrono::steady_clock::now();
+  got_bytes = 0;
   for (int interim = 0;; ++interim) {
     if (interim > kMaxInterim)
       return Fail(ErrorCode::kTimeout, "the server sends interim answers without end");

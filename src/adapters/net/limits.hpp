@@ -35,6 +35,9 @@ struct ServerLimits {
   // Answers that wait for their readers, all together: past it those that wait for most are cut.
   // None of 2 MiB or less is, as a file on its way has up to 1 MiB.
   std::size_t max_unsent = 256 << 20;
+  // Of these, answers to callers without a certificate or token, with what the kernel keeps of
+  // them: past it the largest are cut, whatever their size.
+  std::size_t max_open_unsent = 64 << 20;
 
   // Links.
   std::size_t max_frame = 4 << 20;         // a longer one closes the link

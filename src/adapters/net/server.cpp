@@ -1,8 +1,10 @@
 #include "adapters/net/server.hpp"
 
 #include <algorithm>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <utility>
+#include <vector>
 
 #include "adapters/net/connection.hpp"
 #include "adapters/net/server_core.hpp"
@@ -21,6 +23,10 @@ constexpr std::chrono::minutes kWarnOfCrowd(1);
 constexpr std::size_t kNeverCut = 2 << 20;
 // Out of descriptors: accepting again at once would spin.
 constexpr milliseconds kAcceptPause(100);
+// Bytes of an answer that the kernel takes beyond those on their way. It asks for more at the half
+// of it, so no line is slower for it. Without a bound it takes megabytes for a client that does not
+// read.
+constexpr int kMostInKernel = 128 << 10;
 
 milliseconds SweepPeriod(const ServerOptions& options) {
   const ServerLimits& limits = options.limits;
@@ -76,7 +82,8 @@ ServerCore::ServerCore(EventLoop& loop, ServerOptions options, ServerHandlers ha
       bodies_(std::make_shared<BodyBudget>(options_.limits.max_buffered)),
       acceptor_(loop.impl().context),
       max_connections_(MaxConnections(options_.limits)),
-      newcomers_(options_.limits.max_handshakes) {}
+      newcomers_(options_.limits.max_handshakes),
+      handshakes_(loop.impl().handle) {}
 
 Result<> ServerCore::UseTls(const ServerTls& tls) {
   auto shown = MakeServerContext(tls.key_pem, tls.chain_pem, tls.client_ca_pem);
@@ -148,6 +155,9 @@ void ServerCore::Take(TcpSocket socket) {
     if (other == nullptr) return;  // the socket just closes
     other->GiveWay();
   }
+  // Without it (kernels before 3.12) only the memory that slow readers cost is larger.
+  setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &kMostInKernel,
+             sizeof kMostInKernel);
   std::make_shared<Connection>(shared_from_this(), Socket(std::move(socket)), std::move(remote))
       ->Start(source);
 }
@@ -162,7 +172,7 @@ void ServerCore::Left(Newcomer& newcomer) {
   LetInSoon();
 }
 
-// One at a time: a handshake takes milliseconds, and other connections have their turn in between.
+// One at a time: other connections have their turn in between.
 void ServerCore::LetIn() {
   Newcomer* next = newcomers_.Next();
   if (next == nullptr) return;
@@ -223,6 +233,7 @@ void ServerCore::SweepAll() {
   WarnOfCrowd();
   ForEach([now](Tracked& connection) { connection.Sweep(now); });
   CutSlowReaders();
+  CutNameless();
   ScheduleSweep();
 }
 
@@ -245,6 +256,40 @@ void ServerCore::CutSlowReaders() {
   }
 }
 
+// Nobody is known by their name here, so there is no other bound on what all of them keep waiting.
+// The size of a single answer says nothing: many small ones fill the memory as well.
+void ServerCore::CutNameless() {
+  struct Reader {
+    std::size_t unread;
+    std::size_t place;  // by age
+    Tracked* connection;
+    std::shared_ptr<void> alive;  // its own reference: the end of another may be its end too
+  };
+  const std::size_t bound = options_.limits.max_open_unsent;
+  std::vector<Reader> readers;
+  std::size_t unread = 0;
+  for (Tracked& connection : tracked_) {
+    const std::size_t own = connection.UnreadOfNameless();
+    if (own == 0) continue;
+    unread += own;
+    readers.push_back({own, readers.size(), &connection, connection.self_});
+  }
+  if (unread <= bound) return;
+  Warn(
+      fmt::format("{} bytes of answers wait for readers without a name; cutting the largest, "
+                  "past limits.max_open_unsent",
+                  unread));
+  // Of equals the one that is here for longest.
+  std::ranges::sort(readers, [](const Reader& a, const Reader& b) {
+    return a.unread != b.unread ? a.unread > b.unread : a.place < b.place;
+  });
+  for (const Reader& reader : readers) {
+    if (unread <= bound / 4 * 3) return;
+    unread -= reader.unread;
+    reader.connection->CutAnswer();
+  }
+}
+
 void ServerCore::StopAccepting() {
   stopping_ = true;
   error_code ignored;
@@ -259,6 +304,7 @@ void ServerCore::Shutdown() {
   acceptor_.close(ignored);
   loop_.Cancel(accept_timer_);
   loop_.Cancel(sweep_timer_);
+  handshakes_.Stop();
   while (!tracked_.empty()) tracked_.front().Drop();
 }
 

@@ -8,6 +8,7 @@
 #include "adapters/net/asio.hpp"
 #include "adapters/net/body_budget.hpp"
 #include "adapters/net/event_loop_impl.hpp"
+#include "adapters/net/handshakes.hpp"
 #include "adapters/net/newcomers.hpp"
 #include "adapters/net/server.hpp"
 #include "adapters/net/tls.hpp"
@@ -29,6 +30,8 @@ class Tracked : public boost::intrusive::list_base_hook<> {
   virtual void Drop() = 0;               // close at once, telling nobody but exchanges
   // Bytes of an answer that wait for the client to read them; links have a limit of their own.
   virtual std::size_t UnreadAnswer() const { return 0; }
+  // The same of a caller without a name, with what the kernel keeps; 0 for others.
+  virtual std::size_t UnreadOfNameless() { return 0; }
   virtual void CutAnswer() {}
 
  protected:
@@ -39,6 +42,8 @@ class Tracked : public boost::intrusive::list_base_hook<> {
   const std::shared_ptr<ServerCore> core_;  // shared with the server; it outlives every connection
 
  private:
+  friend class ServerCore;
+
   std::shared_ptr<void> self_;
 };
 
@@ -85,6 +90,7 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   void Release(const std::string& source);
 
   BodyBudget& bodies() const { return *bodies_; }
+  Handshakes& handshakes() { return handshakes_; }
 
   void Warn(std::string_view message) const;
   void Refused(const std::string& remote, std::string_view why) const;
@@ -111,6 +117,7 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   void ScheduleSweep();
   void SweepAll();
   void CutSlowReaders();
+  void CutNameless();
   template <typename Visit>
   void ForEach(Visit visit);
 
@@ -130,6 +137,7 @@ class ServerCore : public std::enable_shared_from_this<ServerCore> {
   boost::intrusive::list<Tracked> tracked_;
   std::atomic<std::size_t> count_{0};  // changed on the loop's thread, read on any
   Newcomers newcomers_;
+  Handshakes handshakes_;
   bool letting_in_ = false;  // LetIn is posted
   MonoTime next_crowd_warning_{INT64_MIN};
   std::unordered_map<std::string, std::size_t> admitted_;  // by source

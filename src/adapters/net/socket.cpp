@@ -1,6 +1,9 @@
 #include "adapters/net/socket.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <fmt/format.h>
@@ -91,6 +94,17 @@ void Socket::EndSending() noexcept {
   if (ssl_) SSL_shutdown(ssl_.get());
   error_code ignored;
   tcp_.shutdown(TcpSocket::shutdown_send, ignored);
+}
+
+void Socket::Abort() noexcept {
+  error_code ignored;
+  if (tcp_.is_open()) tcp_.set_option(asio::socket_base::linger(true, 0), ignored);
+}
+
+std::size_t Socket::Unread() {
+  int bytes = 0;
+  if (!tcp_.is_open() || ioctl(fd(), SIOCOUTQ, &bytes) != 0) return 0;
+  return static_cast<std::size_t>(std::max(bytes, 0));
 }
 
 void Socket::Close() noexcept {

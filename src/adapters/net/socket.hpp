@@ -34,6 +34,8 @@ class Socket {
   const char* tls_reason() const noexcept { return tls_reason_; }
 
   void EndSending() noexcept;  // tells the peer that no more comes
+  void Abort() noexcept;       // what the peer has not read is dropped by the next Close
+  std::size_t Unread();        // bytes that the kernel still has for the peer
   void Close() noexcept;       // what is in flight ends with operation_aborted
 
   template <typename Buffers, typename Token>

@@ -2,13 +2,16 @@
 
 #include <arpa/inet.h>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <optional>
 #include <sys/socket.h>
 #include <vector>
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
 
+#include "adapters/crypto/plain_key.hpp"
 #include "adapters/net/socket_bio.hpp"
 #include "base/text.hpp"
 
@@ -32,6 +35,66 @@ Result<std::vector<X509Ptr>> ParseCerts(const std::string& pem) {
   return certs;
 }
 
+// Two of 32 bytes and one for those who must use P-384. The default has groups of finite fields
+// too, where the answer to a single hello takes 0.2 s.
+constexpr const char* kGroups = "X25519:P-256:P-384";
+// Of all certificates that a client shows, bytes. A node's has 530, a server's at most 820 (a name
+// of 253 letters); clients other than ours add the CA's, of 490.
+constexpr long kMaxShown = 4'096;
+// A peer may change its keys so often. It needs to after 2^24 records, which is 256 GB.
+constexpr std::uintptr_t kMaxKeyUpdates = 32;
+
+std::uint32_t Number(std::string_view bytes) {
+  std::uint32_t number = 0;
+  for (const char byte : bytes) number = number << 8 | static_cast<unsigned char>(byte);
+  return number;
+}
+
+// A part of a message behind its length of so many bytes; the part is then behind `left`.
+std::optional<std::string_view> TakePart(std::string_view& left, std::size_t length_bytes) {
+  if (left.size() < length_bytes) return std::nullopt;
+  const std::size_t size = Number(left.substr(0, length_bytes));
+  left.remove_prefix(length_bytes);
+  if (left.size() < size) return std::nullopt;
+  const std::string_view part = left.substr(0, size);
+  left.remove_prefix(size);
+  return part;
+}
+
+// Whether each certificate in a Certificate message of TLS 1.3 has a key as Muster makes them.
+bool ShowsPlainKeys(std::string_view message) {
+  if (!TakePart(message, 1)) return false;  // the request's context
+  auto list = TakePart(message, 3);
+  if (!list) return false;
+  while (!list->empty()) {
+    const auto cert = TakePart(*list, 3);
+    if (!cert || !TakePart(*list, 2) || !crypto::CertHasPlainKey(*cert)) return false;
+  }
+  return true;
+}
+
+// Counts one more; false when they were too many.
+bool CountKeyUpdate(SSL* ssl) {
+  static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+  const auto count = reinterpret_cast<std::uintptr_t>(SSL_get_ex_data(ssl, index)) + 1;
+  SSL_set_ex_data(ssl, index, reinterpret_cast<void*>(count));
+  return count <= kMaxKeyUpdates;
+}
+
+// Sees each message before OpenSSL looks into it. One that is refused is made unreadable in
+// OpenSSL's buffer, which is the only way to refuse it before it costs anything: OpenSSL then ends
+// the connection, as it does with any such message.
+void OnMessage(int is_sent, int, int type, const void* data, std::size_t size, SSL* ssl, void*) {
+  constexpr std::size_t kHead = 4;  // kind, and length
+  if (is_sent != 0 || type != SSL3_RT_HANDSHAKE || size <= kHead) return;
+  const std::string_view message(static_cast<const char*>(data), size);
+  const int kind = message.front();
+  const bool refused = (kind == SSL3_MT_CERTIFICATE && SSL_is_server(ssl) == 1 &&
+                        !ShowsPlainKeys(message.substr(kHead))) ||
+                       (kind == SSL3_MT_KEY_UPDATE && !CountKeyUpdate(ssl));
+  if (refused) std::memset(static_cast<char*>(const_cast<void*>(data)) + kHead, 0xFF, size - kHead);
+}
+
 SslContextPtr NewContext(const SSL_METHOD* method) {
   SslContextPtr context(SSL_CTX_new(method));
   MUSTER_CHECK(context);
@@ -41,6 +104,8 @@ SslContextPtr NewContext(const SSL_METHOD* method) {
   SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
                                       SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_NO_AUTO_CHAIN);
   SSL_CTX_set_options(context.get(), SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_NO_RENEGOTIATION);
+  MUSTER_CHECK(SSL_CTX_set1_groups_list(context.get(), kGroups) == 1);
+  SSL_CTX_set_msg_callback(context.get(), &OnMessage);
   // One read for a whole record; the buffer is released again when it is empty.
   SSL_CTX_set_read_ahead(context.get(), 1);
   // Sessions are not resumed: links live long, and tickets would cost memory on each.
@@ -75,6 +140,7 @@ Result<> ShowChain(SSL_CTX* context, const std::string& key_pem, const std::stri
 }
 
 void AskForClients(SSL_CTX* context) {
+  SSL_CTX_set_max_cert_list(context, kMaxShown);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
   STACK_OF(X509_OBJECT)* objects = X509_STORE_get0_objects(SSL_CTX_get_cert_store(context));
   for (int i = 0; i < sk_X509_OBJECT_num(objects); ++i) {

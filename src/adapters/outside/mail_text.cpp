@@ -25,13 +25,10 @@ std::string DateText(WallTime now) {
   return text.data();
 }
 
-// At most `most` bytes from `at` on, without cutting a character.
-std::string_view Piece(std::string_view text, std::size_t at, std::size_t most) {
-  auto end = std::min(text.size(), at + most);
-  while (end < text.size() && end > at + 1 &&
-         (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
-    --end;
-  return text.substr(at, end - at);
+// What an encoded word takes of the text. Never nothing, also of bytes that are no characters.
+std::string_view WordOf(std::string_view text) {
+  const auto word = WholeCharacters(text, kWordBytes);
+  return word.empty() ? text.substr(0, kWordBytes) : word;
 }
 
 std::string Lines(const std::string& base64) {
@@ -46,7 +43,7 @@ std::string Subject(const ChannelMessage& message, const MailChannel& mail) {
   const std::string_view text = message.message;
   const auto line = Trim(text.substr(0, text.find('\n')));
   return line.empty() ? "Muster: run " + FormatRunId(message.run)
-                      : std::string(Piece(line, 0, kMostSubject));
+                      : std::string(WholeCharacters(line, kMostSubject));
 }
 
 std::string BodyText(const ChannelMessage& message) {
@@ -69,7 +66,7 @@ std::string HeaderText(std::string_view text) {
   if (plain) return line;
   std::string encoded;
   for (std::size_t at = 0; at < line.size();) {
-    const auto piece = Piece(line, at, kWordBytes);
+    const auto piece = WordOf(std::string_view(line).substr(at));
     if (!encoded.empty()) encoded += "\r\n ";
     encoded += "=?utf-8?B?" + ToBase64(piece) + "?=";
     at += piece.size();

@@ -266,6 +266,17 @@ Result<AuditPage> ReadAuditPage(Connection& connection, const AuditFilter& filte
   }
 }
 
+// The act is spelled out as in the condition of the index.
+Result<std::vector<HostId>> ReadRemovedHosts(Connection& connection, std::string_view name,
+                                             std::size_t limit) {
+  return ReadAll<HostId>(
+      connection,
+      "SELECT h.host FROM audit a JOIN audit_host h ON h.number = a.number"
+      " WHERE a.act = 'host.remove' AND a.object = ? ORDER BY a.number DESC LIMIT ?",
+      Params().Bytes(fmt::format("host {}", name)).Int(LimitOf(limit)),
+      [](const Row& row) -> Result<HostId> { return HostId(row.Id(0)); });
+}
+
 Result<std::vector<AuditEntry>> ReadAuditFrom(Connection& connection, std::uint64_t from,
                                               std::size_t limit) {
   return ReadAll<AuditEntry>(

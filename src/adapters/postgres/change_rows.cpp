@@ -65,25 +65,33 @@ Result<> BatchFold::Put(const PutRun& put) {
   const Run& run = put.run;
   std::uint64_t& highest = seen_.runs[SpaceOf(run.id)];
   highest = std::max<std::uint64_t>(highest, run.id.value & ((1ULL << kRunNumberBits) - 1));
+  auto record = records::EncodeRun(run);
+  if (!record) return Fail(record.error());
   Of(TableId::kRun)
       .Put({Number(run.id.value), static_cast<std::int64_t>(run.state), run.by, run.created.ms,
-            records::EncodeRun(run)});
+            std::move(*record)});
   return {};
 }
 
 Result<> BatchFold::Put(const PutPlan& put) {
-  Of(TableId::kPlan).Put({Number(put.run.value), records::EncodePlan(*put.plan)});
+  auto record = records::EncodePlan(*put.plan);
+  if (!record) return Fail(record.error());
+  Of(TableId::kPlan).Put({Number(put.run.value), std::move(*record)});
   return {};
 }
 
 Result<> BatchFold::Put(const PutVisit& put) {
+  auto record = records::EncodeVisit(put.visit);
+  if (!record) return Fail(record.error());
   Of(TableId::kVisit)
-      .Put({Number(put.run.value), Number(put.visit.visit.value), records::EncodeVisit(put.visit)});
+      .Put({Number(put.run.value), Number(put.visit.visit.value), std::move(*record)});
   return {};
 }
 
 Result<> BatchFold::Put(const PutTargets& put) {
-  Of(TableId::kTargets).Put({Number(put.run.value), records::EncodeTargets(*put.targets)});
+  auto record = records::EncodeTargets(*put.targets);
+  if (!record) return Fail(record.error());
+  Of(TableId::kTargets).Put({Number(put.run.value), std::move(*record)});
   return {};
 }
 
@@ -173,9 +181,10 @@ Result<> BatchFold::Put(const AddAudit& add) {
 
 Result<> BatchFold::Put(const PutDocument& put) {
   const Document& document = *put.document;
+  auto record = records::EncodeDocument(document);
+  if (!record) return Fail(record.error());
   Of(TableId::kDocument)
-      .Put({document.kind, document.name, Number(document.version),
-            records::EncodeDocument(document)});
+      .Put({document.kind, document.name, Number(document.version), std::move(*record)});
   Of(TableId::kDocumentHead)
       .Put({document.kind, document.name, Number(document.version), Number(0),
             records::EncodeDocumentHead(HeadOf(document))});

@@ -233,6 +233,13 @@ Result<AuditPage> PostgresStore::ListAudit(const AuditFilter& filter, std::uint6
   });
 }
 
+Result<std::vector<HostId>> PostgresStore::ListRemovedHosts(std::string_view name,
+                                                            std::size_t limit) {
+  return readers_->Ask<std::vector<HostId>>("list removed hosts", [&](Connection& connection) {
+    return postgres::ReadRemovedHosts(connection, name, limit);
+  });
+}
+
 Result<std::vector<AuditEntry>> PostgresStore::ReadAudit(std::uint64_t from, std::size_t limit) {
   return readers_->Ask<std::vector<AuditEntry>>("read audit", [&](Connection& connection) {
     return postgres::ReadAuditFrom(connection, from, limit);

@@ -17,7 +17,8 @@ Result<Run> RunWithPlan(const Row& row, int first) {
   auto run = records::DecodeRun(row.Bytes(first));
   if (!run || row.IsNull(first + 1)) return run;
   auto plan = records::DecodePlan(row.Bytes(first + 1));
-  if (!plan) return Fail(plan.error());
+  if (!plan)
+    return Fail(plan.error().code, "run {}: {}", FormatRunId(run->id), plan.error().message);
   run->spec = JoinPlan(run->spec, std::move(*plan));
   return run;
 }

@@ -125,7 +125,11 @@ constexpr const char* kFunctions = R"(
   END $$;
 )";
 
-constexpr SchemaStep kSteps[] = {{kCreateTables}, {kFunctions}};
+// Which hosts had a name before: their removals, by the name. `object` is "host NAME".
+constexpr const char* kRemovedHosts =
+    "CREATE INDEX audit_removed ON audit (object, number) WHERE act = 'host.remove'";
+
+constexpr SchemaStep kSteps[] = {{kCreateTables}, {kFunctions}, {kRemovedHosts}};
 
 }  // namespace
 

@@ -4,12 +4,13 @@
 
 #include <zstd.h>
 
+#include "base/text.hpp"
+
 namespace muster::records {
 namespace {
 
 constexpr int kLevel = 1;
-constexpr std::size_t kWorthIt = 256;             // below it the frame's header eats what is won
-constexpr std::size_t kMostUnpacked = 256 << 20;  // no record comes near
+constexpr std::size_t kWorthIt = 256;  // below it the frame's header eats what is won
 constexpr char kRaw = 0;
 constexpr char kZstd = 1;
 
@@ -55,7 +56,10 @@ Result<std::string> Decompress(std::string_view data, std::size_t most) {
   return out;
 }
 
-std::string Pack(std::string_view data) {
+Result<std::string> Pack(std::string_view data) {
+  if (data.size() > kMostPacked)
+    return Fail(ErrorCode::kInternal, "record: {} is more than can be read back ({})",
+                FormatSize(data.size()), FormatSize(kMostPacked));
   auto compressed = Compress(data);
   std::string out;
   out.reserve(1 + (compressed ? compressed->size() : data.size()));
@@ -66,7 +70,7 @@ std::string Pack(std::string_view data) {
 
 Result<std::string> Unpack(std::string_view packed) {
   if (!packed.empty() && packed[0] == kRaw) return std::string(packed.substr(1));
-  if (!packed.empty() && packed[0] == kZstd) return Decompress(packed.substr(1), kMostUnpacked);
+  if (!packed.empty() && packed[0] == kZstd) return Decompress(packed.substr(1), kMostPacked);
   return Fail(ErrorCode::kInternal, "record: packed in an unknown way");
 }
 

@@ -23,7 +23,7 @@ FileEntry TakeFile(const wire::FileEntry& in) {
 
 }  // namespace
 
-std::string EncodeDocument(const Document& document) {
+Result<std::string> EncodeDocument(const Document& document) {
   wire::Document out;
   out.set_kind(document.kind);
   out.set_name(document.name);
@@ -39,7 +39,7 @@ std::string EncodeDocument(const Document& document) {
   PutPairs(document.labels, out.mutable_labels());
   out.set_by(document.by);
   out.set_at_ms(document.at.ms);
-  return Pack(out.SerializeAsString());
+  return PackMessage(out);
 }
 
 Result<Document> DecodeDocument(std::string_view blob) {

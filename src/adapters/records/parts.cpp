@@ -1,5 +1,8 @@
 #include "adapters/records/parts.hpp"
 
+#include "adapters/records/compress.hpp"
+#include "base/text.hpp"
+
 namespace muster::records {
 
 Result<> Parse(std::string_view blob, google::protobuf::MessageLite* out) {
@@ -7,6 +10,14 @@ Result<> Parse(std::string_view blob, google::protobuf::MessageLite* out) {
     return Fail(ErrorCode::kInternal, "record: {} bytes that are no {}", blob.size(),
                 out->GetTypeName());
   return {};
+}
+
+Result<std::string> PackMessage(const google::protobuf::MessageLite& message) {
+  const std::size_t bytes = message.ByteSizeLong();
+  if (bytes > kMostPacked)
+    return Fail(ErrorCode::kInternal, "record: a {} of {} is more than can be read back ({})",
+                message.GetTypeName(), FormatSize(bytes), FormatSize(kMostPacked));
+  return Pack(message.SerializeAsString());
 }
 
 void PutShare(const HostShare& share, wire::HostShare* out) {

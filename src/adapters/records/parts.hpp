@@ -16,6 +16,10 @@ namespace wire = muster::records::v1;
 
 Result<> Parse(std::string_view blob, google::protobuf::MessageLite* out);
 
+// Serialized and packed (compress.hpp). kInternal for more than can be read back; then it was not
+// serialized.
+Result<std::string> PackMessage(const google::protobuf::MessageLite& message);
+
 template <typename Enum>
 Result<Enum> TakeEnum(std::uint32_t number, Enum last) {
   if (number > static_cast<std::uint32_t>(last))

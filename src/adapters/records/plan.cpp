@@ -128,10 +128,10 @@ Result<RunSpec> TakeSpec(const wire::RunSpec& in, const Specs& before) {
 
 }  // namespace
 
-std::string EncodePlan(const RunSpec& plan) {
+Result<std::string> EncodePlan(const RunSpec& plan) {
   wire::Plan out;
   Gatherer(&out).Add(plan);
-  return Pack(out.SerializeAsString());
+  return PackMessage(out);
 }
 
 Result<RunSpec> DecodePlan(std::string_view blob) {

@@ -155,13 +155,13 @@ Result<PendingJoin> DecodePending(std::string_view blob) {
                      .rejected = in.rejected()};
 }
 
-std::string EncodeTargets(const Targets& targets) {
+Result<std::string> EncodeTargets(const Targets& targets) {
   wire::Targets out;
   for (const auto& target : targets) {
     out.add_hosts(target.host.value);
     out.add_names(target.name);
   }
-  return Pack(out.SerializeAsString());
+  return PackMessage(out);
 }
 
 Result<std::shared_ptr<const Targets>> DecodeTargets(std::string_view blob) {

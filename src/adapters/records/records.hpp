@@ -11,7 +11,8 @@
 #include "domain/records.hpp"
 
 // Turns records into the blobs a store keeps, and back. records.proto says what is inside. Decoding
-// answers kInternal for a blob that no Muster wrote: the disk or the store is damaged.
+// answers kInternal for a blob that no Muster wrote: the disk or the store is damaged. Encoding of
+// what is compressed answers kInternal when it is larger than what decoding takes.
 namespace muster::records {
 
 std::string EncodeHost(const Host& host);
@@ -35,22 +36,22 @@ Result<OpenNotice> DecodeNotice(std::string_view blob);
 // A run without its plan, as PutRun says (domain/run_row.hpp). Rows made before plans had rows of
 // their own hold the stages of theirs: decoding puts them into `spec.stages`, which is empty for
 // every other row.
-std::string EncodeRun(const Run& run);
+Result<std::string> EncodeRun(const Run& run);
 Result<Run> DecodeRun(std::string_view blob);
 
 // Compressed: a plan carries its scripts.
-std::string EncodePlan(const RunSpec& plan);
+Result<std::string> EncodePlan(const RunSpec& plan);
 Result<RunSpec> DecodePlan(std::string_view blob);
 
-std::string EncodeVisit(const StageVisit& visit);
+Result<std::string> EncodeVisit(const StageVisit& visit);
 Result<StageVisit> DecodeVisit(std::string_view blob);
 
 // Compressed: a run on 10,000 hosts repeats their names.
-std::string EncodeTargets(const Targets& targets);
+Result<std::string> EncodeTargets(const Targets& targets);
 Result<std::shared_ptr<const Targets>> DecodeTargets(std::string_view blob);
 
 // Compressed: a document carries its scripts.
-std::string EncodeDocument(const Document& document);
+Result<std::string> EncodeDocument(const Document& document);
 Result<Document> DecodeDocument(std::string_view blob);
 std::string EncodeDocumentHead(const DocumentHead& head);
 Result<DocumentHead> DecodeDocumentHead(std::string_view blob);

@@ -73,6 +73,7 @@ void PutFlow(const Run& run, wire::Run* out) {
   out->set_trace_parent(run.trace_parent);
   for (const auto& name : run.starters) out->add_starters(name);
   out->set_plan_pass(run.plan_pass);
+  out->set_guarded(run.guarded);
 }
 
 Result<> TakeFlow(const wire::Run& in, Run* run) {
@@ -98,6 +99,7 @@ Result<> TakeFlow(const wire::Run& in, Run* run) {
   run->trace_parent = in.trace_parent();
   run->starters.assign(in.starters().begin(), in.starters().end());
   run->plan_pass = std::max(1U, in.plan_pass());
+  run->guarded = in.guarded();
   return {};
 }
 
@@ -124,7 +126,7 @@ Result<> TakeOldPlan(const wire::Run& in, Run* run) {
 
 }  // namespace
 
-std::string EncodeRun(const Run& run) {
+Result<std::string> EncodeRun(const Run& run) {
   wire::Run out;
   out.set_split(true);
   out.set_id(run.id.value);
@@ -145,7 +147,7 @@ std::string EncodeRun(const Run& run) {
   out.set_reason(run.reason);
   for (const auto& stage : run.stages) PutStage(stage, out.add_stages());
   PutFlow(run, &out);
-  return Pack(out.SerializeAsString());
+  return PackMessage(out);
 }
 
 Result<Run> DecodeRun(std::string_view blob) {

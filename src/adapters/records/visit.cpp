@@ -94,7 +94,7 @@ void TakeProgress(const wire::StageVisit& in, StageVisit* visit) {
 
 }  // namespace
 
-std::string EncodeVisit(const StageVisit& visit) {
+Result<std::string> EncodeVisit(const StageVisit& visit) {
   wire::StageVisit out;
   out.set_visit(visit.visit.value);
   out.set_stage(visit.stage);
@@ -110,7 +110,7 @@ std::string EncodeVisit(const StageVisit& visit) {
   out.set_status(visit.status);
   out.set_reason(visit.reason);
   PutProgress(visit, &out);
-  return Pack(out.SerializeAsString());
+  return PackMessage(out);
 }
 
 Result<StageVisit> DecodeVisit(std::string_view blob) {

@@ -8,6 +8,8 @@ namespace muster::sqlite {
 
 Result<AuditPage> ReadAuditPage(Database& database, const AuditFilter& filter, std::uint64_t before,
                                 std::size_t limit);
+Result<std::vector<HostId>> ReadRemovedHosts(Database& database, std::string_view name,
+                                             std::size_t limit);
 Result<std::vector<AuditEntry>> ReadAuditFrom(Database& database, std::uint64_t from,
                                               std::size_t limit);
 Result<AuditHead> ReadAuditHead(Database& database);

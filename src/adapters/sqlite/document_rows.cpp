@@ -66,9 +66,10 @@ Result<std::vector<DocumentHead>> ListDocumentHeads(Database& database, std::str
 
 Result<> RecordWriter::Put(const PutDocument& put, Seen&) {
   const Document& document = *put.document;
-  const std::string record = records::EncodeDocument(document);
+  const auto record = records::EncodeDocument(document);
+  if (!record) return Fail(record.error());
   put_document_->Text(document.kind).Text(document.name).Int(document.version);
-  if (auto written = put_document_->Blob(record).Run(); !written) return written;
+  if (auto written = put_document_->Blob(*record).Run(); !written) return written;
   const std::string head = records::EncodeDocumentHead(HeadOf(document));
   put_document_head_->Text(document.kind).Text(document.name).Int(document.version);
   return put_document_head_->Blob(head).Run();

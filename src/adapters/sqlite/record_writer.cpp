@@ -256,8 +256,9 @@ Result<> RecordWriter::Put(const PutInvite& put, Seen&) {
 }
 
 Result<> RecordWriter::Put(const PutTargets& put, Seen&) {
-  const std::string record = records::EncodeTargets(*put.targets);
-  return put_targets_->Id(put.run.value).Blob(record).Run();
+  const auto record = records::EncodeTargets(*put.targets);
+  if (!record) return Fail(record.error());
+  return put_targets_->Id(put.run.value).Blob(*record).Run();
 }
 
 Result<> RecordWriter::Put(const PutTask& put, Seen&) {

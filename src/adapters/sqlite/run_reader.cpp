@@ -26,6 +26,12 @@ Result<Run> WithPlan(Database& database, Run row) {
   return row;
 }
 
+// A leader cannot begin without it, so whoever reads this must know which run it is about.
+Error OfRun(RunId id, Error error) {
+  error.message = fmt::format("run {}: {}", FormatRunId(id), error.message);
+  return error;
+}
+
 Result<Snapshot::OpenRun> WholeOf(Database& database, Run row) {
   const RunId id = row.id;
   Snapshot::OpenRun whole;
@@ -101,8 +107,9 @@ Result<std::vector<Snapshot::OpenRun>> ReadOpenRuns(Database& database) {
   if (!rows) return Fail(rows.error());
   std::vector<Snapshot::OpenRun> runs;
   for (auto& row : *rows) {
+    const RunId id = row.id;
     auto whole = WholeOf(database, std::move(row));
-    if (!whole) return Fail(whole.error());
+    if (!whole) return Fail(OfRun(id, std::move(whole.error())));
     runs.push_back(std::move(*whole));
   }
   return runs;

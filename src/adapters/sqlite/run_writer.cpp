@@ -24,20 +24,23 @@ Result<> RecordWriter::SplitOldRow(RunId run) {
 }
 
 Result<> RecordWriter::WriteRun(const Run& run) {
-  const std::string record = records::EncodeRun(run);
+  const auto record = records::EncodeRun(run);
+  if (!record) return Fail(record.error());
   put_run_->Id(run.id.value).Int(static_cast<std::int64_t>(run.state)).Text(run.by);
-  return put_run_->Int(run.created.ms).Blob(record).Run();
+  return put_run_->Int(run.created.ms).Blob(*record).Run();
 }
 
 Result<> RecordWriter::WritePlan(RunId run, const RunSpec& plan) {
-  const std::string record = records::EncodePlan(plan);
-  return put_plan_->Id(run.value).Blob(record).Run();
+  const auto record = records::EncodePlan(plan);
+  if (!record) return Fail(record.error());
+  return put_plan_->Id(run.value).Blob(*record).Run();
 }
 
 Result<> RecordWriter::WriteVisit(RunId run, const StageVisit& visit) {
-  const std::string record = records::EncodeVisit(visit);
+  const auto record = records::EncodeVisit(visit);
+  if (!record) return Fail(record.error());
   put_visit_->Id(run.value).Int(visit.visit.value).Int(IsFinal(visit.state) ? 0 : 1);
-  return put_visit_->Blob(record).Run();
+  return put_visit_->Blob(*record).Run();
 }
 
 Result<> RecordWriter::Put(const PutRun& put, Seen& seen) {

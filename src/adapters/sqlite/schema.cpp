@@ -137,6 +137,8 @@ constexpr std::array kRecordSteps = {
     kSecrets,
     "CREATE TABLE freeze (id INTEGER PRIMARY KEY, record BLOB NOT NULL)",
     kTriggers,
+    // Which hosts had a name before: their removals, by the name. `object` is "host NAME".
+    "CREATE INDEX audit_removed ON audit (object) WHERE act = 'host.remove'",
 };
 
 }  // namespace

@@ -295,6 +295,13 @@ Result<AuditPage> SqliteStore::ListAudit(const AuditFilter& filter, std::uint64_
   });
 }
 
+Result<std::vector<HostId>> SqliteStore::ListRemovedHosts(std::string_view name,
+                                                          std::size_t limit) {
+  return AtOneMoment<std::vector<HostId>>("list removed hosts", [&](sqlite::Database& database) {
+    return sqlite::ReadRemovedHosts(database, name, limit);
+  });
+}
+
 Result<std::vector<AuditEntry>> SqliteStore::ReadAudit(std::uint64_t from, std::size_t limit) {
   return AtOneMoment<std::vector<AuditEntry>>("read audit", [&](sqlite::Database& database) {
     return sqlite::ReadAuditFrom(database, from, limit);

@@ -149,7 +149,7 @@ void Daemon::SayHello(std::uint64_t session) {
 // What is new is told in a new Hello, so that the server's view of this host is right.
 void Daemon::TakePapers(const link::Papers& papers) {
   const auto taken = papers_.Take(papers, WallNow());
-  if (!taken) return spdlog::error("papers from the server: {}", taken.error().message);
+  if (!taken) return spdlog::error("certificate from the server: {}", taken.error().message);
   if (!*taken) return;
   const auto session = folder_.NextSession();
   if (session) return SayHello(*session);

@@ -12,6 +12,7 @@
 
 #include "adapters/files/beneath.hpp"
 #include "adapters/files/owner.hpp"
+#include "adapters/files/safe_flags.hpp"
 #include "adapters/files/trusted_links.hpp"
 #include "base/text.hpp"
 #include "domain/pulled_line.hpp"
@@ -33,7 +34,7 @@ std::unexpected<Error> WalkError(const std::string& path, int error) {
 // -1 and errno, as openat.
 int OpenWithoutLinks(const std::string& path, int flags) {
   struct open_how how{};
-  how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
+  how.flags = static_cast<std::uint64_t>(files::SafeFlags(flags));
   how.resolve = RESOLVE_NO_SYMLINKS;
   return static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how));
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "adapters/files/safe_flags.hpp"
 #include "adapters/files/temporary.hpp"
 #include "domain/pulled_line.hpp"
 
@@ -152,7 +153,7 @@ Result<bool> Placing::IsThere(const std::string& below, const std::string& sha25
   const auto there = Look(spot->folder.Get(), spot->name, spot->path);
   if (!there || !*there) return there;
   const Fd file(::openat(spot->folder.Get(), spot->name.c_str(),
-                         O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+                         files::SafeFlags(O_RDONLY | O_NOFOLLOW | O_NONBLOCK)));
   struct stat status{};
   if (!file || ::fstat(file.Get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   if (static_cast<std::uint64_t>(status.st_size) != size) return false;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "adapters/files/safe_flags.hpp"
 #include "agent/account.hpp"
 #include "agent/transfer/part_file.hpp"
 #include "agent/transfer/path_walk.hpp"
@@ -59,7 +60,7 @@ class Puller {
 
   Fd OpenInside(int folder, const std::string& name) const {
     const ActAs rights(account_);
-    return Fd(::openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+    return Fd(::openat(folder, name.c_str(), files::SafeFlags(O_RDONLY | O_NONBLOCK | O_NOFOLLOW)));
   }
 
   Result<Fd> OpenNamed(const std::string& path) {

@@ -342,6 +342,12 @@ void Decide(Turn& turn, const FinalizeStore& command) {
   turn.Answer(command.caller, StoreFinalizing{});
 }
 
+void Decide(Turn& turn, const NoteKeys& command) {
+  for (const auto& news : command.news)
+    turn.Audit(command.caller, "server.keys", "server " + command.server, news);
+  turn.Answer(command.caller, KeysNoted{});
+}
+
 void Decide(Turn& turn, const AcceptJoin& command) {
   const auto waiting = Waiting(turn, command.name);
   if (!waiting) return turn.Answer(command.caller, Fail(waiting.error()));

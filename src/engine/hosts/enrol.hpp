@@ -24,6 +24,7 @@ void Decide(Turn& turn, const JoinHost& command);
 void Decide(Turn& turn, const JoinServer& command);
 void Decide(Turn& turn, const DrainServer& command);
 void Decide(Turn& turn, const FinalizeStore& command);
+void Decide(Turn& turn, const NoteKeys& command);
 
 // The newcomer becomes the host of that name; what the old key held is lost.
 void Decide(Turn& turn, const AcceptJoin& command);

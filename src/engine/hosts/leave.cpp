@@ -95,7 +95,7 @@ void Decide(Turn& turn, const RemoveHost& command) {
   // Else it would be missing from now on.
   DropDocumentOf(turn, command.caller, "host", host.name, command.reason);
   AuditEntry audit;
-  audit.act = "host.remove";
+  audit.act = kActHostRemove;
   audit.object = "host " + host.name;
   audit.detail = "key " + host.key;
   audit.reason = command.reason;

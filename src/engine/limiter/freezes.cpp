@@ -45,9 +45,9 @@ GateClosed Closed(const Freeze& freeze, const AboutToStart& run, std::uint32_t h
   std::string reason = fmt::format("frozen by {}", Describe(freeze));
   if (hosts > 0) reason += fmt::format("; it means {} of the run's hosts", hosts);
   if (run.origin == Origin::kPerson)
-    reason += fmt::format(
-        "; to start it all the same: --during-freeze, to end the freeze: muster thaw {}",
-        FormatFreezeId(freeze.id));
+    reason +=
+        fmt::format("; to start it anyway: --during-freeze, to end the freeze: muster thaw {}",
+                    FormatFreezeId(freeze.id));
   return {.gate = "frozen", .reason = std::move(reason)};
 }
 

@@ -108,9 +108,9 @@ void GiveUp(Turn& turn, const OpenNotice& notice, const std::string& why) {
   AuditEntry entry;
   entry.act = "notice.fail";
   entry.object = notice.run ? FormatRunId(notice.run) : "trigger";
-  entry.detail =
-      fmt::format("channel {} was not told in {} attempts: {}", notice.channel, notice.attempts,
-                  notice.run ? fmt::format("the run {}", Words(notice.state)) : notice.message);
+  entry.detail = fmt::format(
+      "channel {} could not be notified in {} attempts: {}", notice.channel, notice.attempts,
+      notice.run ? fmt::format("the run {}", Words(notice.state)) : notice.message);
   entry.reason = why;
   entry.run = notice.run;
   turn.Audit({.request = {}, .name = "musterd", .address = {}}, std::move(entry));

@@ -1,12 +1,17 @@
 #include "engine/runs/approvals.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "domain/approvers.hpp"
 #include "engine/runs/flow.hpp"
 
 namespace muster::engine {
 namespace {
+
+constexpr std::size_t kMostNames = 64;
+constexpr std::string_view kOnSomeCourses = ", which this job asks for on some courses only";
 
 // The first admin's token is a file and no record.
 std::optional<Role> RoleOf(const State& state, const Caller& caller) {
@@ -28,115 +33,36 @@ bool WasPassedBy(const OpenRun& run, std::uint32_t stage, const Ordinals& hosts)
          found->second.Covers(hosts);
 }
 
-// Whether a branch was left out because the flow did not switch to it.
-bool WasNotTaken(const OpenRun& run, std::uint32_t stage, const Ordinals& hosts) {
-  if (run.run.spec.stages[stage].section != Section::kBranch) return false;
-  if (run.run.stages[stage].visits > 0) return false;
-  const auto& stages = run.run.spec.stages;
-  for (std::uint32_t i = 0; i < stages.size(); ++i) {
-    const bool leads =
-        std::ranges::any_of(stages[i].next, [&](const auto& item) { return item.second == stage; });
-    if (leads && !WasPassedBy(run, i, hosts)) return false;
-  }
-  return true;
-}
-
-// Those of these stages that the flow did not bring all the hosts through. `stages` are those of
-// `plan`, which may be another version of the run's.
-std::vector<std::uint32_t> NotPassed(const OpenRun& run, const RunSpec& plan,
-                                     const std::vector<std::uint32_t>& stages,
-                                     const Ordinals& hosts) {
-  std::vector<std::uint32_t> open;
-  for (const std::uint32_t stage : stages) {
-    const auto known =
-        std::ranges::find(run.run.spec.stages, plan.stages[stage].name, &StageSpec::name);
-    const auto at = static_cast<std::uint32_t>(known - run.run.spec.stages.begin());
-    const bool done = known != run.run.spec.stages.end() &&
-                      (run.run.stages[at].state == StageState::kSkipped ||
-                       WasPassedBy(run, at, hosts) || WasNotTaken(run, at, hosts));
-    if (!done) open.push_back(stage);
-  }
-  return open;
-}
-
-// Approvals from the beginning on that the flow might not ask for, as what they depend on was not
-// made by the flow for these hosts.
-PlanApprovals LeftOutByConditions(const OpenRun& run, const RunSpec& plan,
-                                  const PassBeginning& beginning) {
-  const auto before = StagesBefore(plan, beginning.stage);
-  PlanApprovals found = DependingOn(plan, NotPassed(run, plan, before, beginning.hosts));
-  // Hosts that begin in the middle of a stage do not come through its first inner stages again.
-  PlanApprovals more = ApprovalsIn(plan);
-  std::erase_if(more, [&](const PlanApproval& approval) {
-    const bool inside =
-        beginning.inside && approval.stage == beginning.stage && approval.asked_if.stage;
-    return !inside && !approval.asked_if.pass;
-  });
-  AddApprovals(found, std::move(more));
-  std::erase_if(found, [&](const PlanApproval& approval) {
-    return std::ranges::find(before, approval.stage) != before.end();
-  });
-  return found;
-}
-
-PlanApprovals LeftOutUnderSamePlan(const OpenRun& run, const PassBeginning& beginning) {
-  const RunSpec& plan = run.run.spec;
-  PlanApprovals found = LeftOutByConditions(run, plan, beginning);
-  std::erase_if(found, [&](const PlanApproval& approval) {
-    return WasPassedBy(run, approval.stage, beginning.hosts);
-  });
-  if (WasEnteredBy(run, beginning.stage, beginning.hosts)) return found;
-  auto before = StagesBefore(plan, beginning.stage);
-  std::erase_if(before, [&](std::uint32_t stage) {
-    return WasPassedBy(run, stage, beginning.hosts) || WasNotTaken(run, stage, beginning.hosts);
-  });
-  AddApprovals(found, ApprovalsIn(plan, before));
-  return found;
+// The approval between batches is asked from the second batch on, so a stage that was begun has
+// already done work that another version would do without being asked.
+bool BeginsBeforeApprovals(const PassBeginning& beginning) {
+  for (std::uint32_t i = 0; i < beginning.stage; ++i)
+    if (HoldsApproval(*beginning.plan, i)) return false;
+  return !HoldsApproval(*beginning.plan, beginning.stage) || !beginning.begun ||
+         std::holds_alternative<ApproveAction>(beginning.plan->stages[beginning.stage].action);
 }
 
 // What was approved was the plan before.
 PlanApprovals LeftOutByPlan(const OpenRun& run, const PassBeginning& beginning) {
   const RunSpec& plan = *beginning.plan;
-  PlanApprovals found = MissingIn(run.run.spec, plan);
-  AddApprovals(found, ApprovalsIn(plan, StagesBefore(plan, beginning.stage)));
-  if (beginning.inside) AddApprovals(found, ApprovalsIn(plan, beginning.stage));
-  AddApprovals(found, LeftOutByConditions(run, plan, beginning));
+  const bool alike =
+      HoldsApproval(run.run.spec) ? AsksAlike(run.run.spec, plan) : AsksInOrder(plan);
+  if (alike && BeginsBeforeApprovals(beginning)) return {};
+  PlanApprovals found = ApprovalsIn(run.run.spec);
+  AddApprovals(found, ApprovalsIn(plan));
   return found;
 }
 
-// The stage that an approval depends on; nothing when that is not one stage of the main list.
-const StageSpec* DependsOn(const PlanApproval& approval) {
-  const RunSpec& plan = *approval.path.front().plan;
-  const auto stage = approval.asked_if.stage.value_or(AskedIf::kAnyStage);
-  if (stage >= plan.stages.size() || !InMainList(plan.stages[stage])) return nullptr;
-  return &plan.stages[stage];
-}
-
-// Whether the plan that a retry brings does not ask for it as the run's plan does.
-bool IsDropped(const GoingAround& around, const PlanApproval& approval) {
-  return around.other != nullptr && approval.path.front().plan != around.other;
-}
-
-std::string WhyLeftOut(const GoingAround& around, const PlanApproval& approval) {
-  if (IsDropped(around, approval))
-    return fmt::format(", for which version {} asks in another way or not at all",
-                       around.other->version);
-  if (around.other != nullptr)
-    return fmt::format(", which was not given for version {}", around.other->version);
-  if (const auto* stage = DependsOn(approval))
-    return fmt::format(", which depends on stage '{}'", stage->name);
-  if (approval.asked_if.stage) return ", which depends on the stages before it";
-  return approval.asked_if.pass ? ", which depends on the number of the pass" : "";
-}
-
-// What the person may do without that right.
-std::string InsteadOf(const GoingAround& around, const PlanApproval& approval) {
-  if (around.from.empty()) return {};
-  const StageSpec* first = DependsOn(approval);
-  if (first == nullptr) first = &approval.path.front().plan->stages[approval.stage];
-  if (IsDropped(around, approval) || !InMainList(*first)) return "; or start a new run";
-  if (first->name == around.from) return "; or begin with an earlier stage";
-  return fmt::format("; or begin with that stage: --from {}", first->name);
+// The plan asks in order, so the approvals of earlier stages of the main list are left out, unless
+// the flow has brought these hosts there.
+PlanApprovals LeftOutUnderSamePlan(const OpenRun& run, const PassBeginning& beginning) {
+  const RunSpec& plan = run.run.spec;
+  if (WasEnteredBy(run, beginning.stage, beginning.hosts)) return {};
+  PlanApprovals found = ApprovalsIn(plan);
+  std::erase_if(found, [&](const PlanApproval& approval) {
+    return approval.stage >= beginning.stage || WasPassedBy(run, approval.stage, beginning.hosts);
+  });
+  return found;
 }
 
 }  // namespace
@@ -180,46 +106,68 @@ Result<> CheckGoingAround(const State& state, const std::vector<std::string>& st
     if (const auto may = CheckApprover(state, starters, *approval.wanted, caller); !may)
       return Fail(ErrorCode::kDenied,
                   "{} could leave out the approval '{}'{}, so it needs the right to approve: {}{}",
-                  around.act, approval.name, WhyLeftOut(around, approval), may.error().message,
-                  InsteadOf(around, approval));
+                  around.act, approval.name, around.why, may.error().message, around.instead);
   return {};
 }
 
-PlanApprovals DependingAbove(const State& state, const OpenRun& run) {
+PlanApprovals OnSomeCoursesAbove(const State& state, const OpenRun& run) {
   PlanApprovals found;
   for (const OpenRun* at = &run; at->run.parent;) {
     const auto parent = state.runs.find(at->run.parent);
     if (parent == state.runs.end() || parent->second.Stopping()) break;
-    const auto visit = parent->second.visits.find(at->run.parent_visit);
-    if (visit != parent->second.visits.end())
-      AddApprovals(found, DependingOn(parent->second.run.spec, visit->second.record.stage));
     at = &parent->second;
+    if (!AsksInOrder(at->run.spec)) AddApprovals(found, ApprovalsIn(at->run.spec));
   }
   return found;
 }
 
-Result<> CheckInfluence(const State& state, const OpenRun& run, std::uint32_t stage,
-                        const Caller& caller, std::string act) {
-  GoingAround around{.act = std::move(act), .approvals = DependingOn(run.run.spec, stage)};
-  AddApprovals(around.approvals, DependingAbove(state, run));
+PlanApprovals OnSomeCourses(const State& state, const OpenRun& run) {
+  PlanApprovals found;
+  if (!AsksInOrder(run.run.spec)) found = ApprovalsIn(run.run.spec);
+  AddApprovals(found, OnSomeCoursesAbove(state, run));
+  return found;
+}
+
+Result<> CheckCourse(const State& state, const OpenRun& run, const Caller& caller,
+                     std::string act) {
+  const GoingAround around{.act = std::move(act),
+                           .approvals = OnSomeCourses(state, run),
+                           .why = std::string(kOnSomeCourses)};
   return CheckGoingAround(state, StartersOf(state, run), around, caller);
 }
 
-std::uint32_t FirstOpenStage(const OpenRun& run) {
-  const auto& stages = run.run.spec.stages;
-  for (std::uint32_t i = 0; i < stages.size(); ++i)
-    if (!stages[i].parent && !IsFinal(run.run.stages[i].state)) return i;
-  return 0;
+GoingAround RetryGoingAround(const State& state, const OpenRun& run,
+                             const PassBeginning& beginning) {
+  const RunSpec& plan = beginning.plan != nullptr ? *beginning.plan : run.run.spec;
+  GoingAround around{.act =
+                         fmt::format("a retry from stage '{}'", plan.stages[beginning.stage].name)};
+  if (around.approvals = OnSomeCourses(state, run); !around.approvals.empty()) {
+    around.why = kOnSomeCourses;
+    around.instead = "; or start a new run";
+  }
+  PlanApprovals more = beginning.plan != nullptr ? LeftOutByPlan(run, beginning)
+                                                 : LeftOutUnderSamePlan(run, beginning);
+  if (around.approvals.empty() && beginning.plan != nullptr) {
+    around.why = fmt::format(", which was not given for version {}", plan.version);
+    around.instead =
+        "; or begin with the approval or before it, if the version asks as before; or start a new "
+        "run";
+  } else if (around.approvals.empty() && !more.empty()) {
+    around.instead =
+        fmt::format("; or begin with that stage: --from {}", plan.stages[more.front().stage].name);
+  }
+  AddApprovals(around.approvals, std::move(more));
+  return around;
 }
 
-PlanApprovals LeftOutByBeginning(const OpenRun& run, const PassBeginning& beginning) {
-  return beginning.plan != nullptr ? LeftOutByPlan(run, beginning)
-                                   : LeftOutUnderSamePlan(run, beginning);
-}
-
-std::string NamesOf(const PlanApprovals& approvals) {
-  std::string names;
-  for (const auto& approval : approvals) names += (names.empty() ? "" : ", ") + approval.name;
+std::vector<std::string> NamesOf(const PlanApprovals& approvals) {
+  std::vector<std::string> names;
+  std::set<std::string_view> known;
+  for (const auto& approval : approvals)
+    if (known.insert(approval.name).second && names.size() < kMostNames)
+      names.push_back(approval.name);
+  if (known.size() > kMostNames)
+    names.push_back(fmt::format("and {} more", known.size() - kMostNames));
   return names;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "engine/notices/notices.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/moving.hpp"
@@ -121,6 +122,11 @@ void KeepVisit(Turn& turn, const OpenRun& run, const OpenVisit& visit) {
 void AskPerson(Turn& turn, OpenRun& run, OpenVisit& visit, const ApproveAction& approve) {
   const auto message = RenderText(run, approve.message);
   if (!message) return FailAtOnce(visit, message.error().message);
+  if (message->size() > ApproveAction::kMostMessage)
+    return FailAtOnce(
+        visit, fmt::format("its message has {} with the values in it, and may have "
+                           "{}; shorten it, or name fewer values",
+                           FormatSize(message->size()), FormatSize(ApproveAction::kMostMessage)));
   visit.record.message = *message;
   visit.record.state = StageState::kAwaitingApproval;
   visit.record.decision.reset();

@@ -88,10 +88,11 @@ std::size_t PlaceIn(const std::vector<std::uint32_t>& list, std::uint32_t stage)
   return static_cast<std::size_t>(std::ranges::find(list, stage) - list.begin());
 }
 
-// The stage that `switch` names for this outcome.
+// The stage that `switch` names for this outcome. Hosts report the status, so it never stands for
+// how the stage ended.
 std::optional<std::uint32_t> SwitchOf(const StageSpec& spec, const StageVisit& ended) {
-  for (const std::string_view name :
-       {std::string_view(ended.status), Name(ended.state), std::string_view("default")})
+  const std::string_view status = IsOutcomeName(ended.status) ? "" : std::string_view(ended.status);
+  for (const std::string_view name : {status, Name(ended.state), kDefaultOutcome})
     if (const auto found = spec.next.find(name); !name.empty() && found != spec.next.end())
       return found->second;
   return std::nullopt;
@@ -479,7 +480,7 @@ void OnVisitDue(Turn& turn, OpenRun& run, OpenVisit& visit) {
   if (visit.record.state == StageState::kAwaitingApproval) {
     visit.record.decision =
         Decision{.approved = false, .by = {}, .at = turn.now.wall, .comment = {}};
-    visit.record.reason = "nobody approved it in time";
+    visit.record.reason = "it was not approved in time";
     visit.ends_as = StageState::kFailed;
     return;
   }

@@ -113,7 +113,7 @@ void BeginPass(OpenRun& open, const StageVisit& first) {
   for (std::uint32_t i = 0; i < plan.stages.size(); ++i) {
     const std::uint32_t top = TopLevelOf(plan, i);
     const bool again = top == first.stage || plan.stages[top].section == Section::kFinally ||
-                       std::ranges::find(after, top) != after.end();
+                       std::ranges::binary_search(after, top);
     const auto found = open.reported.find(plan.stages[i].name);
     if (!again || found == open.reported.end()) continue;
     found->second.stage.clear();

@@ -2,6 +2,7 @@
 
 #include "domain/audit_facts.hpp"
 #include "domain/no_such_run.hpp"
+#include "domain/plan_bytes.hpp"
 #include "engine/keeping/gates.hpp"
 #include "engine/limiter/freezes.hpp"
 #include "engine/limiter/limiter.hpp"
@@ -20,7 +21,7 @@ namespace {
 struct Beginning {
   std::uint32_t stage = 0;
   Entry entry;
-  PlanApprovals around = {};  // approvals that it leaves out
+  std::vector<std::string> around = {};  // names of approvals that it leaves out
 };
 
 Ordinals OkHosts(const OpenRun& run) {
@@ -159,7 +160,15 @@ Result<> TakePlan(Turn& turn, OpenRun& run, const RunSpec& plan, Beginning& begi
     if (const auto old = std::ranges::find(before, run.run.stages[i].name, &StageProgress::name);
         old != before.end())
       run.run.stages[i] = *old;
-  for (auto& host : run.hosts) host.dropped_at = HostFlow::kNowhere;
+  // As in Replay: stages are found by name, and those that are gone count no more.
+  for (auto& host : run.hosts) {
+    if (host.Ok()) continue;
+    const auto same =
+        std::ranges::find(plan.stages, before.at(host.dropped_at).name, &StageSpec::name);
+    host.dropped_at = same == plan.stages.end()
+                          ? HostFlow::kNowhere
+                          : static_cast<std::uint32_t>(same - plan.stages.begin());
+  }
   beginning.stage = *stage;
   run.run.overrides.clear();
   run.run.plan_pass = run.run.pass + 1;
@@ -174,11 +183,14 @@ Result<> TakePlan(Turn& turn, OpenRun& run, const RunSpec& plan, Beginning& begi
 Result<> CheckApprovals(const State& state, const OpenRun& run, const RetryRun& command,
                         Beginning& beginning) {
   const std::string& name = run.run.spec.stages[beginning.stage].name;
+  if (run.run.guarded)
+    return Fail(ErrorCode::kDenied,
+                "run {} was started by run {}, and approvals stand above it; retry that one",
+                FormatRunId(run.run.id), FormatRunId(run.run.parent));
   PassBeginning at{.stage = beginning.stage,
                    .hosts = FirstHosts(run, beginning),
                    .plan = command.plan.get(),
-                   .inside = std::ranges::any_of(beginning.entry.begins,
-                                                 [](const Ordinals& set) { return !set.Empty(); })};
+                   .begun = run.entered.contains(beginning.stage)};
   std::vector<std::string> starters = StartersOf(state, run);
   if (command.plan) {
     const auto stage = StageNamed(*command.plan, name);
@@ -186,13 +198,8 @@ Result<> CheckApprovals(const State& state, const OpenRun& run, const RetryRun& 
     at.stage = *stage;
     starters.insert(starters.end(), command.authors.begin(), command.authors.end());
   }
-  beginning.around = LeftOutByBeginning(run, at);
-  // A pass can end in another way than the flow would have.
-  AddApprovals(beginning.around, DependingAbove(state, run));
-  const GoingAround around{.act = fmt::format("a retry from stage '{}'", name),
-                           .approvals = beginning.around,
-                           .from = name,
-                           .other = command.plan.get()};
+  const GoingAround around = RetryGoingAround(state, run, at);
+  beginning.around = NamesOf(around.approvals);
   return CheckGoingAround(state, starters, around, command.caller);
 }
 
@@ -210,13 +217,16 @@ void LeapVisits(const State& state, Run& run) {
   run.next_visit = std::max(run.next_visit, FirstVisitOf(state.id_space) + 1);
 }
 
-// A stage of the main list that a pass beginning at `first` takes as done.
-bool StaysDone(const Run& run, std::uint32_t stage, std::uint32_t first) {
-  if (stage == first || !InMainList(run.spec.stages[stage]) || !WentWell(run.stages[stage].state))
-    return false;
-  if (!IsGraph(run.spec)) return stage < first;
-  const auto after = StagesAfter(run.spec, first);
-  return std::ranges::find(after, stage) == after.end();
+// The stages of the main list that a pass beginning at `first` takes as done.
+std::vector<bool> StayDone(const Run& run, std::uint32_t first) {
+  std::vector<bool> done(run.stages.size());
+  for (std::uint32_t i = 0; i < done.size(); ++i)
+    done[i] = InMainList(run.spec.stages[i]) && WentWell(run.stages[i].state) &&
+              (IsGraph(run.spec) || i < first);
+  done[first] = false;
+  if (IsGraph(run.spec))
+    for (const std::uint32_t after : StagesAfter(run.spec, first)) done[after] = false;
+  return done;
 }
 
 void OpenPass(Turn& turn, OpenRun& run, const Beginning& beginning) {
@@ -234,8 +244,9 @@ void OpenPass(Turn& turn, OpenRun& run, const Beginning& beginning) {
   record.used = {};
   record.ticking = {};
   record.skips.clear();
+  const std::vector<bool> done = StayDone(record, beginning.stage);
   for (std::uint32_t i = 0; i < record.stages.size(); ++i) {
-    if (StaysDone(record, i, beginning.stage)) continue;
+    if (done[i]) continue;
     StageProgress fresh;
     fresh.name = record.stages[i].name;
     record.stages[i] = std::move(fresh);
@@ -250,8 +261,7 @@ void OpenPass(Turn& turn, OpenRun& run, const Beginning& beginning) {
 
 AuditFacts RetryFacts(const State& state, const OpenRun& run, const Beginning& beginning) {
   AuditFacts facts = FactsOf(run.run.spec);
-  facts.approvals.clear();
-  for (const auto& approval : beginning.around) facts.approvals.push_back(approval.name);
+  facts.approvals = beginning.around;
   facts.starters = StartersOf(state, run);
   facts.stage = run.run.spec.stages[beginning.stage].name;
   facts.batch = beginning.entry.batch > 0 ? beginning.entry.batch + 1 : 0;
@@ -268,7 +278,7 @@ void AuditRetry(Turn& turn, const RetryRun& command, const OpenRun& run,
       "pass {} from stage {}{}", run.run.pass, run.run.spec.stages[beginning.stage].name,
       command.plan ? fmt::format(", job version {}", command.plan->version) : "");
   if (!beginning.around.empty())
-    detail += ", goes around the approval " + NamesOf(beginning.around);
+    detail += fmt::format(", goes around the approval {}", fmt::join(beginning.around, ", "));
   detail += DespiteFreeze(turn, {.origin = Origin::kPerson,
                                  .during_freeze = command.during_freeze,
                                  .plan = run.run.spec,
@@ -343,11 +353,12 @@ void Decide(Turn& turn, const RetryRun& command) {
     // Work on a copy until it is sure that the pass can be opened.
     made = open->second;
   }
-  // A freeze does not hold an open run back; an ended one begins again.
+  // A freeze does not hold an open run back. An ended one begins again, and another version is new
+  // work.
   if (open == turn.state.runs.end())
     if (auto closed = ClosedGate(turn.state))
       return turn.Answer(command.caller, std::move(*closed));
-  if (open == turn.state.runs.end())
+  if (open == turn.state.runs.end() || command.plan)
     if (auto frozen = FrozenBy(turn, {.origin = Origin::kPerson,
                                       .during_freeze = command.during_freeze,
                                       .plan = command.plan ? *command.plan : made.run.spec,
@@ -365,6 +376,7 @@ void Decide(Turn& turn, const RetryRun& command) {
   auto beginning = FindBeginning(made, command);
   Result<> fits;
   if (beginning) fits = CheckApprovals(turn.state, made, command, *beginning);
+  if (beginning && fits && command.plan) fits = CheckPlanBytes(*command.plan);
   if (beginning && fits && command.plan) fits = TakePlan(turn, made, *command.plan, *beginning);
   if (!beginning || !fits || command.dry_run) {
     turn.changes.erase(turn.changes.begin() + static_cast<std::ptrdiff_t>(changes_before),

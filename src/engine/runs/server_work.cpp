@@ -4,8 +4,10 @@
 #include <unordered_map>
 
 #include "base/text.hpp"
+#include "domain/approvals.hpp"
 #include "domain/channel.hpp"
 #include "domain/nesting.hpp"
+#include "domain/plan_bytes.hpp"
 #include "domain/template.hpp"
 #include "engine/notices/notices.hpp"
 #include "engine/runs/approvals.hpp"
@@ -171,6 +173,8 @@ void StartChild(Turn& turn, OpenRun& run, OpenVisit& visit, const JobAction& job
     return FailNow(visit, StageState::kFailed, "jobs that start jobs are nested too deeply");
   auto spec = ChildSpec(run, job);
   if (!spec) return FailNow(visit, StageState::kFailed, spec.error().message);
+  if (const auto fits = CheckPlanBytes(*spec); !fits)
+    return FailNow(visit, StageState::kFailed, fits.error().message);
   if (const auto fits = CheckHosts(turn.state, *spec, visit.hosts.size()); !fits)
     return FailNow(visit, StageState::kFailed, fits.error().message);
   auto targets = std::make_shared<Targets>();
@@ -181,6 +185,7 @@ void StartChild(Turn& turn, OpenRun& run, OpenVisit& visit, const JobAction& job
                        .targets = std::move(targets),
                        .parent = run.run.id,
                        .parent_visit = visit.record.visit,
+                       .guarded = run.run.guarded || HoldsApproval(run.run.spec),
                        .starters = StartersOf(turn.state, run)});
   visit.record.child = child.run.id;
   visit.record.touched = visit.record.hosts;

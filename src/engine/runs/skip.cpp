@@ -86,8 +86,8 @@ void Decide(Turn& turn, const SkipStage& command) {
   if (auto ended = CheckNotEnded(*run, *stage); !ended)
     return turn.Answer(command.caller, Fail(ended.error()));
   GoingAround around{.act = fmt::format("skipping stage '{}'", command.stage),
-                     .approvals = LeftOutBySkipping(run->run.spec, *stage)};
-  AddApprovals(around.approvals, DependingAbove(turn.state, *run));
+                     .approvals = ApprovalsIn(run->run.spec, *stage)};
+  AddApprovals(around.approvals, OnSomeCourses(turn.state, *run));
   AuditFacts facts = FactsAbout(turn.state, *run);
   if (auto may = CheckGoingAround(turn.state, facts.starters, around, command.caller); !may)
     return turn.Answer(command.caller, Fail(may.error()));
@@ -95,15 +95,15 @@ void Decide(Turn& turn, const SkipStage& command) {
   facts.batch = BatchOf(*run, *stage);
   if (auto skipped = Skip(turn, *run, *stage, command.caller.name); !skipped)
     return turn.Answer(command.caller, Fail(skipped.error()));
-  for (const auto& approval : around.approvals) facts.approvals.push_back(approval.name);
+  facts.approvals = NamesOf(around.approvals);
   // Skipping an approval is an answer to it; skipping anything else changes what the run does.
   if (!std::holds_alternative<ApproveAction>(run->run.spec.stages[*stage].action))
     AddStarter(turn, *run, command.caller.name);
   Steered(turn, command.caller, *run, "run.skip",
           fmt::format("stage {}{}", command.stage,
-                      around.approvals.empty()
-                          ? ""
-                          : ", goes around the approval " + NamesOf(around.approvals)),
+                      around.approvals.empty() ? ""
+                                               : fmt::format(", goes around the approval {}",
+                                                             fmt::join(facts.approvals, ", "))),
           command.reason, facts);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "domain/plan_bytes.hpp"
 #include "engine/hosts/maintenance.hpp"
 #include "engine/keeping/gates.hpp"
 #include "engine/keys.hpp"
@@ -56,6 +57,7 @@ OpenRun& CreateRun(Turn& turn, NewRun made) {
   run.created = turn.now.wall;
   run.parent = made.parent;
   run.parent_visit = made.parent_visit;
+  run.guarded = made.guarded;
   run.trigger = std::move(made.trigger);
   run.slot = made.slot;
   run.trace_parent = std::move(made.trace_parent);
@@ -103,6 +105,8 @@ void Decide(Turn& turn, const StartRun& command) {
                          RunStarted{(*known)->run, RunState::kRunning, hosts, turn.commit, true});
     }
   }
+  if (auto fits = CheckPlanBytes(command.spec); !fits)
+    return turn.Answer(command.caller, Fail(fits.error()));
   if (auto closed = ClosedGate(turn.state)) return turn.Answer(command.caller, std::move(*closed));
   if (auto frozen = FrozenBy(turn, StartOf(command)))
     return turn.Answer(command.caller, std::move(*frozen));

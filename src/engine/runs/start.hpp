@@ -14,6 +14,7 @@ struct NewRun {
   StartNote note = {};
   RunId parent = {};  // the run and visit that start it
   Visit parent_visit = {};
+  bool guarded = false;      // as in Run
   std::string trigger = {};  // that starts it, and for which slot
   WallTime slot = {};
   std::string trace_parent = {};

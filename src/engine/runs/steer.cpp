@@ -173,15 +173,17 @@ void Decide(Turn& turn, const ResumeRun& command) {
     return turn.Answer(command.caller, Fail(ErrorCode::kConflict, "run {} is not paused",
                                             FormatRunId(command.run)));
   if (run->run.pause->by == kByLimit)
-    if (auto may = CheckInfluence(turn.state, *run, FirstOpenStage(*run), command.caller,
-                                  "going on past a failure limit");
+    if (auto may = CheckCourse(turn.state, *run, command.caller, "going on past a failure limit");
         !may)
       return turn.Answer(command.caller, Fail(may.error()));
-  if (!TakeRunKeys(turn, *run))
-    return turn.Answer(
-        command.caller,
-        Fail(ErrorCode::kConflict, "run {} gave its keys back, and now {}; try later",
-             FormatRunId(command.run), WhyNoKey(turn.state, {command.run, {}, 0})));
+  // One that has not begun waits for its keys again, as before the pause.
+  if (HasBegun(*run) && !TakeRunKeys(turn, *run)) {
+    const std::string why = WhyNoKey(turn.state, {command.run, {}, 0});
+    StopWaitingOf(turn, command.run);  // it stays paused, and would hold up those behind it
+    return turn.Answer(command.caller, Fail(ErrorCode::kConflict,
+                                            "run {} gave its keys back, and now {}; try later",
+                                            FormatRunId(command.run), why));
+  }
   const std::string was = run->run.pause->reason;
   std::vector<RunId> stay_paused;
   ResumeTree(turn, *run, stay_paused);
@@ -224,9 +226,7 @@ void Decide(Turn& turn, const SetRun& command) {
     if (!set.stage) return turn.Answer(command.caller, NoSuchStage(run->run, command.stage));
   }
   if (set.max_failures)
-    if (auto may = CheckInfluence(turn.state, *run, set.stage.value_or(FirstOpenStage(*run)),
-                                  command.caller, "setting max_failures");
-        !may)
+    if (auto may = CheckCourse(turn.state, *run, command.caller, "setting max_failures"); !may)
       return turn.Answer(command.caller, Fail(may.error()));
   std::string detail = command.stage.empty() ? "" : "stage " + command.stage + ": ";
   if (set.concurrency) detail += fmt::format("concurrency={} ", *set.concurrency);

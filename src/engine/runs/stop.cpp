@@ -1,6 +1,8 @@
 #include "engine/runs/stop.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include "domain/no_such_run.hpp"
 #include "engine/runs/approvals.hpp"
@@ -57,37 +59,52 @@ Result<> CheckStop(const State& state, const OpenRun& run, const StopRun& comman
   const std::string instead =
       run.run.parent ? FormatRunId(run.run.parent) : FormatRunId(command.run);
   const GoingAround above{.act = "stopping a run inside another",
-                          .approvals = DependingAbove(state, run)};
+                          .approvals = OnSomeCoursesAbove(state, run)};
   const Result<> may = command.host
-                           ? CheckInfluence(state, run, FirstOpenStage(run), command.caller,
-                                            "stopping one host of a run")
+                           ? CheckCourse(state, run, command.caller, "stopping one host of a run")
                            : CheckGoingAround(state, StartersOf(state, run), above, command.caller);
   if (may) return {};
   return Fail(ErrorCode::kDenied, "{}; or stop all of it: muster stop {}", may.error().message,
               instead);
 }
 
-// The hosts a stop means: those that have not ended, or the one it names.
-Ordinals Touched(const OpenRun& run, std::optional<HostId> only) {
-  Ordinals touched;
-  for (const auto& [id, visit] : run.visits)
-    for (std::size_t i = 0; i < visit.slots.size(); ++i)
-      if (!IsFinal(visit.slots[i].state) && (!only || (*run.targets)[visit.hosts[i]].host == *only))
-        touched.Insert(visit.hosts[i]);
-  return touched;
+// What a stop means: the hosts that have not ended, or the one it names; of a whole run also those
+// of the runs inside it, which stop with it.
+struct Touched {
+  std::map<HostId, std::string> hosts;
+  std::size_t runs_inside = 0;
+};
+
+void AddTouched(const State& state, const OpenRun& run, std::optional<HostId> only,
+                Touched& touched) {
+  const Targets& targets = *run.targets;
+  for (const auto& [id, visit] : run.visits) {
+    for (std::size_t i = 0; i < visit.slots.size(); ++i) {
+      const Target& target = targets[visit.hosts[i]];
+      if (!IsFinal(visit.slots[i].state) && (!only || target.host == *only))
+        touched.hosts.emplace(target.host, target.name);
+    }
+    const auto child = state.runs.find(visit.record.child);
+    if (only || child == state.runs.end()) continue;
+    ++touched.runs_inside;
+    AddTouched(state, child->second, only, touched);
+  }
 }
 
-void AuditStop(Turn& turn, const StopRun& command, const Targets& targets,
-               const Ordinals& touched) {
+void AuditStop(Turn& turn, const StopRun& command, const Touched& touched) {
+  Targets targets;
+  for (const auto& [host, name] : touched.hosts) targets.push_back({host, name});
   AuditEntry entry;
   entry.act = "run.stop";
   entry.object = FormatRunId(command.run);
-  if (command.host && !touched.Empty())
-    entry.object += " host " + targets[touched.Ranges().front().first].name;
+  if (command.host && !targets.empty()) entry.object += " host " + targets.front().name;
   entry.detail = fmt::format("grace {}", FormatDuration(command.grace));
+  if (touched.runs_inside > 0)
+    entry.detail += fmt::format(", with {} run{} inside it", touched.runs_inside,
+                                touched.runs_inside == 1 ? "" : "s");
   entry.reason = command.reason;
   entry.run = command.run;
-  auto about = PutHosts(entry, targets, touched);
+  auto about = PutHosts(entry, targets, Ordinals::All(static_cast<std::uint32_t>(targets.size())));
   turn.Audit(command.caller, std::move(entry), std::move(about));
 }
 
@@ -127,14 +144,15 @@ void Decide(Turn& turn, const StopRun& command) {
   OpenRun& run = found->second;
   if (auto may = CheckStop(turn.state, run, command); !may)
     return turn.Answer(command.caller, Fail(may.error()));
-  const Ordinals touched = Touched(run, command.host);
+  Touched touched;
+  AddTouched(turn.state, run, command.host, touched);
   if (command.host) {
     if (const auto stopped = StopOne(turn, run, command); !stopped)
       return turn.Answer(command.caller, Fail(stopped.error()));
   } else {
     StopWhole(turn, run, {command.caller.name, turn.now.wall, command.reason, command.grace});
   }
-  AuditStop(turn, command, *run.targets, touched);
+  AuditStop(turn, command, touched);
   turn.Answer(command.caller, RunStopping{command.run, run.run.state});
 }
 

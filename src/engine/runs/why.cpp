@@ -101,7 +101,7 @@ std::string WhyWaiting(const State& state, const OpenRun& run, const OpenVisit& 
                           "comes back",
                           left(slot.deadline));
     case TaskState::kRunning:
-      if (run.run.stop) return "it was told to stop and has not ended yet";
+      if (run.run.stop) return "its stop was requested; it has not ended yet";
       return online
                  ? "it runs"
                  : fmt::format("it ran when the host went offline; lost in {} unless it comes back",

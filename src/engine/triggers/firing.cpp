@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "domain/plan_bytes.hpp"
 #include "engine/hosts/maintenance.hpp"
 #include "engine/keeping/gates.hpp"
 #include "engine/limiter/freezes.hpp"
@@ -76,12 +77,18 @@ NewSlotRun MadeBy(const TriggerEntry& entry, const SlotPlan& plan) {
           .starters = std::move(starters)};
 }
 
+Result<> CheckPlan(const FireSlot& command) {
+  if (!command.plan) return Fail(command.plan.error());
+  return CheckPlanBytes(command.plan->spec);
+}
+
 void FireScheduled(Turn& turn, TriggerEntry& entry, const FireSlot& command) {
   const Trigger& trigger = entry.trigger;
   if (trigger.paused || trigger.failed || trigger.complete || trigger.settling) return;
   if (entry.times->Next(trigger.mark) != command.slot) return;
   if (Judge(turn, entry, command.slot).kind != Verdict::Kind::kStart) return;
-  if (!command.plan) return TakeError(turn, entry, command.slot, command.plan.error());
+  if (const auto good = CheckPlan(command); !good)
+    return TakeError(turn, entry, command.slot, good.error());
   if (const auto closed = ClosedGate(turn.state))
     return TryAgain(turn, entry, command.slot, why::kLimit, closed->reason);
   if (const auto obstacle = ObstacleOf(turn, *command.plan))
@@ -98,8 +105,8 @@ void FireBackfill(Turn& turn, TriggerEntry& entry, const FireSlot& command) {
   if (OpenRunsOf(turn.state, trigger.spec.name).size() >= AllowedRuns(trigger.spec)) return;
   trigger.backfill->next = {command.slot.ms + 1};
   std::string problem;
-  if (!command.plan)
-    problem = command.plan.error().message;
+  if (const auto good = CheckPlan(command); !good)
+    problem = good.error().message;
   else if (const auto closed = ClosedGate(turn.state))
     problem = closed->reason;
   else if (const auto obstacle = ObstacleOf(turn, *command.plan))

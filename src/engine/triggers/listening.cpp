@@ -13,22 +13,54 @@ namespace {
 constexpr std::size_t kMostData = 64;
 constexpr std::size_t kMostDataBytes = 64 << 10;
 
-// Everything that a run's stages wrote under `muster.`, the last word of each name.
-std::map<std::string, std::string> SpokenBy(const OpenRun& open) {
-  constexpr std::string_view kPrefix = "muster.";
-  std::map<std::string, std::string> spoken;
-  const auto take = [&](const Outputs& outputs) {
-    for (const auto& [name, value] : outputs)
-      if (name.starts_with(kPrefix)) spoken[name.substr(kPrefix.size())] = value;
-  };
-  for (const auto& stage : open.run.stages) {
-    const auto reported = open.reported.find(stage.name);
+constexpr std::string_view kPrefix = "muster.";
+constexpr std::string_view kNext = "next";
+constexpr std::string_view kTriggerStatus = "status";
+
+using Words = std::map<std::string, std::string>;
+
+// `muster.next` and `muster.status` decide when the trigger starts its next run on all hosts, so
+// one host of several must not choose them.
+bool NeedsAgreement(std::string_view name) { return name == kNext || name == kTriggerStatus; }
+
+Words WordsOf(const Outputs& outputs) {
+  Words words;
+  for (const auto& [name, value] : outputs)
+    if (name.starts_with(kPrefix)) words[name.substr(kPrefix.size())] = value;
+  return words;
+}
+
+// What the hosts of a stage wrote: of data the last word of each name, of the others what every
+// host that entered the stage wrote alike.
+void TakeHosts(const OpenRun& open, std::uint32_t stage, const OpenRun::Reported& reported,
+               Words& spoken) {
+  const auto entered = open.entered.find(stage);
+  Words alike;
+  std::size_t speakers = 0;
+  for (std::uint32_t ordinal = 0; ordinal < open.run.hosts; ++ordinal) {
+    const auto host = reported.hosts.find(ordinal);
+    if (host == reported.hosts.end()) continue;
+    const Words words = WordsOf(host->second);
+    for (const auto& [name, value] : words)
+      if (!NeedsAgreement(name)) spoken[name] = value;
+    if (speakers++ == 0) alike = words;
+    std::erase_if(alike, [&](const auto& item) {
+      const auto same = words.find(item.first);
+      return !NeedsAgreement(item.first) || same == words.end() || same->second != item.second;
+    });
+  }
+  if (entered == open.entered.end() || entered->second.hosts.Count() != speakers) return;
+  for (auto& [name, value] : alike) spoken[name] = value;
+}
+
+// Everything that a run's stages wrote under `muster.`, the last stage's word of each name.
+Words SpokenBy(const OpenRun& open) {
+  Words spoken;
+  for (std::uint32_t i = 0; i < open.run.stages.size(); ++i) {
+    const auto reported = open.reported.find(open.run.stages[i].name);
     if (reported == open.reported.end()) continue;
-    for (std::uint32_t ordinal = 0; ordinal < open.run.hosts; ++ordinal)
-      if (const auto host = reported->second.hosts.find(ordinal);
-          host != reported->second.hosts.end())
-        take(host->second);
-    take(reported->second.stage);
+    TakeHosts(open, i, reported->second, spoken);
+    for (auto& [name, value] : WordsOf(reported->second.stage)) spoken[name] = value;
   }
   return spoken;
 }
@@ -71,11 +103,11 @@ void Listen(Turn& turn, TriggerEntry& entry, const OpenRun& open) {
       TakeData(data, name.substr(kData.size()), value);
       continue;
     }
-    if (name == "next") {
+    if (name == kNext) {
       const WallTime at = MomentOf(value, turn.now.wall);
       trigger.asked = at > trigger.mark ? at : WallTime{};
       if (entry.times) entry.times->Ask(trigger.asked);
-    } else if (name == "status") {
+    } else if (name == kTriggerStatus) {
       trigger.status = value;
       const bool complete = value == "complete";
       if (std::exchange(trigger.complete, complete) != complete)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "domain/plan_bytes.hpp"
 #include "engine/hosts/maintenance.hpp"
 #include "engine/keeping/gates.hpp"
 #include "engine/keys.hpp"
@@ -82,6 +83,7 @@ std::optional<RunId> RunInTheWay(const Turn& turn, const TriggerEntry& entry) {
 
 std::optional<Result<Answer>> Refusal(const Turn& turn, const TriggerEntry& entry,
                                       const FireTrigger& command) {
+  if (auto fits = CheckPlanBytes(command.plan.spec); !fits) return Fail(fits.error());
   if (auto closed = ClosedGate(turn.state)) return std::move(*closed);
   if (auto frozen = FrozenBy(turn, FiredRun(command))) return std::move(*frozen);
   if (const auto open = RunInTheWay(turn, entry); open && !command.despite_overlap)

@@ -194,9 +194,9 @@ void AnswerWaits(Call& call, const PendingJoin& pending) {
   call.Json(202, {{"state", "pending"},
                   {"host", pending.name},
                   {"message", fmt::format("a host named '{0}' is known already with another key; "
-                                          "this machine takes its place once somebody types "
-                                          "'muster agents replace {0}' (or is turned away with "
-                                          "'muster agents reject {0}')",
+                                          "to let this machine take its place, run "
+                                          "'muster agents replace {0}'; to refuse it, run "
+                                          "'muster agents reject {0}'",
                                           pending.name)},
                   {"key", pending.key},
                   {"ask_again_ms", kAskAgainMs}});
@@ -251,11 +251,13 @@ void Join(AgentServices& services, const CallPtr& call) {
   common.engine.Ask(std::move(question), [&services, call, join = std::move(*join)](
                                              const Result<engine::Answer>& answer) {
     if (!answer) return services.common.refusals.NoJoin(call, answer.error());
-    services.joins.Post([&services, call, join] { VerifyAndJoin(services.common, call, join); },
-                        [call] {
-                          call->Fail(503, "unavailable", "the server is busy; try again shortly",
-                                     {{"Retry-After", "1"}});
-                        });
+    services.joins.Post(
+        InviteId(join.token.secret),
+        [&services, call, join] { VerifyAndJoin(services.common, call, join); },
+        [call] {
+          call->Fail(503, "unavailable", "the server is busy; try again shortly",
+                     {{"Retry-After", "1"}});
+        });
   });
 }
 

@@ -71,7 +71,7 @@ class Checker {
  public:
   Checker(Store& store, const std::vector<documents::Document>& puts,
           const std::set<DocumentKey>& drops)
-      : store_(store), puts_(puts), drops_(drops), book_(store) {
+      : store_(store), puts_(puts), drops_(drops), book_(store, JobBook::Reads::kWithoutCommands) {
     for (const auto& [kind, name] : drops)
       if (kind == "job") book_.Set(name, std::nullopt);
     for (const auto& document : puts) {

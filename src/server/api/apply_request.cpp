@@ -1,10 +1,13 @@
 #include "server/api/apply_request.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
+#include "documents/budget.hpp"
 #include "server/api/fields.hpp"
 #include "server/api/file_request.hpp"
 #include "server/api/job_book.hpp"
@@ -76,8 +79,11 @@ void Complain(documents::Reading& reading, const documents::Document& document,
   reading.problems.push_back({document.file, position, std::move(sentence)});
 }
 
+using Pushed = std::set<std::pair<std::string, std::string>>;  // file of the document, path
+
+// A folder that several stages push is looked up once.
 void CheckJob(documents::Reading& reading, const documents::Document& document,
-              const documents::JobDocument& job, ArtifactStore* artifacts) {
+              const documents::JobDocument& job, ArtifactStore* artifacts, Pushed& known) {
   for (const auto& file : job.files) {
     const Command* command = CommandOf(job.spec.stages[file.stage]);
     if (command == nullptr) continue;
@@ -86,6 +92,7 @@ void CheckJob(documents::Reading& reading, const documents::Document& document,
                fmt::format("'{}' has more than {}; push it as a file instead", file.path,
                            FormatSize(kMaxCommandBytes)));
     if (artifacts == nullptr || !command->push || command->push->files.empty()) continue;
+    if (!known.emplace(document.file, file.path).second) continue;
     if (const auto there = CheckArtifacts(*command->push, *artifacts); !there)
       Complain(reading, document, file.position, there.error().message);
   }
@@ -130,16 +137,25 @@ documents::Reading ReadFiles(const ApplyRequest& request, ArtifactStore& artifac
           return Fail(ErrorCode::kNotFound, "'{}' did not come with the document", path);
         return found->second;
       });
+  documents::ReadBudget budget;
+  Pushed known;
   for (auto& document : reading.documents) {
     auto* job = std::get_if<documents::JobDocument>(&document.body);
     if (job == nullptr) continue;
+    budget.BeginDocument();
     std::vector<documents::FileReference> missing;
-    PlacePushes(*job, FileNamed(request, document.file).pushes, missing);
+    const auto placed =
+        PlacePushes(*job, FileNamed(request, document.file).pushes, budget, missing);
+    if (!placed) {
+      Complain(reading, document, missing.back().position,
+               fmt::format("'{}': {}", missing.back().path, placed.error().message));
+      missing.pop_back();
+    }
     for (const auto& reference : missing)
       Complain(reading, document, reference.position,
                fmt::format("'{}' did not come with the document", reference.path));
     // A dry run sends no files.
-    CheckJob(reading, document, *job, request.dry_run ? nullptr : &artifacts);
+    CheckJob(reading, document, *job, request.dry_run ? nullptr : &artifacts, known);
   }
   return reading;
 }

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "domain/audit_facts.hpp"
 #include "domain/no_such_run.hpp"
+#include "server/api/former_hosts.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
 
@@ -69,14 +70,6 @@ Result<AuditFilter> ReadAuditFilter(Services& services, const Call& call) {
   filter.act = call.Query("act");
   if (!filter.act.empty())
     if (const auto known = CheckAct(filter.act); !known) return Fail(known.error());
-  if (const auto& host = call.Query("host"); !host.empty()) {
-    filter.host = services.live.HostIdOf(host);
-    if (!filter.host)
-      return Fail(ErrorCode::kNotFound,
-                  "there is no host '{}'; what concerned one that was removed is found by its time "
-                  "(since, until)",
-                  host);
-  }
   if (const auto& run = call.Query("run"); !run.empty()) {
     const auto id = ParseRunId(run);
     if (!id) return Fail(id.error());
@@ -103,7 +96,10 @@ void ListAudit(Services& services, const CallPtr& call) {
   if (!limit) return call->Fail(limit.error());
   const auto before = call->QueryNumber("before", 0, 0, kMostNumber);
   if (!before) return call->Fail(before.error());
-  const auto page = services.store.ListAudit(*filter, *before, *limit);
+  const auto hosts = HostsAsked(services, *call);
+  if (!hosts) return call->Fail(hosts.error());
+  const auto page =
+      ListAuditOf(services.store, *hosts, *filter, *before, *limit, [&] { return call->GoesOn(); });
   if (!page) return call->Fail(page.error());
   json::array list;
   for (const auto& entry : page->entries) list.push_back(EntryView(entry));

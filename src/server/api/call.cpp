@@ -1,5 +1,6 @@
 #include "server/api/call.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -55,6 +56,9 @@ std::string Decode(std::string_view text) {
 
 const std::string kNone;
 
+// Parameters of a query. No route has a tenth of them.
+constexpr std::ptrdiff_t kMostPairs = 100;
+
 const std::string& Find(const std::map<std::string, std::string>& map, const std::string& name) {
   const auto found = map.find(name);
   return found == map.end() ? kNone : found->second;
@@ -71,7 +75,10 @@ Call::Call(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange
   const auto mark = target.find('?');
   path_ = target.substr(0, mark);
   if (mark == std::string_view::npos) return;
-  for (const auto pair : Split(target.substr(mark + 1), '&')) {
+  const std::string_view query = target.substr(mark + 1);
+  has_long_query_ = std::ranges::count(query, '&') >= kMostPairs;
+  if (has_long_query_) return;
+  for (const auto pair : Split(query, '&')) {
     const auto equals = pair.find('=');
     const auto value =
         equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1);
@@ -106,6 +113,12 @@ Result<json::object> Call::Body() const {
   return std::move(value.as_object());
 }
 
+Result<> Call::GoesOn() const {
+  if (exchange_->Gone())
+    return muster::Fail(ErrorCode::kUnavailable, "the client did not wait for the answer");
+  return IsAllowed();
+}
+
 void Call::Json(int status, const json::value& body, net::Headers headers) {
   Text(status, "application/json", json::serialize(body) + "\n", std::move(headers));
 }
@@ -114,6 +127,11 @@ void Call::Text(int status, std::string type, std::string body, net::Headers hea
   headers.emplace_back("Content-Type", std::move(type));
   headers.emplace_back("Muster-Request-Id", request_id_);
   exchange_->Respond({status, std::move(headers), std::move(body)});
+}
+
+void Call::Shared(std::string type, std::shared_ptr<const std::string> body) {
+  net::Headers headers{{"Content-Type", std::move(type)}, {"Muster-Request-Id", request_id_}};
+  exchange_->Respond({200, std::move(headers), {}, std::move(body)});
 }
 
 void Call::Fail(const Error& error) { Fail(StatusOf(error.code), Name(error.code), error.message); }

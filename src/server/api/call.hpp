@@ -11,6 +11,7 @@
 #include <boost/json/value.hpp>
 
 #include "adapters/net/server.hpp"
+#include "base/instant.hpp"
 #include "base/result.hpp"
 #include "server/auth/authenticator.hpp"
 
@@ -33,6 +34,8 @@ class Call {
   const std::string& Part(const std::string& name) const;
   // A parameter of the query, decoded; "" when absent.
   const std::string& Query(const std::string& name) const;
+  // The query has more parameters than any route, and none of them was read.
+  bool HasLongQuery() const { return has_long_query_; }
   // A whole number of the query within [least, most], `otherwise` when absent.
   Result<std::uint64_t> QueryNumber(const std::string& name, std::uint64_t otherwise,
                                     std::uint64_t least, std::uint64_t most) const;
@@ -41,6 +44,8 @@ class Call {
 
   void Json(int status, const boost::json::value& body, net::Headers headers = {});
   void Text(int status, std::string type, std::string body, net::Headers headers = {});
+  // 200 with a text that many answers share.
+  void Shared(std::string type, std::shared_ptr<const std::string> body);
   void Fail(const Error& error);
   // An error whose code is not one of ErrorCode's.
   void Fail(int status, std::string_view code, std::string_view message, net::Headers headers = {});
@@ -50,6 +55,21 @@ class Call {
                 boost::json::array details);
 
   void SetActor(Actor actor) { actor_ = std::move(actor); }
+  // Work for one call ends after so long.
+  static constexpr Duration kLongestWork = std::chrono::minutes(1);
+
+  // Whether the answer is still worth its work. A handler whose work grows with what was asked for
+  // looks here between two pieces of it, and fails the call with what this says. kTimeout: the work
+  // takes longer than kLongestWork. kUnavailable: the client has gone, or the server is stopping.
+  // kDenied: the token of the caller has ended. From any thread.
+  Result<> GoesOn() const;
+  // The same for work that is done whether or not its client waits for the answer.
+  Result<> IsAllowed() const { return watch_ ? watch_(*this) : Result<>{}; }
+  using Watch = std::function<Result<>(const Call& call)>;
+  void SetWatch(Watch watch) { watch_ = std::move(watch); }
+  void BeginWork(MonoTime now) { began_ = now; }
+  MonoTime began() const { return began_; }
+
   // Called once the handler denies the call to a caller who was let in (403), from any thread.
   using Denied = std::function<void(const Call& call, std::string_view why)>;
   void SetDenied(Denied denied) { denied_ = std::move(denied); }
@@ -65,8 +85,11 @@ class Call {
   std::string path_;
   std::map<std::string, std::string> parts_;
   std::map<std::string, std::string> query_;
+  bool has_long_query_ = false;
   Actor actor_;
   Denied denied_;
+  Watch watch_;
+  MonoTime began_;  // the work; known once a worker has it
 };
 
 using CallPtr = std::shared_ptr<Call>;

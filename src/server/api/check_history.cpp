@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <charconv>
+#include <functional>
 #include <memory>
 #include <optional>
 
 #include <boost/json.hpp>
 
+#include "base/text.hpp"
 #include "checks/history.hpp"
 #include "server/api/check_period.hpp"
 #include "server/api/check_routes.hpp"
@@ -15,10 +18,48 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kHistoryPage = 1000;  // rows at a time
-constexpr std::size_t kMostRuns = 500;      // in one answer
-constexpr std::size_t kMostRows = 20'000;   // in one answer; then it ends after that run
+constexpr std::size_t kHistoryPage = 1000;     // rows at a time
+constexpr std::size_t kHistoryRuns = 20;       // a run may have 1,000 stages
+constexpr std::size_t kMostRuns = 500;         // in one answer
+constexpr std::size_t kMostAttempts = 20'000;  // in one answer; then it ends after that run
+constexpr std::size_t kMostRows = 5'000;       // given in one answer, which may end inside a run
 constexpr std::size_t kMostFound = 100;
+
+// Where an answer begins: "r12" or, inside of a run whose first rows were given,
+// "r12/VISIT.ORDINAL.HOST.ATTEMPT" of the last of them.
+struct HistoryCursor {
+  RunId before;                  // none: the newest run
+  std::optional<TaskKey> given;  // the rest of this run's rows, which are not looked at again
+};
+
+std::string HistoryCursorText(const TaskKey& key) {
+  return fmt::format("{}/{}.{}.{}.{}", FormatRunId(key.run), key.visit.value, key.ordinal,
+                     key.host.value, key.attempt.value);
+}
+
+Result<HistoryCursor> ReadHistoryCursor(std::string_view text) {
+  if (text.empty()) return HistoryCursor{};
+  const auto slash = text.find('/');
+  const auto run = ParseRunId(text.substr(0, slash));
+  std::uint64_t visit = 0;
+  std::uint64_t ordinal = 0;
+  std::uint64_t host = 0;
+  std::uint64_t attempt = 0;
+  const auto number = [](std::string_view part, std::uint64_t& into) {
+    const auto [end, problem] = std::from_chars(part.data(), part.data() + part.size(), into);
+    return problem == std::errc{} && end == part.data() + part.size();
+  };
+  if (run && slash == std::string_view::npos) return HistoryCursor{.before = *run, .given = {}};
+  const auto parts = Split(text.substr(slash == std::string_view::npos ? 0 : slash + 1), '.');
+  if (!run || parts.size() != 4 || !number(parts[0], visit) || !number(parts[1], ordinal) ||
+      !number(parts[2], host) || !number(parts[3], attempt) || visit > UINT32_MAX ||
+      ordinal > UINT32_MAX || attempt > UINT32_MAX)
+    return Fail(ErrorCode::kInvalid, "cursor: use the 'next' of the page before");
+  return HistoryCursor{.before = *run,
+                       .given = TaskKey{*run, Visit(static_cast<std::uint32_t>(visit)),
+                                        static_cast<std::uint32_t>(ordinal), HostId(host),
+                                        Attempt(static_cast<std::uint32_t>(attempt))}};
+}
 
 // The host names of the run that is looked at; read when somebody asks.
 class HostNames {
@@ -71,9 +112,10 @@ json::object RowView(const TaskRecord& row, std::string host) {
 // One answer: some runs of a period, newest first.
 class Slice {
  public:
-  Slice(Services& services, bool with_rows, CommitNumber horizon)
+  Slice(Services& services, const Call& call, CommitNumber horizon)
       : store_(services.store),
-        with_rows_(with_rows),
+        call_(call),
+        with_rows_(call.Query("rows") == "true"),
         names_(store_),
         horizon_(horizon),
         checker_({.horizon = horizon,
@@ -90,14 +132,29 @@ class Slice {
     auto visits = VisitsOf(run.id);
     if (!visits) return Fail(visits.error());
     checker_.Begin(run, *visits);
-    if (const auto taken = TakeRows(run.id); !taken) return taken;
+    const auto look = [this](const TaskRecord& row) {
+      checker_.Take(row);
+      Give(row);
+      return true;
+    };
+    if (const auto taken = EachRow(run.id, std::nullopt, look); !taken) return taken;
     checker_.End();
     return {};
   }
+  // Gives rows of a run that was looked at before, those after `given`.
+  Result<> GiveOn(const TaskKey& given) {
+    if (!with_rows_) return {};
+    return EachRow(given.run, given, [this](const TaskRecord& row) {
+      Give(row);
+      return !cut_;
+    });
+  }
   bool Full() const {
-    return checker_.counts().runs >= kMostRuns || checker_.counts().attempts >= kMostRows ||
+    return checker_.counts().attempts >= kMostAttempts || rows_.size() >= kMostRows ||
            checker_.findings().Full();
   }
+  // Where the next answer begins, when this one ended inside a run.
+  const std::optional<TaskKey>& cut() const { return cut_; }
 
   json::object View(const Period& period, json::value next) && {
     const auto& counts = checker_.counts();
@@ -139,21 +196,30 @@ class Slice {
     }
   }
 
-  Result<> TakeRows(RunId run) {
+  // Every attempt of the run after `after`, until `take` returns false.
+  Result<> EachRow(RunId run, std::optional<TaskKey> after,
+                   const std::function<bool(const TaskRecord&)>& take) {
     TaskFilter filter;
     filter.last_attempt_only = false;
-    std::optional<TaskKey> after;
     while (true) {
       const auto page = store_.ListTasks(run, filter, after, kHistoryPage);
       if (!page) return Fail(page.error());
-      for (const auto& row : *page) {
-        checker_.Take(row);
-        if (with_rows_ && row.sent_commit <= horizon_)
-          rows_.push_back(RowView(row, names_.Of(row.key)));
-      }
+      for (const auto& row : *page)
+        if (!take(row)) return {};
       if (page->size() < kHistoryPage) return {};
       after = page->back().key;
+      if (const auto on = call_.GoesOn(); !on) return Fail(on.error());
     }
+  }
+
+  void Give(const TaskRecord& row) {
+    if (!with_rows_ || row.sent_commit > horizon_ || cut_) return;
+    if (rows_.size() >= kMostRows) {
+      cut_ = given_;
+      return;
+    }
+    rows_.push_back(RowView(row, names_.Of(row.key)));
+    given_ = row.key;
   }
 
   json::object FindingView(const checks::Finding& finding) {
@@ -167,47 +233,64 @@ class Slice {
   }
 
   Store& store_;
+  const Call& call_;
   bool with_rows_;
   HostNames names_;
   CommitNumber horizon_;
   checks::HistoryChecker checker_;
   json::array rows_;
+  TaskKey given_;               // of the last of them
+  std::optional<TaskKey> cut_;  // the same, when there are more of its run
   WallTime dropped_before_;
 };
 
-Result<json::object> CheckSome(Services& services, const CallPtr& call) {
+// Looks at runs before `before`, newest first. Gives the cursor of what follows, "" for nothing.
+Result<std::string> TakeRuns(Store& store, const Call& call, const RunFilter& filter, RunId before,
+                             Slice& slice) {
+  for (std::size_t taken = 0; taken < kMostRuns; taken += kHistoryRuns) {
+    const auto runs = store.ListRuns(filter, before, kHistoryRuns);
+    if (!runs) return Fail(runs.error());
+    for (const auto& run : *runs) {
+      if (const auto looked = slice.Take(run); !looked) return Fail(looked.error());
+      if (slice.cut()) return HistoryCursorText(*slice.cut());
+      if (slice.Full()) return FormatRunId(run.id);
+      if (const auto on = call.GoesOn(); !on) return Fail(on.error());
+      before = run.id;
+    }
+    if (runs->size() < kHistoryRuns) return "";
+  }
+  return FormatRunId(before);
+}
+
+Result<json::object> CheckSome(Services& services, const Call& call) {
   const auto period = PeriodOf(call, services.clock.Read().wall);
   if (!period) return Fail(period.error());
-  RunId before;
-  if (const std::string cursor = call->Query("cursor"); !cursor.empty()) {
-    const auto id = ParseRunId(cursor);
-    if (!id) return Fail(id.error());
-    before = *id;
-  }
+  const auto cursor = ReadHistoryCursor(call.Query("cursor"));
+  if (!cursor) return Fail(cursor.error());
   // Before anything else is read: see HistoryChecker.
   const auto fence = services.store.ReadFence();
   if (!fence) return Fail(fence.error());
   RunFilter filter;
   filter.since = period->since;
   filter.until = period->until;
-  const auto runs = services.store.ListRuns(filter, before, kMostRuns);
-  if (!runs) return Fail(runs.error());
-  Slice slice(services, call->Query("rows") == "true", fence->number);
-  json::value next = nullptr;
-  if (runs->size() == kMostRuns) next = json::string(FormatRunId(runs->back().id));
-  for (const auto& run : *runs) {
-    if (const auto taken = slice.Take(run); !taken) return Fail(taken.error());
-    if (!slice.Full() || &run == &runs->back()) continue;
-    next = json::string(FormatRunId(run.id));
-    break;
-  }
-  return std::move(slice).View(*period, std::move(next));
+  Slice slice(services, call, fence->number);
+  if (cursor->given)
+    if (const auto given = slice.GiveOn(*cursor->given); !given) return Fail(given.error());
+  Result<std::string> next;
+  if (slice.cut())
+    next = HistoryCursorText(*slice.cut());
+  else if (slice.Full())
+    next = FormatRunId(cursor->before);
+  else
+    next = TakeRuns(services.store, call, filter, cursor->before, slice);
+  if (!next) return Fail(next.error());
+  return std::move(slice).View(*period, next->empty() ? json::value() : json::string(*next));
 }
 
 }  // namespace
 
 void CheckHistory(Services& services, const CallPtr& call) {
-  auto view = CheckSome(services, call);
+  auto view = CheckSome(services, *call);
   if (!view) return call->Fail(view.error());
   call->Json(200, std::move(*view));
 }

@@ -2,7 +2,7 @@
 
 #include "base/instant.hpp"
 #include "base/result.hpp"
-#include "server/api/router.hpp"
+#include "server/api/call.hpp"
 
 namespace muster::server::api {
 
@@ -12,7 +12,8 @@ struct Period {
   WallTime until;
 };
 
-// From the query of a call; by default the day up to `now`. kInvalid names the parameter.
-Result<Period> PeriodOf(const CallPtr& call, WallTime now);
+// From the query of a call; by default the day up to `now`, and never beyond it. kInvalid names the
+// parameter.
+Result<Period> PeriodOf(const Call& call, WallTime now);
 
 }  // namespace muster::server::api

@@ -20,23 +20,58 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kSlotsPage = 1000;         // rows at a time
+constexpr std::size_t kSlotRunsPage = 100;       // a run may have 1,000 stages
+constexpr std::size_t kPieceRows = 20'000;       // of a trigger, compared at a time
 constexpr std::size_t kMostTriggers = 500;       // in one answer
-constexpr std::uint64_t kMostSlots = 2'000'000;  // in one answer; then it ends after that trigger
+constexpr std::uint64_t kMostSlots = 2'000'000;  // in one answer; then it ends
 
-Result<std::vector<SlotRecord>> RowsOf(Store& store, const std::string& name,
-                                       const SlotFilter& filter) {
+// Where an answer begins.
+struct SlotsCursor {
+  std::string after;   // the triggers that follow this one by name
+  std::string inside;  // before them this one, when it is set,
+  WallTime until;      // up to this time
+};
+
+Result<SlotsCursor> ReadSlotsCursor(const std::string& text) {
+  const auto at = text.rfind('@');
+  if (at == std::string::npos) return SlotsCursor{.after = text, .inside = {}, .until = {}};
+  const std::string name = text.substr(0, at);
+  const WallTime until = ParseTime(text.substr(at + 1));
+  if (!until || name.empty())
+    return Fail(ErrorCode::kInvalid, "cursor: use the 'next' of the page before");
+  return SlotsCursor{.after = name, .inside = name, .until = until};
+}
+
+// Rows of a trigger, oldest first; all that the period has at or after `since`.
+struct LedgerPiece {
+  WallTime since;
   std::vector<SlotRecord> rows;
+};
+
+// The latest rows of a period: all of them, or kPieceRows and as many more as it takes to end where
+// no row and no time is on both sides.
+Result<LedgerPiece> LatestPiece(Store& store, const std::string& name, const Period& period) {
+  const SlotFilter filter{.since = period.since, .until = period.until};
+  LedgerPiece piece{.since = period.since, .rows = {}};
   std::optional<SlotCursor> before;
+  WallTime earliest = period.until;
   while (true) {
     auto page = store.ListSlots(name, filter, before, kSlotsPage);
     if (!page) return Fail(page.error());
-    const bool last = page->size() < kSlotsPage;
-    std::ranges::move(*page, std::back_inserter(rows));
-    if (last) break;
-    before = SlotCursor{.first = rows.back().first, .act = rows.back().act};
+    for (auto& row : *page) {
+      if (piece.rows.size() >= kPieceRows && row.last < earliest) {
+        piece.since = earliest;
+        std::ranges::reverse(piece.rows);
+        return piece;
+      }
+      earliest = std::min(earliest, row.first);
+      before = SlotCursor{.first = row.first, .act = row.act};
+      piece.rows.push_back(std::move(row));
+    }
+    if (page->size() < kSlotsPage) break;
   }
-  std::ranges::reverse(rows);
-  return rows;
+  std::ranges::reverse(piece.rows);
+  return piece;
 }
 
 // What held when the period began is told by the last schedule before it, unless nothing changed
@@ -55,20 +90,32 @@ Result<> AddScheduleBefore(Store& store, const Trigger& trigger, const Period& p
   return {};
 }
 
+// By slot.
 Result<std::vector<checks::SlotRun>> RunsOf(Store& store, const std::string& name,
-                                            const Period& period) {
+                                            const Period& period, const Call& call) {
   std::vector<checks::SlotRun> runs;
   RunId before;
   while (true) {
     RunFilter filter;
     filter.by = ByTrigger(name);
     filter.since = period.since;
-    const auto page = store.ListRuns(filter, before, kSlotsPage);
+    const auto page = store.ListRuns(filter, before, kSlotRunsPage);
     if (!page) return Fail(page.error());
     for (const auto& run : *page) runs.push_back({run.id, run.slot});
-    if (page->size() < kSlotsPage) return runs;
+    if (page->size() < kSlotRunsPage) break;
     before = page->back().id;
+    if (const auto on = call.GoesOn(); !on) return Fail(on.error());
   }
+  std::ranges::sort(
+      runs, {}, [](const checks::SlotRun& run) { return std::pair(run.slot.ms, run.run.value); });
+  return runs;
+}
+
+std::vector<checks::SlotRun> RunsIn(const std::vector<checks::SlotRun>& runs,
+                                    const Period& period) {
+  const auto slot = [](const checks::SlotRun& run) { return run.slot.ms; };
+  return {std::ranges::lower_bound(runs, period.since.ms, {}, slot),
+          std::ranges::lower_bound(runs, period.until.ms, {}, slot)};
 }
 
 Result<TriggerSpec> SpecOf(Store& store, const std::string& name, std::uint32_t version) {
@@ -82,54 +129,12 @@ Result<TriggerSpec> SpecOf(Store& store, const std::string& name, std::uint32_t 
   return std::get<documents::TriggerDocument>(read->front().body).spec;
 }
 
-// One request's look-ups; zones are read once.
-class SlotChecker {
- public:
-  SlotChecker(Services& services, Period period) : services_(services), period_(period) {}
-
-  Result<checks::SlotReport> Check(const Trigger& trigger) {
-    Store& store = services_.store;
-    const std::string& name = trigger.spec.name;
-    // In this order: whatever was decided when the trigger was read, and whatever run there was,
-    // is in the rows that are read last.
-    auto runs = RunsOf(store, name, period_);
-    if (!runs) return Fail(runs.error());
-    auto rows = RowsOf(store, name, {.since = period_.since, .until = period_.until});
-    if (!rows) return Fail(rows.error());
-    checks::SlotHistory history{
-        .trigger = trigger,
-        .open = trigger.last_run && services_.live.FindRun(trigger.last_run).has_value(),
-        .rows = std::move(*rows),
-        .runs = std::move(*runs),
-        .since = period_.since,
-        .until = period_.until,
-        .now = services_.clock.Read().wall};
-    if (auto added = AddScheduleBefore(store, trigger, period_, history.rows); !added)
-      return Fail(added.error());
-    return checks::CheckSlots(
-        history, {.spec = [&](std::uint32_t version) { return SpecOf(store, name, version); },
-                  .zone = [&](const std::string& zone) { return ZoneOf(zone); }});
-  }
-
- private:
-  std::shared_ptr<const cron::Zone> ZoneOf(const std::string& name) {
-    auto& kept = zones_[name];
-    if (kept) return kept;
-    auto zone = cron::LoadZone(name);
-    if (zone) kept = std::make_shared<const cron::Zone>(std::move(*zone));
-    return kept;
-  }
-
-  Services& services_;
-  Period period_;
-  std::map<std::string, std::shared_ptr<const cron::Zone>> zones_;
-};
-
 // What several reports say together.
 class Sum {
  public:
-  void Add(const std::string& trigger, const checks::SlotReport& report, WallTime since) {
-    ++triggers_;
+  void AddTrigger() { ++triggers_; }
+  // Of one piece of a trigger.
+  void Add(const std::string& trigger, const checks::SlotReport& report) {
     due_ += report.due;
     started_ += report.started;
     waiting_ += report.waiting;
@@ -144,10 +149,9 @@ class Sum {
                                        {"count", finding.count},
                                        {"text", finding.text}});
     more_ += report.more_findings;
-    if (report.checked_from > since) later_ += 1;
   }
+  void AddNewer() { ++later_; }
   void AddUnchecked(const std::string& trigger, const Error& error) {
-    ++triggers_;
     unchecked_.push_back(json::object{{"trigger", trigger}, {"error", error.message}});
   }
   bool Full() const { return due_ >= kMostSlots || findings_.size() >= checks::kMostFindings; }
@@ -185,38 +189,121 @@ class Sum {
   json::array unchecked_;
 };
 
+// One request's look-ups; zones are read once.
+class SlotChecker {
+ public:
+  SlotChecker(Services& services, const Call& call, Period period)
+      : services_(services), call_(call), period_(period) {}
+
+  // Compares what is due before `until`, a piece of the ledger at a time, the latest first. Gives
+  // where it ended, because the answer is full, or `since` of the period.
+  Result<WallTime> Check(const Trigger& trigger, WallTime until, Sum& sum) {
+    // In this order: whatever was decided when the trigger was read, and whatever run there was,
+    // is in the rows that are read last.
+    const auto runs = RunsOf(services_.store, trigger.spec.name, period_, call_);
+    if (!runs) return Fail(runs.error());
+    while (until > period_.since) {
+      auto piece = LatestPiece(services_.store, trigger.spec.name, {period_.since, until});
+      if (!piece) return Fail(piece.error());
+      const Period covered{piece->since, until};
+      const auto report = CheckPiece(trigger, covered, std::move(piece->rows), *runs);
+      if (!report) return Fail(report.error());
+      sum.Add(trigger.spec.name, *report);
+      if (covered.since == period_.since && report->checked_from > period_.since) sum.AddNewer();
+      until = covered.since;
+      if (sum.Full()) break;
+      if (const auto on = call_.GoesOn(); !on) return Fail(on.error());
+    }
+    return until;
+  }
+
+ private:
+  Result<checks::SlotReport> CheckPiece(const Trigger& trigger, const Period& covered,
+                                        std::vector<SlotRecord> rows,
+                                        const std::vector<checks::SlotRun>& runs) {
+    Store& store = services_.store;
+    const std::string& name = trigger.spec.name;
+    checks::SlotHistory history{.trigger = trigger,
+                                .open = services_.live.IsOpen(trigger.last_run),
+                                .rows = std::move(rows),
+                                .runs = RunsIn(runs, covered),
+                                .since = covered.since,
+                                .until = covered.until,
+                                .now = services_.clock.Read().wall};
+    if (auto added = AddScheduleBefore(store, trigger, covered, history.rows); !added)
+      return Fail(added.error());
+    return checks::CheckSlots(
+        history, {.spec = [&](std::uint32_t version) { return SpecOf(store, name, version); },
+                  .zone = [&](const std::string& zone) { return ZoneOf(zone); },
+                  .go_on = [&] { return call_.GoesOn(); }});
+  }
+
+  std::shared_ptr<const cron::Zone> ZoneOf(const std::string& name) {
+    auto& kept = zones_[name];
+    if (kept) return kept;
+    auto zone = cron::LoadZone(name);
+    if (zone) kept = std::make_shared<const cron::Zone>(std::move(*zone));
+    return kept;
+  }
+
+  Services& services_;
+  const Call& call_;
+  Period period_;
+  std::map<std::string, std::shared_ptr<const cron::Zone>> zones_;
+};
+
 // The triggers that are looked at in this answer, by name.
-Result<std::vector<Trigger>> TriggersOf(Services& services, const CallPtr& call) {
-  const std::string name = call->Query("trigger");
-  if (name.empty()) return services.store.ListTriggers(call->Query("cursor"), kMostTriggers);
-  const auto found = services.store.FindTrigger(name);
-  if (!found) return Fail(found.error());
-  if (!found->value)
-    return Fail(ErrorCode::kNotFound, "there is no trigger '{}'; see 'muster triggers'", name);
-  return std::vector{*found->value};
+Result<std::vector<Trigger>> TriggersOf(Services& services, const std::string& name,
+                                        const SlotsCursor& cursor) {
+  const std::string& first = name.empty() ? cursor.inside : name;
+  std::vector<Trigger> triggers;
+  if (!first.empty()) {
+    const auto found = services.store.FindTrigger(first);
+    if (!found) return Fail(found.error());
+    if (!found->value && !name.empty())
+      return Fail(ErrorCode::kNotFound, "there is no trigger '{}'; see 'muster triggers'", name);
+    if (found->value) triggers.push_back(*found->value);
+  }
+  if (!name.empty()) return triggers;
+  auto more = services.store.ListTriggers(cursor.after, kMostTriggers);
+  if (!more) return Fail(more.error());
+  std::ranges::move(*more, std::back_inserter(triggers));
+  return triggers;
+}
+
+Result<json::object> CheckSomeSlots(Services& services, const Call& call) {
+  const auto period = PeriodOf(call, services.clock.Read().wall);
+  if (!period) return Fail(period.error());
+  const auto cursor = ReadSlotsCursor(call.Query("cursor"));
+  if (!cursor) return Fail(cursor.error());
+  const std::string& only = call.Query("trigger");
+  const auto triggers = TriggersOf(services, only, *cursor);
+  if (!triggers) return Fail(triggers.error());
+  SlotChecker checker(services, call, *period);
+  Sum sum;
+  for (const auto& trigger : *triggers) {
+    const std::string& name = trigger.spec.name;
+    const bool begun = name == cursor->inside;
+    if (!begun) sum.AddTrigger();
+    const auto ended =
+        checker.Check(trigger, begun ? std::min(cursor->until, period->until) : period->until, sum);
+    if (const auto on = call.GoesOn(); !on) return Fail(on.error());
+    if (!ended) sum.AddUnchecked(name, ended.error());
+    if (ended && *ended > period->since)
+      return std::move(sum).View(*period,
+                                 json::string(fmt::format("{}@{}", name, FormatTime(*ended))));
+    if (sum.Full() && &trigger != &triggers->back())
+      return std::move(sum).View(*period, json::string(name));
+  }
+  if (only.empty() && triggers->size() >= kMostTriggers)
+    return std::move(sum).View(*period, json::string(triggers->back().spec.name));
+  return std::move(sum).View(*period, nullptr);
 }
 
 void CheckSlotLedgers(Services& services, const CallPtr& call) {
-  const auto period = PeriodOf(call, services.clock.Read().wall);
-  if (!period) return call->Fail(period.error());
-  const auto triggers = TriggersOf(services, call);
-  if (!triggers) return call->Fail(triggers.error());
-  SlotChecker checker(services, *period);
-  Sum sum;
-  json::value next = nullptr;
-  if (call->Query("trigger").empty() && triggers->size() == kMostTriggers)
-    next = json::string(triggers->back().spec.name);
-  for (const auto& trigger : *triggers) {
-    const auto report = checker.Check(trigger);
-    if (report)
-      sum.Add(trigger.spec.name, *report, period->since);
-    else
-      sum.AddUnchecked(trigger.spec.name, report.error());
-    if (!sum.Full() || &trigger == &triggers->back()) continue;
-    next = json::string(trigger.spec.name);
-    break;
-  }
-  call->Json(200, std::move(sum).View(*period, std::move(next)));
+  auto view = CheckSomeSlots(services, *call);
+  if (!view) return call->Fail(view.error());
+  call->Json(200, std::move(*view));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "documents/channel.hpp"
+#include "domain/plan_bytes.hpp"
 #include "server/api/apply_check.hpp"
 #include "server/api/apply_request.hpp"
 #include "server/api/caller.hpp"
@@ -171,8 +172,13 @@ std::vector<std::string> WarningsOf(Services& services,
       book.Set(job->name, *job);
   const auto add = [&](std::string_view kind, const std::string& name, const std::string& job_name,
                        const std::string& targets, const std::string& exclude) {
+    if (book.BytesRead() > kMostPlanBytes) return;
     const auto plan = book.PlanOf(job_name, {}, JobBook::Missing::kAllowed);
-    if (!plan) return;
+    if (!plan) {
+      if (plan.error().code == ErrorCode::kInvalid)
+        warnings.push_back(fmt::format("{} {}: {}", kind, name, plan.error().message));
+      return;
+    }
     for (const auto& warning :
          SecretWarnings(services, {.plan = *plan,
                                    .targets = targets.empty() ? plan->targets : targets,
@@ -186,6 +192,11 @@ std::vector<std::string> WarningsOf(Services& services,
       add("trigger", trigger->name, trigger->spec.job, trigger->spec.targets,
           trigger->spec.exclude);
   }
+  if (book.BytesRead() > kMostPlanBytes)
+    warnings.push_back(
+        fmt::format("the jobs that these start have more than {}; not all of them were looked at "
+                    "for secrets that a host could choose to get",
+                    FormatSize(kMostPlanBytes)));
   return warnings;
 }
 

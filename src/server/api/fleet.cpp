@@ -178,7 +178,7 @@ void Label(Services& services, const CallPtr& call) {
   if (!body) return call->Fail(body.error());
   auto request = ReadLabelling(*body);
   if (!request) return call->Fail(request.error());
-  const auto resolved = ResolveTargets(services, request->targets, "");
+  const auto resolved = ResolveTargets(services, request->targets, "", {}, call.get());
   if (!resolved)
     return resolved.error().code == ErrorCode::kNotFound
                ? call->Fail(404, "no_match", resolved.error().message)

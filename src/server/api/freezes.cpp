@@ -60,7 +60,8 @@ Result<Freeze> ReadFreeze(Services& services, const Call& call) {
   freeze.scope = *known;
   if (freeze.reason.empty())
     return Fail(ErrorCode::kInvalid, "reason: say why; everyone who is refused reads it");
-  // A mistake would freeze nothing, and nobody would see it. That no host matches now is none.
+  // A mistake would freeze nothing, and nobody would see it. That a label, say, is of no host now
+  // is none.
   if (!freeze.job.empty()) {
     const auto job = services.store.FindDocument("job", freeze.job, 0);
     if (!job) return Fail(job.error());
@@ -69,8 +70,8 @@ Result<Freeze> ReadFreeze(Services& services, const Call& call) {
                   freeze.job);
   }
   if (!freeze.targets.empty()) {
-    const auto hosts = ResolveTargets(services, freeze.targets, "", {.ignore_missing = true});
-    if (!hosts && hosts.error().code != ErrorCode::kNotFound) return Fail(hosts.error());
+    const auto hosts = ResolveTargets(services, freeze.targets, "", {.allow_none = true}, &call);
+    if (!hosts) return Fail(hosts.error());
   }
   freeze.until = After(services, seconds);
   return freeze;
@@ -123,7 +124,7 @@ void Maintain(Services& services, const CallPtr& call) {
   if (!end && maintenance.reason.empty())
     return call->Fail(400, "invalid",
                       "reason: say why; everyone whose run leaves them out reads it");
-  const auto resolved = ResolveTargets(services, command.targets, "");
+  const auto resolved = ResolveTargets(services, command.targets, "", {}, call.get());
   if (!resolved)
     return resolved.error().code == ErrorCode::kNotFound
                ? call->Fail(404, "no_match", resolved.error().message)

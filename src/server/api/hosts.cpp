@@ -21,7 +21,7 @@ void ListHosts(Services& services, const CallPtr& call) {
   if (!from) return call->Fail(from.error());
   auto hosts = services.live.Hosts();
   if (const auto& expression = call->Query("targets"); !expression.empty()) {
-    const auto resolved = ResolveTargets(services, expression, "", {.any_state = true});
+    const auto resolved = ResolveTargets(services, expression, "", {.any_state = true}, call.get());
     if (!resolved)
       return resolved.error().code == ErrorCode::kNotFound
                  ? call->Fail(404, "no_match", resolved.error().message)
@@ -70,7 +70,7 @@ void Resolve(Services& services, const CallPtr& call) {
                                     std::string_view(field.key())));
   }
   const auto resolved =
-      ResolveTargets(services, targets, exclude, {.ignore_missing = ignore_missing});
+      ResolveTargets(services, targets, exclude, {.ignore_missing = ignore_missing}, call.get());
   if (!resolved)
     return resolved.error().code == ErrorCode::kNotFound
                ? call->Fail(404, "no_match", resolved.error().message)

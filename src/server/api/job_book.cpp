@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "domain/nesting.hpp"
+#include "domain/plan_bytes.hpp"
 #include "domain/wrap_batched.hpp"
 #include "server/api/nesting.hpp"
 
@@ -15,6 +16,11 @@ std::vector<Param> DefaultsOf(const documents::JobDocument& job) {
   documents::JobDocument optional = job;
   for (auto& param : optional.params) param.required = false;
   return documents::ResolveParams(optional, none).value_or(std::vector<Param>{});
+}
+
+void DropCommands(RunSpec& spec) {
+  for (auto& stage : spec.stages)
+    if (WorksOnHosts(stage)) stage.action = std::make_shared<const Command>();
 }
 
 std::unexpected<Error> NestedTooDeep(std::span<const std::string> way) {
@@ -40,14 +46,17 @@ Result<documents::Document> ReadKept(const Document& kept) {
                 read ? "it is not one document" : read.error().message);
   documents::Document document = std::move(read->front());
   std::vector<documents::FileReference> missing;
+  documents::ReadBudget budget;
   if (auto* job = std::get_if<documents::JobDocument>(&document.body))
-    PlacePushes(*job, kept.pushes, missing);
+    if (auto placed = PlacePushes(*job, kept.pushes, budget, missing); !placed)
+      return Fail(placed.error().code, "{}: {}", title, placed.error().message);
   return document;
 }
 
-void PlacePushes(documents::JobDocument& job,
-                 const std::map<std::string, std::vector<FileEntry>>& pushes,
-                 std::vector<documents::FileReference>& missing) {
+Result<> PlacePushes(documents::JobDocument& job,
+                     const std::map<std::string, std::vector<FileEntry>>& pushes,
+                     documents::ReadBudget& budget,
+                     std::vector<documents::FileReference>& missing) {
   for (const auto& file : job.files) {
     if (file.use != documents::FileReference::Use::kPush) continue;
     const auto found = pushes.find(file.path);
@@ -55,8 +64,13 @@ void PlacePushes(documents::JobDocument& job,
       missing.push_back(file);
       continue;
     }
+    if (auto fits = budget.TakeBytes(BytesOf(found->second)); !fits) {
+      missing.push_back(file);
+      return fits;
+    }
     documents::SetPushFiles(job, file, found->second, found->second.front().folder);
   }
+  return {};
 }
 
 void JobBook::Set(const std::string& name, std::optional<documents::JobDocument> job) {
@@ -74,6 +88,8 @@ Result<const JobBook::Job*> JobBook::Find(const std::string& name) {
   if (!read) return Fail(read.error());
   place = std::make_unique<Job>(
       Job{std::get<documents::JobDocument>(std::move(read->body)), (*kept)->version, (*kept)->by});
+  if (reads_ == Reads::kWithoutCommands) DropCommands(place->document.spec);
+  bytes_read_ += BytesOf(place->document.spec);
   return place.get();
 }
 
@@ -84,6 +100,8 @@ Result<JobBook::Level<RunSpec>> JobBook::Pinned(const Job& job) {
                 fmt::join(way_, " -> "), name);
   way_.push_back(name);
   if (way_.size() > kDeepestJobs + 1) return NestedTooDeep(way_);
+  bytes_of_plan_ += BytesOf(job.document.spec);
+  if (bytes_of_plan_ > kMostPlanBytes) return PlanTooLarge(way_.front(), bytes_of_plan_);
   std::size_t height = 0;
   RunSpec spec = job.document.spec;
   spec.title = name;
@@ -127,6 +145,7 @@ Result<RunSpec> JobBook::PlanOf(const std::string& name,
                                 const std::vector<std::pair<std::string, std::string>>& params,
                                 Missing missing) {
   way_.clear();
+  bytes_of_plan_ = 0;
   const auto job = Find(name);
   if (!job) return Fail(job.error());
   if (*job == nullptr)
@@ -139,6 +158,8 @@ Result<RunSpec> JobBook::PlanOf(const std::string& name,
   if (!pinned) return Fail(pinned.error());
   pinned->plan.params = std::move(*resolved);
   pinned->plan.targets = (*job)->document.targets;
+  // Of what earlier plans had read too.
+  if (auto fits = CheckPlanBytes(pinned->plan); !fits) return Fail(fits.error());
   return std::move(pinned->plan);
 }
 

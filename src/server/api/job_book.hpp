@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "documents/budget.hpp"
 #include "documents/documents.hpp"
 #include "domain/document.hpp"
 #include "domain/run.hpp"
@@ -20,10 +23,12 @@ namespace muster::server::api {
 // it, and it has to be applied anew.
 Result<documents::Document> ReadKept(const Document& kept);
 
-// Puts the files of each `push` into their stages; `missing` gets the references without any.
-void PlacePushes(documents::JobDocument& job,
-                 const std::map<std::string, std::vector<FileEntry>>& pushes,
-                 std::vector<documents::FileReference>& missing);
+// Puts the files of each `push` into their stages; `missing` gets the references without any. A
+// reference whose files do not fit the budget any more gets none and ends it: kInvalid, and
+// `missing` has it last.
+Result<> PlacePushes(documents::JobDocument& job,
+                     const std::map<std::string, std::vector<FileEntry>>& pushes,
+                     documents::ReadBudget& budget, std::vector<documents::FileReference>& missing);
 
 // Jobs by name, as they are in the store, or will be when some documents are applied. Reads each
 // once. `store` must outlive it.
@@ -35,7 +40,11 @@ class JobBook {
     std::string by = {};        // who applied it
   };
 
-  explicit JobBook(Store& store) : store_(store) {}
+  // Whether jobs of the store are kept with what their stages do on hosts. Without it PlanOf must
+  // not be called.
+  enum class Reads : std::uint8_t { kWhole, kWithoutCommands };
+
+  explicit JobBook(Store& store, Reads reads = Reads::kWhole) : store_(store), reads_(reads) {}
 
   // From now on this is the job of its name; nullopt: there is none.
   void Set(const std::string& name, std::optional<documents::JobDocument> job);
@@ -46,11 +55,14 @@ class JobBook {
   // it.
   enum class Missing : std::uint8_t { kRefused, kAllowed };
   // The plan of a run of the job with these parameters and all the jobs it starts. kNotFound: there
-  // is no such job. kInvalid: the parameters do not fit, or jobs start each other in a circle or
-  // more than kDeepestJobs levels deep.
+  // is no such job. kInvalid: the parameters do not fit, jobs start each other in a circle or more
+  // than kDeepestJobs levels deep, or it is larger than kMostPlanBytes. No more than that is read.
   Result<RunSpec> PlanOf(const std::string& name,
                          const std::vector<std::pair<std::string, std::string>>& params,
                          Missing missing = Missing::kRefused);
+
+  // What the jobs take that were read from the store, which the book keeps.
+  std::size_t BytesRead() const { return bytes_read_; }
 
   // Who applied the job and those it starts, as they are now. Of jobs that PlanOf has read.
   std::set<std::string> AuthorsOf(const std::string& name) const;
@@ -68,6 +80,9 @@ class JobBook {
   Result<ChildLevel> Child(const std::string& name);
 
   Store& store_;
+  Reads reads_;
+  std::size_t bytes_read_ = 0;
+  std::size_t bytes_of_plan_ = 0;  // of the one that PlanOf puts together, as far as it is
   std::map<std::string, std::unique_ptr<Job>> jobs_;
   std::map<std::string, ChildLevel> children_;
   std::vector<std::string> way_;  // the jobs that led here, to find circles

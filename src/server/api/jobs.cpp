@@ -87,7 +87,7 @@ void StartJob(Services& services, const CallPtr& call) {
       return call->Fail(
           400, "invalid",
           fmt::format("job '{}' does not say its targets; say them, with -t", call->Part("name")));
-    resolved = ResolveTargets(services, spec->targets, request->exclude);
+    resolved = ResolveTargets(services, spec->targets, request->exclude, {}, call.get());
   }
   // A known key answers with its run, whatever became of the job and the hosts since.
   if (!key->known.value) {

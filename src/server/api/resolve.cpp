@@ -9,18 +9,22 @@
 namespace muster::server::api {
 namespace {
 
-TargetLookup LookupIn(Services& services) {
-  return {services.store, [&services](const TargetLookup::SeeHosts& see) {
+TargetLookup LookupIn(Services& services, const Call* call = nullptr) {
+  const auto go_on = [call] { return call != nullptr ? call->GoesOn() : Result<>{}; };
+  return {services.store,
+          [&services](const TargetLookup::SeeHosts& see) {
             services.live.WithHosts(
                 [&see](const std::vector<const Host*>& hosts, const auto&) { see(hosts); });
-          }};
+          },
+          go_on};
 }
 
 }  // namespace
 
 Result<Resolved> ResolveTargets(Services& services, const std::string& expression,
-                                const std::string& exclude, ResolveOptions options) {
-  auto lookup = LookupIn(services);
+                                const std::string& exclude, ResolveOptions options,
+                                const Call* call) {
+  auto lookup = LookupIn(services, call);
   auto wanted = lookup.Parse(expression);
   if (!wanted) return Fail(wanted.error());
   Resolved resolved;

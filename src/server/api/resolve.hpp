@@ -7,6 +7,7 @@
 
 #include "domain/run.hpp"
 #include "domain/targets.hpp"
+#include "server/api/call.hpp"
 #include "server/api/services.hpp"
 
 namespace muster::server::api {
@@ -19,9 +20,11 @@ struct Resolved {
 };
 
 // Which hosts an expression means now, less those of `exclude`. kInvalid: one does not parse.
-// kNotFound: an unknown name in one of them, or nothing is left.
+// kNotFound: an unknown name in one of them, or nothing is left. Long look-ups for a `call` end as
+// Call::GoesOn says.
 Result<Resolved> ResolveTargets(Services& services, const std::string& expression,
-                                const std::string& exclude, ResolveOptions options = {});
+                                const std::string& exclude, ResolveOptions options = {},
+                                const Call* call = nullptr);
 
 // Who applied the groups that an expression names, and those they are made of, as they are now.
 std::set<std::string> GroupAuthors(Services& services, const std::string& expression);

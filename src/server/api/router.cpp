@@ -12,22 +12,8 @@
 namespace muster::server::api {
 namespace {
 
-std::optional<std::map<std::string, std::string>> Match(std::string_view pattern,
-                                                        std::string_view path) {
-  const auto wanted = Split(pattern, '/');
-  const auto given = Split(path, '/');
-  if (wanted.size() != given.size()) return std::nullopt;
-  std::map<std::string, std::string> parts;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    if (wanted[i].starts_with('{'))
-      parts[std::string(wanted[i].substr(1, wanted[i].size() - 2))] = given[i];
-    else if (wanted[i] != given[i])
-      return std::nullopt;
-  }
-  return parts;
-}
-
-// The same without the parts.
+// Whether the path is one of the pattern. Every call without a token gets here, for each route: it
+// ends at the first difference, and makes nothing.
 bool Fits(std::string_view pattern, std::string_view path) {
   while (true) {
     const auto wanted = pattern.substr(0, pattern.find('/'));
@@ -39,6 +25,25 @@ bool Fits(std::string_view pattern, std::string_view path) {
     pattern.remove_prefix(wanted.size() + 1);
     path.remove_prefix(given.size() + 1);
   }
+}
+
+// The parts of a path that fits, by their names in the pattern.
+std::map<std::string, std::string> PartsOf(std::string_view pattern, std::string_view path) {
+  const auto wanted = Split(pattern, '/');
+  const auto given = Split(path, '/');
+  std::map<std::string, std::string> parts;
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (wanted[i].starts_with('{'))
+      parts[std::string(wanted[i].substr(1, wanted[i].size() - 2))] = given[i];
+  return parts;
+}
+
+// For an error.
+std::string Shown(std::string_view path) {
+  constexpr std::size_t kMost = 200;
+  std::string text(path.substr(0, kMost + 1));
+  CutText(text, kMost);
+  return text;
 }
 
 Result<Actor> WhoCalls(const net::HttpRequest& request, const Authenticator& people, WallTime now) {
@@ -87,7 +92,34 @@ Router::Router(const Authenticator& authenticator, Refusals& refusals, WorkerPoo
       clock_(clock) {}
 
 void Router::Add(std::vector<Route> routes) {
-  for (auto& route : routes) routes_.push_back(std::move(route));
+  for (auto& route : routes) {
+    route.handle = [this, handle = std::move(route.handle)](const CallPtr& call) {
+      if (Begin(*call)) handle(call);
+    };
+    routes_.push_back(std::move(route));
+  }
+}
+
+// A change is made as it was asked for, also when its client has left.
+bool Router::Begin(Call& call) const {
+  call.BeginWork(clock_.Read().mono);
+  const auto wanted = call.request().method == "GET" ? call.GoesOn() : call.IsAllowed();
+  if (!wanted) call.Fail(wanted.error());
+  return wanted.has_value();
+}
+
+Result<> Router::IsAllowed(const Call& call, const Authenticator& people) const {
+  if (stopping_) return Fail(ErrorCode::kUnavailable, "the server is stopping; try again shortly");
+  const Now now = clock_.Read();
+  if (now.mono >= call.began() + Call::kLongestWork)
+    return Fail(ErrorCode::kTimeout,
+                "this took longer than {} s and was ended; ask for less in one call, a shorter "
+                "period for example",
+                Call::kLongestWork / std::chrono::seconds(1));
+  const std::string& token = call.actor().name;
+  if (token.empty()) return {};  // a certificate, or no token needed
+  if (const auto holder = people.Vouched(token, now.wall); !holder) return Fail(holder.error());
+  return {};
 }
 
 bool Router::Admit(const CallPtr& call, Privilege privilege, const Authenticator& people) {
@@ -228,6 +260,7 @@ void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange>
     const auto& token = denied.actor().name;
     LogDenied(denied, token.empty() ? denied.request().peer_key : token, why);
   });
+  call->SetWatch([this, &people](const Call& one) { return IsAllowed(one, people); });
   spdlog::debug("call method={} path={}", route.method, ForLog(call->Path()));
   Dispatch(route, call);
 }
@@ -243,11 +276,15 @@ void Router::Dispatch(const Route& route, const CallPtr& call) {
 }
 
 std::optional<Router::Found> Router::FindFor(Call& call) const {
+  const std::string_view path = call.Path();
   std::string allowed;
   for (const auto& route : routes_) {
-    auto parts = Match(route.pattern, call.Path());
-    if (!parts) continue;
-    if (route.method == call.request().method) return Found{&route, std::move(*parts)};
+    if (!Fits(route.pattern, path)) continue;
+    if (route.method == call.request().method && call.HasLongQuery()) {
+      call.Fail(400, "invalid", "the query has more than 100 parameters; no call takes so many");
+      return std::nullopt;
+    }
+    if (route.method == call.request().method) return Found{&route, PartsOf(route.pattern, path)};
     allowed += (allowed.empty() ? "" : ", ") + route.method;
   }
   if (!allowed.empty())
@@ -256,7 +293,7 @@ std::optional<Router::Found> Router::FindFor(Call& call) const {
               {{"Allow", allowed}});
   else
     call.Fail(404, "not_found",
-              fmt::format("there is no '{}' here; see /api/v1/openapi.yaml", call.Path()));
+              fmt::format("there is no '{}' here; see /api/v1/openapi.yaml", Shown(path)));
   return std::nullopt;
 }
 

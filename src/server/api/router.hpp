@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <optional>
@@ -44,6 +45,9 @@ class Router {
          const Clock& clock);
 
   void Add(std::vector<Route> routes);
+  // The server is stopping: calls that wait are answered 503, and so is long work (Call::GoesOn).
+  // From any thread.
+  void EndWork() { stopping_ = true; }
   const std::vector<Route>& routes() const { return routes_; }
 
   // On the network loop's thread.
@@ -83,6 +87,11 @@ class Router {
   void Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange,
               const Authenticator& people, Body body = Body::kRead);
   void Dispatch(const Route& route, const CallPtr& call);
+  // On a worker's thread, before the handler. False: what happened while the call waited makes it
+  // pointless, and it was answered.
+  bool Begin(Call& call) const;
+  // As Call::IsAllowed.
+  Result<> IsAllowed(const Call& call, const Authenticator& people) const;
   net::BodyVerdict Judge(const net::HttpRequest& head, const Authenticator& people);
   const Route* Find(const net::HttpRequest& request) const;
   CallPtr NewCall(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange);
@@ -98,6 +107,7 @@ class Router {
   WorkerPool& workers_;
   CallLanes lanes_;
   const Clock& clock_;
+  std::atomic<bool> stopping_{false};
   RefusalLog unauthenticated_;
   RefusalLog foreign_;
   base::Mutex mutex_;

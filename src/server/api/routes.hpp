@@ -10,6 +10,7 @@
 #include "server/api/lane.hpp"
 #include "server/api/router.hpp"
 #include "server/api/services.hpp"
+#include "server/api/turns.hpp"
 
 namespace muster::server {
 class Cluster;
@@ -37,10 +38,11 @@ std::vector<Route> TriggerRoutes(Services& services);  // and their slots
 std::vector<Route> CheckRoutes(Services& services);    // proofs over what is on record
 std::vector<Route> TraceRoutes(Services& services);
 
-// Joins of hosts. Requests of newcomers with a good invite are verified one after the other.
+// Joins of hosts. Requests of newcomers with a good invite are verified one after the other, and
+// invites take turns.
 struct AgentServices {
   Services& common;
-  Lane joins;
+  Turns joins;
 };
 std::vector<Route> AgentRoutes(AgentServices& services);
 

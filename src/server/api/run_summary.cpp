@@ -8,6 +8,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/text.hpp"
 #include "server/api/views.hpp"
 
 namespace muster::server::api {
@@ -97,11 +98,9 @@ json::value WishView(const std::optional<Wish>& wish) {
 
 }  // namespace
 
-std::string Clipped(const std::string& text, std::size_t most) {
-  if (text.size() <= most) return text;
-  std::size_t end = most;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "…";
+std::string Clipped(std::string text, std::size_t most) {
+  CutText(text, most);
+  return text;
 }
 
 json::object SummaryView(const Run& run, const std::optional<LiveView::RunView>& live,

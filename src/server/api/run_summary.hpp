@@ -20,8 +20,7 @@ constexpr std::size_t kMostSummary = 19'000;  // bytes; the envelope has room be
 boost::json::object SummaryView(const Run& run, const std::optional<LiveView::RunView>& live,
                                 std::uint32_t logs_open, CommitNumber commit);
 
-// The beginning of a text, at most `most` bytes of it and whole characters, "…" at its end when
-// there was more.
-std::string Clipped(const std::string& text, std::size_t most);
+// The text as CutText leaves it.
+std::string Clipped(std::string text, std::size_t most);
 
 }  // namespace muster::server::api

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <boost/json.hpp>
 
 #include "adapters/crypto/digest.hpp"
@@ -5,6 +7,7 @@
 #include "domain/no_such_run.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/file_request.hpp"
+#include "server/api/former_hosts.hpp"
 #include "server/api/frozen.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
@@ -18,6 +21,9 @@ namespace muster::server::api {
 namespace {
 
 namespace json = boost::json;
+
+constexpr std::size_t kListedAtOnce = 25;        // a run may have 1,000 stages
+constexpr std::size_t kMostListBytes = 4 << 20;  // bytes of a list; then it ends after that run
 
 void StartRun(Services& services, const CallPtr& call) {
   const auto body = call->Body();
@@ -35,7 +41,7 @@ void StartRun(Services& services, const CallPtr& call) {
   auto key = ReadKey(services, *call, dry_run);
   if (!key) return call->Fail(key.error());
   auto resolved = ResolveTargets(services, request->spec.targets, request->exclude,
-                                 {.ignore_missing = request->ignore_missing});
+                                 {.ignore_missing = request->ignore_missing}, call.get());
   // A known key answers with its run, even when the hosts of then are gone now.
   if (!resolved && !key->known.value) return FailResolve(*call, resolved.error());
   std::vector<std::string> warnings;
@@ -75,7 +81,7 @@ void StartRun(Services& services, const CallPtr& call) {
       std::move(warnings));
 }
 
-Result<RunFilter> ReadRunFilter(Services& services, const Call& call) {
+Result<RunFilter> ReadRunFilter(const Call& call) {
   RunFilter filter;
   if (const auto& state = call.Query("state"); !state.empty()) {
     filter.state = ParseRunState(state);
@@ -83,14 +89,6 @@ Result<RunFilter> ReadRunFilter(Services& services, const Call& call) {
   }
   // A member's name never begins with '@', so this asks for no one else.
   filter.by = call.Query("by") == "@me" ? call.actor().name : call.Query("by");
-  if (const auto& host = call.Query("host"); !host.empty()) {
-    filter.host = services.live.HostIdOf(host);
-    if (!filter.host)
-      return Fail(ErrorCode::kNotFound,
-                  "there is no host '{}'; what concerned one that was removed is found by its time "
-                  "(since, until)",
-                  host);
-  }
   for (const auto& [name, field] :
        {std::pair("since", &filter.since), std::pair("until", &filter.until)}) {
     if (call.Query(name).empty()) continue;
@@ -101,8 +99,33 @@ Result<RunFilter> ReadRunFilter(Services& services, const Call& call) {
   return filter;
 }
 
+// The answer as it is sent: as values, many runs of many stages would take ten times as much.
+Result<std::string> RunsText(Services& services, const Call& call, const std::vector<HostId>& hosts,
+                             const RunFilter& filter, RunId before, std::size_t limit) {
+  const auto fence = services.store.ReadFence();
+  const CommitNumber commit = fence ? fence->number : CommitNumber{};
+  std::string text = R"({"runs":[)";
+  for (std::size_t listed = 0; listed < limit;) {
+    const std::size_t page = std::min(kListedAtOnce, limit - listed);
+    const auto runs =
+        ListRunsOf(services.store, hosts, filter, before, page, [&] { return call.GoesOn(); });
+    if (!runs) return Fail(runs.error());
+    for (const auto& run : *runs) {
+      if (listed++ > 0) text += ',';
+      text += json::serialize(RunView(run, services.live.FindRun(run.id),
+                                      services.live.LogsOpen(run.id), commit, false));
+      before = run.id;
+      if (text.size() >= kMostListBytes) break;
+    }
+    if (text.size() >= kMostListBytes) break;
+    if (runs->size() < page) return text + "],\"next\":null}\n";
+    if (const auto on = call.GoesOn(); !on) return Fail(on.error());
+  }
+  return text + fmt::format("],\"next\":\"{}\"}}\n", FormatRunId(before));
+}
+
 void ListRuns(Services& services, const CallPtr& call) {
-  const auto filter = ReadRunFilter(services, *call);
+  const auto filter = ReadRunFilter(*call);
   if (!filter) return call->Fail(filter.error());
   const auto limit = call->QueryNumber("limit", 50, 1, 500);
   if (!limit) return call->Fail(limit.error());
@@ -112,16 +135,11 @@ void ListRuns(Services& services, const CallPtr& call) {
     if (!id) return call->Fail(400, "invalid", "cursor: use the 'next' of the page before");
     before = *id;
   }
-  const auto fence = services.store.ReadFence();
-  const auto runs = services.store.ListRuns(*filter, before, *limit);
-  if (!runs) return call->Fail(runs.error());
-  json::array list;
-  for (const auto& run : *runs)
-    list.push_back(RunView(run, services.live.FindRun(run.id), services.live.LogsOpen(run.id),
-                           fence ? fence->number : CommitNumber{}, false));
-  json::value next = nullptr;
-  if (runs->size() == *limit) next = FormatRunId(runs->back().id);
-  call->Json(200, {{"runs", std::move(list)}, {"next", std::move(next)}});
+  const auto hosts = HostsAsked(services, *call);
+  if (!hosts) return call->Fail(hosts.error());
+  auto text = RunsText(services, *call, *hosts, *filter, before, *limit);
+  if (!text) return call->Fail(text.error());
+  call->Text(200, "application/json", std::move(*text));
 }
 
 void ShowRun(Services& services, const CallPtr& call) {
@@ -171,9 +189,12 @@ void StopRun(Services& services, const CallPtr& call) {
                         fmt::format("unknown field '{}'; expected host, grace_ms, reason", name));
     }
   }
+  // Only for how a run ended. One that is open is stopped also if its record cannot be read.
   auto known = services.store.FindRun(*id);
-  if (!known) return call->Fail(known.error());
-  command.known = std::move(*known);
+  if (known)
+    command.known = std::move(*known);
+  else if (!services.live.FindRun(*id))
+    return call->Fail(known.error());
   services.engine.Ask(std::move(command), [call](Result<engine::Answer> answer) {
     if (!answer) return call->Fail(answer.error());
     const auto& stopping = std::get<engine::RunStopping>(*answer);

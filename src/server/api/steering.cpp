@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <boost/json.hpp>
 
 #include "domain/approval_id.hpp"
@@ -202,6 +204,10 @@ json::object VisitView(const StageVisit& visit, ApprovalIds& ids, json::value ap
           {"counts", CountsView(visit.counts)}};
 }
 
+// A page ends where it has so much, as one visit may have texts of some kilobytes.
+constexpr std::size_t kPageBytes = 1 << 20;
+constexpr std::size_t kVisitsAtOnce = 50;
+
 void ListVisits(Services& services, const CallPtr& call) {
   const auto id = ParseRunId(call->Part("id"));
   if (!id) return call->Fail(id.error());
@@ -212,9 +218,6 @@ void ListVisits(Services& services, const CallPtr& call) {
   const auto run = services.store.FindRun(*id);
   if (!run) return call->Fail(run.error());
   if (!run->value) return call->Fail(NoSuchRun(*id));
-  const auto visits =
-      services.store.ListVisits(*id, Visit(static_cast<std::uint32_t>(*after)), *limit);
-  if (!visits) return call->Fail(visits.error());
   const auto above = RunsAbove(services, *run->value);
   if (!above) return call->Fail(above.error());
   std::vector<const Run*> parents;
@@ -222,11 +225,24 @@ void ListVisits(Services& services, const CallPtr& call) {
   ApprovalIds ids(*run->value, parents);
   json::array list;
   const auto starters = StartersOf(*run->value, parents);
-  for (const auto& visit : *visits)
-    list.push_back(
-        VisitView(visit, ids, ApproversView(*run->value, visit, starters, call->actor())));
   json::value next = nullptr;
-  if (visits->size() == *limit) next = std::to_string(visits->back().visit.value);
+  Visit last(static_cast<std::uint32_t>(*after));
+  std::size_t bytes = 0;
+  for (bool more = true; more;) {
+    const auto visits =
+        services.store.ListVisits(*id, last, std::min(kVisitsAtOnce, *limit - list.size()));
+    if (!visits) return call->Fail(visits.error());
+    for (const auto& visit : *visits) {
+      list.push_back(
+          VisitView(visit, ids, ApproversView(*run->value, visit, starters, call->actor())));
+      bytes += json::serialize(list.back()).size();
+      last = visit.visit;
+      if (bytes >= kPageBytes) break;
+    }
+    const bool full = list.size() == *limit || bytes >= kPageBytes;
+    if (full) next = std::to_string(last.value);
+    more = !full && visits->size() == kVisitsAtOnce;
+  }
   call->Json(200, {{"visits", std::move(list)}, {"next", std::move(next)}});
 }
 

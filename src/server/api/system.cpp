@@ -1,4 +1,5 @@
 #include <charconv>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -97,14 +98,14 @@ void Metrics(Services& services, const CallPtr& call) {
                             MetricType::Gauge, standing.sends_away ? 1 : 0));
   families.push_back(
       Metric("muster_clock_ahead_seconds",
-             "This machine's clock, of the store's or the leader's, at least; 0: nobody to ask",
+             "How far this clock is ahead of the store's or leader's, at least; 0: none to ask",
              MetricType::Gauge, number(standing.clock_ahead.value_or(Duration(0)).count()) / 1000));
   const auto traces = services.traces.Count();
-  families.push_back(Metric("muster_traces_sent_total", "Runs that the collector was told of",
+  families.push_back(Metric("muster_traces_sent_total", "Runs whose traces the collector has",
                             MetricType::Counter, number(traces.sent)));
-  families.push_back(Metric("muster_traces_dropped_total", "Runs that it will not be told of",
+  families.push_back(Metric("muster_traces_dropped_total", "Runs whose traces were dropped",
                             MetricType::Counter, number(traces.dropped)));
-  families.push_back(Metric("muster_traces_queue", "Runs that it is still to be told of",
+  families.push_back(Metric("muster_traces_queue", "Runs whose traces wait to be sent",
                             MetricType::Gauge, number(traces.queued)));
   AddKeepingMetrics(services, families);
   AddTriggerMetrics(engine.triggers, services.clock.Read().wall, families);
@@ -135,6 +136,8 @@ void StreamEvents(Services& services, const CallPtr& call) {
 
 std::vector<Route> SystemRoutes(Services& services) {
   const MonoTime started = services.clock.Read().mono;
+  // Shared by the answers that are on their way.
+  const auto openapi = std::make_shared<const std::string>(services.openapi);
   return {
       {"GET", "/healthz", Privilege::kPublic,
        [](const CallPtr& call) { call->Text(200, "text/plain", "alive\n"); }},
@@ -143,7 +146,7 @@ std::vector<Route> SystemRoutes(Services& services) {
       {"GET", "/metrics", Privilege::kPublic,
        [&services](const CallPtr& call) { Metrics(services, call); }},
       {"GET", "/api/v1/openapi.yaml", Privilege::kPublic,
-       [&services](const CallPtr& call) { call->Text(200, "application/yaml", services.openapi); }},
+       [openapi](const CallPtr& call) { call->Shared("application/yaml", openapi); }},
       {"GET", "/api/v1/status", Privilege::kView,
        [&services, started](const CallPtr& call) { Status(services, call, started); }},
       {"GET", "/api/v1/stream", Privilege::kView,

@@ -11,16 +11,17 @@ constexpr std::size_t kTasksPage = 5000;
 
 }  // namespace
 
-Result<std::set<std::string>> TargetLookup::Group(std::string_view name) const {
+Result<NameSet> TargetLookup::Group(std::string_view name) const {
   const auto found = groups_.find(name);
   if (found == groups_.end())
     return Fail(ErrorCode::kInternal, "@{} was not looked up beforehand", name);
   return found->second;
 }
 
-Result<std::set<std::string>> TargetLookup::RunHosts(std::string_view id,
-                                                     std::string_view state) const {
-  const auto found = runs_.find({std::string(id), std::string(state)});
+Result<NameSet> TargetLookup::RunHosts(std::string_view id, std::string_view state) const {
+  const auto run = ParseRunId(id);
+  if (!run) return Fail(run.error());
+  const auto found = runs_.find(std::pair(*run, std::string(state)));
   if (found == runs_.end())
     return Fail(ErrorCode::kInternal, "run:{} was not looked up beforehand", id);
   return found->second;
@@ -28,27 +29,40 @@ Result<std::set<std::string>> TargetLookup::RunHosts(std::string_view id,
 
 Result<TargetExpression> TargetLookup::Parse(const std::string& text) {
   auto expression = ParseAndLookUp(text);
-  if (too_deep_) return Fail(*too_deep_);
+  if (refused_) return Fail(*refused_);
   return expression;
 }
 
 Result<TargetExpression> TargetLookup::ParseAndLookUp(const std::string& text) {
   auto expression = TargetExpression::Parse(text);
   if (!expression) return expression;
-  for (const auto& [id, state] : expression->Runs())
-    runs_.insert_or_assign({id, state}, HostsOfRun(id, state));
+  for (const auto& [id, state] : expression->Runs()) LookUpRun(id, state);
   for (const auto& name : expression->Groups()) LookUpGroup(name);
   return expression;
 }
 
+void TargetLookup::LookUpRun(const std::string& text, const std::string& state) {
+  const auto id = ParseRunId(text);
+  if (refused_ || !id || runs_.contains(std::pair(*id, state))) return;
+  if (runs_.size() >= kMostRuns) {
+    refused_ = Error{ErrorCode::kInvalid,
+                     fmt::format("the expression and its groups name more than {} runs; name the "
+                                 "hosts instead",
+                                 kMostRuns)};
+    return;
+  }
+  runs_.insert_or_assign(std::pair(*id, state), HostsOfRun(*id, state));
+  if (const auto on = GoesOn(); !on) refused_ = on.error();
+}
+
 void TargetLookup::LookUpGroup(const std::string& name) {
-  if (too_deep_ || groups_.contains(name)) return;
+  if (refused_ || groups_.contains(name)) return;
   way_.push_back(name);
   if (way_.size() > kDeepestGroups + 1) {
-    too_deep_ = Error{ErrorCode::kInvalid,
-                      fmt::format("groups are made of groups more than {} levels deep: {}; use "
-                                  "fewer levels",
-                                  kDeepestGroups, WayText(way_, "@"))};
+    refused_ = Error{ErrorCode::kInvalid,
+                     fmt::format("groups are made of groups more than {} levels deep: {}; use "
+                                 "fewer levels",
+                                 kDeepestGroups, WayText(way_, "@"))};
     return;
   }
   // Found again while it is looked up, it is made of itself.
@@ -58,7 +72,7 @@ void TargetLookup::LookUpGroup(const std::string& name) {
 }
 
 // Names in a group now. One that matches nothing is empty, and no mistake.
-Result<std::set<std::string>> TargetLookup::HostsOfGroup(const std::string& name) {
+Result<NameSet> TargetLookup::HostsOfGroup(const std::string& name) {
   const auto kept = store_.FindDocument("group", name, 0);
   if (!kept) return Fail(kept.error());
   if (!*kept)
@@ -68,9 +82,12 @@ Result<std::set<std::string>> TargetLookup::HostsOfGroup(const std::string& name
   if (!document) return Fail(document.error());
   const auto& group = std::get<documents::GroupDocument>(document->body);
   std::set<std::string> names(group.hosts.begin(), group.hosts.end());
-  if (group.targets.empty()) return names;
+  const auto shared = [&names] {
+    return std::make_shared<const std::set<std::string>>(std::move(names));
+  };
+  if (group.targets.empty()) return shared();
   const auto expression = ParseAndLookUp(group.targets);
-  if (too_deep_) return Fail(*too_deep_);
+  if (refused_) return Fail(*refused_);
   if (!expression) return Fail(ErrorCode::kInvalid, "@{}: {}", name, expression.error().message);
   Result<std::vector<std::size_t>> matching;
   with_hosts_([&](std::span<const Host* const> hosts) {
@@ -80,33 +97,32 @@ Result<std::set<std::string>> TargetLookup::HostsOfGroup(const std::string& name
   });
   if (!matching && matching.error().code != ErrorCode::kNotFound)
     return Fail(matching.error().code, "@{}: {}", name, matching.error().message);
-  return names;
+  return shared();
 }
 
-Result<std::set<std::string>> TargetLookup::HostsOfRun(const std::string& text,
-                                                       const std::string& state) const {
-  const auto id = ParseRunId(text);
-  if (!id) return Fail(id.error());
-  const auto targets = store_.FindTargets(*id);
+Result<NameSet> TargetLookup::HostsOfRun(RunId id, const std::string& state) const {
+  const auto targets = store_.FindTargets(id);
   if (!targets) return Fail(targets.error());
-  std::set<std::string> names;
+  const auto names = std::make_shared<std::set<std::string>>();
   if (state.empty()) {
-    for (const auto& target : **targets) names.insert(target.name);
+    for (const auto& target : **targets) names->insert(target.name);
     return names;
   }
   const auto wanted = ParseTaskState(state);
   if (!wanted)
-    return Fail(ErrorCode::kInvalid, "run:{}.{}: '{}' is not a task state", text, state, state);
+    return Fail(ErrorCode::kInvalid, "run:{}.{}: '{}' is not a task state", FormatRunId(id), state,
+                state);
   TaskFilter filter;
   filter.state = wanted;
   std::optional<TaskKey> after;
   while (true) {
-    const auto rows = store_.ListTasks(*id, filter, after, kTasksPage);
+    const auto rows = store_.ListTasks(id, filter, after, kTasksPage);
     if (!rows) return Fail(rows.error());
     for (const auto& row : *rows)
-      if (row.key.ordinal < (*targets)->size()) names.insert((**targets)[row.key.ordinal].name);
+      if (row.key.ordinal < (*targets)->size()) names->insert((**targets)[row.key.ordinal].name);
     if (rows->size() < kTasksPage) return names;
     after = rows->back().key;
+    if (const auto on = GoesOn(); !on) return Fail(on.error());
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include "domain/plan_bytes.hpp"
 #include "server/api/frozen.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/starting.hpp"
@@ -60,7 +61,11 @@ Result<engine::SlotPlan> SlotPlanner::Plan(const TriggerSpec& spec,
   const Key key{spec.job, spec.params, spec.carry, data, spec.targets, spec.exclude};
   const auto known = plans_.find(key);
   if (known != plans_.end()) return known->second;
-  auto plan = PlanSlot(services_, book_, spec, data);
+  if (book_->BytesRead() > kMostPlanBytes) {
+    plans_.clear();
+    book_ = std::make_unique<JobBook>(services_.store);
+  }
+  auto plan = PlanSlot(services_, *book_, spec, data);
   if (plan) plans_.emplace(key, *plan);  // an error names its trigger
   return plan;
 }

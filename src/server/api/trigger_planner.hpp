@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -23,7 +24,8 @@ Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const Trigg
 class SlotPlanner {
  public:
   // `services` outlives it. What it knows is of the moment it was made: use it at once.
-  explicit SlotPlanner(Services& services) : services_(services), book_(services.store) {}
+  explicit SlotPlanner(Services& services)
+      : services_(services), book_(std::make_unique<JobBook>(services.store)) {}
 
   Result<engine::SlotPlan> Plan(const TriggerSpec& spec,
                                 const std::map<std::string, std::string>& data);
@@ -37,7 +39,7 @@ class SlotPlanner {
                          std::map<std::string, std::string>, std::string, std::string>;
 
   Services& services_;
-  JobBook book_;
+  std::unique_ptr<JobBook> book_;  // renewed when it has read much
   std::map<Key, engine::SlotPlan> plans_;
 };
 

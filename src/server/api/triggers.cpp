@@ -51,7 +51,7 @@ json::object TriggerView(const Trigger& trigger, TriggerState state) {
 }
 
 TriggerState StateNow(const Services& services, const Trigger& trigger) {
-  return StateOf(trigger, trigger.last_run && services.live.FindRun(trigger.last_run).has_value());
+  return StateOf(trigger, services.live.IsOpen(trigger.last_run));
 }
 
 std::string_view ResultOf(const SlotRecord& slot) {

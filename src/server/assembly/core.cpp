@@ -191,6 +191,7 @@ Result<> Core::Start() {
   if (const auto used = traces.Use(foundation.config.traces); !used) return used;
   cluster.Start();
   NoteCas();
+  TellOfKeys();
   if (const auto started = engine.Start(); !started) return started;
   if (foundation.Clustered()) pulse.Start();
   LookAtSchema();
@@ -239,6 +240,17 @@ void Core::NoteCas() {
     }
   }
   again();
+}
+
+void Core::TellOfKeys() {
+  if (foundation.key_news.empty()) return;
+  engine.Ask(engine::NoteKeys{.caller = {.request = {}, .name = "musterd", .address = {}},
+                              .server = foundation.self.name,
+                              .news = foundation.key_news},
+             [this](const Result<engine::Answer>& answer) {
+               if (answer || answer.error().code != ErrorCode::kUnavailable) return;
+               loop.Post([this] { loop.After(kCaLook, [this] { TellOfKeys(); }); });
+             });
 }
 
 void Core::Stop() {

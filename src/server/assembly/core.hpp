@@ -76,6 +76,8 @@ class Core {
   std::vector<HostsOfCa> HostsByCa() const;
   // Keeps in the data folder what is known of CAs, for `musterd ca`.
   void NoteCas();
+  // Has what changed of this server's keys put on the audit trail, as soon as it leads.
+  void TellOfKeys();
 
   CaState ca_state_;  // as it was kept last; the loop's thread only
 };

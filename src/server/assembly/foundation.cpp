@@ -5,6 +5,7 @@
 #include "base/version.hpp"
 #include "server/keeping/backup.hpp"
 #include "server/keeping/moved.hpp"
+#include "server/key_news.hpp"
 
 namespace muster::server {
 namespace {
@@ -59,6 +60,7 @@ Result<std::unique_ptr<Foundation>> Foundation::Lay(Config config) {
   const WallTime now = laid.clock.Read().wall;
   laid.certificates = CertificatesOf(laid.config, laid.listen);
   laid.self = SelfOf(laid.config, laid.listen);
+  const KeysBefore keys = LookAtKeys(data);
   // In this order: the first start makes the keys that a cluster's settings are checked for.
   auto done = Put(laid.identity, LoadIdentity(data, laid.certificates, now));
   if (done) done = CheckCluster(laid.config);
@@ -68,6 +70,8 @@ Result<std::unique_ptr<Foundation>> Foundation::Lay(Config config) {
   if (done) done = Put(laid.actions, outside::CurlActions::Make(laid.config.outside, laid.clock));
   if (done) done = Put(laid.artifacts, FileArtifacts::Open(data / "artifacts", laid.clock, {}));
   if (!done) return Fail(done.error());
+  laid.key_news = KeyNews(keys, *laid.identity);
+  for (const auto& news : laid.key_news) spdlog::warn("{}", news);
   return made;
 }
 

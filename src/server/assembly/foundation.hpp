@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "adapters/artifacts/file_artifacts.hpp"
 #include "adapters/crypto/seal.hpp"
@@ -24,6 +26,7 @@ struct Foundation {
   SystemClock clock = {};
   CertificateSettings certificates = {};
   std::optional<Identity> identity = {};
+  std::vector<std::string> key_news = {};  // what changed of its keys since the last start
   Stores stores = {};
   std::unique_ptr<Coordinator> coordinator = {};
   Member self = {};  // as the others shall see it

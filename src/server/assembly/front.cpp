@@ -75,7 +75,7 @@ Front::Front(Core& core, LogRing& log)
           .lane = api::Lane(core.workers, "search"),
           .look_again = [this](const auto& token, const auto& then) { LookAgain(token, then); },
           .later = Later(core.loop)},
-      joins_{.common = services_, .joins = api::Lane(core.workers, "join")},
+      joins_{.common = services_, .joins = api::Turns(core.workers, "join")},
       documents_{.common = services_, .lane = api::Lane(core.workers, "documents")},
       sealed_{.store = core.store, .engine = core.engine, .sealer = *core.foundation.sealer},
       servers_{.common = services_,

@@ -28,7 +28,10 @@ class Front {
   Front& operator=(const Front&) = delete;
 
   Result<> Listen();
-  void StopAccepting() { server_->StopAccepting(); }
+  void StopAccepting() {
+    router_.EndWork();
+    server_->StopAccepting();
+  }
   void Stop() { keeper_.Stop(); }  // its threads
 
  private:

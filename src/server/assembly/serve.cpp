@@ -31,20 +31,23 @@ void ShutDown(Core& core, Front& front, int signal) {
   spdlog::info("shutting down signal={}", signal);
   front.StopAccepting();
   core.hub.Shutdown();
-  // The batch in hand is finished off this thread: its effects still need the loop.
-  core.workers.Post([&core, &front] {
-    front.Stop();
-    core.engine.Stop();
-    core.loop.Post([&core] { core.loop.Stop(); });
-  });
+  // The batch in hand is finished off this thread: its effects still need the loop. Slow calls that
+  // have all workers do not keep the server from stopping.
+  core.workers.PostUrgent(
+      [&core, &front] {
+        front.Stop();
+        core.engine.Stop();
+        core.loop.Post([&core] { core.loop.Stop(); });
+      },
+      "stop");
 }
 
 void TellOfFirstStart(const Foundation& foundation) {
   if (!foundation.identity->fresh) return;
   const auto& data = foundation.config.data;
   spdlog::info(
-      "first start: made CA, certificate and {}; whoever loses the CA key in this folder loses "
-      "every agent, so back it up now: musterd backup FILE --data {}",
+      "first start: made CA, certificate and {}; without the CA key in this folder every agent "
+      "is lost, so back it up now: musterd backup FILE --data {}",
       (data / "admin.token").string(), data.string());
 }
 

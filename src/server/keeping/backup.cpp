@@ -1,6 +1,11 @@
 #include "server/keeping/backup.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <memory>
 #include <set>
 #include <system_error>
 #include <unistd.h>
@@ -9,6 +14,8 @@
 #include "adapters/archive/reader.hpp"
 #include "adapters/archive/writer.hpp"
 #include "adapters/copy/moment.hpp"
+#include "adapters/files/fd.hpp"
+#include "adapters/files/owner.hpp"
 #include "adapters/sqlite/database.hpp"
 #include "adapters/sqlite/migration.hpp"
 #include "adapters/sqlite/records_file.hpp"
@@ -53,12 +60,29 @@ Result<std::vector<std::string>> PlainFiles(const fs::path& data) {
   return names;
 }
 
-std::vector<std::string> LogFiles(const fs::path& data) {
+struct CloseFolder {
+  void operator()(DIR* folder) const { closedir(folder); }
+};
+
+// The databases of output. Their folder is opened as it is, so that the list is never one of a
+// folder elsewhere.
+Result<std::vector<std::string>> LogFiles(const fs::path& data) {
+  const fs::path folder = data / "logs";
   std::vector<std::string> names;
-  std::error_code problem;
-  for (const auto& entry : fs::directory_iterator(data / "logs", problem))
-    if (entry.path().extension() == ".db")
-      names.push_back("logs/" + entry.path().filename().string());
+  files::Fd opened(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!opened && errno == ENOENT) return names;
+  if (!opened) {
+    const int error = errno;
+    if (auto own = CheckNoLink(folder); !own) return Fail(own.error());
+    return Fail(ErrorCode::kUnavailable, "list {}: {}", folder.string(), std::strerror(error));
+  }
+  const std::unique_ptr<DIR, CloseFolder> entries(fdopendir(opened.Get()));
+  if (!entries)
+    return Fail(ErrorCode::kUnavailable, "list {}: {}", folder.string(), std::strerror(errno));
+  opened.Release();
+  while (const dirent* entry = readdir(entries.get()))
+    if (fs::path(entry->d_name).extension() == ".db")
+      names.push_back(std::string("logs/") + entry->d_name);
   std::ranges::sort(names);
   return names;
 }
@@ -77,10 +101,24 @@ struct Scratch {
   fs::path path;
 };
 
+// With the rights of the folder's owner, also for the files beside it that SQLite opens with the
+// first read. So a link that takes the place of the file or of its folder after the look above
+// leads to nothing that its maker could not read anyway.
+Result<std::unique_ptr<sqlite::Database>> OpenAsOwner(const fs::path& data,
+                                                      const std::string& name) {
+  const auto rights = files::SwitchToOwner(data);
+  if (!rights) return Fail(rights.error());
+  auto database = sqlite::Database::Open(data / name, sqlite::Database::Mode::kReadOnly);
+  if (!database) return database;
+  if (auto read = (*database)->AskInt("SELECT count(*) FROM sqlite_master"); !read)
+    return Fail(read.error());
+  return database;
+}
+
 Result<> AddDatabase(archive::Writer& writer, const fs::path& data, const std::string& name,
                      const fs::path& beside) {
   if (auto own = CheckNoLink(data / name); !own) return own;
-  auto database = sqlite::Database::Open(data / name, sqlite::Database::Mode::kReadOnly);
+  auto database = OpenAsOwner(data, name);
   if (!database) return Fail(database.error());
   const Scratch copy{beside.string() + ".db.tmp"};
   if (auto copied = sqlite::CopyDatabase(**database, copy.path); !copied) return copied;
@@ -91,7 +129,9 @@ Result<> AddFolder(archive::Writer& writer, const BackupOptions& options) {
   if (auto added = AddDatabase(writer, options.data, sqlite::kRecordsFile, options.file); !added)
     return added;
   if (!options.logs) return {};
-  for (const auto& name : LogFiles(options.data))
+  const auto logs = LogFiles(options.data);
+  if (!logs) return Fail(logs.error());
+  for (const auto& name : *logs)
     if (auto added = AddDatabase(writer, options.data, name, options.file); !added) return added;
   return {};
 }

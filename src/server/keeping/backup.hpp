@@ -35,17 +35,22 @@ struct RestoreOptions {
   std::filesystem::path data;
   PostgresOptions postgres;  // where the records go; without an address: into the folder
   bool force = false;        // replace what is in the folder, and in the database
+  // Asked before anything is replaced, with what that costs, a few lines. False: nothing is.
+  std::function<bool(const std::string& what)> agreed = {};
   BackupProgress progress = {};
 };
 
 struct RestoreOutcome {
   archive::Manifest manifest;
+  std::filesystem::path
+      replaced;  // where in the folder its old content is now; "" when it had none
   std::uint64_t term = 0;
   std::uint64_t id_space = 0;
 };
 
 // Makes a data folder from a backup: empty or not there, unless forced, and never one that a server
-// uses. Until the backup has been read and found whole, nothing in the folder changes. With a
+// uses. Until the backup has been read and found whole, nothing in the folder changes. What a
+// forced one replaces is kept in a folder of its own inside; records of a database are not. With a
 // database the folder gets all but records and output, which go there as one transaction: into one
 // without records, unless forced, and never while a server leads on it. Run by root, it works with
 // the rights of the folder's owner, to whom all files belong afterwards.

@@ -1,11 +1,14 @@
 #include <cstdio>
+#include <iostream>
 #include <string>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 
 #include "adapters/system/system_clock.hpp"
 #include "base/text.hpp"
+#include "base/visible.hpp"
 #include "server/command_line.hpp"
 #include "server/keeping/backup.hpp"
 #include "server/stores.hpp"
@@ -30,6 +33,18 @@ void PrintParts(const archive::Manifest& manifest) {
 bool BelongsToRoot(const std::filesystem::path& folder) {
   struct stat status{};
   return ::stat(folder.c_str(), &status) == 0 && status.st_uid == 0;
+}
+
+constexpr int kNotAgreed = 130;  // as muster's own
+
+bool MeansIt(const std::string& what, const std::filesystem::path& data) {
+  EndProgress();
+  std::fprintf(stderr, "%sReplace %s? [y/N] ", VisibleLines(what).c_str(),
+               VisibleLine(data.string()).c_str());
+  std::string line;
+  std::getline(std::cin, line);
+  const auto word = Trim(line);
+  return word == "y" || word == "Y" || word == "yes";
 }
 
 }  // namespace
@@ -88,7 +103,10 @@ int RestoreMain(int argc, char** argv) {
   app.add_option("--data", data, "Data folder to make: empty, or not there")->required();
   app.add_option("--config", config, "The server's settings (MUSTER_CONFIG)")
       ->envname("MUSTER_CONFIG");
-  app.add_flag("--force", options.force, "Replace what is in the folder, and in the database");
+  bool yes = false;
+  app.add_flag("--force", options.force,
+               "Replace what is in the folder, and in the database; asks at a terminal");
+  app.add_flag("--yes", yes, "Do not ask");
   if (const auto wrong = ParseWords(app, argc, argv)) return *wrong;
   const auto settings = SettingsOf(data, config);
   if (!settings) return Complain(settings.error());
@@ -97,7 +115,18 @@ int RestoreMain(int argc, char** argv) {
   WarnOfBackends(*settings);
   options.progress = ProgressLine();
   ::umask(077);
+  bool declined = false;
+  if (!yes && ::isatty(STDIN_FILENO) != 0)
+    options.agreed = [&](const std::string& what) {
+      const bool meant = MeansIt(what, options.data);
+      declined = !meant;
+      return meant;
+    };
   const auto restored = RestoreBackup(options, SystemClock().Read().wall);
+  if (declined) {
+    std::fputs("nothing was done\n", stderr);
+    return kNotAgreed;
+  }
   if (!restored) return Complain(restored.error());
   EndProgress();
   const auto taken = restored->manifest.facts.find("taken");
@@ -107,6 +136,10 @@ int RestoreMain(int argc, char** argv) {
               static_cast<unsigned long long>(restored->term + 1),
               static_cast<unsigned long long>(restored->id_space));
   PrintParts(restored->manifest);
+  if (!restored->replaced.empty())
+    std::printf(
+        "What was there is in %s, with its keys: remove it when it is not needed any more\n",
+        restored->replaced.c_str());
   if (!options.postgres.address.empty())
     std::printf(
         "Records%s are in the database, keys in the folder. Start the other servers of the cluster "

@@ -7,6 +7,9 @@
 #include <unistd.h>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "adapters/archive/reader.hpp"
 #include "adapters/copy/filling.hpp"
 #include "adapters/files/fd.hpp"
@@ -14,6 +17,7 @@
 #include "adapters/sqlite/folder_lock.hpp"
 #include "adapters/sqlite/records_file.hpp"
 #include "adapters/sqlite/restore_marks.hpp"
+#include "server/ca_rotation.hpp"
 #include "server/keeping/backup.hpp"
 #include "server/keeping/last_backup.hpp"
 #include "server/keeping/store_copy.hpp"
@@ -26,6 +30,13 @@ namespace fs = std::filesystem;
 // Where the backup is unpacked, inside the data folder, which may be a mount of its own. While it
 // is there the folder is no data folder.
 constexpr const char* kUnpacked = ".restore";
+// Where the old content goes: so named, with the time behind it. A backup takes no folders along.
+constexpr std::string_view kReplaced = "before-restore-";
+
+bool IsKept(const fs::path& entry) {
+  const auto name = entry.filename().string();
+  return name == "lock" || name == "lost+found" || name.starts_with(kReplaced);
+}
 
 bool IsEmpty(const fs::path& data) {
   std::error_code problem;
@@ -38,7 +49,7 @@ Result<> CheckFolder(const RestoreOptions& options) {
   if (IsEmpty(options.data) || options.force) return {};
   return Fail(ErrorCode::kConflict,
               "{} is not empty; move it away, name another folder, or give --force, which replaces "
-              "what is in it",
+              "what is in it and keeps that in a folder inside",
               options.data.string());
 }
 
@@ -69,8 +80,9 @@ Result<> Sync(const fs::path& folder) {
   return {};
 }
 
-// From here on the old content is gone; a crash leaves the folder marked as unfinished.
-Result<> PutInPlace(const fs::path& unpacked, const fs::path& data) {
+// The old content goes to `aside`, which is made when there is some. A crash leaves the folder
+// marked as unfinished.
+Result<> PutInPlace(const fs::path& unpacked, const fs::path& data, fs::path& aside) {
   const auto trouble = [&](const fs::path& path, const std::error_code& problem) {
     return Fail(ErrorCode::kUnavailable, "{}: {}; restore again with --force", path.string(),
                 problem.message());
@@ -78,11 +90,13 @@ Result<> PutInPlace(const fs::path& unpacked, const fs::path& data) {
   std::error_code problem;
   std::vector<fs::path> old;
   for (const auto& entry : fs::directory_iterator(data, problem))
-    if (entry.path().filename() != "lock" && entry.path().filename() != "lost+found" &&
-        entry.path() != unpacked)
-      old.push_back(entry.path());
+    if (!IsKept(entry.path()) && entry.path() != unpacked) old.push_back(entry.path());
+  if (old.empty())
+    aside.clear();
+  else if (fs::create_directory(aside, problem); problem)
+    return trouble(aside, problem);
   for (const auto& path : old)
-    if (fs::remove_all(path, problem); problem) return trouble(path, problem);
+    if (fs::rename(path, aside / path.filename(), problem); problem) return trouble(path, problem);
   for (const auto& entry : fs::directory_iterator(unpacked, problem)) {
     fs::rename(entry.path(), data / entry.path().filename(), problem);
     if (problem) return trouble(entry.path(), problem);
@@ -162,6 +176,39 @@ Result<> PutInDatabase(const fs::path& unpacked, copy::Filling& filling,
   return {};
 }
 
+// When the records were last written; zero when there are none.
+WallTime LastWritten(const fs::path& data) {
+  WallTime last;
+  for (const char* part : {"", "-wal"}) {
+    struct stat status{};
+    const auto file = data / (std::string(sqlite::kRecordsFile) + part);
+    if (::stat(file.c_str(), &status) != 0) continue;
+    last =
+        std::max(last, WallTime{status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1'000'000});
+  }
+  return last;
+}
+
+// What is lost when the unpacked backup takes the place of what is there, for a person.
+std::string WhatIsReplaced(const fs::path& data, const fs::path& unpacked, WallTime taken,
+                           WallTime written, bool database) {
+  std::string text =
+      fmt::format("{} is not empty{}. The backup is of {}", data.string(),
+                  database ? ", and the database has records" : "", FormatTime(taken));
+  if (written) text += fmt::format("; the records there were last written {}", FormatTime(written));
+  text +=
+      ".\nWhat was done since the backup is undone: tokens and keys that were revoked or changed "
+      "since are valid again.\n";
+  const auto mine = LoadCas(data);
+  const auto theirs = LoadCas(unpacked);
+  if (mine && theirs && std::ranges::find(theirs->ids, mine->ids.front()) == theirs->ids.end())
+    text += fmt::format(
+        "CA {} signs there, and the backup does not have it (it has {}): agents that trust only "
+        "that one are cut off until they join again.\n",
+        mine->ids.front(), fmt::join(theirs->ids, ", "));
+  return text;
+}
+
 }  // namespace
 
 Result<> CheckRestoreEnded(const fs::path& data) {
@@ -182,6 +229,8 @@ Result<RestoreOutcome> RestoreBackup(const RestoreOptions& options, WallTime now
     return Fail(checked.error().code, "the backup {} {}; nothing was restored",
                 options.file.string(), checked.error().message);
   if (auto checked = CheckFolder(options); !checked) return Fail(checked.error());
+  const bool full = !IsEmpty(options.data);
+  const WallTime written = LastWritten(options.data);
   const auto filling = HoldDatabase(options);
   if (!filling) return Fail(filling.error());
   if (auto made = MakeFolder(options.data); !made) return Fail(made.error());
@@ -201,6 +250,10 @@ Result<RestoreOutcome> RestoreBackup(const RestoreOptions& options, WallTime now
   note.taken = ParseTime(manifest->facts["taken"]);
   const Snapshot::Restored restored{
       .taken = note.taken, .at = now, .logs = manifest->facts["logs"] == "yes"};
+  const bool database = *filling && (*filling)->Before().term > 0;
+  if ((full || database) && options.agreed &&
+      !options.agreed(WhatIsReplaced(options.data, unpacked.folder, note.taken, written, database)))
+    return Fail(ErrorCode::kConflict, "not agreed; nothing was restored");
   const auto before = MarksBefore(options.data, filling->get());
   if (!before) return Fail(before.error());
   const auto marks =
@@ -211,8 +264,10 @@ Result<RestoreOutcome> RestoreBackup(const RestoreOptions& options, WallTime now
     if (auto put = PutInDatabase(unpacked.folder, **filling, options.progress); !put)
       return Fail(put.error());
   unpacked.keep = true;
-  if (auto placed = PutInPlace(unpacked.folder, options.data); !placed) return Fail(placed.error());
-  return RestoreOutcome{std::move(*manifest), marks->term, marks->id_space};
+  fs::path aside = options.data / fmt::format("{}{}", kReplaced, now.ms);
+  if (auto placed = PutInPlace(unpacked.folder, options.data, aside); !placed)
+    return Fail(placed.error());
+  return RestoreOutcome{std::move(*manifest), std::move(aside), marks->term, marks->id_space};
 }
 
 }  // namespace muster::server

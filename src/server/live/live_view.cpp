@@ -154,6 +154,12 @@ std::uint32_t LiveView::LogsOpen(RunId id) const {
   return found == logs_open_.end() ? 0 : found->second;
 }
 
+bool LiveView::IsOpen(RunId id) const {
+  base::Lock lock(mutex_);
+  const auto found = runs_.find(id);
+  return found != runs_.end() && !IsFinal(found->second.state);
+}
+
 std::vector<RunId> LiveView::OpenRuns() const {
   base::Lock lock(mutex_);
   std::vector<RunId> ids;

@@ -63,6 +63,8 @@ class LiveView {
 
   // An open run, or one that ended and whose output is still coming. `with_states` fills states.
   std::optional<RunView> FindRun(RunId id, bool with_states = false) const;
+  // Whether the run has not ended. One that has may be here until the next news.
+  bool IsOpen(RunId id) const;
   // The host's name as the run froze it; "" when the run is not here any more.
   std::string HostNameOf(const TaskKey& task) const;
   std::vector<RunId> OpenRuns() const;

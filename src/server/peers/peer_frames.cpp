@@ -163,7 +163,7 @@ void Put(const ClusterFacts& facts, wire::ClusterFacts* out) {
     one->set_ca(hosts.ca);
     one->set_trusts(hosts.trusts);
     one->set_count(hosts.count);
-    one->set_example(hosts.example);
+    one->set_example(hosts.examples);
   }
 }
 

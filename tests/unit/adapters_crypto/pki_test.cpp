@@ -7,6 +7,7 @@
 #include <openssl/x509_vfy.h>
 
 #include "adapters/crypto/openssl.hpp"
+#include "adapters/crypto/plain_key.hpp"
 
 namespace muster::crypto {
 namespace {
@@ -167,6 +168,38 @@ TEST_F(Pki, RequestForAKeyOfAnotherKindIsRefused) {
         RequestOf(edwards.get(), nullptr)}) {
     EXPECT_EQ(KeyIdOfRequest(request).error().code, ErrorCode::kInvalid);
     EXPECT_EQ(SignRequest(ca_, request, "node", hours(24)).error().code, ErrorCode::kInvalid);
+  }
+}
+
+// In DER, as PlainKey looks at them.
+std::string Bytes(X509* cert) {
+  unsigned char* der = nullptr;
+  const int size = i2d_X509(cert, &der);
+  std::string bytes(reinterpret_cast<char*>(der), static_cast<std::size_t>(size));
+  OPENSSL_free(der);
+  return bytes;
+}
+
+TEST_F(Pki, CertificatesOfMusterHavePlainKeys) {
+  const auto node = *SignRequest(ca_, *MakeRequest(GenerateKey(), "node"), "node", hours(24));
+  const auto member = *MakeMemberCert(ca_, std::string(200, 'n'), hours(24));
+  for (const auto& pem : {ca_.cert_pem, node, member.cert_pem}) {
+    const std::string der = Bytes(ParseCert(pem)->get());
+    EXPECT_TRUE(CertHasPlainKey(der));
+    EXPECT_FALSE(RequestHasPlainKey(der));
+    for (std::size_t size = 0; size < der.size() / 2; ++size)
+      EXPECT_FALSE(CertHasPlainKey(std::string_view(der).substr(0, size))) << size;
+  }
+}
+
+TEST_F(Pki, CompressedPointsAndCurvesWithParametersAreNoPlainKeys) {
+  const PkeyPtr compressed(EVP_EC_gen("P-256"));
+  EVP_PKEY_set_utf8_string_param(compressed.get(), "point-format", "compressed");
+  const PkeyPtr explicit_curve(EVP_EC_gen("P-256"));
+  EVP_PKEY_set_utf8_string_param(explicit_curve.get(), "encoding", "explicit");
+  for (const auto* key : {&compressed, &explicit_curve}) {
+    const std::string request = RequestOf(key->get(), EVP_sha256());
+    EXPECT_EQ(KeyIdOfRequest(request).error().code, ErrorCode::kInvalid);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/own_terminal.hpp"
 #include "support/temp_folder.hpp"
 
 namespace muster::files {
@@ -91,6 +92,18 @@ TEST_F(BeneathTest, MakesFoldersAsFarAsThereIsRoom) {
   EXPECT_FALSE(MakeBeneath(root_.Get(), "sub/1/2", 0777, room));
   EXPECT_EQ(errno, EDQUOT);
   EXPECT_FALSE(fs::exists(At("in/sub/1/2")));
+}
+
+TEST_F(BeneathTest, TakesNoTerminal) {
+  const OwnTerminal terminal;
+  const fs::path path = terminal.Path();
+  const Fd folder(::open(path.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  for (const auto open : {&OpenBeneath, &WalkBeneath})
+    EXPECT_EQ(OwnTerminal::WhenOpened([&] {
+                return static_cast<bool>(
+                    open(folder.Get(), path.filename(), O_RDONLY | O_NONBLOCK, Links::kNone));
+              }),
+              OwnTerminal::Seen::kOpened);
 }
 
 TEST_F(BeneathTest, MakesNoFolderThroughALink) {

@@ -47,6 +47,38 @@ TEST_F(HttpBounds, OnlyWhatWasAskedForMayBeLong) {
   EXPECT_FALSE(Answered(Sized(202, 2 << 20), true));
 }
 
+TEST_F(HttpBounds, WholeAnswersHaveABound) {
+  const std::string head =
+      fmt::format("HTTP/1.1 200 X\r\nContent-Length: {}\r\n\r\n", (64 << 20) + 1);
+  const auto refused = Answered(head, false);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("not HTTP"), std::string::npos)
+      << "refused by its head: " << refused.error().message;
+}
+
+TEST_F(HttpBounds, AnswersInDribsEndInTime) {
+  std::atomic<bool> over{false};
+  auto calling = std::async(std::launch::async, [&] {
+    HttpClient client(raw_.At(), {}, std::chrono::milliseconds(500));
+    auto answer = client.Call(Get("/"));
+    over = true;
+    return answer;
+  });
+  raw_.Accept();
+  raw_.ReadUntil("\r\n\r\n");
+  raw_.Send("HTTP/1.1 200 X\r\nContent-Length: 1000000\r\n\r\n");
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (!over && std::chrono::steady_clock::now() < deadline) {
+    raw_.Send("a");
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_TRUE(over);
+  raw_.Close();
+  const auto answer = calling.get();
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kTimeout);
+}
+
 TEST_F(HttpBounds, InterimAnswersHaveABound) {
   const std::string interim = "HTTP/1.1 103 Early\r\n\r\n";
   std::string eight;

@@ -106,7 +106,7 @@ TEST_F(Limits, TwoLengthsAreRefused) {
 }
 
 TEST_F(Limits, HeadThatTricklesInIsGivenUp) {
-  options_.limits.header_timeout = 200ms;
+  options_.limits.header_timeout = 1s;
   Start();
   RawClient client(port_);
   client.Send("GET / HTTP/1.1\r\nHost: localhost\r\n");
@@ -182,6 +182,31 @@ TEST_F(Limits, StreamTooFarBehindItsReaderIsCut) {
   EXPECT_TRUE(signal_.Wait([&] { return gone; }));
   EXPECT_TRUE(AwaitConnections(0));
   stream.reset();
+}
+
+TEST_F(Limits, AnswersThatManyNamelessCallersDoNotReadAreCut) {
+  options_.limits.max_open_unsent = 1 << 20;
+  const auto text = std::make_shared<const std::string>(512 << 10, 'x');
+  std::atomic<int> asked = 0;
+  handlers_.on_http = [&](const HttpRequest&, const std::shared_ptr<HttpExchange>& exchange) {
+    ++asked;
+    exchange->Respond({200, {}, {}, text});
+  };
+  Start();
+  // Nobody of them has 2 MiB to read.
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 40; ++i) {
+    clients.push_back(std::make_unique<RawClient>(port_));
+    clients.back()->Send("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  }
+  EXPECT_TRUE(Eventually([&] { return asked == 40; }));
+  EXPECT_TRUE(Eventually([&] { return server_->Connections() < 40; }));
+  EXPECT_TRUE(signal_.Wait([&] { return !warnings_.empty(); }));
+  clients.clear();
+  EXPECT_TRUE(AwaitConnections(0));
+  const auto read = Client(true).Call(Get("/"));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->body, *text);
 }
 
 TEST_F(Limits, OneAddressGetsItsShareOfConnections) {

@@ -93,6 +93,41 @@ TEST_F(Tls, PinnedRootThatDidNotSignTheServerIsDenied) {
   EXPECT_EQ(response.error().code, ErrorCode::kDenied) << response.error().message;
 }
 
+TEST_F(Tls, NodeWithALongNameIsKnown) {
+  Start();
+  TlsIdentity identity = Node();
+  const std::string name(253, 'n');
+  identity.cert_pem = *crypto::SignRequest(certificates_.ca,
+                                           *crypto::MakeRequest(identity.key_pem, name), name, 24h);
+  const auto known = HttpClient(At(true), identity, 20s).Call(Get("/"));
+  ASSERT_TRUE(known) << known.error().message;
+  EXPECT_EQ(FindHeader(known->headers, "X-Peer"), *crypto::KeyIdOfCert(identity.cert_pem));
+}
+
+TEST_F(Tls, ServerWithALongNameIsKnown) {
+  handlers_.on_http = [](HttpRequest request, std::shared_ptr<HttpExchange> exchange) {
+    exchange->Respond({200, {{"X-Server", request.peer_server}}, ""});
+  };
+  Start();
+  const auto own = *crypto::MakeMemberCert(certificates_.ca, std::string(200, 'n'), 24h);
+  TlsIdentity identity = Trusting();
+  identity.key_pem = own.key_pem;
+  identity.cert_pem = own.cert_pem;
+  const auto known = HttpClient(At(true), identity, 20s).Call(Get("/"));
+  ASSERT_TRUE(known) << known.error().message;
+  EXPECT_EQ(FindHeader(known->headers, "X-Server"), std::string(200, 'n'));
+}
+
+TEST_F(Tls, ServerThatEndsDuringHandshakesTakesTheirConnectionsAlong) {
+  Start();
+  std::vector<std::unique_ptr<RawClient>> clients;
+  for (int i = 0; i < 50; ++i) {
+    clients.push_back(std::make_unique<RawClient>(port_));
+    clients.back()->Send(std::string("\x16\x03\x01\x00\x05hello", 10));
+  }
+  Stop();
+}
+
 // Who may write to the coordinator chooses the addresses of servers, so an address proves nothing.
 class MemberTls : public NetTest {
  protected:

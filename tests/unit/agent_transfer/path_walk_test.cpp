@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/own_terminal.hpp"
 #include "support/temp_folder.hpp"
 
 namespace muster::agent {
@@ -103,6 +104,16 @@ TEST_P(Walks, StaysInAFolderThatWasMoved) {
   std::filesystem::rename(Path("real"), Path("moved"));
   Link("/etc", "real", ::geteuid());
   EXPECT_TRUE(IsSame(walk.Below(root->Get(), "inner").value(), Path("moved/inner")));
+}
+
+TEST_P(Walks, TakesNoTerminal) {
+  const OwnTerminal terminal;
+  Link(terminal.Path(), "terminal", ::geteuid());
+  for (const auto& path : {terminal.Path(), Path("terminal")})
+    EXPECT_EQ(OwnTerminal::WhenOpened(
+                  [&] { return Walk().Open(path, O_RDONLY | O_NONBLOCK).has_value(); }),
+              OwnTerminal::Seen::kOpened)
+        << path;
 }
 
 class RootWalks : public Walks {

@@ -252,5 +252,29 @@ TEST_F(SlotLedger, DocumentThatIsNotKeptIsAnError) {
   EXPECT_EQ(report.error().message, "not kept");
 }
 
+TEST_F(SlotLedger, VeryManyDueTimesEndWhenTheCallerHasEnough) {
+  history_.rows.clear();
+  history_.runs.clear();
+  history_.trigger.spec.cron.clear();
+  history_.trigger.spec.every = std::chrono::seconds(1);
+  history_.trigger.paused = true;
+  history_.until = ParseTime("9999-12-31T00:00:00Z");  // some 10^11 of them
+  int asked = 0;
+  const auto report =
+      CheckSlots(history_, {.spec = {},
+                            .zone =
+                                [](const std::string& name) {
+                                  auto zone = cron::LoadZone(name);
+                                  return zone ? std::make_shared<const cron::Zone>(*zone) : nullptr;
+                                },
+                            .go_on = [&asked]() -> Result<> {
+                              if (++asked < 3) return {};
+                              return Fail(ErrorCode::kTimeout, "enough");
+                            }});
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().code, ErrorCode::kTimeout);
+  EXPECT_EQ(asked, 3);
+}
+
 }  // namespace
 }  // namespace muster::checks

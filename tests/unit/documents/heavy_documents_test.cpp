@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "documents/budget.hpp"
 #include "support.hpp"
 #include "support/cpu_time.hpp"
 
@@ -32,6 +33,65 @@ std::string Args(std::string_view items) {
   return JobWith(fmt::format("stages:\n  - name: s\n    script: {{run: x, args: [{}]}}\n", items));
 }
 
+TEST(HeavyDocuments, AScriptCountsForEachStageThatUsesIt) {
+  const std::string script = "true\n" + std::string((1 << 20) - 5, '#');
+  int reads = 0;
+  const auto problems_of = [&](std::size_t jobs, std::size_t stages) {
+    reads = 0;
+    const auto text = Repeated(jobs, [&](std::size_t job) {
+      return fmt::format("---\napiVersion: muster/v1\nkind: job\nname: j{}\nstages:\n", job) +
+             Repeated(stages, [](std::size_t i) {
+               return fmt::format("- {{name: s{}, script: {{file: a.sh}}}}\n", i);
+             });
+    });
+    const Source source{.file = "t.yaml", .text = text};
+    const auto reading =
+        ReadDocuments({&source, 1}, [&](const auto&, const auto&) -> Result<std::string> {
+          ++reads;
+          return script;
+        });
+    return reading.problems.size();
+  };
+  EXPECT_EQ(problems_of(1, 16), 0U);
+  EXPECT_EQ(problems_of(1, 17), 1U);
+  EXPECT_GT(problems_of(1, 1000), 0U);
+  EXPECT_EQ(reads, 17) << "nothing is read any more once nothing fits";
+  EXPECT_EQ(problems_of(4, 16), 0U);
+  EXPECT_EQ(problems_of(5, 16), 16U) << "also not into another document";
+}
+
+TEST(HeavyDocuments, AScriptThatNoTaskMayHaveIsRefusedAtOnce) {
+  const Source source{.file = "t.yaml",
+                      .text = JobWith("stages: [{name: s, script: {file: a.sh}}]\n")};
+  const auto reading = ReadDocuments({&source, 1}, [](const auto&, const auto&) {
+    return Result<std::string>(std::string((1 << 20) + 1, '#'));
+  });
+  ASSERT_EQ(reading.problems.size(), 1U);
+  EXPECT_THAT(reading.problems[0].sentence, HasSubstr("a script is at most 1.0 MB"));
+}
+
+TEST(HeavyDocuments, ALimitCountsForEachStageThatHasIt) {
+  const auto job = [](std::size_t key, std::size_t stages) {
+    return JobWith("limit: [{key: 'k-" + std::string(key, 'x') + "-${{ host.name }}'}]\nstages:\n" +
+                   Repeated(stages, [](std::size_t i) {
+                     return fmt::format("- {{name: s{}, script: x}}\n", i);
+                   }));
+  };
+  EXPECT_EQ(ProblemsOf(job(10'000, 900)), "");
+  EXPECT_THAT(ProblemsOf(job(100'000, 900)), HasSubstr("counted for each stage"));
+}
+
+TEST(HeavyDocuments, MessagesOfApprovalsAreShort) {
+  const std::string most(4096, 'x');
+  EXPECT_EQ(ProblemsOf(JobWith("stages: [{name: a, approve: " + most + "}]\n")), "");
+  for (const auto* stage : {"{name: a, approve: M}", "{name: a, approve: {message: M}}",
+                            "{name: a, script: x, batches: [1], between: {approve: M}}"}) {
+    std::string text = JobWith("stages: [" + std::string(stage) + "]\n");
+    text.replace(text.find(" M") + 1, 1, most + "x");
+    EXPECT_THAT(ProblemsOf(text), HasSubstr("the message of an approval is at most 4.0 KB"));
+  }
+}
+
 TEST(HeavyDocuments, AGroupNamesAHundredThousandHostsAtMost) {
   EXPECT_EQ(ProblemsOf(Group("'h[1-100000]'")), "");
   EXPECT_EQ(ProblemsOf(Group("'h[1-50000]', 'h[1-50000]'")), "");
@@ -44,6 +104,15 @@ TEST(HeavyDocuments, NamesOfBrokenRangesCountToo) {
   const auto problems = ProblemsOf(Group("'h[1-60000][', 'h[1-60000][', 'h[1-60000]['"));
   EXPECT_THAT(problems, HasSubstr("t.yaml:4:24: hosts: a document may name 100000 hosts"));
   EXPECT_EQ(std::ranges::count(problems, '\n'), 2) << problems;
+}
+
+TEST(HeavyDocuments, NumbersOfNamesDoNotOverflow) {
+  const std::string huge = "[0-4294967295]";
+  for (const auto& text : {"h[1-2]" + huge + huge, "h[1-100000]" + huge + huge + huge,
+                           "h[0-18446744073709551615]" + huge})
+    EXPECT_GT(MeasureHostNames(text).names, ReadBudget::kMostTogether) << text;
+  const auto problems = ProblemsOf(Group("'h[1-100000]" + huge + huge + "', 'h1'"));
+  EXPECT_THAT(problems, HasSubstr("t.yaml:4:9: hosts: a document may name 100000 hosts"));
 }
 
 TEST(HeavyDocuments, NamesThatNoHostCanHaveAreNotMade) {

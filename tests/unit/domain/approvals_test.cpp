@@ -48,105 +48,6 @@ TEST(ApprovalsIn, CostsNoMoreThanThereAreJobs) {
   EXPECT_EQ(ApprovalsIn(*below).size(), 50U);
 }
 
-TEST(LeftOutBySkipping, FollowsSwitchesAndConditions) {
-  RunSpec plan;
-  StageSpec check = Work("check");
-  check.next["risky"] = 2;
-  StageSpec branch = Work("branch");
-  branch.section = Section::kBranch;
-  branch.next["default"] = 3;
-  StageSpec ask = Ask("ask");
-  ask.section = Section::kBranch;
-  ask.next["failed"] = 2;  // a circle
-  StageSpec late = Ask("late");
-  late.when = "stages.other.status == 'x'";
-  plan.stages = {check, Work("other"), branch, ask, late};
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 0)), (List{"ask", "late"}));
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 1)), List{"late"});
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 4)), List{"late"});
-}
-
-TEST(LeftOutBySkipping, LooksBehindTheConditionsOfConditions) {
-  // ask depends on b, and what b does may depend on a.
-  const RunSpec plan = Plan({Work("first"), Work("a"), When(Work("b"), "stages.a.status == 'x'"),
-                             When(Ask("ask"), "stages.b.state == 'succeeded'"), Work("go")});
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 0)), List{"ask"});
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 1)), List{"ask"});
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 2)), List{"ask"});
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 4)), List{}) << "it stands behind the approval";
-}
-
-TEST(LeftOutBySkipping, ConditionsOnWhatIsFixedAtTheStartDependOnNoStage) {
-  const std::string fixed = "params.env == 'prod' and run.by != 'x' and targets.count != '1'";
-  const RunSpec plan = Plan({Work("a"), When(Ask("ask"), fixed), Work("go")});
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 0)), List{});
-  EXPECT_TRUE(ApprovalsIn(plan).front().asked_if.Always());
-}
-
-TEST(LeftOutBySkipping, FollowsParametersIntoChildren) {
-  RunSpec child = Plan({When(Ask("ask"), "params.risk == 'high'"), Work("work")});
-  const auto with = [&](std::string risk) {
-    RunSpec plan = Plan({Work("check"), Start("sub", {{"risk", std::move(risk)}})});
-    plan.jobs["c"] = std::make_shared<const RunSpec>(child);
-    return plan;
-  };
-  EXPECT_EQ(Names(LeftOutBySkipping(with("${{ stages.check.status }}"), 0)), List{"sub > ask"});
-  EXPECT_EQ(Names(LeftOutBySkipping(with("high"), 0)), List{});
-  EXPECT_EQ(Names(LeftOutBySkipping(with("${{ params.risk }}"), 0)), List{});
-  child.stages[0].when = "stages.work.state == 'waiting'";
-  EXPECT_EQ(Names(LeftOutBySkipping(with("high"), 0)), List{"sub > ask"}) << "its own course";
-  child.stages[0].when = "targets.count != '1'";
-  EXPECT_EQ(Names(LeftOutBySkipping(with("high"), 0)), List{"sub > ask"}) << "its hosts";
-}
-
-TEST(LeftOutBySkipping, SeesWhatJumpsOverAnApproval) {
-  const auto with = [](std::string outcome) {
-    StageSpec check = Work("check");
-    check.next[outcome] = 3;
-    return Plan({Work("prepare"), check, Ask("ask"), Work("go")});
-  };
-  EXPECT_EQ(Names(LeftOutBySkipping(with("low"), 0)), List{"ask"});
-  EXPECT_EQ(Names(LeftOutBySkipping(with("low"), 1)), List{"ask"});
-  EXPECT_EQ(Names(LeftOutBySkipping(with("failed"), 0)), List{"ask"}) << "to the work itself";
-  RunSpec recovering = with("failed");
-  recovering.stages[1].next["failed"] = 4;
-  StageSpec undo = Work("undo");
-  undo.section = Section::kBranch;
-  recovering.stages.push_back(undo);
-  EXPECT_EQ(Names(LeftOutBySkipping(recovering, 0)), List{}) << "a branch for failures only";
-}
-
-TEST(LeftOutBySkipping, CountsABranchThatLeadsBackIntoTheMainList) {
-  StageSpec check = Work("check");
-  check.next["risky"] = 3;
-  StageSpec ask = Ask("ask");
-  ask.section = Section::kBranch;
-  RunSpec plan = Plan({Work("prepare"), check, Work("go"), ask});
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 0)), List{}) << "it guards what stands behind it alone";
-  plan.stages[3].next["succeeded"] = 2;
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 0)), List{"ask"});
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 2)), List{});
-}
-
-TEST(LeftOutBySkipping, CountsHostsThatAreLeftForAStage) {
-  StageSpec gate = Work("gate");
-  gate.action = SequenceAction{};
-  gate.hosts = HostChoice::kTouched;
-  StageSpec ask = Ask("ask");
-  ask.parent = 1;
-  RunSpec plan = Plan({Work("prepare"), gate, ask, Work("go")});
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 0)), List{"ask"}) << "nobody would be touched";
-  plan.stages[1].hosts = HostChoice::kAll;
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 0)), List{});
-}
-
-TEST(ApprovalsIn, TellWhetherALaterPassMightNotAsk) {
-  const RunSpec plan = Plan({When(Ask("ask"), "run.pass == '1'"), Work("go")});
-  EXPECT_TRUE(ApprovalsIn(plan).front().asked_if.pass);
-  const RunSpec unreadable = Plan({When(Ask("ask"), "(("), Work("go")});
-  EXPECT_TRUE(ApprovalsIn(unreadable).front().asked_if.pass);
-}
-
 TEST(StagesAfter, AreLaterInTheListOrWhereSwitchesLeadTo) {
   StageSpec work = Work("work");
   work.next["again"] = 0;
@@ -162,41 +63,10 @@ TEST(StagesAfter, AreLaterInTheListOrWhereSwitchesLeadTo) {
   EXPECT_EQ(StagesAfter(plan, 4), Stages{});
 }
 
-TEST(StagesBefore, AreEarlierNeededOrBranchesOfThose) {
-  RunSpec plan;
-  StageSpec first = Work("first");
-  first.next["x"] = 3;
-  StageSpec second = Work("second");
-  second.needs = std::vector<std::uint32_t>{4};
-  StageSpec branch = Work("branch");
-  branch.section = Section::kBranch;
-  StageSpec fourth = Work("fourth");
-  fourth.needs.emplace();
-  plan.stages = {first, second, Work("third"), branch, fourth};
-  EXPECT_EQ(StagesBefore(plan, 0), (std::vector<std::uint32_t>{}));
-  EXPECT_EQ(StagesBefore(plan, 1), (std::vector<std::uint32_t>{0, 3, 4}));
-  EXPECT_EQ(StagesBefore(plan, 2), (std::vector<std::uint32_t>{0, 1, 3, 4}));
-}
-
 TEST(ApprovalsIn, CountsAJobThatTwoStagesStartTwice) {
   RunSpec plan = Plan({Start("gate1", {}), Work("canary"), Start("gate2", {}), Work("deploy")});
   plan.jobs["c"] = std::make_shared<const RunSpec>(Plan({Ask("ask")}));
   EXPECT_EQ(Names(ApprovalsIn(plan)), (List{"gate1 > ask", "gate2 > ask"}));
-  plan.stages[2].when = "stages.canary.status == 'odd'";
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 1)), List{"gate2 > ask"});
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 2)), List{"gate2 > ask"});
-}
-
-TEST(ApprovalsIn, CountsAJobForEachConditionInOneStage) {
-  StageSpec roll = Work("roll");
-  roll.action = SequenceAction{};
-  StageSpec by_param = Start("a", {{"risk", "${{ stages.check.status }}"}});
-  StageSpec by_when = When(Start("b", {}), "stages.check.status == 'odd'");
-  by_param.parent = by_when.parent = 1;
-  RunSpec plan = Plan({Work("check"), roll, by_param, by_when, Work("go")});
-  plan.jobs["c"] = std::make_shared<const RunSpec>(Plan({Ask("ask")}));
-  EXPECT_EQ(Names(ApprovalsIn(plan)), (List{"a > ask", "b > ask"}));
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 0)), List{"b > ask"});
 }
 
 TEST(ApprovalsIn, OfAnInnerStageAreThoseOfTheStageThatHoldsIt) {
@@ -208,8 +78,6 @@ TEST(ApprovalsIn, OfAnInnerStageAreThoseOfTheStageThatHoldsIt) {
   const auto found = ApprovalsIn(plan, 2);
   ASSERT_EQ(Names(found), List{"ask"});
   EXPECT_EQ(found.front().stage, 1U);
-  EXPECT_EQ(found.front().asked_if, ApprovalsIn(plan).front().asked_if);
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 2)), List{"ask"}) << "it is one approval";
 }
 
 TEST(ApprovalsIn, OfALargePlanAreFound) {
@@ -237,11 +105,8 @@ TEST(ApprovalsIn, OfALargePlanAreFound) {
     plan.stages.push_back(ask);
   }
   EXPECT_EQ(ApprovalsIn(plan).size(), 1'000U);
-  EXPECT_EQ(DependingOn(plan, 0).size(), kMain - 1) << "each stage leads aside";
-  EXPECT_EQ(LeftOutBySkipping(plan, 0).size(), kMain + kBranches);
   EXPECT_EQ(StagesAfter(plan, 0).size(), kMain + kBranches - 1);
-  EXPECT_EQ(StagesBefore(plan, kMain - 1).size(), kMain + kBranches - 1);
-  EXPECT_TRUE(MissingIn(plan, plan).empty());
+  EXPECT_FALSE(AsksInOrder(plan));
 }
 
 TEST(ApprovalsIn, HaveAnEndThatNobodyCanApprove) {
@@ -254,69 +119,6 @@ TEST(ApprovalsIn, HaveAnEndThatNobodyCanApprove) {
   EXPECT_EQ(found.size(), 100'000U + 300U) << "one in each stage that was not looked at";
   EXPECT_EQ(found.back().stage, 499U);
   EXPECT_EQ(found.back().wanted->by, List{"(nobody)"});
-  EXPECT_FALSE(found.back().asked_if.Always());
-}
-
-TEST(LeftOutBySkipping, CountsHostsThatAreLeftBeforeWorkForOthers) {
-  StageSpec gate = Work("gate");
-  gate.action = SequenceAction{};
-  StageSpec ask = Ask("ask");
-  ask.parent = 1;
-  const auto with = [&](StageSpec last) {
-    return Names(LeftOutBySkipping(Plan({Work("prepare"), gate, ask, std::move(last)}), 0));
-  };
-  StageSpec deploy = Work("deploy");
-  EXPECT_EQ(with(deploy), List{}) << "without hosts, it is not done either";
-  for (const auto hosts : {HostChoice::kAll, HostChoice::kFailed, HostChoice::kTouched}) {
-    deploy.hosts = hosts;
-    EXPECT_EQ(with(deploy), List{"ask"}) << Name(hosts);
-  }
-  deploy.section = Section::kFinally;
-  EXPECT_EQ(with(deploy), List{"ask"});
-  StageSpec request = Work("request");
-  request.action = HttpAction{};
-  EXPECT_EQ(with(request), List{"ask"}) << "it needs no hosts";
-  request.section = Section::kFinally;
-  EXPECT_EQ(with(request), List{});
-}
-
-TEST(LeftOutBySkipping, CountsHostsThatAreLeftInAChildJob) {
-  StageSpec gate = Work("gate");
-  gate.between_approve = ApproveAction{.message = "?", .by = {}};
-  StageSpec deploy = Work("deploy");
-  RunSpec plan = Plan({Work("prepare"), Start("sub", {}), deploy});
-  plan.jobs["c"] = std::make_shared<const RunSpec>(Plan({Work("first"), gate}));
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 0)), List{});
-  plan.stages[2].hosts = HostChoice::kAll;
-  EXPECT_EQ(Names(LeftOutBySkipping(plan, 0)), List{"sub > gate (between batches)"});
-}
-
-TEST(DependingOn, KnowsTheLastStageThatJumpsOverAnApproval) {
-  StageSpec far = Work("far");
-  far.next["x"] = 5;
-  StageSpec near = Work("near");
-  near.next["x"] = 3;
-  const RunSpec plan = Plan({far, near, Ask("one"), Ask("two"), Work("middle"), Work("end")});
-  EXPECT_EQ(Names(DependingOn(plan, 0)), (List{"one", "two"}));
-  EXPECT_EQ(Names(DependingOn(plan, 1)), List{"one"});
-}
-
-TEST(ApprovalsIn, InALoopThroughBranchesDependOnAnyStage) {
-  StageSpec check = Work("check");
-  check.next["again"] = 3;
-  StageSpec one = Branch(Work("one"));
-  one.next["succeeded"] = 4;
-  StageSpec two = Branch(Work("two"));
-  two.next["succeeded"] = 2;
-  const auto asked_if = [&] {
-    return ApprovalsIn(
-               Plan({When(Ask("ask"), "stages.check.status == 'x'"), check, Work("go"), one, two}))
-        .front()
-        .asked_if.stage;
-  };
-  EXPECT_EQ(asked_if(), 1U);
-  two.next["failed"] = 1;
-  EXPECT_EQ(asked_if(), AskedIf::kAnyStage);
 }
 
 TEST(StagesAfter, AreThoseThatNeedItWhereverTheyStand) {
@@ -326,9 +128,82 @@ TEST(StagesAfter, AreThoseThatNeedItWhereverTheyStand) {
   EXPECT_EQ(StagesAfter(plan, 2), (Stages{0, 1, 3, 4}));
 }
 
-TEST(StagesBefore, AreAlsoThoseBeforeOneThatIsNeeded) {
-  const RunSpec plan = Plan({Needs(Work("deploy"), {2}), Needs(Ask("ask"), {}), Work("ready")});
-  EXPECT_EQ(StagesBefore(plan, 0), (Stages{1, 2})) << "ready waits for the one before it";
+TEST(AsksInOrder, HoldsForAPlainList) {
+  StageSpec roll = Work("roll");
+  roll.between_approve = ApproveAction{.message = "?", .by = {}};
+  StageSpec deploy = Work("deploy");
+  deploy.next["failed"] = 4;
+  const RunSpec plan = Plan({When(Ask("ask"), "params.env == 'prod'"),
+                             When(Work("check"), "stages.ask.state == 'x'"), roll, deploy,
+                             Branch(Work("rollback"))});
+  EXPECT_TRUE(AsksInOrder(plan));
+  EXPECT_TRUE(AsksInOrder(Plan({Work("work")})));
+}
+
+TEST(AsksInOrder, FailsWhereAConditionLooksAtTheRun) {
+  for (const auto* when :
+       {"stages.check.status == 'high'", "run.pass == '1'", "trigger.data.x == '1'", "(("})
+    EXPECT_FALSE(AsksInOrder(Plan({Work("check"), When(Ask("ask"), when), Work("go")}))) << when;
+  StageSpec roll = When(Work("roll"), "stages.check.status == 'high'");
+  roll.between_approve = ApproveAction{.message = "?", .by = {}};
+  EXPECT_FALSE(AsksInOrder(Plan({Work("check"), roll})));
+}
+
+TEST(AsksInOrder, FailsWhereStagesRunInAnotherOrder) {
+  StageSpec jump = Work("jump");
+  jump.next["low"] = 2;
+  EXPECT_FALSE(AsksInOrder(Plan({jump, Ask("ask"), Work("go")}))) << "over the approval";
+  StageSpec loop = Work("loop");
+  loop.next["again"] = 0;
+  EXPECT_FALSE(AsksInOrder(Plan({Ask("ask"), loop})));
+  StageSpec back = Branch(Work("back"));
+  back.next["default"] = 1;
+  EXPECT_FALSE(AsksInOrder(Plan({Ask("ask"), Work("go"), back}))) << "out of a branch";
+  EXPECT_FALSE(AsksInOrder(Plan({Ask("ask"), Needs(Work("go"), {0})})));
+}
+
+TEST(AsksInOrder, FailsForApprovalsOutsideTheMainList) {
+  EXPECT_FALSE(AsksInOrder(Plan({Work("go"), Branch(Ask("ask"))})));
+  StageSpec last = Ask("ask");
+  last.section = Section::kFinally;
+  EXPECT_FALSE(AsksInOrder(Plan({Work("go"), last})));
+  StageSpec roll = Work("roll");
+  roll.action = SequenceAction{};
+  StageSpec inner = Ask("ask");
+  inner.parent = 0;
+  EXPECT_FALSE(AsksInOrder(Plan({roll, inner})));
+  RunSpec parent = Plan({Start("sub", {})});
+  parent.jobs["c"] = std::make_shared<const RunSpec>(Plan({Ask("ask")}));
+  EXPECT_FALSE(AsksInOrder(parent));
+  parent.stages[0].between_approve = ApproveAction{.message = "?", .by = {}};
+  EXPECT_FALSE(AsksInOrder(parent)) << "the job asks too";
+}
+
+TEST(AsksInOrder, FailsForBatchesOfHostsThatTheRunChooses) {
+  StageSpec roll = Work("roll");
+  roll.between_approve = ApproveAction{.message = "?", .by = {}};
+  roll.hosts = HostChoice::kAll;
+  EXPECT_TRUE(AsksInOrder(Plan({roll})));
+  roll.hosts = HostChoice::kFailed;
+  EXPECT_FALSE(AsksInOrder(Plan({roll})));
+}
+
+TEST(AsksAlike, WantsTheSameListUpToTheLastApproval) {
+  const RunSpec plan = Plan({Work("a"), Ask("ask"), Work("go")});
+  StageSpec other_work = Work("a");
+  other_work.concurrency = 3;
+  EXPECT_TRUE(AsksAlike(plan, Plan({other_work, Ask("ask"), Work("more")})));
+  EXPECT_FALSE(AsksAlike(plan, Plan({Work("a"), Work("go")})));
+  EXPECT_FALSE(AsksAlike(plan, Plan({Work("a"), Work("go"), Ask("ask")})));
+  EXPECT_FALSE(AsksAlike(plan, Plan({Work("a"), When(Ask("ask"), "false"), Work("go")})));
+  EXPECT_FALSE(
+      AsksAlike(plan, Plan({Work("a"), When(Ask("ask"), "params.env == 'prod'"), Work("go")})));
+  StageSpec weaker = Ask("ask");
+  std::get<ApproveAction>(weaker.action).not_starter = false;
+  EXPECT_FALSE(AsksAlike(plan, Plan({Work("a"), weaker, Work("go")})));
+  StageSpec jump = Work("a");
+  jump.next["succeeded"] = 2;
+  EXPECT_FALSE(AsksAlike(plan, Plan({jump, Ask("ask"), Work("go")})));
 }
 
 }  // namespace

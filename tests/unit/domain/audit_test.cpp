@@ -1,5 +1,7 @@
 #include "domain/audit.hpp"
 
+#include <memory>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -161,6 +163,31 @@ TEST(AuditText, IsCutBetweenCharactersAndAlwaysText) {
   }
   command.script = "\xff\xfe";
   EXPECT_TRUE(IsUtf8(AuditText(command)));
+}
+
+// However long the rest of it is.
+TEST(AuditText, OfAPushEndsWithOwnerAndMode) {
+  const std::vector<std::string> destinations = {"/etc/app", "/etc/" + std::string(400, '/') + "x",
+                                                 "/etc/" + std::string(5000, 'x')};
+  for (const std::size_t files : {1, 4, 60}) {
+    for (const auto& to : destinations) {
+      FilePush push;
+      push.files.resize(files);
+      for (auto& file : push.files) file.path = "some/name";
+      push.to = to;
+      push.owner = "root";
+      push.mode = 04755;
+      Command command;
+      command.push = std::make_shared<const FilePush>(push);
+      for (const std::size_t most : {std::size_t{300}, std::size_t{4096}}) {
+        const auto text = AuditText(command, most);
+        EXPECT_TRUE(text.starts_with("push some/name (sha256 ")) << text;
+        EXPECT_NE(text.find(" to /etc/"), std::string::npos) << text;
+        EXPECT_TRUE(text.ends_with(" owner root mode 4755")) << text;
+        EXPECT_LE(text.size(), most);
+      }
+    }
+  }
 }
 
 TEST(CommandHash, CoversWhatDecidesTheEffect) {

@@ -16,15 +16,19 @@ using testing::HasSubstr;
 
 class FakeContext final : public TargetContext {
  public:
-  Result<std::set<std::string>> Group(std::string_view name) const override {
+  Result<NameSet> Group(std::string_view name) const override {
     if (name != "db") return Fail(ErrorCode::kNotFound, "no group '{}'", name);
-    return std::set<std::string>{"db1", "db2", "gone"};
+    return Names({"db1", "db2", "gone"});
   }
-  Result<std::set<std::string>> RunHosts(std::string_view id,
-                                         std::string_view state) const override {
-    if (id == "r1.7" && state == "failed") return std::set<std::string>{"web2"};
-    if (id == "r12" && state.empty()) return std::set<std::string>{"web1", "web2"};
+  Result<NameSet> RunHosts(std::string_view id, std::string_view state) const override {
+    if (id == "r1.7" && state == "failed") return Names({"web2"});
+    if (id == "r12" && state.empty()) return Names({"web1", "web2"});
     return Fail(ErrorCode::kNotFound, "no run '{}' with state '{}'", id, state);
+  }
+
+ private:
+  static NameSet Names(std::set<std::string> names) {
+    return std::make_shared<const std::set<std::string>>(std::move(names));
   }
 };
 
@@ -98,6 +102,19 @@ TEST_F(TargetsTest, NamesPatternsAndRanges) {
   EXPECT_THAT(Names("all"), ElementsAre("db1", "db2", "web1", "web2", "web10"));
 }
 
+TEST_F(TargetsTest, ARunHasOneName) {
+  EXPECT_THAT(Names("run:r12"), ElementsAre("web1", "web2"));
+  for (const auto* text : {"run:r012", "run:r00012", "run:r01.7.failed", "run:r1.07.failed"})
+    EXPECT_EQ(CodeOf(text), ErrorCode::kInvalid) << text;
+}
+
+TEST_F(TargetsTest, TwentyRunsAtMost) {
+  std::string text = "run:r12";
+  for (int i = 1; i < 20; ++i) text += " or run:r12";
+  EXPECT_THAT(Names(text), ElementsAre("web1", "web2"));
+  EXPECT_EQ(CodeOf(text + " or run:r12"), ErrorCode::kInvalid);
+}
+
 TEST_F(TargetsTest, LabelsAndFacts) {
   EXPECT_THAT(Names("zone=sh1"), ElementsAre("db1", "web1", "web10"));
   EXPECT_THAT(Names("zone != sh1"), ElementsAre("db2", "web2"));
@@ -136,6 +153,14 @@ TEST_F(TargetsTest, UnknownNamesAreAnErrorThatNamesThem) {
   EXPECT_EQ(CodeOf("web1 or not web99"), ErrorCode::kNotFound);
   EXPECT_THAT(*Resolve("web[1-4]", {.ignore_missing = true}), ElementsAre("web1", "web2"));
   EXPECT_FALSE(Resolve("web99", {.ignore_missing = true}));
+}
+
+TEST_F(TargetsTest, NoHostIsNoErrorWhenSoAskedButAnUnknownNameIs) {
+  EXPECT_THAT(*Resolve("zone=nowhere", {.allow_none = true}), testing::IsEmpty());
+  EXPECT_EQ(CodeOf("zone=nowhere"), ErrorCode::kNotFound);
+  const auto unknown = Resolve("zone=nowhere or web99", {.allow_none = true});
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::kNotFound);
 }
 
 TEST_F(TargetsTest, LeavesOutWhatItIsWithout) {

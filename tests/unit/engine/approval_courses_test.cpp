@@ -42,7 +42,8 @@ TEST_F(ApprovalCourses, APassOfAGraphTakesBackTheHostsOfEveryStageThatItDoesAgai
   Stop(run);
   EndAll({1});
   ASSERT_TRUE(IsFinal(Find(run).state));
-  ASSERT_TRUE(Retry("ann", run)) << "it begins with the wait, and the check beside it";
+  EXPECT_TRUE(Denied(Retry("ann", run)));
+  ASSERT_TRUE(Retry("bob", run)) << "it begins with the wait, and the check beside it";
   EXPECT_EQ(Sent(), (Hosts{1}));
   ASSERT_EQ(StageNow(), "check") << "the check is done again";
   EndWith({{"status", "high"}});
@@ -75,7 +76,7 @@ TEST_F(ApprovalCourses, WhatAGraphReportedStaysKnownWhereverItStands) {
   EndWith({{"status", "high"}});
   ASSERT_TRUE(Asks(run, "ask"));
   Stop(run);
-  const auto retried = Retry("ann", run);
+  const auto retried = Retry("bob", run);
   ASSERT_TRUE(retried) << retried.error().message;
   EXPECT_TRUE(Asks(run, "ask")) << "the check was not done again, and still says high";
   EXPECT_EQ(Sent(), Hosts{});
@@ -98,7 +99,7 @@ TEST_F(ApprovalCourses, WhatABranchReportedStaysKnown) {
   EndWith({{"status", "high"}});
   ASSERT_TRUE(Asks(run, "ask"));
   Stop(run);
-  ASSERT_TRUE(Retry("ann", run));
+  ASSERT_TRUE(Retry("bob", run));
   EXPECT_TRUE(Asks(run, "ask"));
   EXPECT_EQ(Sent(), Hosts{});
 }
@@ -151,7 +152,7 @@ class ApprovalBehindABranch : public ApprovalCourses {
 TEST_F(ApprovalBehindABranch, TheBranchIsNotSkippedWithoutTheRight) {
   const RunId run = StartRepairing();
   EXPECT_TRUE(Denied(Skip("ann", run, "fix")));
-  EXPECT_TRUE(Skip("ann", run, "deploy"));
+  EXPECT_TRUE(Denied(Skip("ann", run, "deploy"))) << "any stage may lead there";
   EXPECT_TRUE(Skip("bob", run, "fix"));
 }
 
@@ -163,7 +164,7 @@ TEST_F(ApprovalBehindABranch, ARetryDoesNotBeginBehindABranchThatWasStopped) {
   Stop(run);
   EndAll({1});
   EXPECT_TRUE(Denied(Retry("ann", run, OnAll("recheck"))));
-  EXPECT_TRUE(Retry("ann", run, OnAll("probe")));
+  EXPECT_TRUE(Denied(Retry("ann", run, OnAll("probe"))));
 }
 
 class ApprovalAboveAChild : public ApprovalCourses {
@@ -192,7 +193,7 @@ class ApprovalAboveAChild : public ApprovalCourses {
   }
 };
 
-TEST_F(ApprovalAboveAChild, APlainRetryOfTheChildNeedsTheRightToo) {
+TEST_F(ApprovalAboveAChild, TheChildIsRetriedThroughItsParent) {
   const RunId run = StartParent(
       {Needing(Wait("cool"), {}), Needing(Named("judge"), {}), Needing(Named("last"), {0, 1})});
   const RunId child = OpenChild(run);
@@ -200,7 +201,10 @@ TEST_F(ApprovalAboveAChild, APlainRetryOfTheChildNeedsTheRightToo) {
   EndAll({1});
   Pause(child);
   EXPECT_TRUE(Denied(Retry("ann", child)));
-  EXPECT_TRUE(Retry("bob", child));
+  EXPECT_TRUE(Denied(Retry("bob", child)));
+  Stop(run);
+  Crash();
+  EXPECT_TRUE(Denied(Retry("ann", child))) << "also when the parent has ended";
 }
 
 TEST_F(ApprovalAboveAChild, AStageWhoseChildWorksIsNotSkipped) {

@@ -1,4 +1,5 @@
 #include "domain/audit_facts.hpp"
+#include "domain/plan_bytes.hpp"
 #include "unit/engine/flow_fixture.hpp"
 
 namespace muster::engine {
@@ -30,6 +31,26 @@ TEST_F(Children, TakeWhatTheStageSaysOverTheirDefaults) {
       ParamsOfChild({{"a", "${{ params.word }} you"}, {"b", "new"}},
                     {{"b", "old", false}, {"c", "kept", false}}),
       (std::vector<Param>{{"b", "new", false}, {"c", "kept", false}, {"a", "hello you", false}}));
+}
+
+TEST_F(Children, ThatTheirParametersMakeTooLargeFailTheStage) {
+  AddHosts(1);
+  muster::Command command;
+  command.script = std::string(1 << 20, '#');
+  RunSpec child;
+  child.job = "child";
+  child.stages.resize(63);
+  const auto shared = std::make_shared<const muster::Command>(std::move(command));
+  for (auto& stage : child.stages) stage.action = shared;
+  RunSpec spec;
+  spec.job = "parent";
+  spec.params = {{"p", std::string(510'000, 'x'), false}};
+  spec.jobs["child"] = std::make_shared<const RunSpec>(child);
+  const std::string p = "${{ params.p }}";
+  spec.stages = {With("sub", JobAction{.job = "child", .params = {{"a", p}, {"b", p}}})};
+  ASSERT_TRUE(CheckPlanBytes(spec));
+  const RunId run = StartSpec(1, spec);
+  EXPECT_EQ(StageOf(run, "sub"), StageState::kFailed);
 }
 
 TEST_F(Children, AreOnTheAuditTrailBehindTheirParents) {

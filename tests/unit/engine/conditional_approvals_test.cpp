@@ -33,33 +33,40 @@ TEST_F(ConditionalApprovals, AreNotAvoidedByARetryThatLeavesTheCheckOut) {
   EXPECT_TRUE(Retry("bob", run, Everywhere("ask"))) << "he may approve it";
 }
 
-TEST_F(ConditionalApprovals, AreNotAvoidedByACheckThatIsBegunAgainAndStopped) {
-  AddHosts(1);
-  const RunId run = StartJob(1, {Named("check"), AskIf(kRisky), Named("go")});
-  Sent();
-  EndWith({{"status", "high"}});
-  ASSERT_TRUE(Asks(run, "ask"));
-  Stop(run);
-  ASSERT_TRUE(Retry("ann", run, Everywhere("check")));
-  Sent();
-  Stop(run);
-  EndAll({1});
-  EXPECT_TRUE(Denied(Retry("ann", run, Everywhere("ask"))));
-  Crash();
-  EXPECT_TRUE(Denied(Retry("ann", run, Everywhere("ask"))));
-}
-
-TEST_F(ConditionalApprovals, ThatTheFlowLeftOutDoNotHinderAnHonestRetry) {
+// A pass knows what earlier passes found, and begins with hosts that its starter chose.
+TEST_F(ConditionalApprovals, ARetryOfAnyFormNeedsTheRight) {
   AddHosts(2);
   const RunId run = StartJob(2, {Named("check"), AskIf(kRisky), Named("go")});
   Sent();
   EndWith({{"status", "low"}});
   Sent();
   EndAll({2});
-  EXPECT_TRUE(Retry("ann", run));
+  RetryRun start;
+  start.from_start = true;
+  EXPECT_TRUE(Denied(Retry("ann", run)));
+  EXPECT_TRUE(Denied(Retry("ann", run, start)));
+  EXPECT_TRUE(Denied(Retry("ann", run, Everywhere("check"))));
+  Crash();
+  EXPECT_TRUE(Denied(Retry("ann", run)));
+  EXPECT_TRUE(Retry("bob", run)) << "he may approve it";
   EXPECT_EQ(Sent(), (Hosts{2}));
-  EndAll();
-  EXPECT_TRUE(Retry("ann", run, Everywhere("check"))) << "the check decides again";
+}
+
+TEST_F(ConditionalApprovals, ALimitThatOutlivesItsPassNeedsTheRight) {
+  AddHosts(1);
+  StageSpec check = Named("check");
+  check.next["failed"] = 1;
+  check.next["succeeded"] = 2;
+  const RunId run = StartJob(1, {check, Ask("ask"), Named("go")});
+  Sent();
+  EndAll({1});
+  ASSERT_TRUE(Asks(run, "ask"));
+  const auto set = Do(SetRun{.caller = As("ann"),
+                             .run = run,
+                             .stage = {},
+                             .concurrency = {},
+                             .max_failures = *ParseHostShare("100%")});
+  EXPECT_TRUE(Denied(set));
 }
 
 TEST_F(ConditionalApprovals, AreNotAvoidedInTheMiddleOfABatch) {
@@ -72,17 +79,14 @@ TEST_F(ConditionalApprovals, AreNotAvoidedInTheMiddleOfABatch) {
     Sent();
     EndWith({{"status", "high"}});
     ASSERT_TRUE(Asks(run, "ask")) << how;
-    if (how == "pause") {
+    if (how == "pause")
       Pause(run);
-      EXPECT_TRUE(Denied(Retry("ann", run))) << "the host would begin behind the check";
-    } else {
+    else
       Stop(run);
-    }
-    ASSERT_TRUE(Retry("ann", run, Everywhere("roll"))) << how;
-    EXPECT_EQ(Sent(), (Hosts{1})) << how;
-    EXPECT_EQ(StageNow(), "check") << how;
-    Stop(run);
-    EndAll();
+    EXPECT_TRUE(Denied(Retry("ann", run))) << "the host would begin behind the check";
+    EXPECT_TRUE(Denied(Retry("ann", run, Everywhere("roll")))) << how;
+    EXPECT_EQ(Sent(), Hosts{}) << how;
+    if (how == "pause") Stop(run);
   }
 }
 
@@ -143,9 +147,7 @@ TEST_F(ConditionalApprovals, AreAskedForAgainInALoop) {
     EXPECT_TRUE(Denied(Retry("ann", run, Everywhere("work")))) << how;
     Crash();
     EXPECT_TRUE(Denied(Retry("ann", run, Everywhere("work")))) << how;
-    EXPECT_TRUE(Retry("ann", run)) << how;
-    EXPECT_TRUE(Asks(run, "ask")) << how;
-    Stop(run);
+    EXPECT_TRUE(Denied(Retry("ann", run))) << how;
   }
 }
 

@@ -279,6 +279,16 @@ TEST_F(Flow, AFailedAttemptIsFollowedByAnotherAfterItsBackoff) {
   EXPECT_EQ(Find(run).counts[TaskState::kFailed], 1U);
 }
 
+TEST_F(Flow, AnApprovalWhoseMessageBecomesTooLongFails) {
+  AddHosts(1);
+  RunSpec spec;
+  spec.params = {{"p", std::string(5000, 'x'), false}};
+  spec.stages = {With("ask", ApproveAction{.message = "${{ params.p }}", .by = {}})};
+  const RunId run = StartSpec(1, spec);
+  EXPECT_EQ(StageOf(run, "ask"), StageState::kFailed);
+  EXPECT_EQ(store_.ListVisits(run, {}, 10)->front().message, "");
+}
+
 TEST_F(Flow, AnApprovalThatRunsOutRejects) {
   AddHosts(1);
   const RunId run = StartJob(1, {With("ask", ApproveAction{.message = "go on ${{ targets.count }}?",

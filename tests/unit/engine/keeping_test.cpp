@@ -61,6 +61,21 @@ TEST_F(EnginePlans, HoldNewRunsBackWhileTheyTakeTooMuch) {
   EXPECT_FALSE(IsClosed(StartLarge())) << "one has ended";
 }
 
+TEST_F(EnginePlans, ThatCouldNotBeReadBackAreRefused) {
+  AddHosts(1);
+  muster::Command command;
+  command.script = std::string(1 << 20, '#');
+  StartRun start;
+  start.spec.stages.resize(65);
+  const auto shared = std::make_shared<const muster::Command>(std::move(command));
+  for (auto& stage : start.spec.stages) stage.action = shared;
+  start.targets = std::make_shared<Targets>(Targets{{HostId(1), "h1"}});
+  const auto id = Ask(std::move(start));
+  Settle();
+  ASSERT_FALSE(replies_.at(id));
+  EXPECT_EQ(replies_.at(id).error().code, ErrorCode::kInvalid);
+}
+
 class EngineRetention : public EngineFixture {
  protected:
   std::uint32_t Drop(Expired old) {

@@ -183,6 +183,57 @@ TEST_F(Limiter, AChildStandsUnderItsParentsKeys) {
   EXPECT_EQ(Find(run).state, RunState::kSucceeded);
 }
 
+class RunKeys : public Limiter {
+ protected:
+  RunId StartWithKey() {
+    RunSpec spec;
+    spec.job = "job";
+    spec.stages = {Named("go")};
+    spec.limits = {{.key = "k", .max = 1}};
+    return StartSpec(1, spec);
+  }
+  void Pause(RunId run, bool release = false) {
+    EXPECT_TRUE(Do(PauseRun{.caller = {}, .run = run, .release = release, .reason = {}}));
+  }
+};
+
+TEST_F(RunKeys, ResumedBeforeItsTurnARunWaitsForItAgain) {
+  AddHosts(1);
+  StartWithKey();
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  const auto running = orders_;
+  const RunId second = StartWithKey();
+  Pause(second);
+  EXPECT_TRUE(Do(ResumeRun{.caller = {}, .run = second}));
+  EXPECT_EQ(Find(second).state, RunState::kQueued);
+  const RunId third = StartWithKey();
+  orders_ = running;
+  EndAll();
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  EXPECT_EQ(Find(second).state, RunState::kRunning);
+  EndAll();
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  EXPECT_EQ(Find(third).state, RunState::kRunning);
+}
+
+TEST_F(RunKeys, ARefusedResumeHoldsNobodyUpBehindIt) {
+  AddHosts(1);
+  const RunId first = StartWithKey();
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  Pause(first, true);
+  const RunId second = StartWithKey();
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  const auto refused = Do(ResumeRun{.caller = {}, .run = first});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kConflict);
+  EXPECT_EQ(Find(first).state, RunState::kPaused);
+  const RunId third = StartWithKey();
+  EndAll();
+  EXPECT_EQ(Find(second).state, RunState::kSucceeded);
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  EXPECT_EQ(Find(third).state, RunState::kRunning);
+}
+
 TEST_F(Limiter, AQueuedRunCanBeStopped) {
   AddHosts(1);
   RunSpec spec;

@@ -34,5 +34,17 @@ TEST_F(Servers, FinalizeIsOnTheTrailWithItsStepsBeforeItIsAnswered) {
   EXPECT_EQ(entry.actor, "admin");
 }
 
+TEST_F(Servers, NewsOfKeysAreOnTheTrailOneByOne) {
+  const auto before = store_.ReadAudit(1, 1000)->size();
+  const auto entry = LastOf(NoteKeys{.caller = {.request = {}, .name = "musterd", .address = {}},
+                                     .server = "s2",
+                                     .news = {"made a new admin.token", "CA b signs"}});
+  EXPECT_EQ(store_.ReadAudit(1, 1000)->size(), before + 2);
+  EXPECT_EQ(entry.act, "server.keys");
+  EXPECT_EQ(entry.object, "server s2");
+  EXPECT_EQ(entry.detail, "CA b signs");
+  EXPECT_EQ(entry.actor, "musterd");
+}
+
 }  // namespace
 }  // namespace muster::engine

@@ -292,6 +292,28 @@ TEST_F(Steer, AStopEndsWhatWaitsAndReachesChildren) {
   EXPECT_EQ(Sent(), Hosts{});
 }
 
+TEST_F(Steer, AStopNamesTheHostsOfTheRunsInside) {
+  AddHosts(2);
+  RunSpec child;
+  child.job = "child";
+  child.stages = {Named("work")};
+  RunSpec spec;
+  spec.job = "parent";
+  spec.jobs["child"] = std::make_shared<const RunSpec>(child);
+  spec.stages = {With("sub", JobAction{.job = "child", .params = {}})};
+  const RunId run = StartSpec(2, spec);
+  EXPECT_EQ(Sent(), (Hosts{1, 2}));
+  EXPECT_TRUE(Do(StopRun{.caller = {}, .run = run, .host = {}, .reason = "enough", .known = {}}));
+  std::vector<AuditEntry> stops;
+  for (const auto& entry : *store_.ReadAudit(1, 100))
+    if (entry.act == "run.stop") stops.push_back(entry);
+  ASSERT_EQ(stops.size(), 1U);
+  EXPECT_EQ(stops[0].run, run);
+  EXPECT_EQ(stops[0].hosts, 2U);
+  EXPECT_EQ(stops[0].names, "h[1-2]");
+  EXPECT_NE(stops[0].detail.find("1 run inside"), std::string::npos) << stops[0].detail;
+}
+
 // The same job with the server killed before each step ends as without.
 TEST_F(Steer, ACrashAtAnyStepChangesNothing) {
   AddHosts(4);

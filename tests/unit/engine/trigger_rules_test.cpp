@@ -257,6 +257,22 @@ TEST_F(TriggerRules, ErrorForGoodStopsTheTriggerUntilItIsResumed) {
   EXPECT_EQ(Ledger("hourly"), (Lines{"09:00-11:00 3 error", "12:00 started"}));
 }
 
+TEST_F(TriggerRules, PlanThatCouldNotBeReadBackIsAnErrorForGood) {
+  Apply(Spec("hourly", "0 * * * *"));
+  muster::Command command;
+  command.script = std::string(1 << 20, '#');
+  const auto shared = std::make_shared<const muster::Command>(std::move(command));
+  plan_ = [&](const PrepareSlot&) -> Result<SlotPlan> {
+    SlotPlan plan = WaitPlan();
+    plan.spec.stages.resize(65);
+    for (auto& stage : plan.spec.stages) stage.action = shared;
+    return plan;
+  };
+  Pass(2 * kHour + 30 * kMinute);
+  EXPECT_EQ(Ledger("hourly"), Lines{"09:00 error"});
+  EXPECT_EQ(State("hourly"), TriggerState::kError);
+}
+
 TEST_F(TriggerRules, ErrorForGoodEndsWhenItIsAppliedAnew) {
   TriggerSpec spec = Spec("hourly", "0 * * * *");
   Apply(spec);

@@ -317,5 +317,40 @@ TEST_F(TriggerWords, StatusCompleteIsTheEnd) {
   EXPECT_EQ(Schedules("hourly"), (Lines{"08:00 v1", "09:00 v0 complete", "12:00 v2"}));
 }
 
+class TriggerWordsOfTwo : public TriggerWords {
+ protected:
+  void SetUp() override {
+    TriggerWords::SetUp();
+    AddHosts(2);
+    plan_ = [this](const PrepareSlot&) -> Result<SlotPlan> {
+      SlotPlan plan = WaitPlan();
+      plan.targets = std::make_shared<Targets>(Targets{{HostId(1), "h1"}, {HostId(2), "h2"}});
+      plan.spec.stages = {Named("work")};
+      return plan;
+    };
+  }
+  // Lets the first host say something, and the other one the same or nothing.
+  void SayAs(const Outputs& outputs, bool alike) {
+    ASSERT_EQ(Sent(), (Hosts{1, 2}));
+    const auto both = std::exchange(orders_, {});
+    orders_ = {both.front()};
+    EndWith(outputs);
+    orders_ = {both.back()};
+    EndWith(alike ? outputs : Outputs{});
+    Serve();
+  }
+};
+
+TEST_F(TriggerWordsOfTwo, OneHostOfSeveralDecidesNothing) {
+  Pass(kHour);
+  SayAs({{"muster.status", "complete"}, {"muster.next", "1m"}, {"muster.data.cursor", "5"}}, false);
+  EXPECT_EQ(State("hourly"), TriggerState::kRunnable);
+  EXPECT_EQ(Row("hourly").asked, WallTime{});
+  EXPECT_EQ(Row("hourly").data, (std::map<std::string, std::string>{{"cursor", "5"}}));
+  Pass(kHour);
+  SayAs({{"muster.status", "complete"}}, true);
+  EXPECT_EQ(State("hourly"), TriggerState::kComplete) << "they agree";
+}
+
 }  // namespace
 }  // namespace muster::engine

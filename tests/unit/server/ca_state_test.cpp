@@ -66,7 +66,23 @@ TEST(CaStateTest, HostsAreGroupedAndRevokedOnesLeftOut) {
   Host revoked = behind;
   revoked.state = HostState::kRevoked;
   const auto groups = GroupByCa({&two, &one, &behind, &silent, &revoked});
-  EXPECT_EQ(groups, (std::vector<HostsOfCa>{{"old", "both", 2, "h1"}, {"old", "one", 1, "h3"}}));
+  EXPECT_EQ(groups, (std::vector<HostsOfCa>{
+                        {"", "", 1, "h4"}, {"old", "both", 2, "h1, h2"}, {"old", "one", 1, "h3"}}));
+}
+
+TEST(CaStateTest, HostsThatToldNothingStandAgainstAStep) {
+  Host silent{.id = HostId(4), .name = "h4"};
+  for (CaState state : {ReadyToUse(), ReadyToDrop()}) {
+    const bool use = state.cas.front() == "old";
+    const auto step = [&] {
+      return use ? MayUseCa(state, "new", kStateTime) : MayDropCas(state, "new", kStateTime);
+    };
+    EXPECT_TRUE(step());
+    const auto groups = GroupByCa({&silent});
+    state.cluster.hosts.insert(state.cluster.hosts.end(), groups.begin(), groups.end());
+    ASSERT_TRUE(Refused(step()));
+    EXPECT_NE(step().error().message.find("h4"), std::string::npos) << "it is named";
+  }
 }
 
 TEST(CaStateTest, OneServerOfAClusterMakesTheNextCa) {

@@ -168,6 +168,23 @@ TEST_F(CertificatesTest, AUseCanBeTakenBackUntilTheOldCaIsDropped) {
   EXPECT_EQ(UndoCa(Data()).error().code, ErrorCode::kConflict);
 }
 
+// Using the CA that signs already would put its key in the place of the former one's.
+TEST_F(CertificatesTest, AnInterruptedUndoCanOnlyBeRepeated) {
+  const Identity first = Load();
+  ASSERT_TRUE(AddCa(Data()));
+  ASSERT_TRUE(UseCa(Data()));
+  const auto former = *ReadWhole(Data() / "ca-old.key");
+  std::filesystem::copy_file(Data() / "ca.key", Data() / "ca-next.key");  // its first step
+  EXPECT_EQ(NextCaId(Data()).error().code, ErrorCode::kConflict);
+  EXPECT_EQ(UseCa(Data()).error().code, ErrorCode::kConflict);
+  EXPECT_EQ(AddCa(Data()).error().code, ErrorCode::kConflict);
+  EXPECT_EQ(ExportNextCa(Data()).error().code, ErrorCode::kConflict);
+  EXPECT_EQ(*ReadWhole(Data() / "ca-old.key"), former);
+  ASSERT_TRUE(UndoCa(Data()));
+  EXPECT_EQ(Load().ca_fingerprint, first.ca_fingerprint);
+  EXPECT_EQ(Roles(), (std::vector<std::string>{"signs", "next"}));
+}
+
 TEST_F(CertificatesTest, KeysDoNotLeaveWhileTheCaIsChanged) {
   Load();
   ASSERT_TRUE(WriteSecret(Data() / "seal.key", "key"));

@@ -76,6 +76,25 @@ TEST_F(LiveViewHosts, AreKnownByTheirKeyWhenRevoked) {
   EXPECT_FALSE(view_.Revoked("new"));
 }
 
+TEST(LiveViewRuns, AreNotOpenOnceTheyHaveEnded) {
+  LiveView view;
+  engine::RunNews news;
+  news.run = RunId(7);
+  news.state = RunState::kRunning;
+  news.is_new = true;
+  news.whole = std::make_shared<const muster::Run>();
+  news.targets = std::make_shared<const Targets>();
+  view.Take({news});
+  EXPECT_TRUE(view.IsOpen(RunId(7)));
+  EXPECT_FALSE(view.IsOpen(RunId(8)));
+  EXPECT_FALSE(view.IsOpen(RunId()));
+  news.state = RunState::kSucceeded;
+  news.is_new = false;
+  view.Take({news});
+  EXPECT_TRUE(view.FindRun(RunId(7))) << "until the next news";
+  EXPECT_FALSE(view.IsOpen(RunId(7)));
+}
+
 // A server that leads again knows nothing of what happened while another one led.
 TEST_F(LiveViewHosts, AreForgottenWithTheirLeadership) {
   engine::RunNews run{.run = RunId(7),

@@ -77,6 +77,39 @@ TEST_F(JudgedHeads, UnknownRoutesAreForCallersThatAreKnown) {
   EXPECT_EQ(Judge("PUT", "/api/v1/runs", ""), Fate::kRefused);
 }
 
+// Keeps the answer.
+class KeptAnswer final : public net::HttpExchange {
+ public:
+  void Respond(net::HttpResponse response) override { answer = std::move(response); }
+  void BeginStream(int, net::Headers) override {}
+  void Write(std::string) override {}
+  void End() override {}
+  bool Gone() const override { return false; }
+  std::size_t Unsent() const override { return 0; }
+  void OnGone(std::function<void()>) override {}
+  void BeginSized(int, net::Headers, std::uint64_t) override {}
+  void OnRoom(std::size_t, std::function<void()>) override {}
+  void ReadBody(std::function<void(net::BodyPiece)>) override {}
+  void Keep(std::shared_ptr<void>) override {}
+
+  net::HttpResponse answer;
+};
+
+TEST_F(JudgedHeads, QueryWithVeryManyParametersIsRefused) {
+  const auto asked = std::make_shared<KeptAnswer>();
+  std::string target = "/api/v1/runs?";
+  for (int i = 0; i < 101; ++i) target += std::to_string(i) + "&";
+  router_.Handle(Head("POST", target, "op"), asked);
+  EXPECT_EQ(asked->answer.status, 400) << asked->answer.body;
+}
+
+TEST_F(JudgedHeads, PathOfManySlashesIsNotRepeatedInTheAnswer) {
+  const auto asked = std::make_shared<KeptAnswer>();
+  router_.Handle(Head("GET", std::string(8'000, '/'), ""), asked);
+  EXPECT_EQ(asked->answer.status, 404);
+  EXPECT_LT(asked->answer.body.size(), 1'000U);
+}
+
 TEST_F(JudgedHeads, OtherServersJudgeTheirCallersThemselves) {
   net::HttpRequest head = Head("POST", "/api/v1/runs", "");
   head.peer_server = "s2";

@@ -65,8 +65,8 @@ TEST(RunSummary, StaysSmallAndNamesWhatTellsMost) {
 
 TEST(RunSummary, CutsBetweenCharacters) {
   EXPECT_EQ(Clipped("abc", 3), "abc");
-  EXPECT_EQ(Clipped("abcd", 3), "abc…");
-  EXPECT_EQ(Clipped("aää", 2), "a…");
+  EXPECT_EQ(Clipped("abcd", 3), "…");
+  EXPECT_EQ(Clipped("aääb", 5), "a…");
 }
 
 }  // namespace

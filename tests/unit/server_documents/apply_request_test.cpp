@@ -88,6 +88,22 @@ TEST(ApplyRequest, DocumentKeepsOnlyWhatItNames) {
   EXPECT_NE(KeptOf(ReadFiles(request, artifacts).documents.at(0), request).hash, before);
 }
 
+TEST(ApplyRequest, FilesOfAPushCountForEachStageThatPushesThem) {
+  const NoClock clock;
+  MemoryArtifacts artifacts(clock);
+  ApplyRequest request = JobRequest();
+  request.dry_run = true;
+  request.files[0].pushes["conf"].assign(
+      15'000, {.path = "file", .sha256 = std::string(32, 'x'), .size = 3});
+  EXPECT_TRUE(ReadFiles(request, artifacts).problems.empty());
+  std::string& text = request.files[0].text;
+  for (int i = 0; i < 300; ++i)
+    text += fmt::format("  - {{name: s{}, push: {{from: conf, to: /etc/conf}}}}\n", i);
+  const auto reading = ReadFiles(request, artifacts);
+  ASSERT_EQ(reading.problems.size(), 1U);
+  EXPECT_NE(reading.problems[0].sentence.find("'conf'"), std::string::npos);
+}
+
 TEST(ApplyRequest, FilesThatDidNotComeAreProblemsInTheirPlace) {
   const NoClock clock;
   MemoryArtifacts artifacts(clock);

@@ -78,6 +78,35 @@ TEST_F(JobBookTest, SecretIsNeverALiteral) {
   EXPECT_EQ(plan.error().message.find("hunter2"), std::string::npos);
 }
 
+TEST_F(JobBookTest, PlanIsNoLargerThanCanBeKept) {
+  const std::string script =
+      "stages: [{name: work, script: 'true " + std::string(900'000, 'x') + "'}]\n";
+  std::string some = "stages:\n";
+  std::string all = some;
+  for (int i = 0; i < 100; ++i) {
+    Keep("job", fmt::format("part{}", i), script);
+    const auto stage = fmt::format("- {{name: s{}, job: part{}}}\n", i, i);
+    if (i < 60) some += stage;
+    all += stage;
+  }
+  Keep("job", "some", some);
+  Keep("job", "all", all);
+  JobBook book(store_);
+  EXPECT_TRUE(book.PlanOf("some", {}));
+  const auto refused = JobBook(store_).PlanOf("all", {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalid);
+  EXPECT_EQ(book.PlanOf("all", {}).error().code, ErrorCode::kInvalid)
+      << "also when most of it is known";
+}
+
+TEST_F(JobBookTest, BookWithoutCommandsKeepsNoScripts) {
+  Keep("job", "top", "stages: [{name: work, script: 'true " + std::string(900'000, 'x') + "'}]\n");
+  JobBook book(store_, JobBook::Reads::kWithoutCommands);
+  ASSERT_TRUE(book.Find("top"));
+  EXPECT_LT(book.BytesRead(), 10'000U);
+}
+
 TEST_F(JobBookTest, DeletedJobIsNotThere) {
   Keep("job", "top", kWork);
   Drop("job", "top");
