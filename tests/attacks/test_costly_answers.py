@@ -16,6 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_processes import BIN, clean_environment  # noqa: E402
+from process_cost import assert_cost  # noqa: E402
 
 SIZE = 60 << 20  # of a body, within what the command line takes
 MOST = 700_000   # kilobytes; the body and its values have their bounds
@@ -73,7 +74,7 @@ class CostlyAnswers(unittest.TestCase):
                     connection.sendall(block)
                 connection.sendall(end)
             with self.subTest(piece):
-                self.assertLess(self.run_against(self.serve(talk), "servers"), MOST)
+                assert_cost(self, self.run_against(self.serve(talk), "servers"), MOST)
 
     def test_an_answer_byte_by_byte(self):
         def talk(connection):

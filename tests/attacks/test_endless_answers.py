@@ -15,6 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_processes import BIN, DEADLINE, clean_environment  # noqa: E402
+from process_cost import assert_cost  # noqa: E402
 
 PIECE = b"%x\r\n%s\r\n" % (1 << 16, b"a" * (1 << 16))
 MOST = 256 << 20  # what a flood has at most, so that it ends
@@ -78,7 +79,7 @@ class Floods(unittest.TestCase):
         timer.cancel()
         child.returncode = os.waitstatus_to_exitcode(status)
         self.assertGreater(child.returncode, 0, complaint)
-        self.assertLess(used.ru_maxrss, 200_000, "kilobytes")
+        assert_cost(self, used.ru_maxrss, 200_000, "kilobytes")
         return server
 
     def assertCutOff(self, server):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_cluster import ClusterTest  # noqa: E402
-from process_cost import MIB, forget_most_memory, most_memory_of  # noqa: E402
+from process_cost import MIB, assert_cost, forget_most_memory, most_memory_of  # noqa: E402
 
 CALLS = 8
 LARGE = 40  # jobs of 3.9 MB
@@ -113,7 +113,7 @@ class HeavyDocuments(ClusterTest):
         deleted = self.cluster.http("DELETE", "/api/v1/documents/job/j", token=operator, timeout=120)
         for call in calls:
             call.join()
-        self.assertLess(most_memory_of(server) - before, GROWTH)
+        assert_cost(self, most_memory_of(server) - before, GROWTH)
         self.assertEqual(len(lists), CALLS)
         for page in lists:
             large = [document for document in page["documents"] if document["name"].startswith("large")]

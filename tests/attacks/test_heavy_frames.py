@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from hostile import HostileAgent, HostileTest  # noqa: E402
 from muster_cluster import wait_until  # noqa: E402
-from process_cost import processor_seconds  # noqa: E402
+from process_cost import assert_cost, processor_seconds  # noqa: E402
 from protobuf import field, fields  # noqa: E402
 
 MOST = (4 << 20) - 200  # bytes of a frame
@@ -43,11 +43,11 @@ class HeavyFrames(HostileTest):
         return processor_seconds(process) - before
 
     def test_many_facts(self):
-        self.assertLess(self.cost(FACTS), MOST_FOR_A_FRAME)
+        assert_cost(self, self.cost(FACTS), MOST_FOR_A_FRAME)
 
     def test_many_features_outputs_and_unknown_fields(self):
         for payload in (FEATURES, OUTPUTS, UNKNOWN):
-            self.assertLess(self.cost(payload), MOST_FOR_A_FRAME)
+            assert_cost(self, self.cost(payload), MOST_FOR_A_FRAME)
 
     def test_empty_pieces(self):
         with HostileAgent(self.bad) as agent:
@@ -102,7 +102,7 @@ class LinksThatComeBack(HostileTest):
                 self.assertEqual(self.cluster.http("GET", "/api/v1/hosts").status, 200)
                 time.sleep(0.2)
             share = (processor_seconds(process) - used) / (time.monotonic() - begun)
-            self.assertLess(share, MOST_OF_A_PROCESSOR)
+            assert_cost(self, share, MOST_OF_A_PROCESSOR)
         finally:
             self.over.set()
             for thread in threads:

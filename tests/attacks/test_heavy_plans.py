@@ -19,7 +19,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_cluster import ClusterTest, wait_until  # noqa: E402
 from muster_processes import BIN, clean_environment  # noqa: E402
-from process_cost import MIB, forget_most_memory, most_memory_of  # noqa: E402
+from process_cost import MIB, assert_cost, forget_most_memory, most_memory_of  # noqa: E402
 
 SCRIPT = "#!/bin/sh\ntrue\n" + "#" * (MIB - 100) + "\n"
 FILES = 15_000
@@ -68,7 +68,7 @@ class HeavyPlans(ClusterTest):
 
     def assertMemoryHeld(self):
         self.assertTrue(self.cluster.server.running())
-        self.assertLess(most_memory_of(self.server()) - self.before, GROWTH)
+        assert_cost(self, most_memory_of(self.server()) - self.before, GROWTH)
 
     def assertLeadsAgain(self):
         """After a crash, with whatever was written."""
@@ -170,7 +170,7 @@ class Build(unittest.TestCase):
                     _, status, used = os.wait4(child.pid, 0)
                     patience.cancel()
                     child.returncode = os.waitstatus_to_exitcode(status)
-                self.assertLess(used.ru_maxrss * 1024, GROWTH)
+                assert_cost(self, used.ru_maxrss * 1024, GROWTH)
                 self.assertEqual(child.returncode, 1, words)
                 self.assertIn("push", words)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from hostile import HostileAgent, task_key  # noqa: E402
 from muster_processes import DEADLINE  # noqa: E402
-from process_cost import MIB, most_memory_of  # noqa: E402
+from process_cost import MIB, assert_cost, most_memory_of  # noqa: E402
 from protobuf import field  # noqa: E402
 from server_cluster import ServerCluster  # noqa: E402
 
@@ -67,7 +67,7 @@ class HelloFlood(unittest.TestCase):
             self.over.set()
             for thread in threads:
                 thread.join()
-        self.assertLess(most_memory_of(self.cluster.server.process.pid), MOST)
+        assert_cost(self, most_memory_of(self.cluster.server.process.pid), MOST)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_cluster import BIN, DEADLINE, ClusterTest, Outcome  # noqa: E402
+from process_cost import assert_cost  # noqa: E402
 
 APPROVE = "  - name: allowed\n    approve: Really\n"
 
@@ -110,7 +111,7 @@ class Crontabs(Imports):
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         outcome = self.assertCode(Outcome(words, child.returncode, out, complaint), 0)
-        self.assertLess(used.ru_maxrss, 500_000, "kilobytes")
+        assert_cost(self, used.ru_maxrss, 500_000, "kilobytes")
         answer = json.loads(outcome.out)
         self.assertEqual([trigger["places"][0]["text"] for trigger in answer["triggers"]], ["0 1 * * * fine"])
         lost = [note["file"] for note in answer["notes"] if note["carried"] == "lost"]

@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import costly_keys  # noqa: E402
 from muster_cluster import ClusterTest  # noqa: E402
-from process_cost import processor_seconds  # noqa: E402
+from process_cost import assert_cost, processor_seconds  # noqa: E402
 
 CONNECTIONS = 100
 CALLS = 300
@@ -107,7 +107,7 @@ class JoinCost(ClusterTest):
             self.assertEqual(set(statuses), {403}, "the invite is what is wrong, whatever the request says")
             spent[kind] = self.seconds_of_server() - before
         # Verified, the heavy ones take 3 s and more.
-        self.assertLess(spent["heavy"] - spent["none"], 1.5, spent)
+        assert_cost(self, spent["heavy"] - spent["none"], 1.5, spent)
 
     def test_invite_that_is_used_up_gets_no_verification(self):
         token = self.cluster.invite()
@@ -154,7 +154,7 @@ class UsedUpToken(ClusterTest):
         for thread in threads:
             thread.join()
         # Decoded, they take 15 s and more.
-        self.assertLess(processor_seconds(pid) - before, 6)
+        assert_cost(self, processor_seconds(pid) - before, 6)
 
 
 if __name__ == "__main__":

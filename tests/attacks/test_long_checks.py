@@ -15,6 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_cluster import BIN, ClusterTest, wait_until  # noqa: E402
+from process_cost import MIB, assert_cost, forget_most_memory, memory_of, most_memory_of  # noqa: E402
 
 TICK = """apiVersion: muster/v1
 kind: job
@@ -35,7 +36,7 @@ CALLS = 8      # at a time, of each caller
 PATIENCE = 20  # of somebody else
 STAGES = 999
 RUNS = 60      # of so many stages
-GROWTH = 150   # MB
+GROWTH = 150 * MIB
 FLEET = 60
 ROWS = 5000    # in one answer
 
@@ -65,16 +66,13 @@ class LongChecks(ClusterTest):
             thread.start()
         return seen, lambda: [thread.join(120) for thread in threads]
 
-    def memory(self, what):
-        lines = Path(f"/proc/{self.cluster.server.process.pid}/status").read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith(what)) / 1024
-
     def growth(self, work):
-        """By how many MB the server grew at most meanwhile."""
-        Path(f"/proc/{self.cluster.server.process.pid}/clear_refs").write_text("5")
-        before = self.memory("VmRSS")
+        """By how much the server grew at most meanwhile."""
+        pid = self.cluster.server.process.pid
+        forget_most_memory(pid)
+        before = memory_of(pid)
         work()
-        return self.memory("VmHWM") - before
+        return most_memory_of(pid) - before
 
     def all_runs(self):
         cursor, listed = "", []
@@ -132,7 +130,7 @@ class LongChecks(ClusterTest):
                 [lambda: self.cluster.http("GET", "/api/v1/runs?limit=500", token=vera, timeout=120)] * CALLS)
             join()
             pages.extend(seen)
-        self.assertLess(self.growth(list_all), GROWTH)
+        assert_cost(self, self.growth(list_all), GROWTH)
         self.assertEqual({page.status for page in pages}, {200})
         self.assertLess(max(len(page.body) for page in pages), 6 << 20)
         listed = self.all_runs()

@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from hostile import HostileTest  # noqa: E402
-from process_cost import MIB, forget_most_memory, most_memory_of  # noqa: E402
+from process_cost import MIB, assert_cost, forget_most_memory, most_memory_of  # noqa: E402
 from protobuf import field, fields  # noqa: E402
 
 QUOTA = MIB
@@ -69,7 +69,7 @@ class PiecesTest(HostileTest):
 
     def check(self, output, most_times=MOST_TIMES):
         grown = on_disk(self.cluster.data) - self.before
-        self.assertLess(grown, most_times * len(output))
+        assert_cost(self, grown, most_times * len(output))
         process = self.cluster.server.process.pid
         forget_most_memory(process)
         idle = most_memory_of(process)
@@ -88,7 +88,7 @@ class PiecesTest(HostileTest):
             offset = page["next"]
         self.assertEqual(collected, output)
         grown = most_memory_of(process) - idle
-        self.assertLess(grown, 100 * MIB, f"{len(output)} bytes of output in {pages} pages")
+        assert_cost(self, grown, 100 * MIB, f"{len(output)} bytes of output in {pages} pages")
         self.assertCode(self.cluster.muster("run", "-t", "good", "--", "echo", "served"), 0)
 
 

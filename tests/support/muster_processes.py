@@ -15,7 +15,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2]
 BIN = Path(os.environ.get("MUSTER_BIN", SOURCE / "build/release/bin"))
-DEADLINE = 60.0
+DEADLINE = 180.0 if "MUSTER_SANITIZE" in os.environ else 60.0
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
