@@ -3,7 +3,7 @@
 #include <map>
 #include <string_view>
 
-#include "fuzz/choices.hpp"
+#include "fuzz/server_frames.hpp"
 #include "link/codec/codec.hpp"
 #include "link/node.hpp"
 
@@ -59,54 +59,9 @@ class Agent {
 
   // Frames go over the wire, as what cannot be encoded cannot arrive.
   link::ServerFrame Pick(Choices& choices) {
-    link::ServerFrame frame;
-    const std::uint8_t parts = choices.Byte();
-    frame.say_hello = (parts & 128) != 0;
-    if ((parts & 1) != 0) frame.welcome = PickWelcome(choices);
-    if ((parts & 2) != 0)
-      for (std::size_t count = 1 + choices.Below(4); count > 0; --count)
-        frame.orders.push_back(PickOrder(choices));
-    if ((parts & 4) != 0)
-      frame.kills.push_back({PickTask(choices), Duration(choices.Number() % 9999)});
-    if ((parts & 8) != 0) frame.log_acks.push_back({PickTask(choices), choices.Number()});
-    if ((parts & 16) != 0) frame.forgets.push_back(PickTask(choices));
-    if ((parts & 32) != 0)
-      frame.beat = link::BeatAnswer{static_cast<std::int64_t>(choices.Number()),
-                                    static_cast<std::int64_t>(choices.Number())};
-    if ((parts & 64) != 0) frame.refusal = link::Refusal{"copy", std::string(choices.Short())};
-    const auto arrived = link::DecodeServerFrame(encoder_.Encode(frame));
+    const Honest honest{.session = session_, .term = node_.HighestTerm(), .echo = now_};
+    const auto arrived = link::DecodeServerFrame(encoder_.Encode(PickServerFrame(choices, honest)));
     return arrived ? *arrived : link::ServerFrame{};
-  }
-  link::Welcome PickWelcome(Choices& choices) {
-    link::Welcome welcome;
-    welcome.cluster = "c";
-    welcome.term = Term(choices.Number());
-    welcome.session = choices.Below(4) == 0 ? choices.Number() : session_;
-    welcome.host = HostId(1);
-    welcome.server_time = static_cast<std::int64_t>(choices.Number());
-    welcome.echo = choices.Yes() ? now_ : static_cast<std::int64_t>(choices.Number());
-    for (std::size_t count = choices.Below(4); count > 0; --count) {
-      link::TaskAnswer answer;
-      answer.task = PickTask(choices);
-      answer.verb = static_cast<link::Verb>(1 + choices.Below(3));
-      answer.durable_offset = choices.Number();
-      welcome.answers.push_back(std::move(answer));
-    }
-    return welcome;
-  }
-  link::Order PickOrder(Choices& choices) {
-    link::Order order;
-    order.task = PickTask(choices);
-    order.session = choices.Below(4) == 0 ? choices.Number() : session_;
-    order.term = choices.Below(4) == 0 ? Term(choices.Number()) : node_.HighestTerm();
-    order.start_by = static_cast<std::int64_t>(choices.Number());
-    if (choices.Below(4) == 0) order.needs = {std::string(choices.Short())};
-    order.command = std::make_shared<const Command>();
-    return order;
-  }
-  static TaskKey PickTask(Choices& choices) {
-    return {RunId(1 + choices.Below(3)), Visit(1), static_cast<std::uint32_t>(choices.Below(2)),
-            HostId(1), Attempt(static_cast<std::uint32_t>(1 + choices.Below(2)))};
   }
 
   void Receive(const link::ServerFrame& frame) {

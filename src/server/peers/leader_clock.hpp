@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/instant.hpp"
+#include "base/time_bounds.hpp"
 #include "link/messages.hpp"
 
 namespace muster::server {
@@ -17,8 +18,13 @@ namespace muster::server {
 // less as it ages, and the best of the last minute's counts.
 class LeaderClock {
  public:
+  // Answers come in the order of the questions; others are ignored.
   void Heard(MonoTime asked, MonoTime said) {
-    heard_.push_back({asked, asked - said});
+    const Duration ahead = asked - said;
+    if (heard_.empty() || heard_.back().at < asked)
+      heard_.push_back({asked, ahead});
+    else if (heard_.back().at == asked)
+      heard_.back().ahead = std::max(heard_.back().ahead, ahead);
     while (heard_.front().at + kKept < asked) heard_.pop_front();
   }
   void Forget() { heard_.clear(); }
@@ -50,7 +56,7 @@ class LeaderClock {
 inline void ForOwnNodes(link::ServerFrame& frame, const LeaderClock& leader, MonoTime now) {
   if (frame.welcome) frame.welcome->server_time = now.ms;
   for (auto& order : frame.orders) {
-    const auto own = leader.Own({order.start_by}, now);
+    const auto own = IsMoment(order.start_by) ? leader.Own({order.start_by}, now) : std::nullopt;
     order.start_by = own ? own->ms : 0;
   }
 }

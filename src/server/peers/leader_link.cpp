@@ -41,27 +41,34 @@ void LeaderLink::Connect() {
   if (!endpoint) return Retry(endpoint.error().message);
   leader_clock_.Forget();
   clock_ahead_.reset();
-  heard_ = clock_.Read().mono;
+  connected_ = heard_ = clock_.Read().mono;
   const std::uint64_t round = round_;
   const auto current = [this, alive = alive_, round] { return *alive && round == round_; };
-  connection_ = net::LinkClient::Connect(
-      loop_, *endpoint, self_.identity(leader_), "/api/v1/link", kConnectWithin,
-      {.on_open =
-           [this, current] {
-             if (!current()) return;
-             open_ = true;
-             Say(FollowerBeat{clock_.Read().mono});
-             Say(FollowerHello{self_.name, self_.version, self_.url, self_.cas});
-             Beat();
-           },
-       .on_frame =
-           [this, current](std::string frame) {
-             if (current()) TakeFrame(frame);
-           },
-       .on_closed =
-           [this, current](const Error& why) {
-             if (current()) Retry(why.message);
-           }});
+  connection_ =
+      Dial(*endpoint, {.on_open =
+                           [this, current] {
+                             if (!current()) return;
+                             open_ = true;
+                             Say(FollowerBeat{clock_.Read().mono});
+                             Say(FollowerHello{self_.name, self_.version, self_.url, self_.cas});
+                             Beat();
+                           },
+                       .on_frame =
+                           [this, current](std::string frame) {
+                             if (current()) TakeFrame(frame);
+                           },
+                       .on_closed =
+                           [this, current](const Error& why) {
+                             if (current()) Retry(why.message);
+                           }});
+}
+
+std::unique_ptr<net::LinkClient> LeaderLink::Dial(const net::Endpoint& endpoint,
+                                                  net::LinkClient::Handlers handlers) {
+  const auto identity = self_.identity(leader_);
+  if (self_.dial) return self_.dial(endpoint, identity, std::move(handlers));
+  return net::LinkClient::Connect(loop_, endpoint, identity, "/api/v1/link", kConnectWithin,
+                                  std::move(handlers));
 }
 
 void LeaderLink::Retry(const std::string& why) {
@@ -193,11 +200,16 @@ void LeaderLink::TakeWelcome(const LeaderWelcome& welcome) {
 }
 
 void LeaderLink::TakeBeat(const LeaderBeat& beat) {
-  leader_clock_.Heard(beat.echo, beat.now);
-  if (beat.cluster && welcome_ && self_.facts) self_.facts(*beat.cluster);
-  if (!beat.wall) return;
   const Now now = clock_.Read();
-  clock_ahead_ = judge_.LeaderSaid(leader_, beat.echo, beat.wall, now);
+  if (beat.echo < connected_ || beat.echo > now.mono) {
+    connection_.reset();
+    return Retry("it answers a heartbeat that was not sent over this connection");
+  }
+  // The first answer comes before the welcome, and the first order right behind that.
+  leader_clock_.Heard(beat.echo, beat.now);
+  if (!welcome_) return;
+  if (beat.cluster && self_.facts) self_.facts(*beat.cluster);
+  if (beat.wall) clock_ahead_ = judge_.LeaderSaid(leader_, beat.echo, beat.wall, now);
 }
 
 std::optional<MonoTime> LeaderLink::Heard() const {

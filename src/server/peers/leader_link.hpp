@@ -36,6 +36,10 @@ class LeaderLink {
     // On the loop's thread: what the leader, which has proven its term, says of the cluster.
     std::function<void(ClusterFacts)> facts = {};
     std::function<void()> lost;  // on the loop's thread: the leader is gone, or silent
+    // Connects to the leader; nothing: over the network.
+    using Dial = std::function<std::unique_ptr<net::LinkClient>(
+        const net::Endpoint&, const net::TlsIdentity&, net::LinkClient::Handlers)>;
+    Dial dial = {};
   };
 
   // `judge` is told how this machine's clock compares with the leader's.
@@ -64,6 +68,8 @@ class LeaderLink {
 
  private:
   void Connect();
+  std::unique_ptr<net::LinkClient> Dial(const net::Endpoint& endpoint,
+                                        net::LinkClient::Handlers handlers);
   void Retry(const std::string& why);
   void Beat();
   void Say(FollowerItem item);
@@ -86,6 +92,7 @@ class LeaderLink {
   std::unique_ptr<net::LinkClient> connection_;
   std::uint64_t round_ = 0;  // tells callbacks of an earlier connection apart
   bool open_ = false;
+  MonoTime connected_{0};  // since then beats were sent over this connection
   MonoTime heard_{0};
   MonoTime refused_{0};
   Term term_;  // of the leader that welcomed last

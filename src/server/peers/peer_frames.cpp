@@ -4,6 +4,7 @@
 
 #include "peers.pb.h"
 
+#include "base/time_bounds.hpp"
 #include "link/codec/parts.hpp"
 
 namespace muster::server {
@@ -123,10 +124,17 @@ Result<FollowerItem> Take(const wire::NodeSaid& said) {
   return TakeReports(said, std::move(*frame));
 }
 
-FollowerBeat Take(const wire::FollowerBeat& beat) {
+Result<FollowerItem> Take(const wire::FollowerBeat& beat) {
+  if (!IsMoment(beat.sent_at()) || !IsSpan(beat.clock_ahead())) return Fail(Strange());
   FollowerBeat taken{.sent_at = {beat.sent_at()}};
   if (beat.has_clock_ahead()) taken.clock_ahead = Duration(beat.clock_ahead());
   return taken;
+}
+
+Result<FollowerItem> TakeClosed(const wire::FollowerItem& item) {
+  if (!IsSpan(item.silent_ms())) return Fail(Strange());
+  return engine::LinkClosed{LinkId(item.closed()),
+                            Duration(std::max<std::int64_t>(item.silent_ms(), 0))};
 }
 
 Result<FollowerItem> Take(const wire::FollowerItem& item) {
@@ -141,8 +149,7 @@ Result<FollowerItem> Take(const wire::FollowerItem& item) {
     case wire::FollowerItem::kSaid:
       return Take(item.said());
     case wire::FollowerItem::kClosed:
-      return engine::LinkClosed{LinkId(item.closed()),
-                                Duration(std::max<std::int64_t>(item.silent_ms(), 0))};
+      return TakeClosed(item);
     case wire::FollowerItem::kStored:
       return StoredOutput{TakeKey(item.stored().task()), item.stored().from(), item.stored().end()};
     case wire::FollowerItem::WHAT_NOT_SET:
@@ -177,7 +184,9 @@ ClusterFacts Take(const wire::ClusterFacts& in) {
   return facts;
 }
 
-LeaderBeat Take(const wire::LeaderBeat& beat) {
+Result<LeaderItem> Take(const wire::LeaderBeat& beat) {
+  for (const std::int64_t time : {beat.echo(), beat.now(), beat.wall()})
+    if (!IsMoment(time)) return Fail(Strange());
   LeaderBeat taken{.echo = {beat.echo()}, .now = {beat.now()}, .wall = {beat.wall()}};
   if (beat.has_cluster()) taken.cluster = Take(beat.cluster());
   return taken;

@@ -25,6 +25,17 @@ TEST(LeaderClock, CountsFromTheQuestionAndTakesTheBestAnswer) {
   EXPECT_GE(own->ms, 1980);
 }
 
+TEST(LeaderClock, IgnoresAnswersOutOfOrder) {
+  LeaderClock clock;
+  clock.Heard(MonoTime{2000}, MonoTime{52'000});
+  clock.Heard(MonoTime{1000}, MonoTime{1});  // it would promise more time than there is
+  clock.Heard(MonoTime{2000}, MonoTime{52'300});
+  const auto own = clock.Own(MonoTime{53'000}, MonoTime{2000});
+  ASSERT_TRUE(own);
+  EXPECT_LE(own->ms, 3000);
+  EXPECT_GE(own->ms, 2990);
+}
+
 // The leader's clock gains half a millisecond in a second; its answers take longer and longer, so
 // that the oldest of a minute looks best.
 TEST(LeaderClock, IsNeverLateThoughClocksDrift) {
@@ -54,6 +65,17 @@ TEST(LeaderClock, GivesOrdersAndWelcomeInOwnTime) {
   EXPECT_EQ(frame.welcome->server_time, 1000);
   EXPECT_LE(frame.orders.front().start_by, 3000);
   EXPECT_GE(frame.orders.front().start_by, 2990);
+}
+
+TEST(LeaderClock, NobodyBeginsAnOrderWhoseMomentCannotBe) {
+  LeaderClock clock;
+  clock.Heard(MonoTime{1000}, MonoTime{51'000});
+  for (const std::int64_t moment : {INT64_MAX, INT64_MIN, std::int64_t{-1}}) {
+    link::ServerFrame frame;
+    frame.orders.emplace_back().start_by = moment;
+    ForOwnNodes(frame, clock, MonoTime{1000});
+    EXPECT_EQ(frame.orders.front().start_by, 0) << moment;
+  }
 }
 
 }  // namespace

@@ -68,6 +68,29 @@ TEST(PeerFramesTest, ServersSayWhereTheyAreAndWhichCasTheyTrust) {
   EXPECT_FALSE(std::get<LeaderBeat>(items->at(1)).cluster);
 }
 
+TEST(PeerFramesTest, TimesThatCannotBeAreRefused) {
+  const auto refuses = [](const FollowerItem& item) {
+    FollowerFrames frames;
+    frames.Add(item);
+    const auto items = DecodeFollowerFrame(frames.Take().front());
+    return !items && items.error().code == ErrorCode::kInvalid;
+  };
+  for (const std::int64_t time : {INT64_MAX, INT64_MIN}) {
+    EXPECT_TRUE(refuses(FollowerBeat{MonoTime{time}}));
+    EXPECT_TRUE(refuses(FollowerBeat{MonoTime{1}, Duration(time)}));
+    for (const LeaderBeat& beat :
+         {LeaderBeat{.echo = {time}, .now = {2}}, LeaderBeat{.echo = {1}, .now = {time}},
+          LeaderBeat{.echo = {1}, .now = {2}, .wall = {time}}}) {
+      LeaderFrames frames;
+      frames.Add(beat);
+      const auto items = DecodeLeaderFrame(frames.Take().front());
+      ASSERT_FALSE(items);
+      EXPECT_EQ(items.error().code, ErrorCode::kInvalid);
+    }
+  }
+  EXPECT_TRUE(refuses(engine::LinkClosed{LinkId(1), Duration::max()}));
+}
+
 TEST(PeerFramesTest, BeatsCarryClocks) {
   FollowerFrames frames;
   frames.Add(FollowerBeat{MonoTime{17}, Duration(-3'600'000)});
