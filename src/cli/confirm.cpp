@@ -1,5 +1,8 @@
 #include "cli/confirm.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
@@ -12,10 +15,12 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::uint64_t kMostUntyped = 50;  // things whose number need not be typed
+constexpr std::array<std::string_view, 5> kYes{"y", "Y", "yes", "Yes", "YES"};
 
 bool AnswersWith(const Context& context, const Question& question) {
   std::vector<std::string> above;
   if (!question.names.empty()) above.push_back(question.names);
+  above.insert(above.end(), question.notes.begin(), question.notes.end());
   const bool typed = question.all || question.count > kMostUntyped;
   const auto number = std::to_string(question.count);
   const auto answer = Ask(fmt::format("{} in {}? {} ", question.act, context.Where(),
@@ -23,7 +28,7 @@ bool AnswersWith(const Context& context, const Question& question) {
                           above);
   if (!answer) return false;
   const auto word = Trim(*answer);
-  return typed ? word == number : word == "y" || word == "Y" || word == "yes";
+  return typed ? word == number : std::ranges::find(kYes, word) != kYes.end();
 }
 
 }  // namespace
@@ -39,18 +44,20 @@ Result<bool> Agreed(const Context& context, ApiClient& api, bool yes, Role least
 
 Result<bool> AgreedOnHosts(const Context& context, ApiClient& api, bool yes, Role least,
                            const std::string& targets, std::string_view before,
-                           std::string_view after) {
+                           std::string_view after, std::vector<std::string> notes) {
   if (yes || !context.CanAsk()) return true;
   const auto found = Persist(context, kPatience, [&] {
     return api.Post("/hosts/resolve", json::object{{"targets", targets}});
   });
   if (!found) return Fail(found.error());
   const auto hosts = static_cast<std::uint64_t>(NumberOf(*found, "count"));
-  return Agreed(context, api, yes, least,
-                {.act = fmt::format("{} {} {}", before, Hosts(hosts), after),
-                 .count = hosts,
-                 .all = FlagOf(*found, "says_all"),
-                 .names = TextOf(*found, "names")});
+  return Agreed(
+      context, api, yes, least,
+      {.act = fmt::format("{} {}{}{}", before, Hosts(hosts), after.empty() ? "" : " ", after),
+       .count = hosts,
+       .all = FlagOf(*found, "says_all"),
+       .names = TextOf(*found, "names"),
+       .notes = std::move(notes)});
 }
 
 Result<bool> AgreedToStart(const Context& context, ApiClient& api, bool yes,
@@ -79,10 +86,15 @@ bool Confirmed(const Context& context, std::string_view act, const json::value& 
   const auto hosts = static_cast<std::uint64_t>(NumberOf(plan, "hosts"));
   const bool all = FlagOf(plan, "says_all");
   if (!all && hosts <= kMostUntyped) return true;
+  std::vector<std::string> notes;
+  for (const auto& line : ListOf(plan, "hindrances"))
+    if (line.is_string())
+      notes.push_back(fmt::format("but: {}", std::string_view(line.get_string())));
   return AnswersWith(context, {.act = fmt::format("{} on {}", act, Hosts(hosts)),
                                .count = hosts,
                                .all = all,
-                               .names = TextOf(plan, "names")});
+                               .names = TextOf(plan, "names"),
+                               .notes = std::move(notes)});
 }
 
 }  // namespace muster::cli

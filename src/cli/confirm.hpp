@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
@@ -20,6 +21,7 @@ struct Question {
   std::uint64_t count = 1;  // of the things it is about
   bool all = false;         // it says `all` or --all
   std::string names = {};   // of the things, on a line above the question
+  std::vector<std::string> notes = {};  // what the person should know first, on lines below that
 };
 
 // True when the person means it, or there is nobody to ask. False: it says that nothing was done,
@@ -32,7 +34,7 @@ Result<bool> Agreed(const Context& context, ApiClient& api, bool yes, Role least
 // number: "Put 3 hosts into maintenance".
 Result<bool> AgreedOnHosts(const Context& context, ApiClient& api, bool yes, Role least,
                            const std::string& targets, std::string_view before,
-                           std::string_view after);
+                           std::string_view after, std::vector<std::string> notes = {});
 
 // For what starts work and can be repeated: a question comes only for `all` or more than 50 hosts:
 // "Start nightly on 300 hosts in …?", where `act` is "Start nightly". `plan` is what a dry run

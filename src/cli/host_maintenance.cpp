@@ -47,13 +47,54 @@ Result<json::object> BodyOf(const MaintenanceFlags& flags) {
   return body;
 }
 
+// What each of these hosts that is in maintenance already is there for; of many, the first few.
+struct Maintained {
+  std::size_t hosts = 0;
+  std::vector<std::string> notes = {};
+};
+
+Result<Maintained> FindMaintained(const Context& context, ApiClient& api,
+                                  const std::string& targets) {
+  constexpr std::size_t kMostNotes = 5;
+  Maintained found;
+  const auto hosts = Persist(context, kPatience, [&] {
+    return api.Pages(
+        "/hosts", {{"targets", targets}, {"limit", "5000"}}, "hosts", [&](const json::value& host) {
+          const auto& maintenance = FieldOf(host, "maintenance");
+          if (!maintenance.is_object() || ++found.hosts > kMostNotes) return true;
+          const auto until = TextOf(maintenance, "until");
+          found.notes.push_back(fmt::format("{} is in maintenance{} ({}: {})", TextOf(host, "name"),
+                                            until.empty() ? "" : " until " + until,
+                                            TextOf(maintenance, "by"),
+                                            TextOf(maintenance, "reason")));
+          return true;
+        });
+  });
+  if (!hosts) return Fail(hosts.error());
+  if (found.hosts > kMostNotes)
+    found.notes.push_back(fmt::format("and {} more are", found.hosts - kMostNotes));
+  return found;
+}
+
+// Asks before hosts are taken out of runs, and before what somebody set for several hosts ends.
+Result<bool> AgreedTo(const Context& context, ApiClient& api, const MaintenanceFlags& flags) {
+  if (flags.yes || !context.CanAsk()) return true;
+  auto known = FindMaintained(context, api, flags.targets);
+  if (!known) return Fail(known.error());
+  if (flags.end && known->hosts < 2) return true;
+  if (!flags.end && known->hosts > 0)
+    known->notes.push_back("This replaces it: its end, its reason and who set it.");
+  return AgreedOnHosts(context, api, false, Role::kOperator, flags.targets,
+                       flags.end ? "End the maintenance of" : "Put",
+                       flags.end ? "" : "into maintenance", std::move(known->notes));
+}
+
 Result<int> Maintain(const Context& context, const MaintenanceFlags& flags) {
   const auto body = BodyOf(flags);
   if (!body) return Fail(body.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  const auto agreed = AgreedOnHosts(context, *api, flags.yes || flags.end, Role::kOperator,
-                                    flags.targets, "Put", "into maintenance");
+  const auto agreed = AgreedTo(context, *api, flags);
   if (!agreed) return Fail(agreed.error());
   if (!*agreed) return kExitInterrupted;
   const auto done = Act(context, [&] { return api->Post("/hosts/maintenance", *body); });

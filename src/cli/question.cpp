@@ -56,6 +56,8 @@ TerminalMode::~TerminalMode() {
 std::optional<std::string> Ask(std::string_view question, const std::vector<std::string>& above) {
   Signals signals;  // before the question is seen: whoever answers with Ctrl-C gets an answer too
   Screen screen;
+  // Keys that were typed before the question was seen are no answer to it.
+  tcflush(STDIN_FILENO, TCIFLUSH);
   for (const auto& line : above) screen.Show(OwnLine(line));
   screen.Show(OwnText(VisibleLine(question)));
   auto answer = WaitForLine(signals);

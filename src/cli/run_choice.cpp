@@ -18,12 +18,15 @@ std::string RunIdOf(std::string_view text) {
 }
 
 Result<boost::json::value> LastRun(ApiClient& api) {
-  const auto page = api.Get("/runs", {{"by", "@me"}, {"limit", "1"}});
+  const auto page = api.Get("/runs", {{"by", "@me"}, {"limit", "100"}});
   if (!page) return Fail(page.error());
   const auto& runs = ListOf(*page, "runs");
   if (runs.empty())
     return Fail(ErrorCode::kNotFound, "you have started no run yet; see 'muster runs'");
-  return runs.front();
+  // Runs inside it are newer, and are not what the person started.
+  for (const auto& run : runs)
+    if (TextOf(run, "parent").empty()) return run;
+  return api.Get("/runs/" + Segment(TextOf(runs.front(), "parent")));
 }
 
 Result<std::string> ChooseRunQuietly(ApiClient& api, std::string_view given) {

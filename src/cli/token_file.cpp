@@ -23,6 +23,9 @@ bool IsFileWith(const std::string& path, mode_t bits) {
 }  // namespace
 
 Result<std::string> ReadTokenFile(const std::string& path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+    return Fail(ErrorCode::kInvalid, "token file '{}' is a folder", path);
   std::ifstream file(path, std::ios::binary);
   std::string text;
   if (file) text.assign(std::istreambuf_iterator<char>(file), {});

@@ -97,8 +97,11 @@ Result<int> Revoke(const Context& context, const RevokeFlags& flags) {
   }
   json::object body;
   if (!flags.reason.empty()) body["reason"] = flags.reason;
-  const auto agreed = Agreed(context, *api, flags.yes, Role::kAdmin,
-                             {.act = fmt::format("Revoke token {}", flags.name)});
+  // The first admin's token is a file; the server refuses and says what to do.
+  const bool is_file = flags.name == kBootstrapAdmin;
+  const auto role = TextOf(*token, "role");
+  const auto agreed = Agreed(context, *api, flags.yes || is_file, Role::kAdmin,
+                             {.act = fmt::format("Revoke token {} ({})", flags.name, role)});
   if (!agreed) return Fail(agreed.error());
   if (!*agreed) return kExitInterrupted;
   const auto path = fmt::format("/tokens/{}/revoke", Segment(flags.name));

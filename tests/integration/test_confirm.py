@@ -1,5 +1,6 @@
 """When the command line asks before it destroys something or cuts somebody off: one rule for all commands."""
 
+import signal
 import subprocess
 import sys
 import unittest
@@ -44,6 +45,12 @@ class Asks(ClusterTest):
         self.assertEqual(code, 0, shown)
         self.assertNotIn("?", shown)
 
+    def quietly_refused(self, *words, code):
+        """Refused without a question."""
+        ended, shown = self.at_terminal(*words).finish()
+        self.assertEqual(ended, code, shown)
+        self.assertNotIn("[y/N]", shown)
+
     def apply(self, *names):
         folder = self.cluster.folder / "jobs"
         folder.mkdir(exist_ok=True)
@@ -59,7 +66,7 @@ class Asks(ClusterTest):
     def test_tokens(self):
         for name in ("t1", "t2", "t3"):
             self.assertCode(self.cluster.muster("tokens", "create", name, "--role", "viewer"), 0)
-        self.refuses("tokens", "revoke", "t1", question="Revoke token t1")
+        self.refuses("tokens", "revoke", "t1", question=r"Revoke token t1 \(\w+\)")
         self.assertEqual(self.state_of("t1"), "active")
         self.agrees("tokens", "revoke", "t1")
         self.quietly("tokens", "revoke", "t2", "--yes")
@@ -110,10 +117,39 @@ class Asks(ClusterTest):
 
     def test_every_other_answer_is_no(self):
         self.assertCode(self.cluster.muster("tokens", "create", "kept", "--role", "viewer"), 0)
+        self.quietly_refused("tokens", "revoke", "admin", code=1)
         for answer in ("\n", "no\n", "yess\n", CONTROL_C, CONTROL_D):
             with self.subTest(answer=answer):
-                self.refuses("tokens", "revoke", "kept", question="Revoke token kept", answer=answer)
+                self.refuses("tokens", "revoke", "kept", question=r"Revoke token kept \(viewer\)", answer=answer)
         self.assertEqual(self.state_of("kept"), "active")
+
+    def test_keys_typed_before_the_question_are_no_answer(self):
+        self.assertCode(self.cluster.muster("tokens", "create", "early", "--role", "viewer"), 0)
+        self.cluster.server.process.send_signal(signal.SIGSTOP)  # so that the question comes later than the keys
+        try:
+            terminal = self.at_terminal("tokens", "revoke", "early")
+            terminal.type("y\n")
+            terminal.wait_for("y")  # the terminal shows what is typed
+        finally:
+            self.cluster.server.process.send_signal(signal.SIGCONT)
+        terminal.wait_for(r"\[y/N\] ")
+        terminal.type("\n")
+        code, shown = terminal.finish()
+        self.assertEqual(code, 130, shown)
+        self.assertEqual(self.state_of("early"), "active")
+
+    def test_last_run_is_what_the_person_started(self):
+        file = self.cluster.folder / "inside.yaml"
+        file.write_text("apiVersion: muster/v1\nkind: job\nname: inner\ntargets: web1\nstages: [{name: w, script: sleep 600}]\n"
+                        "---\napiVersion: muster/v1\nkind: job\nname: outer\ntargets: web1\nstages: [{name: j, job: inner}]\n")
+        self.assertCode(self.cluster.muster("apply", "-f", file), 0)
+        outer = self.assertCode(self.cluster.muster("start", "outer"), 0).text.strip()
+        wait_until("it has a run inside", lambda: any(run["parent"] == outer for run in self.cluster.get("/runs")["runs"]))
+        self.refuses("stop", question=rf"Stop {outer} \(outer, 1 host, running\)")
+        self.agrees("stop")
+        self.assertEqual(self.cluster.wait_end(outer)["state"], "cancelled")
+        for job in ("outer", "inner"):
+            self.assertCode(self.cluster.muster("delete", "job", job), 0)
 
     def test_secrets_and_documents(self):
         self.assertCode(self.cluster.muster("secrets", "set", "s", stdin=b"value"), 0)
@@ -139,6 +175,12 @@ class Asks(ClusterTest):
         self.refuses(*words, question=r"web\[1-2\]\nPut 2 hosts into maintenance")
         self.assertIsNone(self.cluster.get("/hosts/web1").get("maintenance"))
         self.agrees(*words)
+        replaced = r"web1 is in maintenance \(admin: disks\)\n(.*\n)+This replaces it.*\n"
+        self.refuses("hosts", "maintenance", "web[1-2]", "--for", "5m", "--reason", "short",
+                     question=replaced + "Put 2 hosts into maintenance")
+        self.refuses("hosts", "maintenance", "web[1-2]", "--end", question="End the maintenance of 2 hosts")
+        self.agrees("hosts", "maintenance", "web[1-2]", "--end")
+        self.assertCode(self.cluster.muster("hosts", "maintenance", "web1", "--reason", "disks"), 0)
         self.quietly("hosts", "maintenance", "web[1-2]", "--end")
         terminal = self.at_terminal("hosts", "maintenance", "all", "--reason", "disks")
         terminal.wait_for("Type 3 to go on: ")
