@@ -119,6 +119,31 @@ bool IsFixed(const std::string& when) {
          });
 }
 
+// Whether a stage does something only on hosts that came through everything before it, or does
+// nothing but wait and tell.
+bool IsForHostsOk(const StageSpec& stage) {
+  if (WorksOnHosts(stage) || std::holds_alternative<SequenceAction>(stage.action))
+    return stage.hosts == HostChoice::kOk;
+  return std::holds_alternative<ApproveAction>(stage.action) ||
+         std::holds_alternative<WaitAction>(stage.action) ||
+         std::holds_alternative<NotifyAction>(stage.action);
+}
+
+// How often an approval between batches is asked follows from the number of hosts that are left,
+// and for the first batch it is never asked. So it can stand only for work on those hosts: whether
+// nothing else comes behind it.
+bool ApprovalsCoverWhatFollows(const RunSpec& plan) {
+  const auto first = std::ranges::find_if(plan.stages, [](const StageSpec& stage) {
+    return InMainList(stage) && stage.between_approve;
+  });
+  if (first == plan.stages.end()) return true;
+  const auto after = StagesAfter(plan, static_cast<std::uint32_t>(first - plan.stages.begin()));
+  for (std::uint32_t i = 0; i < plan.stages.size(); ++i)
+    if (std::ranges::binary_search(after, TopLevelOf(plan, i)) && !IsForHostsOk(plan.stages[i]))
+      return false;
+  return true;
+}
+
 // Whether the approvals of this stage are asked whenever the main list comes to it.
 bool AsksInItsTurn(const RunSpec& plan, const StageSpec& stage, Askers& askers) {
   if (!InMainList(stage) || !IsFixed(stage.when)) return false;
@@ -146,14 +171,24 @@ std::vector<const StageSpec*> UpToLastApproval(const RunSpec& plan) {
   return stages;
 }
 
-bool AsksTheSame(const StageSpec& a, const StageSpec& b) {
+// Where a stage's `switch` leads to, by outcome; "" is the end of the list.
+std::map<std::string, std::string> WaysOut(const RunSpec& plan, const StageSpec& stage) {
+  std::map<std::string, std::string> ways;
+  for (const auto& [outcome, target] : stage.next)
+    ways[outcome] = target < plan.stages.size() ? plan.stages[target].name : "";
+  return ways;
+}
+
+bool AsksTheSame(const RunSpec& plan_a, const StageSpec& a, const RunSpec& plan_b,
+                 const StageSpec& b) {
   const auto* asked = WantedAnswer(a);
   const auto* other = WantedAnswer(b);
   if ((asked == nullptr) != (other == nullptr) || a.name != b.name) return false;
   if (asked == nullptr) return true;
   return a.action.index() == b.action.index() && a.when == b.when && a.hosts == b.hosts &&
          a.batches == b.batches && asked->by == other->by &&
-         asked->not_starter == other->not_starter;
+         asked->not_starter == other->not_starter && asked->timeout == other->timeout &&
+         WaysOut(plan_a, a) == WaysOut(plan_b, b);
 }
 
 // Stages to look at, each once.
@@ -226,14 +261,15 @@ PlanApprovals ApprovalsIn(const RunSpec& plan) {
   return collector.Take();
 }
 
-bool HoldsApproval(const RunSpec& plan, std::uint32_t stage) {
+std::vector<bool> HoldApprovals(const RunSpec& plan) {
   Askers askers;
+  std::vector<bool> holds(plan.stages.size());
   for (std::uint32_t i = 0; i < plan.stages.size(); ++i) {
-    std::optional<std::uint32_t> at = i;
-    while (at && *at != stage) at = plan.stages[*at].parent;
-    if (at && askers.Asks(plan, i)) return true;
+    if (!askers.Asks(plan, i)) continue;
+    for (std::optional<std::uint32_t> at = i; at && !holds[*at]; at = plan.stages[*at].parent)
+      holds[*at] = true;
   }
-  return false;
+  return holds;
 }
 
 bool HoldsApproval(const RunSpec& plan) { return Askers().Asks(plan); }
@@ -242,17 +278,20 @@ bool AsksInOrder(const RunSpec& plan) {
   Askers askers;
   for (std::uint32_t i = 0; i < plan.stages.size(); ++i)
     if (askers.Asks(plan, i) && !AsksInItsTurn(plan, plan.stages[i], askers)) return false;
-  return std::ranges::none_of(plan.stages, [&](const StageSpec& stage) {
-    return stage.needs.has_value() || LeadsIntoMainList(plan, stage);
-  });
+  return std::ranges::none_of(plan.stages,
+                              [&](const StageSpec& stage) {
+                                return stage.needs.has_value() || LeadsIntoMainList(plan, stage);
+                              }) &&
+         ApprovalsCoverWhatFollows(plan);
 }
 
 bool AsksAlike(const RunSpec& plan, const RunSpec& other) {
   if (!AsksInOrder(plan) || !AsksInOrder(other)) return false;
   const auto before = UpToLastApproval(plan);
   const auto after = UpToLastApproval(other);
-  return std::ranges::equal(before, after,
-                            [](const auto* a, const auto* b) { return AsksTheSame(*a, *b); });
+  return std::ranges::equal(before, after, [&](const auto* a, const auto* b) {
+    return AsksTheSame(plan, *a, other, *b);
+  });
 }
 
 bool InMainList(const StageSpec& stage) { return !stage.parent && stage.section == Section::kMain; }

@@ -31,15 +31,18 @@ PlanApprovals ApprovalsIn(const RunSpec& plan, std::uint32_t stage);
 // Those of the whole plan.
 PlanApprovals ApprovalsIn(const RunSpec& plan);
 
-// Whether a stage, or any stage of the plan, has approvals. Quicker than listing them.
-bool HoldsApproval(const RunSpec& plan, std::uint32_t stage);
+// Whether the plan has approvals, and for each of its stages, whether it has some: itself or inside
+// it. Quicker than listing them.
 bool HoldsApproval(const RunSpec& plan);
+std::vector<bool> HoldApprovals(const RunSpec& plan);
 
 // Whether every approval of the plan is asked in its turn, whatever the stages before it find: all
 // of them stand in the main list, which runs from the first stage to the last, and their conditions
 // look only at what is fixed when the run starts. A plan with an approval in a branch, in
 // `finally`, inside a stage or in a child job, with `needs`, or with a `switch` into the main list
-// does not. Neither does one whose approval between batches is for failed or touched hosts.
+// does not. Neither does one whose approval between batches is for failed or touched hosts, or is
+// followed by more than work on the hosts that came through: on fewer hosts there are fewer
+// batches.
 bool AsksInOrder(const RunSpec& plan);
 
 // Whether `other` asks in order for all that `plan` asks for in order: up to the last approval its

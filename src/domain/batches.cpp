@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 
 #include "base/text.hpp"
 
 namespace muster {
 namespace {
+
+// Of a list that a person wrote; more would only make plans large.
+constexpr std::ptrdiff_t kMostSizes = 1'000;
 
 bool ParseCount(std::string_view text, std::uint32_t& number) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -74,6 +78,10 @@ Result<BatchPlan> ParseBatchPlan(std::string_view text) {
       plan.factor = step->number;
     list = Trim(list.substr(0, growth));
   }
+  if (std::ranges::count(list, ',') >= kMostSizes)
+    return Fail(ErrorCode::kInvalid,
+                "more than {} sizes of batches; the last one repeats, and '1 *2' or '20 +10' grow",
+                kMostSizes);
   for (const auto part : Split(list, ',')) {
     const auto size = ParseHostShare(part);
     if (!size) return Fail(size.error());

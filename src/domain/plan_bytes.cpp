@@ -36,7 +36,7 @@ struct ActionBytes {
   }
   std::size_t operator()(const HttpAction& action) const {
     return action.url.size() + PairBytes(action.headers) + action.body.size() +
-           PairBytes(action.outputs);
+           action.expect.size() * sizeof(std::uint16_t) + PairBytes(action.outputs);
   }
   std::size_t operator()(const ConditionAction& action) const {
     return (*this)(action.request) + action.value.size() + action.bound.size();
@@ -52,7 +52,8 @@ struct ActionBytes {
 
 std::size_t StageBytes(const StageSpec& stage) {
   std::size_t bytes = sizeof stage + stage.name.size() + stage.when.size() +
-                      std::visit(ActionBytes(), stage.action);
+                      std::visit(ActionBytes(), stage.action) +
+                      stage.batches.sizes.size() * sizeof(HostShare);
   for (const auto& limit : stage.limits) bytes += sizeof limit + limit.key.size();
   for (const auto& [outcome, target] : stage.next) bytes += TextBytes(outcome) + sizeof target;
   if (stage.needs) bytes += stage.needs->size() * sizeof(std::uint32_t);

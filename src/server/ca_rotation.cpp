@@ -254,6 +254,12 @@ Result<std::string> UndoCa(const std::filesystem::path& data) {
   if (const auto former = FormerCaId(data); !former) return Fail(former.error());
   const auto used = ReadWhole(data / "ca.key");
   if (!used) return Fail(used.error());
+  const auto next = ReadWhole(data / "ca-next.key");
+  if (!next && next.error().code != ErrorCode::kNotFound) return Fail(next.error());
+  if (next && *next != *used)
+    return Fail(ErrorCode::kConflict,
+                "another CA was added since, whose key would be lost; go on with 'musterd ca use', "
+                "or end both with 'musterd ca drop'");
   if (const auto kept = WriteSecret(data / "ca-next.key", *used); !kept) return Fail(kept.error());
   if (const auto back = Rename(data, "ca-old.key", "ca.key"); !back) return Fail(back.error());
   return "The CA that signed before signs again from the next start on, and the new one is the "

@@ -62,6 +62,12 @@ Result<> LoadCa(const std::filesystem::path& data, Identity& identity) {
                 "never got through its first start, remove ca.key)",
                 (data / "ca.key").string());
   if (!has_key && !has_cert) {
+    for (const char* file : {"ca.state", "muster.db"})
+      if (std::filesystem::exists(data / file))
+        return Fail(ErrorCode::kConflict,
+                    "{} is there, and ca.key and ca.pem are not: agents would be cut off by a new "
+                    "CA; bring both back from a backup",
+                    (data / file).string());
     identity.fresh = true;
     if (const auto made = MakeFirstCa(data); !made) return made;
   }

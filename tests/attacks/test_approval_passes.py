@@ -58,6 +58,30 @@ BETWEEN = """  - name: roll
       approve: {message: 'next?', not: starter}
 """
 
+# How often it is asked between batches follows from how many hosts are left.
+CUTOVER = """  - name: check
+    script: "if [ $MUSTER_HOST != h1 ]; then [ -e {mark}.go ] || sleep 600; fi"
+  - name: roll
+    ROLL
+    script: "true"
+    batches: [1]
+    between:
+      approve: {message: 'next?', not: starter}
+  - name: cutover
+    hosts: all
+    script: touch {mark}
+"""
+
+IN_TIME = """  - name: ask
+    approve: {message: 'go?', not: starter, timeout: TIMEOUT}
+    SWITCH
+  - name: deploy
+    script: touch {mark}
+branches:
+  - name: go
+    script: touch {mark}
+"""
+
 FIRST_PASS = """  - name: check
     when: run.pass == '1'
     script: echo status=high >> $MUSTER_OUTPUT
@@ -94,6 +118,28 @@ class ApprovalPasses(ApprovalCase):
         """The id of the approval that waits behind this batch; ids begin with visit and batch."""
         ids = [visit["approval"] for visit in self.cluster.get(f"/runs/{run}/visits")["visits"] if visit["approval"]]
         return next((one for one in ids if one.split("-")[1] == str(batch)), None)
+
+    def test_fewer_hosts_and_so_no_batch_to_ask_behind(self):
+        for roll in ("hosts: ok", "hosts: all"):
+            with self.subTest(roll):
+                self.job(CUTOVER.replace("ROLL", roll), targets="h1,h2,h3")
+                run = self.start()
+                self.assertCode(self.as_("mallory", "set", run, "max_failures=100%"), DENIED)
+                for host in ("h2", "h3"):
+                    self.assertCode(self.as_("mallory", "stop", run, "--host", host, "--yes"), DENIED)
+                self.assertCode(self.as_("mallory", "stop", run, "--yes"), 0)
+                self.cluster.wait_end(run)
+                self.assertCode(self.as_("mallory", "retry", run, "--from", "roll"), DENIED)
+                self.assertFalse(self.mark.exists())
+
+    def test_version_in_which_silence_leads_on(self):
+        self.job(IN_TIME.replace("TIMEOUT", "1h").replace("SWITCH", ""))
+        run = self.start()
+        self.waits(run)
+        self.pause(run)
+        self.job(IN_TIME.replace("TIMEOUT", "1s").replace("SWITCH", "switch: {failed: go}"), who="mallory")
+        self.assertCode(self.as_("mallory", "retry", run, "--from-start", "--version", "latest"), DENIED)
+        self.assertStopped(run)
 
     def test_limit_that_outlives_its_pass(self):
         self.job(LIMIT, targets="h1,h2,h3")

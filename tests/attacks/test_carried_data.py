@@ -185,6 +185,25 @@ class CarriedData(ClusterTest):
             self.assertEqual((trigger["state"], trigger["started"], trigger["status"]), ("runnable", before + 1, ""), word)
             self.assertTrue(trigger["next"].startswith("2099-"), trigger["next"])
 
+    def test_words_of_the_few_that_enter_a_stage(self):
+        """The host chooses to be alone in a stage: it fails in the one before, or in its batch."""
+        word = '[ "$MUSTER_HOST" = {} ] && echo "muster.status=complete" >> "$MUSTER_OUTPUT"; '
+        work = "  - name: work\n    max_failures: 1\n    script: '[ \"$MUSTER_HOST\" != h2 ]'\n"
+        alone = f"    hosts: failed\n    script: |\n      {word.format('h2')}true\n"
+        courses = {
+            "branch": work + "    switch: {default: repair}\nbranches:\n  - name: repair\n    recovers: true\n" + alone,
+            "finally": work + "finally:\n  - name: tidy\n" + alone,
+            "batch": "  - name: roll\n    batches: [1, 100%]\n    on_limit: fail\n    stages:\n      - name: upgrade\n        script: |\n"
+                     f"          {word.format('h1')}[ \"$MUSTER_HOST\" != h1 ]\n",
+        }
+        for course, stages in courses.items():
+            with self.subTest(course):
+                job = f"apiVersion: muster/v1\nkind: job\nname: {self.name}\ntargets: h1,h2\nstages:\n{stages}"
+                self.assertCode(self.apply(job, self.trigger()), 0)
+                self.fire()
+                trigger = wait_until("it is over", lambda: self.shown() if self.shown()["state"] != "running" else None)
+                self.assertEqual((trigger["state"], trigger["status"]), ("runnable", ""))
+
 
 if __name__ == "__main__":
     unittest.main()

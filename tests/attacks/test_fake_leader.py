@@ -8,9 +8,14 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from costly_keys import certificate_of, own_curve_key  # noqa: E402
 from fake_leader import FakeLeader, leader_welcome, make_certificate, put, remove, sign_ticket  # noqa: E402
 from muster_cluster import wait_until  # noqa: E402
+from process_cost import assert_cost, processor_seconds  # noqa: E402
 from server_cluster import ServerCluster  # noqa: E402
+
+COSTLY = 12  # certificates; decoding each takes OpenSSL a quarter of a second
+MOST_SECONDS = 4
 
 EVIL, LEADER = "/muster/members/evil", "/muster/leader"
 TERM = 1_000_000
@@ -101,6 +106,18 @@ class FakeLeaderTest(unittest.TestCase):
         self.assertIn("0" * 32, self.cluster.server.ready())
         self.assertEqual(self.call(), 503)
         self.assertNotIn(b"GET /api/v1/hosts", fake.said())
+
+    def test_costly_certificates_cost_nothing(self):
+        """They are looked at before the server can be told from a real one, on the thread that serves everybody."""
+        chain, key = self.member_certificate()
+        costly = self.cluster.folder / "costly.pem"
+        costly.write_text(Path(chain).read_text() + certificate_of(own_curve_key()) * COSTLY)
+        fake = FakeLeader(costly, key)
+        pid = self.cluster.server.process.pid
+        before = processor_seconds(pid)
+        self.usurp(fake)
+        wait_until("the server has come a few times", lambda: fake.refused >= 4)
+        assert_cost(self, processor_seconds(pid) - before, MOST_SECONDS)
 
     def test_leader_sees_no_credential(self):
         """Even a leader with every proof learns of a caller who it is, not the token."""

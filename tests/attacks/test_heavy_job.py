@@ -10,8 +10,9 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from muster_cluster import ClusterTest  # noqa: E402
+from muster_cluster import BIN, ClusterTest, wait_until  # noqa: E402
 
+FLEET = 20
 STAGES = 250
 SWITCHES = 40
 PATIENCE = 10  # seconds; each command takes less than one
@@ -30,8 +31,34 @@ def heavy():
     return "\n".join(lines) + "\n"
 
 
+def hub():
+    """A job that starts 85 jobs of 1,000 stages each."""
+    head = "apiVersion: muster/v1\nkind: job\nname: {}\ntargets: all\nstages:\n"
+    waits = "".join(f"  - {{name: w{i}, wait: 1s}}\n" for i in range(999))
+    for i in range(85):
+        yield head.format(f"leaf{i}") + waits
+    yield head.format("hub") + "".join(f"  - {{name: s{i}, job: leaf{i}}}\n" for i in range(85))
+    # The request is refused, so each host is left before all the inner stages behind it.
+    inner = "".join(f"      - {{name: i{i}, job: hub}}\n" for i in range(950))
+    yield (head.format("drop") + "  - name: seq\n    stages:\n      - {name: i, http: {url: 'http://127.0.0.1:1/'}}\n" + inner)
+
+
 class HeavyJob(ClusterTest):
     hosts = ("h1", "h2")
+
+    def test_hosts_that_are_left_before_many_large_jobs(self):
+        token = self.cluster.muster("tokens", "create", "mallet", "--role", "operator").text.strip()
+        join = self.cluster.invite(uses=FLEET, replace=True)
+        self.cluster.add_daemon("fleet", [BIN / "muster-fleet", "--server", self.cluster.url, "--count", str(FLEET)],
+                                {"MUSTER_JOIN": join})
+        wait_until("the fleet is online", lambda: self.cluster.get("/status")["online"] == FLEET + len(self.hosts))
+        for text in hub():
+            body = {"documents": [{"file": "f.yaml", "text": text}]}
+            self.assertEqual(self.cluster.http("POST", "/api/v1/documents", body, token=token, timeout=120).status, 200)
+        started = self.cluster.http("POST", "/api/v1/jobs/drop/start", {}, token=token, timeout=60)
+        self.assertEqual(started.status, 201, started.body[:500])
+        self.cluster.wait_end(started.json()["id"], deadline=PATIENCE)
+        self.assertCode(self.cluster.muster("run", "-t", "h2", "--", "true", deadline=PATIENCE), 0)
 
     def test_others_go_on(self):
         token = self.cluster.muster("tokens", "create", "mallory", "--role", "operator").text.strip()

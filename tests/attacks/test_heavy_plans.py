@@ -92,6 +92,27 @@ class HeavyPlans(ClusterTest):
             self.assertRefused(self.apply(text, dry_run, pushes={"a": files}), "16.0 MB", "archive")
         self.assertMemoryHeld()
 
+    def test_very_many_sizes_of_batches(self):
+        sizes = ",".join(["1%"] * 345_000)
+        self.assertRefused(self.apply(HEAD.format("b") + f"- {{name: s, script: 'true', batches: '{sizes}'}}\n", dry_run=True),
+                           "batches")
+        self.assertMemoryHeld()
+
+    def test_a_plan_of_jobs_with_very_many_choices(self):
+        """What is read for a plan that is too large is bounded, and counts the parameters."""
+        choices = ",".join(f"c{i:05}" for i in range(90_000))
+        head = HEAD.removesuffix("stages:\n") + f"params: {{{{p: {{{{type: choice, choices: [{choices}]}}}}}}}}\nstages:\n"
+        for i in range(60):
+            answer = self.apply(head.format(f"choices{i}") + "- {name: s, wait: 1s}\n")
+            self.assertEqual(answer.status, 200, answer.body[:500])
+        stages = "".join(f"- {{name: s{i}, job: choices{i}}}\n" for i in range(60))
+        answer = self.apply(HEAD.format("chooser") + "- {name: w, wait: 1000h}\n" + stages)
+        self.assertEqual(answer.status, 200, answer.body[:500])
+        forget_most_memory(self.server())
+        before = most_memory_of(self.server())
+        self.assertRefused(self.start("chooser"), "64.0 MB")
+        assert_cost(self, most_memory_of(self.server()) - before, 250 * MIB)
+
     def test_a_plan_of_many_such_jobs(self):
         """Each of them is let in; a job that starts them all is larger than a plan may be."""
         for i in range(8):

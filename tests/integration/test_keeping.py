@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_cluster import BIN, DEADLINE, Cluster, ClusterTest, wait_until  # noqa: E402
 from small_disk import PAGE, SmallDisk, with_own_mounts  # noqa: E402
-from terminal import AtTerminal  # noqa: E402
+from terminal import CONTROL_C, CONTROL_D, AtTerminal  # noqa: E402
 
 FLEET = 200
 
@@ -96,15 +96,16 @@ class Backup(ClusterTest):
         other = self.new_cluster()
         other.server.end()
         key = (other.data / "ca.key").read_text()
-        for answer, code in (("n", 130), ("y", 0)):
+        for answer, code in (("n\n", 130), (CONTROL_C, 130), (CONTROL_D, 130), ("y\n", 0)):
             terminal = AtTerminal(["restore", file, "--data", other.data, "--force"], other.environment(),
                                   program="musterd")
             asked = terminal.wait_for(r"(?s)(.*)\[y/N\]")[1]
             self.assertIn("cut off", asked, "the CA of the folder is not in the backup")
             self.assertEqual((other.data / "ca.key").read_text(), key)
-            terminal.type(f"{answer}\n")
+            terminal.type(answer)
             self.assertEqual(terminal.finish()[0], code)
             terminal.close()
+            self.assertFalse(list(other.data.glob(".restore*")), "nothing says that a restore was begun")
         self.assertNotEqual((other.data / "ca.key").read_text(), key)
         aside = next(other.data.glob("before-restore-*"))
         self.assertEqual((aside / "ca.key").read_text(), key)
@@ -117,10 +118,25 @@ class Backup(ClusterTest):
 
     def test_half_restored_folder_is_no_data_folder(self):
         folder = self.cluster.folder / "half"
-        (folder / ".restore").mkdir(parents=True)
-        started = musterd("--data", folder, "--listen", "127.0.0.1:0")
-        self.assertEqual(started.returncode, 1, started)
-        self.assertIn("restore", started.stderr)
+        for mark in (".restore", ".restore.old"):
+            (folder / mark).mkdir(parents=True)
+            started = musterd("--data", folder, "--listen", "127.0.0.1:0")
+            self.assertEqual(started.returncode, 1, started)
+            self.assertIn("restore", started.stderr)
+            (folder / mark).rmdir()
+
+    def test_killed_restore_is_repeated(self):
+        """Killed while it unpacked, and after it had begun: the folder keeps its mark until the end."""
+        file, _ = self.backup("killed")
+        other = self.new_cluster()
+        other.server.end()
+        (other.data / ".restore.new" / "left").mkdir(parents=True)
+        (other.data / ".restore" / "left").mkdir(parents=True)
+        (other.data / ".restore.old" / "left").mkdir(parents=True)
+        done = musterd("restore", file, "--data", other.data, "--force", "--yes")
+        self.assertEqual(done.returncode, 0, done)
+        self.assertFalse(list(other.data.glob(".restore*")))
+        self.assertTrue((other.data / "muster.db").exists())
 
     def test_output_comes_back_only_with_logs(self):
         run = self.cluster.start_run("-t", "h1", "--", "echo", "kept")

@@ -190,7 +190,7 @@ void Connection::OnRequest() {
                                       .keep_alive = keep_alive,
                                       .chunking = request.version() >= 11,
                                       .max_unsent = limits().max_stream_unsent};
-  nameless_ = peer_key_.empty() && request[beast::http::field::authorization].empty();
+  nameless_ = true;
   if (!HasPlace()) {
     traits.keep_alive = false;
     return Answer(ErrorResponse(503, "unavailable", "too many connections; try again later"),
@@ -287,6 +287,7 @@ void Connection::Refuse(int status, std::string_view code, std::string_view mess
 
 void Connection::Flush(const ExchangeState& state) {
   if (!Answers(state) || phase_ != Phase::kAnswering) return;
+  nameless_ = !exchange_->caller_is_known;
   AnswerPart out = exchange_->Take();
   if (out.broken) return Drop();
   if (out.behind) return OnGone();

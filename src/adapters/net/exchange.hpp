@@ -63,6 +63,7 @@ class ExchangeState {
   void Keep(std::shared_ptr<void> held) EXCLUDES(mutex_);
 
   std::atomic<bool> gone{false};
+  std::atomic<bool> caller_is_known{false};
   std::atomic<std::size_t> unsent{0};
   std::atomic<bool> body_left{false};  // a part of the request was not read
   // The loop's thread only.
@@ -106,6 +107,7 @@ class Exchange final : public HttpExchange {
   void BeginSized(int status, Headers headers, std::uint64_t length) override;
   void OnRoom(std::size_t below, std::function<void()> room) override;
   void ReadBody(std::function<void(BodyPiece)> taken) override;
+  void KnowCaller() override { state_->caller_is_known = true; }
   void Keep(std::shared_ptr<void> held) override { state_->Keep(std::move(held)); }
 
  private:

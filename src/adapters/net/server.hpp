@@ -49,6 +49,10 @@ class HttpExchange {
   // time. Once the client is gone, or too slow (body_timeout for each piece), it is dropped.
   virtual void ReadBody(std::function<void(BodyPiece)> taken) = 0;
 
+  // The caller has a token or certificate that this call needs. Until then what waits of the answer
+  // counts among that of all callers without a name (max_open_unsent).
+  virtual void KnowCaller() {}
+
   // Holds on to `held` until this exchange is over for both sides: its answer went out, or its
   // client left, and its handler let it go.
   virtual void Keep(std::shared_ptr<void> held) = 0;

@@ -41,6 +41,8 @@ constexpr const char* kGroups = "X25519:P-256:P-384";
 // Of all certificates that a client shows, bytes. A node's has 530, a server's at most 820 (a name
 // of 253 letters); clients other than ours add the CA's, of 490.
 constexpr long kMaxShown = 4'096;
+// Of those that a server of the cluster shows, which may have a hundred names.
+constexpr long kMaxServerShown = 16'384;
 // A peer may change its keys so often. It needs to after 2^24 records, which is 256 GB.
 constexpr std::uintptr_t kMaxKeyUpdates = 32;
 
@@ -84,15 +86,25 @@ bool CountKeyUpdate(SSL* ssl) {
 // Sees each message before OpenSSL looks into it. One that is refused is made unreadable in
 // OpenSSL's buffer, which is the only way to refuse it before it costs anything: OpenSSL then ends
 // the connection, as it does with any such message.
-void OnMessage(int is_sent, int, int type, const void* data, std::size_t size, SSL* ssl, void*) {
-  constexpr std::size_t kHead = 4;  // kind, and length
+// `plain_keys` is null for a peer that may have keys of any kind.
+void OnMessage(int is_sent, int, int type, const void* data, std::size_t size, SSL* ssl,
+               void* plain_keys) {
+  constexpr std::size_t kHead = 4;            // kind, and length
+  constexpr int kCompressedCertificate = 25;  // not every OpenSSL has a name for it
   if (is_sent != 0 || type != SSL3_RT_HANDSHAKE || size <= kHead) return;
   const std::string_view message(static_cast<const char*>(data), size);
   const int kind = message.front();
-  const bool refused = (kind == SSL3_MT_CERTIFICATE && SSL_is_server(ssl) == 1 &&
+  const bool refused = (plain_keys != nullptr && kind == SSL3_MT_CERTIFICATE &&
                         !ShowsPlainKeys(message.substr(kHead))) ||
+                       (plain_keys != nullptr && kind == kCompressedCertificate) ||
                        (kind == SSL3_MT_KEY_UPDATE && !CountKeyUpdate(ssl));
   if (refused) std::memset(static_cast<char*>(const_cast<void*>(data)) + kHead, 0xFF, size - kHead);
+}
+
+// Not null, for OnMessage: the peer shows certificates with keys as Muster makes them.
+void* PlainKeys() {
+  static char yes;
+  return &yes;
 }
 
 SslContextPtr NewContext(const SSL_METHOD* method) {
@@ -140,6 +152,7 @@ Result<> ShowChain(SSL_CTX* context, const std::string& key_pem, const std::stri
 }
 
 void AskForClients(SSL_CTX* context) {
+  SSL_CTX_set_msg_callback_arg(context, PlainKeys());
   SSL_CTX_set_max_cert_list(context, kMaxShown);
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
   STACK_OF(X509_OBJECT)* objects = X509_STORE_get0_objects(SSL_CTX_get_cert_store(context));
@@ -323,7 +336,11 @@ Result<SslPtr> NewClientSsl(const ClientContext& context, const TlsIdentity& ide
                             const std::string& host, int fd) {
   SslPtr ssl = NewSsl(context.get(), fd);
   SSL_set_connect_state(ssl.get());
-  if (identity.NeedsTls()) AskForCluster(ssl.get());
+  if (identity.NeedsTls()) {
+    AskForCluster(ssl.get());
+    SSL_set_msg_callback_arg(ssl.get(), PlainKeys());
+    SSL_set_max_cert_list(ssl.get(), kMaxServerShown);
+  }
   // The system's CAs certify names for anybody, and know nothing of members.
   if (!identity.member.empty() && identity.ca_pem.empty())
     return Fail(ErrorCode::kInvalid, "no CA of the cluster to know the server {} by",

@@ -6,13 +6,12 @@
 
 #include "domain/approvers.hpp"
 #include "engine/runs/flow.hpp"
+#include "engine/runs/render.hpp"
 
 namespace muster::engine {
 namespace {
 
 constexpr std::size_t kMostNames = 64;
-constexpr std::string_view kOnSomeCourses = ", which this job asks for on some courses only";
-
 // The first admin's token is a file and no record.
 std::optional<Role> RoleOf(const State& state, const Caller& caller) {
   if (caller.name == kBootstrapAdmin) return Role::kAdmin;
@@ -36,9 +35,10 @@ bool WasPassedBy(const OpenRun& run, std::uint32_t stage, const Ordinals& hosts)
 // The approval between batches is asked from the second batch on, so a stage that was begun has
 // already done work that another version would do without being asked.
 bool BeginsBeforeApprovals(const PassBeginning& beginning) {
+  const auto asks = HoldApprovals(*beginning.plan);
   for (std::uint32_t i = 0; i < beginning.stage; ++i)
-    if (HoldsApproval(*beginning.plan, i)) return false;
-  return !HoldsApproval(*beginning.plan, beginning.stage) || !beginning.begun ||
+    if (asks[i]) return false;
+  return !asks[beginning.stage] || !beginning.begun ||
          std::holds_alternative<ApproveAction>(beginning.plan->stages[beginning.stage].action);
 }
 
@@ -53,6 +53,13 @@ PlanApprovals LeftOutByPlan(const OpenRun& run, const PassBeginning& beginning) 
   return found;
 }
 
+// Whether the stage's condition leaves it out. In a plan that asks in order, a condition of a stage
+// with approvals never changes.
+bool IsNeverEntered(const OpenRun& run, std::uint32_t stage) {
+  const auto holds = HoldsNow(run, run.run.spec.stages[stage].when);
+  return holds && !*holds;
+}
+
 // The plan asks in order, so the approvals of earlier stages of the main list are left out, unless
 // the flow has brought these hosts there.
 PlanApprovals LeftOutUnderSamePlan(const OpenRun& run, const PassBeginning& beginning) {
@@ -60,7 +67,25 @@ PlanApprovals LeftOutUnderSamePlan(const OpenRun& run, const PassBeginning& begi
   if (WasEnteredBy(run, beginning.stage, beginning.hosts)) return {};
   PlanApprovals found = ApprovalsIn(plan);
   std::erase_if(found, [&](const PlanApproval& approval) {
-    return approval.stage >= beginning.stage || WasPassedBy(run, approval.stage, beginning.hosts);
+    return approval.stage >= beginning.stage || IsNeverEntered(run, approval.stage) ||
+           WasPassedBy(run, approval.stage, beginning.hosts);
+  });
+  return found;
+}
+
+// Approvals of the plan that the flow does not come to from where the pass begins, and that these
+// hosts have not passed.
+PlanApprovals SurelyLeftOut(const OpenRun& run, const RunSpec& plan,
+                            const PassBeginning& beginning) {
+  PlanApprovals found = ApprovalsIn(plan);
+  const auto after = StagesAfter(plan, beginning.stage);
+  const bool same = beginning.plan == nullptr;
+  std::erase_if(found, [&](const PlanApproval& approval) {
+    return approval.stage == beginning.stage ||
+           plan.stages[approval.stage].section != Section::kMain ||
+           std::ranges::binary_search(after, approval.stage) ||
+           (same && (IsNeverEntered(run, approval.stage) ||
+                     WasPassedBy(run, approval.stage, beginning.hosts)));
   });
   return found;
 }
@@ -157,6 +182,7 @@ GoingAround RetryGoingAround(const State& state, const OpenRun& run,
         fmt::format("; or begin with that stage: --from {}", plan.stages[more.front().stage].name);
   }
   AddApprovals(around.approvals, std::move(more));
+  if (!around.approvals.empty()) around.surely = SurelyLeftOut(run, plan, beginning);
   return around;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "domain/approvals.hpp"
@@ -26,12 +27,18 @@ void AddStarter(Turn& turn, OpenRun& run, const std::string& name);
 Result<> CheckApprover(const State& state, const std::vector<std::string>& starters,
                        const ApproveAction& wanted, const Caller& caller);
 
+// GoingAround::why of approvals that OnSomeCourses names.
+inline constexpr std::string_view kOnSomeCourses = ", which this job asks for on some courses only";
+
 // An act that could leave approvals out.
 struct GoingAround {
   std::string act;  // "skipping stage 'ask'"
   PlanApprovals approvals = {};
   std::string why = {};      // ", which …", behind the approval's name
   std::string instead = {};  // "; or …": what the person may do without the right
+  // Of a retry: those that stand before its beginning, so that the pass surely leaves them out. The
+  // others may be asked for again.
+  PlanApprovals surely = {};
 };
 // kDenied unless the caller may answer each of these approvals.
 Result<> CheckGoingAround(const State& state, const std::vector<std::string>& starters,

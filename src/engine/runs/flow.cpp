@@ -123,7 +123,7 @@ void FollowInClosing(Turn& turn, OpenRun& run, const StageVisit& ended) {
   if (!WentWell(ended.state) && run.run.outcome == StageState::kSucceeded)
     run.run.outcome = StageState::kFailed;
   // The others are done however it went, but not behind an approval that was not given.
-  if (!WentWell(ended.state) && HoldsApproval(run.run.spec, ended.stage)) return;
+  if (!WentWell(ended.state) && HoldApprovals(run.run.spec)[ended.stage]) return;
   const auto list = ListOf(run.run.spec, Section::kFinally);
   EnterList(turn, run, list, PlaceIn(list, ended.stage) + 1);
 }
@@ -215,10 +215,12 @@ bool WasCutShort(const OpenRun& run, const StageVisit& sequence, std::uint32_t i
          !WorksOnHosts(run.run.spec.stages[inner]);
 }
 
-bool AsksFrom(const RunSpec& spec, const std::vector<std::uint32_t>& inner, std::size_t next) {
-  for (; next < inner.size(); ++next)
-    if (HoldsApproval(spec, inner[next])) return true;
-  return false;
+// How many of the inner stages come up to the last one that has approvals, that one included.
+std::size_t UpToLastApproval(const RunSpec& spec, const std::vector<std::uint32_t>& inner) {
+  const auto asks = HoldApprovals(spec);
+  std::size_t up_to = inner.size();
+  while (up_to > 0 && !asks[inner[up_to - 1]]) --up_to;
+  return up_to;
 }
 
 // Which hosts of a batch that is left in the middle of its inner stages drop out of it.
@@ -234,14 +236,16 @@ void DropUnfinished(OpenRun& run, OpenVisit& sequence, Unfinished which) {
   const auto inner = InnerOf(run.run.spec, record.stage);
   if (record.inner >= inner.size()) return;
   const bool cut = WasCutShort(run, record, inner[record.inner]);
+  // From there on a host is through, or has no approval before it.
+  const std::size_t drop_before =
+      which == Unfinished::kUnapproved ? UpToLastApproval(run.run.spec, inner) : inner.size();
   for (std::uint32_t i = record.batch_begin; i < record.batch_end; ++i) {
     const std::uint32_t ordinal = sequence.hosts[i];
     if (record.batch_dropped.Contains(ordinal)) continue;
     std::size_t next = record.inner + std::size_t{cut ? 0U : 1U};
     for (std::size_t k = 0; k < record.begins.size(); ++k)
       if (record.begins[k].Contains(ordinal)) next = std::max(next, k + 1);
-    if (next >= inner.size()) continue;  // it is through
-    if (which == Unfinished::kUnapproved && !AsksFrom(run.run.spec, inner, next)) continue;
+    if (next >= drop_before) continue;
     run.hosts[ordinal].dropped_at = inner[next];
     record.batch_dropped.Insert(ordinal);
   }

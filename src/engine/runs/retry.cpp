@@ -21,7 +21,7 @@ namespace {
 struct Beginning {
   std::uint32_t stage = 0;
   Entry entry;
-  std::vector<std::string> around = {};  // names of approvals that it leaves out
+  std::vector<std::string> around = {};  // names of approvals that it surely leaves out
 };
 
 Ordinals OkHosts(const OpenRun& run) {
@@ -184,9 +184,11 @@ Result<> CheckApprovals(const State& state, const OpenRun& run, const RetryRun& 
                         Beginning& beginning) {
   const std::string& name = run.run.spec.stages[beginning.stage].name;
   if (run.run.guarded)
-    return Fail(ErrorCode::kDenied,
-                "run {} was started by run {}, and approvals stand above it; retry that one",
-                FormatRunId(run.run.id), FormatRunId(run.run.parent));
+    return Fail(
+        ErrorCode::kDenied,
+        "run {} was started by run {}, whose job asks for approvals; retry that one: muster "
+        "retry {}",
+        FormatRunId(run.run.id), FormatRunId(run.run.parent), FormatRunId(run.run.parent));
   PassBeginning at{.stage = beginning.stage,
                    .hosts = FirstHosts(run, beginning),
                    .plan = command.plan.get(),
@@ -199,7 +201,7 @@ Result<> CheckApprovals(const State& state, const OpenRun& run, const RetryRun& 
     starters.insert(starters.end(), command.authors.begin(), command.authors.end());
   }
   const GoingAround around = RetryGoingAround(state, run, at);
-  beginning.around = NamesOf(around.approvals);
+  beginning.around = NamesOf(around.surely);
   return CheckGoingAround(state, starters, around, command.caller);
 }
 

@@ -52,20 +52,34 @@ Result<> StopOne(Turn& turn, OpenRun& run, const StopRun& command) {
               FormatRunId(run.run.id));
 }
 
+Result<> CheckStopWhole(const State& state, const OpenRun& run, const Caller& caller) {
+  const GoingAround above{.act = "stopping a run inside another",
+                          .approvals = OnSomeCoursesAbove(state, run),
+                          .why = std::string(kOnSomeCourses)};
+  return CheckGoingAround(state, StartersOf(state, run), above, caller);
+}
+
+// The nearest run that the person may stop: this one or one above it. The topmost one always is.
+RunId Stoppable(const State& state, const OpenRun& run, const Caller& caller) {
+  const OpenRun* at = &run;
+  while (!CheckStopWhole(state, *at, caller)) {
+    const auto parent = state.runs.find(at->run.parent);
+    if (parent == state.runs.end()) break;
+    at = &parent->second;
+  }
+  return at->run.id;
+}
+
 // A whole run can always be stopped by stopping the one above it. A host, or a run inside another,
 // cannot by a person who would thereby decide whether an approval is asked for.
 Result<> CheckStop(const State& state, const OpenRun& run, const StopRun& command) {
   if (run.Stopping()) return {};
-  const std::string instead =
-      run.run.parent ? FormatRunId(run.run.parent) : FormatRunId(command.run);
-  const GoingAround above{.act = "stopping a run inside another",
-                          .approvals = OnSomeCoursesAbove(state, run)};
   const Result<> may = command.host
                            ? CheckCourse(state, run, command.caller, "stopping one host of a run")
-                           : CheckGoingAround(state, StartersOf(state, run), above, command.caller);
+                           : CheckStopWhole(state, run, command.caller);
   if (may) return {};
   return Fail(ErrorCode::kDenied, "{}; or stop all of it: muster stop {}", may.error().message,
-              instead);
+              FormatRunId(Stoppable(state, run, command.caller)));
 }
 
 // What a stop means: the hosts that have not ended, or the one it names; of a whole run also those

@@ -30,8 +30,12 @@ Words WordsOf(const Outputs& outputs) {
   return words;
 }
 
+// Whether so many hosts that agree speak for a run. A host chooses by itself to be one of few that
+// enter a stage: it fails, and comes to a branch for failed hosts.
+bool AreMost(std::size_t hosts, const OpenRun& open) { return 2 * hosts > open.run.hosts; }
+
 // What the hosts of a stage wrote: of data the last word of each name, of the others what every
-// host that entered the stage wrote alike.
+// host that entered the stage wrote alike, if these are most of the run's.
 void TakeHosts(const OpenRun& open, std::uint32_t stage, const OpenRun::Reported& reported,
                Words& spoken) {
   const auto entered = open.entered.find(stage);
@@ -49,7 +53,9 @@ void TakeHosts(const OpenRun& open, std::uint32_t stage, const OpenRun::Reported
       return !NeedsAgreement(item.first) || same == words.end() || same->second != item.second;
     });
   }
-  if (entered == open.entered.end() || entered->second.hosts.Count() != speakers) return;
+  if (entered == open.entered.end() || entered->second.hosts.Count() != speakers ||
+      !AreMost(speakers, open))
+    return;
   for (auto& [name, value] : alike) spoken[name] = value;
 }
 

@@ -18,6 +18,17 @@ std::vector<Param> DefaultsOf(const documents::JobDocument& job) {
   return documents::ResolveParams(optional, none).value_or(std::vector<Param>{});
 }
 
+// About how much memory a job takes: its plan, and what only the document has.
+std::size_t BytesOfJob(const documents::JobDocument& job) {
+  std::size_t bytes = BytesOf(job.spec) + job.description.size();
+  for (const auto& param : job.params) {
+    bytes += sizeof param + param.name.size() + param.pattern.size() + param.description.size();
+    if (param.fallback) bytes += param.fallback->size();
+    for (const auto& choice : param.choices) bytes += sizeof choice + choice.size();
+  }
+  return bytes;
+}
+
 void DropCommands(RunSpec& spec) {
   for (auto& stage : spec.stages)
     if (WorksOnHosts(stage)) stage.action = std::make_shared<const Command>();
@@ -89,7 +100,7 @@ Result<const JobBook::Job*> JobBook::Find(const std::string& name) {
   place = std::make_unique<Job>(
       Job{std::get<documents::JobDocument>(std::move(read->body)), (*kept)->version, (*kept)->by});
   if (reads_ == Reads::kWithoutCommands) DropCommands(place->document.spec);
-  bytes_read_ += BytesOf(place->document.spec);
+  bytes_read_ += BytesOfJob(place->document);
   return place.get();
 }
 
@@ -100,7 +111,7 @@ Result<JobBook::Level<RunSpec>> JobBook::Pinned(const Job& job) {
                 fmt::join(way_, " -> "), name);
   way_.push_back(name);
   if (way_.size() > kDeepestJobs + 1) return NestedTooDeep(way_);
-  bytes_of_plan_ += BytesOf(job.document.spec);
+  bytes_of_plan_ += BytesOfJob(job.document);
   if (bytes_of_plan_ > kMostPlanBytes) return PlanTooLarge(way_.front(), bytes_of_plan_);
   std::size_t height = 0;
   RunSpec spec = job.document.spec;

@@ -126,7 +126,10 @@ bool Router::Admit(const CallPtr& call, Privilege privilege, const Authenticator
   const auto needed = RoleFor(privilege);
   if (!needed) return true;
   const auto& request = call->request();
-  if (ShowsCertificate(request, privilege)) return true;
+  if (ShowsCertificate(request, privilege)) {
+    call->exchange()->KnowCaller();
+    return true;
+  }
   auto actor = WhoCalls(request, people, clock_.Read().wall);
   if (!actor && actor.error().code == ErrorCode::kUnavailable) {
     call->Fail(actor.error());
@@ -137,6 +140,7 @@ bool Router::Admit(const CallPtr& call, Privilege privilege, const Authenticator
     refusals_.NoToken(call, actor.error().message);
     return false;
   }
+  call->exchange()->KnowCaller();
   if (actor->role < *needed) {
     const char* article = actor->role == Role::kViewer ? "a" : "an";
     const std::string why = fmt::format("this needs the role {}; token '{}' is {} {}",
@@ -308,7 +312,10 @@ void Router::LetInOnRecord(PeopleOnRecord& people, net::HttpRequest request,
     const auto actor = WhoCalls(call->request(), people.people(), clock_.Read().wall);
     if (!looked && !actor) return call->Fail(looked.error());
     // The leader may know a route that this server does not, and judges the role itself.
-    if (route == nullptr && actor) return then(call->TakeRequest(), call->exchange(), actor->name);
+    if (route == nullptr && actor) {
+      call->exchange()->KnowCaller();
+      return then(call->TakeRequest(), call->exchange(), actor->name);
+    }
     if (route == nullptr) return static_cast<void>(FindFor(*call));
     if (Admit(call, route->privilege, people.people()))
       then(call->TakeRequest(), call->exchange(), call->actor().name);

@@ -1,3 +1,5 @@
+#include <array>
+#include <csignal>
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -37,12 +39,40 @@ bool BelongsToRoot(const std::filesystem::path& folder) {
 
 constexpr int kNotAgreed = 130;  // as muster's own
 
+// While it lives, a signal that would end the process makes what waits for a line return instead,
+// so that an unpacked backup is removed as after a "no".
+class SignalsEndTheQuestion {
+ public:
+  SignalsEndTheQuestion() {
+    struct sigaction action{};
+    action.sa_handler = [](int) {};
+    for (std::size_t i = 0; i < kSignals.size(); ++i)
+      ::sigaction(kSignals[i], &action, &before_[i]);
+  }
+  ~SignalsEndTheQuestion() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i)
+      ::sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  SignalsEndTheQuestion(const SignalsEndTheQuestion&) = delete;
+  SignalsEndTheQuestion& operator=(const SignalsEndTheQuestion&) = delete;
+
+ private:
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, kSignals.size()> before_{};
+};
+
 bool MeansIt(const std::string& what, const std::filesystem::path& data) {
   EndProgress();
   std::fprintf(stderr, "%sReplace %s? [y/N] ", VisibleLines(what).c_str(),
                VisibleLine(data.string()).c_str());
   std::string line;
-  std::getline(std::cin, line);
+  {
+    const SignalsEndTheQuestion here;
+    if (!std::getline(std::cin, line)) {
+      std::fputc('\n', stderr);
+      return false;
+    }
+  }
   const auto word = Trim(line);
   return word == "y" || word == "Y" || word == "yes";
 }

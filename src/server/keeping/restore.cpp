@@ -27,9 +27,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the backup is unpacked, inside the data folder, which may be a mount of its own. While it
-// is there the folder is no data folder.
+// Where the backup is unpacked, inside the data folder, which may be a mount of its own. It says
+// nothing about the folder: a restore that ends here has changed nothing, and the next one removes
+// it.
+constexpr const char* kUnpacking = ".restore.new";
+// What is unpacked has this name before the first change to what is there. While this or kStale is
+// there, the folder is no data folder.
 constexpr const char* kUnpacked = ".restore";
+// Of an earlier restore that did not come to its end, while the new one takes its place.
+constexpr const char* kStale = ".restore.old";
 // Where the old content goes: so named, with the time behind it. A backup takes no folders along.
 constexpr std::string_view kReplaced = "before-restore-";
 
@@ -40,8 +46,10 @@ bool IsKept(const fs::path& entry) {
 
 bool IsEmpty(const fs::path& data) {
   std::error_code problem;
-  for (const auto& entry : fs::directory_iterator(data, problem))
-    if (entry.path().filename() != "lock" && entry.path().filename() != "lost+found") return false;
+  for (const auto& entry : fs::directory_iterator(data, problem)) {
+    const auto name = entry.path().filename();
+    if (name != "lock" && name != "lost+found" && name != kUnpacking) return false;
+  }
   return true;
 }
 
@@ -104,6 +112,22 @@ Result<> PutInPlace(const fs::path& unpacked, const fs::path& data, fs::path& as
   if (auto synced = Sync(data); !synced) return synced;
   fs::remove(unpacked, problem);
   if (problem) return trouble(unpacked, problem);
+  return Sync(data);
+}
+
+// From here on the folder is marked as unfinished, if it is not already.
+Result<> Begin(const fs::path& data, Unpacked& unpacked) {
+  std::error_code problem;
+  const fs::path ready = data / kUnpacked;
+  const fs::path stale = data / kStale;
+  if (fs::exists(ready, problem)) {
+    fs::remove_all(stale, problem);
+    if (!problem) fs::rename(ready, stale, problem);
+  }
+  if (!problem) fs::rename(unpacked.folder, ready, problem);
+  if (!problem) unpacked.folder = ready;
+  if (!problem) fs::remove_all(stale, problem);
+  if (problem) return Fail(ErrorCode::kUnavailable, "{}: {}", ready.string(), problem.message());
   return Sync(data);
 }
 
@@ -212,7 +236,7 @@ std::string WhatIsReplaced(const fs::path& data, const fs::path& unpacked, WallT
 }  // namespace
 
 Result<> CheckRestoreEnded(const fs::path& data) {
-  if (!fs::exists(data / kUnpacked)) return {};
+  if (!fs::exists(data / kUnpacked) && !fs::exists(data / kStale)) return {};
   return Fail(ErrorCode::kConflict,
               "a restore into {} did not come to its end; do it again: musterd restore FILE --data "
               "{} --force",
@@ -244,7 +268,7 @@ Result<RestoreOutcome> RestoreBackup(const RestoreOptions& options, WallTime now
   const auto lock = TakeLock(options.data);
   if (!lock) return Fail(lock.error());
 
-  Unpacked unpacked{options.data / kUnpacked};
+  Unpacked unpacked{options.data / kUnpacking};
   auto manifest = Unpack(options, file.Get(), unpacked.folder);
   if (!manifest) return Fail(manifest.error());
   note.taken = ParseTime(manifest->facts["taken"]);
@@ -260,6 +284,7 @@ Result<RestoreOutcome> RestoreBackup(const RestoreOptions& options, WallTime now
       sqlite::MarkRestored(unpacked.folder / sqlite::kRecordsFile, restored, *before);
   if (!marks) return Fail(marks.error());
   if (auto noted = WriteLastBackup(unpacked.folder, note); !noted) return Fail(noted.error());
+  if (auto begun = Begin(options.data, unpacked); !begun) return Fail(begun.error());
   if (*filling)
     if (auto put = PutInDatabase(unpacked.folder, **filling, options.progress); !put)
       return Fail(put.error());

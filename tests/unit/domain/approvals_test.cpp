@@ -188,6 +188,42 @@ TEST(AsksInOrder, FailsForBatchesOfHostsThatTheRunChooses) {
   EXPECT_FALSE(AsksInOrder(Plan({roll})));
 }
 
+// On fewer hosts there are fewer batches, and so it is asked less often, or never.
+TEST(AsksInOrder, FailsWhereMoreThanTheHostsThatAreLeftFollowsBatches) {
+  StageSpec roll = Work("roll");
+  roll.between_approve = ApproveAction{.message = "?", .by = {}};
+  StageSpec cutover = Work("cutover");
+  StageSpec wait = Work("wait");
+  wait.action = WaitAction{.time = std::chrono::seconds(1), .until = {}};
+  EXPECT_TRUE(AsksInOrder(Plan({roll, wait, cutover})));
+  for (const HostChoice hosts : {HostChoice::kAll, HostChoice::kFailed, HostChoice::kTouched}) {
+    cutover.hosts = hosts;
+    EXPECT_FALSE(AsksInOrder(Plan({roll, cutover})));
+    EXPECT_TRUE(AsksInOrder(Plan({cutover, roll})));
+  }
+  StageSpec http = Work("http");
+  http.action = HttpAction{};
+  EXPECT_FALSE(AsksInOrder(Plan({roll, http})));
+  StageSpec sequence = Work("sequence");
+  sequence.action = SequenceAction{};
+  http.parent = 1;
+  EXPECT_FALSE(AsksInOrder(Plan({roll, sequence, http})));
+  StageSpec branch = Work("branch");
+  branch.section = Section::kBranch;
+  branch.hosts = HostChoice::kFailed;
+  roll.next["failed"] = 1;
+  EXPECT_FALSE(AsksInOrder(Plan({roll, branch})));
+}
+
+TEST(HoldApprovals, NamesEachStageThatHoldsOne) {
+  StageSpec sequence = Work("sequence");
+  sequence.action = SequenceAction{};
+  StageSpec inner = Ask("inner");
+  inner.parent = 1;
+  EXPECT_EQ(HoldApprovals(Plan({Work("a"), sequence, inner, Ask("ask"), Work("b")})),
+            (std::vector<bool>{false, true, true, true, false}));
+}
+
 TEST(AsksAlike, WantsTheSameListUpToTheLastApproval) {
   const RunSpec plan = Plan({Work("a"), Ask("ask"), Work("go")});
   StageSpec other_work = Work("a");
@@ -201,6 +237,14 @@ TEST(AsksAlike, WantsTheSameListUpToTheLastApproval) {
   StageSpec weaker = Ask("ask");
   std::get<ApproveAction>(weaker.action).not_starter = false;
   EXPECT_FALSE(AsksAlike(plan, Plan({Work("a"), weaker, Work("go")})));
+  for (const bool asks_longer : {true, false}) {
+    StageSpec other = Ask("ask");
+    if (asks_longer)
+      std::get<ApproveAction>(other.action).timeout = std::chrono::seconds(1);
+    else
+      other.next["failed"] = 2;
+    EXPECT_FALSE(AsksAlike(plan, Plan({Work("a"), other, Work("go")})));
+  }
   StageSpec jump = Work("a");
   jump.next["succeeded"] = 2;
   EXPECT_FALSE(AsksAlike(plan, Plan({jump, Ask("ask"), Work("go")})));

@@ -40,6 +40,21 @@ TEST_F(Approvals, BeginningBehindOneNeedsTheRightToApproveIt) {
   EXPECT_NE(Facts("run.retry").find(R"("approvals":["ask"])"), std::string::npos);
 }
 
+// The right was needed, as the job asks on some courses only; nothing was left out.
+TEST_F(Approvals, APassThatAsksAgainGoesAroundNothing) {
+  AddHosts(1);
+  StageSpec ask = Ask("ask");
+  ask.when = "stages.look.status != 'fine'";
+  const RunId run = StartJob(1, {Named("look"), ask, Named("go")});
+  Sent();
+  EndAll();
+  Pause(run);
+  EXPECT_TRUE(Denied(Retry("ann", run, From("ask"))));
+  EXPECT_TRUE(Retry("bob", run, From("ask")));
+  EXPECT_TRUE(Asks(run, "ask"));
+  EXPECT_EQ(Facts("run.retry").find("approvals"), std::string::npos) << Facts("run.retry");
+}
+
 TEST_F(Approvals, BeginningBehindOneThatWasGivenNeedsNothing) {
   AddHosts(2);
   const RunId run = StartJob(2, {Ask("ask"), Named("go")});

@@ -168,6 +168,28 @@ TEST_F(CertificatesTest, AUseCanBeTakenBackUntilTheOldCaIsDropped) {
   EXPECT_EQ(UndoCa(Data()).error().code, ErrorCode::kConflict);
 }
 
+// Its key would be in no file any more, and other servers may have it.
+TEST_F(CertificatesTest, AUseIsNotTakenBackOverACaThatWasAddedSince) {
+  Load();
+  ASSERT_TRUE(AddCa(Data()));
+  ASSERT_TRUE(UseCa(Data()));
+  ASSERT_TRUE(AddCa(Data()));
+  const auto next = *ReadWhole(Data() / "ca-next.key");
+  EXPECT_EQ(UndoCa(Data()).error().code, ErrorCode::kConflict);
+  EXPECT_EQ(*ReadWhole(Data() / "ca-next.key"), next);
+}
+
+TEST_F(CertificatesTest, ALostCaIsNotReplaced) {
+  Load();
+  for (const char* file : {"ca.key", "ca.pem"}) std::filesystem::remove(Data() / file);
+  for (const char* record : {"ca.state", "muster.db"}) {
+    ASSERT_TRUE(WriteSecret(Data() / record, ""));
+    EXPECT_EQ(LoadIdentity(Data(), settings_, now_).error().code, ErrorCode::kConflict);
+    std::filesystem::remove(Data() / record);
+  }
+  EXPECT_TRUE(LoadIdentity(Data(), settings_, now_));
+}
+
 // Using the CA that signs already would put its key in the place of the former one's.
 TEST_F(CertificatesTest, AnInterruptedUndoCanOnlyBeRepeated) {
   const Identity first = Load();
