@@ -30,8 +30,9 @@ class LeaderClock {
   void Forget() { heard_.clear(); }
 
   // The moment of the own clock by which the leader's surely stands before `theirs`, for a moment
-  // not far from `now`; nothing before the first answer.
+  // not far from `now`; nothing before the first answer, and for what is no moment.
   std::optional<MonoTime> Own(MonoTime theirs, MonoTime now) const {
+    if (!IsMoment(theirs.ms)) return std::nullopt;
     std::optional<Duration> best;
     for (const auto& one : heard_) {
       const MonoTime until = std::max(now, theirs + one.ahead);
@@ -56,7 +57,7 @@ class LeaderClock {
 inline void ForOwnNodes(link::ServerFrame& frame, const LeaderClock& leader, MonoTime now) {
   if (frame.welcome) frame.welcome->server_time = now.ms;
   for (auto& order : frame.orders) {
-    const auto own = IsMoment(order.start_by) ? leader.Own({order.start_by}, now) : std::nullopt;
+    const auto own = leader.Own({order.start_by}, now);
     order.start_by = own ? own->ms : 0;
   }
 }
