@@ -58,6 +58,7 @@ Result<Maintained> FindMaintained(const Context& context, ApiClient& api,
   constexpr std::size_t kMostNotes = 5;
   Maintained found;
   const auto hosts = Persist(context, kPatience, [&] {
+    found = {};
     return api.Pages(
         "/hosts", {{"targets", targets}, {"limit", "5000"}}, "hosts", [&](const json::value& host) {
           const auto& maintenance = FieldOf(host, "maintenance");

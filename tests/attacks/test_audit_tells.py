@@ -168,6 +168,26 @@ once: 2099-01-01T00:00:00Z
             self.assertIn(f"despite the overlap with {first}", detail)
         self.assertEqual(fires[1]["detail"], "")
 
+    def test_acts_about_hosts_name_them_and_say_why(self):
+        def last(act):
+            return self.cluster.get("/audit", act=act, limit=1)["entries"][0]
+
+        self.assertCode(self.mallory("hosts", "maintenance", "all", "--reason", "quiet"), 0)
+        self.assertCode(self.mallory("hosts", "maintenance", "all", "--end"), 0)
+        for entry in self.cluster.get("/audit", act="host.maintenance", limit=2)["entries"]:
+            self.assertEqual((entry["hosts"], entry["names"], entry["by"]), (1, "h1", "mallory"))
+        file = self.cluster.folder / "asks.yaml"
+        file.write_text("apiVersion: muster/v1\nkind: job\nname: asks\ntargets: h1\nstages: [{name: ask, approve: {message: ok?}}]\n")
+        self.assertCode(self.mallory("apply", "-f", file), 0)
+        run = self.mallory("start", "asks").text.strip()
+        wait_until("it asks", lambda: self.cluster.run_of(run)["stages"][0]["state"] == "awaiting_approval")
+        self.assertCode(self.mallory("approve", run, "--yes"), 0)
+        self.assertEqual((last("run.approve")["hosts"], last("run.approve")["names"]), (1, "h1"))
+        self.cluster.add_agent("h9")
+        self.cluster.wait_online("h9")
+        self.assertCode(self.cluster.muster("agents", "revoke", "h9", "--reason", "stolen", "--yes"), 0)
+        self.assertEqual((last("agent.revoke")["reason"], last("agent.revoke")["object"]), ("stolen", "host h9"))
+
     def test_triggered_run_names_its_job_and_authors(self):
         file = self.cluster.folder / "trigger.yaml"
         file.write_text("""apiVersion: muster/v1

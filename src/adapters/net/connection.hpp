@@ -96,7 +96,7 @@ class Connection final : public Tracked,
   bool reading_ = false;
   bool sending_ = false;
   bool finished_ = false;        // the answer is complete once what is queued went out
-  bool nameless_ = true;         // whose answer this is, its caller has not shown
+  bool nameless_ = true;         // no token or certificate for this answer was good
   bool admitted_ = false;        // counted for its address
   bool judging_ = false;         // whether the body is read is being decided
   bool in_body_ = false;         // the deadline is that of the body

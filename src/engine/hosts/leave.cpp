@@ -58,10 +58,12 @@ void Decide(Turn& turn, const RevokeHost& command) {
   Disown(turn, entry, "the host's key was revoked");
   GiveUpWaiting(turn, entry, "the host is revoked");
   turn.Put(PutHost{host});
-  turn.Audit(
-      command.caller, "agent.revoke", "host " + host.name,
-      fmt::format("key {}{}{}", host.key, command.reason.empty() ? "" : ", ", command.reason),
-      {host.id});
+  AuditEntry revoked;
+  revoked.act = "agent.revoke";
+  revoked.object = "host " + host.name;
+  revoked.detail = "key " + host.key;
+  revoked.reason = command.reason;
+  turn.Audit(command.caller, std::move(revoked), {host.id});
   turn.Tell(HostNews{host, false, entry.address});
   turn.Answer(command.caller, HostChanged{host});
 }

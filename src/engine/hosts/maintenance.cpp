@@ -1,6 +1,7 @@
 #include "engine/hosts/maintenance.hpp"
 
 #include "domain/host_ranges.hpp"
+#include "engine/runs/audit_hosts.hpp"
 
 namespace muster::engine {
 namespace {
@@ -30,6 +31,7 @@ void Decide(Turn& turn, const MaintainHosts& command) {
     maintenance->at = turn.now.wall;
   }
   HostsLabelled answer;
+  Targets changed;
   for (const HostId id : command.hosts) {
     const auto found = turn.state.hosts.find(id);
     if (found == turn.state.hosts.end()) continue;
@@ -37,6 +39,7 @@ void Decide(Turn& turn, const MaintainHosts& command) {
     HostEntry& entry = found->second;
     if (entry.host.maintenance == maintenance) continue;
     ++answer.changed;
+    changed.push_back({id, entry.host.name});
     entry.host.maintenance = maintenance;
     turn.Put(PutHost{entry.host});
     turn.Tell(HostNews{entry.host, entry.Online(), entry.address});
@@ -46,7 +49,8 @@ void Decide(Turn& turn, const MaintainHosts& command) {
   entry.object = command.targets;
   entry.detail = Describe(command, answer.changed);
   if (maintenance) entry.reason = maintenance->reason;
-  turn.Audit(command.caller, std::move(entry), command.hosts);
+  auto about = PutHosts(entry, changed, Ordinals::All(answer.changed));
+  turn.Audit(command.caller, std::move(entry), std::move(about));
   turn.Answer(command.caller, answer);
 }
 

@@ -211,9 +211,10 @@ void Decide(Turn& turn, const AnswerApproval& command) {
       fmt::format("stage {}{}{}{}", facts.stage,
                   facts.batch > 0 ? fmt::format(" after batch {}", facts.batch) : "",
                   (*visit)->record.message.empty() ? "" : ": ", (*visit)->record.message);
+  const Ordinals hosts = (*visit)->record.hosts;  // the answer may end the visit
   TakeAnswer(turn, *run, **visit, command);
   Steered(turn, command.caller, *run, command.approved ? "run.approve" : "run.reject",
-          std::move(detail), command.comment, facts);
+          std::move(detail), command.comment, facts, hosts);
 }
 
 void Decide(Turn& turn, const SetRun& command) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/runs/approvals.hpp"
+#include "engine/runs/audit_hosts.hpp"
 #include "engine/runs/flow.hpp"
 
 namespace muster::engine {
@@ -42,14 +43,15 @@ AuditFacts FactsAbout(const State& state, const OpenRun& run) {
 }
 
 void Steered(Turn& turn, const Caller& caller, OpenRun& run, std::string act, std::string detail,
-             const std::string& reason, const AuditFacts& facts) {
+             const std::string& reason, const AuditFacts& facts, const Ordinals& hosts) {
   AuditEntry entry;
   entry.act = std::move(act);
   entry.object = FormatRunId(run.run.id);
   entry.detail = DetailWith(std::move(detail), facts);
   entry.reason = reason;
   entry.run = run.run.id;
-  turn.Audit(caller, std::move(entry));
+  auto about = PutHosts(entry, *run.targets, hosts);
+  turn.Audit(caller, std::move(entry), std::move(about));
   KeepRun(turn, run);
   turn.Wake(run);
   turn.Answer(caller, RunSteered{run.run.id, run.run.state, run.run.pass});

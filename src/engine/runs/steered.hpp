@@ -20,8 +20,9 @@ OpenRun* FindGoing(Turn& turn, const Caller& caller, RunId id);
 AuditFacts FactsAbout(const State& state, const OpenRun& run);
 
 // The command is carried out: puts it on the audit trail, keeps and wakes the run, and answers.
+// `hosts`: which hosts of the run the act is about, if it is about some only.
 void Steered(Turn& turn, const Caller& caller, OpenRun& run, std::string act, std::string detail,
-             const std::string& reason, const AuditFacts& facts);
+             const std::string& reason, const AuditFacts& facts, const Ordinals& hosts = {});
 
 std::optional<std::uint32_t> StageNamed(const Run& run, const std::string& name);
 std::unexpected<Error> NoSuchStage(const Run& run, const std::string& name);
