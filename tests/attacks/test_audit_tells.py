@@ -175,9 +175,9 @@ once: 2099-01-01T00:00:00Z
         self.assertCode(self.mallory("hosts", "maintenance", "all", "--reason", "quiet"), 0)
         self.assertCode(self.mallory("hosts", "maintenance", "all", "--end"), 0)
         for entry in self.cluster.get("/audit", act="host.maintenance", limit=2)["entries"]:
-            self.assertEqual((entry["hosts"], entry["names"], entry["by"]), (1, "h1", "mallory"))
+            self.assertEqual((entry["hosts"], entry["names"], entry["actor"]), (1, "h1", "mallory"))
         file = self.cluster.folder / "asks.yaml"
-        file.write_text("apiVersion: muster/v1\nkind: job\nname: asks\ntargets: h1\nstages: [{name: ask, approve: {message: ok?}}]\n")
+        file.write_text("apiVersion: muster/v1\nkind: job\nname: asks\ntargets: h1\nstages: [{name: ask, approve: {message: go on}}]\n")
         self.assertCode(self.mallory("apply", "-f", file), 0)
         run = self.mallory("start", "asks").text.strip()
         wait_until("it asks", lambda: self.cluster.run_of(run)["stages"][0]["state"] == "awaiting_approval")
