@@ -79,6 +79,11 @@ class FrozenAgent(FrozenTest):
 
 
 class FrozenServer(FrozenTest):
+    def setUp(self):
+        super().setUp()
+        # It took the welcome, and knows how often to expect the server.
+        self.assertCode(self.cluster.muster("run", "-t", "h1", "--", "true"), 0)
+
     def test_server_goes_on_where_it_stood(self):
         run = GatedRun(self.cluster, "h1")
         self.freeze(self.cluster.server)
