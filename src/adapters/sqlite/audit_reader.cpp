@@ -274,14 +274,13 @@ Result<AuditPage> ReadAuditPage(Database& database, const AuditFilter& filter, s
 // The act is spelled out as in the condition of the index.
 Result<std::vector<HostId>> ReadRemovedHosts(Database& database, std::string_view name,
                                              std::size_t limit) {
+  const std::string object = fmt::format("host {}", name);
   return ReadAll<HostId>(
       database,
       "SELECT h.host FROM audit a INDEXED BY audit_removed JOIN audit_host h ON h.number = a.number"
       " WHERE a.act = 'host.remove' AND a.object = ? ORDER BY a.number DESC LIMIT ?",
       [](const Statement& row) -> Result<HostId> { return HostId(row.ColumnId(0)); },
-      [&](Statement& statement) {
-        statement.Text(fmt::format("host {}", name)).Int(LimitOf(limit));
-      });
+      [&](Statement& statement) { statement.Text(object).Int(LimitOf(limit)); });
 }
 
 Result<std::vector<AuditEntry>> ReadAuditFrom(Database& database, std::uint64_t from,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -26,6 +27,11 @@ class Statement {
   Statement& Id(std::uint64_t value) { return Int(static_cast<std::int64_t>(value)); }
   Statement& Text(std::string_view value);
   Statement& Blob(std::string_view value);
+  // A text that is gone before it is read.
+  template <std::same_as<std::string> T>
+  Statement& Text(T&& value) = delete;
+  template <std::same_as<std::string> T>
+  Statement& Blob(T&& value) = delete;
   Statement& Null();
 
   // True when a row is there to read. Errors as ErrorOf says.

@@ -149,9 +149,10 @@ Result<> RecordWriter::Put(const PutTrigger& put, Seen&) {
 
 Result<> RecordWriter::Put(const PutTriggerCounts& put, Seen&) {
   TriggerCounts counts = put.counts;
-  for (const auto state : kCounted)
-    if (auto written = put_meta_->Text(MetaOf(state)).Id(counts.Of(state)).Run(); !written)
-      return written;
+  for (const auto state : kCounted) {
+    const std::string name = MetaOf(state);
+    if (auto written = put_meta_->Text(name).Id(counts.Of(state)).Run(); !written) return written;
+  }
   return {};
 }
 

@@ -51,6 +51,11 @@ class SlowClient final : public net::HttpExchange {
     room();
     return true;
   }
+  // It goes, and with it what waits for it.
+  void Leave() {
+    std::lock_guard lock(mutex_);
+    room_ = nullptr;
+  }
   std::string Text() {
     std::lock_guard lock(mutex_);
     return text_;
@@ -99,6 +104,7 @@ class Searches : public testing::Test {
   ~Searches() override {
     for (const auto& client : clients_) client->MakeRoom();
     workers_.Stop();
+    for (const auto& client : clients_) client->Leave();
   }
 
   std::shared_ptr<SlowClient> Search(const std::string& who, const std::string& words = "re=none") {
