@@ -230,7 +230,8 @@ std::optional<int> Follower::OnSignal(int signal) {
                               VisibleLine(options_.run), context_.Where()));
     const auto line = WaitForLine(signals_);
     if (!line) Write(stderr, "\n");
-    const auto answer = Trim(line ? *line : "d");
+    const std::string typed = line.value_or("d");
+    const auto answer = Trim(typed);
     if (answer == "d" || answer == "detach") return Detach();
     if (answer == "s" || answer == "stop") Stop();
     if (answer == "s" || answer == "stop" || answer == "c" || answer == "continue")
