@@ -153,6 +153,7 @@ struct TaskChild::Plan {
   char** shell_argv;  // room for two words more than argv has
 
   int Run();
+  static int Enter(void* plan);
 
  private:
   [[nodiscard]] long ResetSignals() const;
@@ -308,6 +309,10 @@ long TaskChild::Plan::Exec() const {
   return 127;
 }
 
+[[gnu::no_sanitize_address]] int TaskChild::Plan::Enter(void* plan) {
+  return static_cast<Plan*>(plan)->Run();
+}
+
 TaskChild::TaskChild(const Launch& launch, const LaunchFiles& files, int failure_pipe)
     : memory_(std::make_unique<Memory>()), plan_(std::make_unique<Plan>()) {
   static const std::vector<int> ignored = IgnoredSignals();
@@ -354,8 +359,7 @@ TaskChild::~TaskChild() = default;
 
 pid_t TaskChild::Start() {
   const int flags = SIGCHLD | (shares_memory_ ? CLONE_VM : 0);
-  const auto run = [](void* plan) { return static_cast<Plan*>(plan)->Run(); };
-  const int pid = ::clone(run, memory_->stack.get() + kStackBytes, flags, plan_.get());
+  const int pid = ::clone(Plan::Enter, memory_->stack.get() + kStackBytes, flags, plan_.get());
   return pid < 0 ? -errno : pid;
 }
 

@@ -27,15 +27,15 @@ class Held {
 };
 
 TEST(WorkerPool, UrgentWorkIsDoneWhileAllWorkersAreBusy) {
-  WorkerPool workers(2);
-  EXPECT_EQ(workers.Threads(), 2U);
   std::vector<Held> held(2);
+  std::promise<void> other;
+  std::promise<void> urgent;
+  WorkerPool workers(2);  // the last, so that it goes before what its work uses
+  EXPECT_EQ(workers.Threads(), 2U);
   for (auto& one : held) {
     ASSERT_TRUE(workers.Post(one.Work()));
     ASSERT_TRUE(one.Begins());
   }
-  std::promise<void> other;
-  std::promise<void> urgent;
   ASSERT_TRUE(workers.Post([&] { other.set_value(); }));
   ASSERT_TRUE(workers.PostUrgent([&] { urgent.set_value(); }, "stop"));
   EXPECT_EQ(urgent.get_future().wait_for(10s), std::future_status::ready);
@@ -48,9 +48,10 @@ TEST(WorkerPool, UrgentWorkIsDoneWhileAllWorkersAreBusy) {
 TEST(WorkerPool, UrgentWorkComesBeforeWhatIsQueued) {
   std::string order;
   {
-    WorkerPool workers(1);
     Held work;
     Held urgent;
+    std::promise<void> done;
+    WorkerPool workers(1);
     ASSERT_TRUE(workers.Post(work.Work()));
     ASSERT_TRUE(work.Begins());
     ASSERT_TRUE(workers.PostUrgent(urgent.Work(), "stop"));
@@ -58,7 +59,6 @@ TEST(WorkerPool, UrgentWorkComesBeforeWhatIsQueued) {
     ASSERT_TRUE(workers.Post([&] { order += "a"; }));
     ASSERT_TRUE(workers.PostUrgent([&] { order += "b"; }, "stop"));
     work.End();
-    std::promise<void> done;
     ASSERT_TRUE(workers.Post([&] { done.set_value(); }));
     ASSERT_EQ(done.get_future().wait_for(10s), std::future_status::ready);
     urgent.End();
