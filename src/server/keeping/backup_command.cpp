@@ -2,6 +2,7 @@
 #include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <poll.h>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,14 +45,25 @@ constexpr int kNotAgreed = 130;  // as muster's own
 class SignalsEndTheQuestion {
  public:
   SignalsEndTheQuestion() {
+    sigset_t signals;
+    sigemptyset(&signals);
     struct sigaction action{};
     action.sa_handler = [](int) {};
-    for (std::size_t i = 0; i < kSignals.size(); ++i)
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      sigaddset(&signals, kSignals[i]);
       ::sigaction(kSignals[i], &action, &before_[i]);
+    }
+    ::pthread_sigmask(SIG_BLOCK, &signals, &mask_);
   }
   ~SignalsEndTheQuestion() {
+    ::pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
     for (std::size_t i = 0; i < kSignals.size(); ++i)
       ::sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  // False: a signal came first, no matter when.
+  bool WaitForInput() const {
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    return ::ppoll(&input, 1, nullptr, &mask_) == 1;
   }
   SignalsEndTheQuestion(const SignalsEndTheQuestion&) = delete;
   SignalsEndTheQuestion& operator=(const SignalsEndTheQuestion&) = delete;
@@ -59,16 +71,17 @@ class SignalsEndTheQuestion {
  private:
   static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
   std::array<struct sigaction, kSignals.size()> before_{};
+  sigset_t mask_{};
 };
 
 bool MeansIt(const std::string& what, const std::filesystem::path& data) {
   EndProgress();
-  std::fprintf(stderr, "%sReplace %s? [y/N] ", VisibleLines(what).c_str(),
-               VisibleLine(data.string()).c_str());
   std::string line;
   {
     const SignalsEndTheQuestion here;
-    if (!std::getline(std::cin, line)) {
+    std::fprintf(stderr, "%sReplace %s? [y/N] ", VisibleLines(what).c_str(),
+                 VisibleLine(data.string()).c_str());
+    if (!here.WaitForInput() || !std::getline(std::cin, line)) {
       std::fputc('\n', stderr);
       return false;
     }
