@@ -38,7 +38,7 @@ class OtherCluster(ClusterTest):
         own = self.set_cluster(OTHER)
         wait_until("the host says why it refuses", lambda: f"cluster {OTHER}" in agent.log.read_text())
         proven = (agent.data / "proven_term").read_text()
-        self.assertEqual(self.cluster.online(), set())
+        self.cluster.wait_offline("h1")
         run = self.cluster.start_run("-t", "h1", "--wait-offline", "1s", "--", "true")
         self.assertEqual(self.cluster.wait_task(run, "h1", "unreachable")["state"], "unreachable")
         self.assertEqual((agent.data / "proven_term").read_text(), proven)

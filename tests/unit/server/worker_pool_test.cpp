@@ -79,8 +79,8 @@ TEST(WorkerPool, WhatIsQueuedIsFinished) {
 }
 
 TEST(WorkerPool, AFullQueueRefuses) {
-  WorkerPool workers(1, 1);
   Held held;
+  WorkerPool workers(1, 1);
   ASSERT_TRUE(workers.Post(held.Work()));
   ASSERT_TRUE(held.Begins());
   EXPECT_TRUE(workers.Post([] {}));
