@@ -98,7 +98,9 @@ Result<std::string> UserOf(const CrontabFlags& flags, const std::string& path) {
 // A copy of a crontab has its place on the host all the same.
 std::string PlaceOf(const std::string& path, const std::string& user) {
   if (path.starts_with("/etc/") || path.starts_with("/var/spool/cron/")) return path;
-  return user.empty() ? "/etc/crontab" : "/var/spool/cron/crontabs/" + user;
+  if (!user.empty()) return "/var/spool/cron/crontabs/" + user;
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return path == "-" || name == "crontab" ? "/etc/crontab" : "/etc/cron.d/" + name;
 }
 
 Result<Crontabs> ReadFiles(const CrontabFlags& flags) {

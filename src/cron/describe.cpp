@@ -199,6 +199,23 @@ std::string Months(std::uint16_t months) {
   return " in " + Ranges(months, [](unsigned month) { return std::string(kMonths[month - 1]); });
 }
 
+// " in 2027 and 2030 to 2032"; "" for any.
+std::string InYears(const Schedule& schedule) {
+  if (!schedule.has_years) return "";
+  std::vector<std::string> parts;
+  for (unsigned year = Years::kFirst; year <= Years::kLast; ++year) {
+    if (!schedule.years.Has(year)) continue;
+    const unsigned first = year;
+    while (schedule.years.Has(year + 1)) ++year;
+    if (year - first >= 2) {
+      parts.push_back(fmt::format("{} to {}", first, year));
+    } else {
+      for (unsigned one = first; one <= year; ++one) parts.push_back(std::to_string(one));
+    }
+  }
+  return ", in " + Join(parts);
+}
+
 }  // namespace
 
 std::string Describe(const Schedule& schedule) {
@@ -208,7 +225,7 @@ std::string Describe(const Schedule& schedule) {
   std::string text = Times(schedule) + days;
   if (days.empty() && text.starts_with("at ") && text.find(':') != std::string::npos)
     text += " every day";
-  text += Months(schedule.months);
+  text += Months(schedule.months) + InYears(schedule);
   if (schedule.never) text += " (never: there is no such day)";
   return text;
 }

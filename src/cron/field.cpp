@@ -1,7 +1,9 @@
 #include "cron/field.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <optional>
 
 #include <fmt/format.h>
@@ -26,15 +28,15 @@ constexpr char Lower(char c) noexcept {
   return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }
 
-// The largest value there is, when Sunday is 0 alone.
-unsigned Top(const FieldSpec& spec) noexcept {
-  return spec.kind == FieldKind::kWeekday ? 6 : spec.high;
-}
-
 struct Range {
   unsigned low = 0;
   unsigned high = 0;  // below `low` when it goes past the end and on from the start
 };
+
+// The largest value there is, when Sunday is 0 alone.
+unsigned Top(const FieldSpec& spec) noexcept {
+  return spec.kind == FieldKind::kWeekday ? 6 : spec.high;
+}
 
 using Status = std::expected<void, ParseProblem>;
 template <typename T>
@@ -48,6 +50,7 @@ class FieldReader {
 
   Read<Field> All() {
     if (text_.text == "?") return Any();
+    if (spec_.kind == FieldKind::kWeekday && Take('+')) days_.both = true;
     field_.open = Peek() == '*';
     while (true) {
       if (const auto item = Item(); !item) return std::unexpected(item.error());
@@ -127,7 +130,7 @@ class FieldReader {
   Status Star() {
     ++at_;
     field_.stepped |= at_ == 1;
-    const auto step = Step();
+    const auto step = Step(SizeOf({spec_.low, Top(spec_)}));
     if (!step) return std::unexpected(step.error());
     Add({spec_.low, Top(spec_)}, step->value_or(1));
     return {};
@@ -147,7 +150,7 @@ class FieldReader {
       if (!inner) return std::unexpected(inner.error());
       range = *inner;
     }
-    const auto step = Step();
+    const auto step = Step(SizeOf(bounded ? range : Range{spec_.low, Top(spec_)}));
     if (!step) return std::unexpected(step.error());
     const std::uint64_t hash = StableHash(options_.seed, spec_.name);
     const unsigned size = range.high - range.low + 1;
@@ -187,8 +190,8 @@ class FieldReader {
     if (Take('-')) {
       const std::size_t start = at_;
       const auto number = Number();
-      if (!number || *number < 1 || *number > 30)
-        return Problem(start, "expected how many days before the last, 1 to 30, as in L-3");
+      if (!number || *number > 30)
+        return Problem(start, "expected how many days before the last, 0 to 30, as in L-3");
       back = *number;
     }
     (Take('w') ? days_.from_last_near : days_.from_last) |= 1U << back;
@@ -212,11 +215,14 @@ class FieldReader {
     Range range{*low, *low};
     const bool ranged = Take('-');
     if (ranged) {
-      const auto high = Value();
+      // Up to the last day: those that a month does not have are never due.
+      const bool to_last = spec_.kind == FieldKind::kDay && Take('l');
+      const auto high = to_last ? Read<unsigned>(spec_.high) : Value();
       if (!high) return std::unexpected(high.error());
       range.high = *high;
+      if (spec_.kind == FieldKind::kWeekday && Take('#')) return NthOfEach(range);
     }
-    const auto step = Step();
+    const auto step = Step(ranged ? SizeOf(range) : SizeOf({spec_.low, Top(spec_)}));
     if (!step) return std::unexpected(step.error());
     if (*step && !ranged) {
       range.high = Top(spec_);
@@ -227,19 +233,39 @@ class FieldReader {
     return {};
   }
 
+  // mon-fri#1: the first Monday, the first Tuesday, …
+  Status NthOfEach(Range range) {
+    const std::size_t number = at_;
+    for (unsigned i = 0; i < SizeOf(range); ++i) {
+      at_ = number;
+      if (const auto read = Nth((range.low + i) % 7); !read) return read;
+    }
+    return {};
+  }
+
   Status Nth(unsigned weekday) {
     const std::size_t start = at_;
+    if (Take('l')) {
+      days_.last = static_cast<std::uint8_t>(days_.last | 1U << weekday);
+      return {};
+    }
     const auto number = Number();
     if (!number || *number < 1 || *number > 5)
-      return Problem(start, "expected which one of the month, 1 to 5, as in mon#2");
+      return Problem(start, "expected which one of the month, 1 to 5 or L, as in mon#2");
     days_.nth[weekday] = static_cast<std::uint8_t>(days_.nth[weekday] | 1U << *number);
     return {};
   }
 
-  Read<std::optional<unsigned>> Step() {
+  // How many values it has; one that runs backwards goes on from the start.
+  unsigned SizeOf(Range range) const noexcept {
+    const unsigned all = Top(spec_) - spec_.low + 1;
+    return range.high >= range.low ? std::min(range.high - range.low + 1, all)
+                                   : range.high + all - range.low + 1;
+  }
+
+  Read<std::optional<unsigned>> Step(unsigned most) {
     if (!Take('/')) return std::optional<unsigned>();
     const std::size_t start = at_;
-    const unsigned most = Top(spec_) - spec_.low + 1;
     const auto number = Number();
     if (!number)
       return Problem(start, fmt::format("expected a step from 1 to {} after /; found {}", most,
@@ -317,6 +343,55 @@ const FieldSpec& SpecOf(FieldKind kind) noexcept { return kSpecs[static_cast<std
 std::expected<Field, ParseProblem> ReadField(const FieldSpec& spec, FieldText text, bool six,
                                              const ParseOptions& options, DayFields& days) {
   return FieldReader(spec, text, six, options, days).All();
+}
+
+std::expected<Years, ParseProblem> ReadYears(FieldText text) {
+  Years years;
+  std::size_t at = 0;
+  const auto problem = [&](std::string_view expected) {
+    const std::string found = at < text.text.size() ? fmt::format("'{}'", text.text.substr(at, 1))
+                                                    : std::string("nothing");
+    return std::unexpected(
+        ParseProblem{text.column + at, fmt::format("expected {}; found {}", expected, found)});
+  };
+  const auto take = [&](char c) {
+    const bool there = at < text.text.size() && text.text[at] == c;
+    if (there) ++at;
+    return there;
+  };
+  const auto number = [&](unsigned low, unsigned high) -> std::optional<unsigned> {
+    unsigned value = 0;
+    const char* const end = text.text.data() + text.text.size();
+    const auto [rest, code] = std::from_chars(text.text.data() + at, end, value);
+    if (code != std::errc() || value < low || value > high) return std::nullopt;
+    at = static_cast<std::size_t>(rest - text.text.data());
+    return value;
+  };
+  const std::string a_year = fmt::format("a year from {} to {}", Years::kFirst, Years::kLast);
+  do {
+    Range range{Years::kFirst, Years::kLast};
+    if (!take('*')) {
+      const auto low = number(Years::kFirst, Years::kLast);
+      if (!low) return problem(a_year);
+      range = {*low, *low};
+      if (take('-')) {
+        const auto high = number(*low, Years::kLast);
+        if (!high) return problem(fmt::format("a year from {} to {}", *low, Years::kLast));
+        range.high = *high;
+      } else if (at < text.text.size() && text.text[at] == '/') {
+        range.high = Years::kLast;
+      }
+    }
+    unsigned step = 1;
+    if (take('/')) {
+      const auto given = number(1, range.high - range.low + 1);
+      if (!given) return problem(fmt::format("a step from 1 to {}", range.high - range.low + 1));
+      step = *given;
+    }
+    for (unsigned year = range.low; year <= range.high; year += step) years.Add(year);
+  } while (take(','));
+  if (at < text.text.size()) return problem("a comma or the end of the year field");
+  return years;
 }
 
 }  // namespace muster::cron

@@ -41,4 +41,7 @@ struct FieldText {
 std::expected<Field, ParseProblem> ReadField(const FieldSpec& spec, FieldText text, bool six,
                                              const ParseOptions& options, DayFields& days);
 
+// Reads the field of years, which knows numbers, ranges and steps only.
+std::expected<Years, ParseProblem> ReadYears(FieldText text);
+
 }  // namespace muster::cron

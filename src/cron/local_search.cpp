@@ -124,6 +124,7 @@ std::uint64_t TimesUpTo(const Schedule& schedule, unsigned time) noexcept {
 
 std::uint32_t DaysIn(const Schedule& schedule, const Month& at) noexcept {
   if (!(schedule.months >> at.month & 1)) return 0;
+  if (schedule.has_years && !schedule.years.Has(at.year)) return 0;
   return schedule.month_days[(at.Length() - 28) * 7 + at.first_weekday];
 }
 

@@ -82,10 +82,11 @@ std::expected<Schedule, ParseProblem> ReadMacro(const std::vector<FieldText>& wo
 
 std::unexpected<ParseProblem> WrongCount(std::string_view text,
                                          const std::vector<FieldText>& fields) {
-  const std::size_t column = fields.size() > 6 ? fields[6].column : text.size() + 1;
-  return Problem(column, fmt::format("expected five fields (minute hour day month weekday), or six "
-                                     "with seconds before them; found {}",
-                                     fields.size()));
+  const std::size_t column = fields.size() > 7 ? fields[7].column : text.size() + 1;
+  return Problem(column,
+                 fmt::format("expected five fields (minute hour day month weekday), six "
+                             "with seconds before them, or seven with years behind; found {}",
+                             fields.size()));
 }
 
 // Where ? can be read in two ways, it is refused: in crontabs of some systems it is *, here it is a
@@ -103,14 +104,25 @@ std::optional<ParseProblem> Doubtful(const std::vector<FieldText>& texts, const 
                       "* for any day, or H for the hash"};
 }
 
-std::expected<Schedule, ParseProblem> ReadFields(const std::vector<FieldText>& texts,
+std::expected<Schedule, ParseProblem> ReadFields(std::vector<FieldText> texts,
                                                  const ParseOptions& options) {
+  std::optional<FieldText> years;
+  if (texts.size() == 7) {
+    years = texts.back();
+    texts.pop_back();
+  }
   const bool six = texts.size() == 6;
   std::array<Field, 6> fields;
   Schedule schedule;
   schedule.gap = options.gap;
   schedule.fold = options.fold;
   schedule.has_seconds = six;
+  if (years && years->text != "*" && years->text != "?") {
+    const auto read = ReadYears(*years);
+    if (!read) return std::unexpected(read.error());
+    schedule.has_years = true;
+    schedule.years = *read;
+  }
   fields[0].values = 1;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::size_t kind = i + (six ? 0 : 1);
@@ -132,7 +144,7 @@ std::expected<Schedule, ParseProblem> ReadFields(const std::vector<FieldText>& t
   days.weekdays = static_cast<std::uint8_t>(fields[5].values);
   days.days_open = fields[3].open;
   days.weekdays_open = fields[5].open;
-  days.both = options.both_days;
+  days.both |= options.both_days;
   schedule.month_days = AllMonthKinds(days);
   schedule.never = !NextLocal(schedule, 0);
   return schedule;
@@ -146,7 +158,7 @@ std::expected<Schedule, ParseProblem> Parse(std::string_view text, const ParseOp
                    fmt::format("expected at most {} characters; found {}", kMostText, text.size()));
   const auto fields = SplitFields(text);
   if (!fields.empty() && fields[0].text.starts_with('@')) return ReadMacro(fields, options);
-  if (fields.size() != 5 && fields.size() != 6) return WrongCount(text, fields);
+  if (fields.size() < 5 || fields.size() > 7) return WrongCount(text, fields);
   return ReadFields(fields, options);
 }
 

@@ -46,6 +46,27 @@ struct DayFields {
   bool both = false;
 };
 
+// The years of a seventh field, from kFirst on.
+class Years {
+ public:
+  static constexpr unsigned kFirst = 1970;
+  static constexpr unsigned kLast = 2099;
+
+  void Add(unsigned year) noexcept { bits_[(year - kFirst) / 64] |= Bit(year); }
+  bool Has(std::int64_t year) const noexcept {
+    if (year < kFirst || year > kLast) return false;
+    return (bits_[(static_cast<unsigned>(year) - kFirst) / 64] &
+            Bit(static_cast<unsigned>(year))) != 0;
+  }
+
+ private:
+  static constexpr std::uint64_t Bit(unsigned year) noexcept {
+    return std::uint64_t{1} << (year - kFirst) % 64;
+  }
+
+  std::array<std::uint64_t, 3> bits_{};
+};
+
 // When something is due: a value, made by Parse, the same for equal text and options on every
 // machine. It knows no zone; that comes with each question (next.hpp).
 //
@@ -63,7 +84,9 @@ struct Schedule {
   std::int64_t anchor = 0;  // seconds since 1970, of `@every`
   GapRule gap = GapRule::kFirst;
   FoldRule fold = FoldRule::kOnce;
-  bool has_seconds = false;  // there were six fields
+  bool has_seconds = false;  // there were six fields, or seven
+  bool has_years = false;    // there were seven; otherwise every year counts
+  Years years;
   // The hours are *, */n or H/n: it follows the clock, so hours that do not exist are not due, and
   // hours that come twice are due twice.
   bool follows_clock = false;

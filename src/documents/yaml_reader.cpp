@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxDepth = 32;
 constexpr std::size_t kMaxNodes = 100'000;
+constexpr std::size_t kMaxCopied = 32 << 20;
 constexpr std::string_view kNoAliases =
     "aliases (*) are not used here; a text that begins with * needs quotes";
 
@@ -38,7 +39,7 @@ struct Refused {
 
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(const Piece& piece) : text_(piece.text) {
+  TreeBuilder(const Piece& piece, Aliases aliases) : text_(piece.text), aliases_(aliases) {
     std::string_view rest = piece.text;
     while (true) {
       const auto end = rest.find('\n');
@@ -71,10 +72,17 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnDocumentStart(const YAML::Mark&) override {}
   void OnDocumentEnd() override {}
   void OnAnchor(const YAML::Mark& mark, const std::string&) override {
+    if (aliases_ == Aliases::kTaken) return;
     throw Refused{At(mark), "anchors (&) are not used here; write the value where it is needed"};
   }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    throw Refused{At(mark), std::string(kNoAliases)};
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (aliases_ == Aliases::kRefused) throw Refused{At(mark), std::string(kNoAliases)};
+    const auto named = named_.find(anchor);
+    if (named == named_.end())
+      throw Refused{At(mark), "this alias (*) stands inside what it names"};
+    Node copy = named->second;
+    CountCopy(mark, copy);
+    Place(std::move(copy));
   }
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     Put(mark, anchor, {.kind = Node::Kind::kNothing});
@@ -113,11 +121,14 @@ class TreeBuilder final : public YAML::EventHandler {
     Node node{.kind = kind};
     node.at = At(mark);
     open_.push_back(std::move(node));
+    open_anchors_.push_back(anchor);
   }
 
   void Close() {
     Node node = std::move(open_.back());
     open_.pop_back();
+    Name(open_anchors_.back(), node);
+    open_anchors_.pop_back();
     Place(std::move(node));
   }
 
@@ -128,7 +139,24 @@ class TreeBuilder final : public YAML::EventHandler {
     node.offset = inside ? static_cast<std::size_t>(lines_[counted_.line].data() - text_.data()) +
                                counted_.bytes
                          : text_.size();
+    Name(anchor, node);
     Place(std::move(node));
+  }
+
+  void Name(YAML::anchor_t anchor, const Node& node) {
+    if (anchor == 0) return;
+    CountCopy({}, node);
+    named_.insert_or_assign(anchor, node);
+  }
+
+  // A few lines of aliases to aliases can stand for more than any memory holds.
+  void CountCopy(const YAML::Mark& mark, const Node& node) {
+    copied_ += sizeof(Node) + node.text.size();
+    if (copied_ > kMaxCopied)
+      throw Refused{At(mark),
+                    fmt::format("aliases (*) stand for more than {}", FormatSize(kMaxCopied))};
+    for (const Node& key : node.keys) CountCopy(mark, key);
+    for (const Node& item : node.items) CountCopy(mark, item);
   }
 
   void CheckAnchor(const YAML::Mark& mark, YAML::anchor_t anchor) {
@@ -165,7 +193,11 @@ class TreeBuilder final : public YAML::EventHandler {
     std::uint32_t characters = 0;
   };
   mutable Counted counted_;
+  const Aliases aliases_;
   std::vector<Node> open_;
+  std::vector<YAML::anchor_t> open_anchors_;
+  std::unordered_map<YAML::anchor_t, Node> named_;
+  std::size_t copied_ = 0;  // bytes of nodes
   Node root_;
   std::size_t nodes_ = 0;
 };
@@ -287,9 +319,10 @@ std::vector<Piece> CutDocuments(std::string_view text) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     const bool begins = IsMarker(line, "---");
     if (begins || IsMarker(line, "...")) {
-      pieces.push_back({"", number});
+      // A document's text is the same wherever it stands in a file: the marker is no part of it.
       // Spaces in its place keep the columns of what stands behind it.
-      pieces.back().text = "   " + std::string(line.substr(3)) + "\n";
+      const std::string behind = "   " + std::string(line.substr(3)) + "\n";
+      pieces.push_back(IsBlank(behind) ? Piece{"", number + 1} : Piece{behind, number});
     } else {
       pieces.back().text += std::string(line) + "\n";
     }
@@ -299,15 +332,15 @@ std::vector<Piece> CutDocuments(std::string_view text) {
   return pieces;
 }
 
-std::optional<Node> ReadYaml(const Piece& piece, Problems& problems) {
+std::optional<Node> ReadYaml(const Piece& piece, Problems& problems, Aliases aliases) {
   if (!IsPlainText(piece, problems)) return std::nullopt;
-  TreeBuilder tree(piece);
+  TreeBuilder tree(piece, aliases);
   try {
     std::istringstream stream(piece.text);
     YAML::Parser parser(stream);
     parser.HandleNextDocument(tree);
     Node root = std::move(tree).Take();
-    TreeBuilder rest(piece);
+    TreeBuilder rest(piece, aliases);
     if (parser.HandleNextDocument(rest)) {
       problems.Add(std::move(rest).Take().at, "expected the end of the document or '---'");
       return std::nullopt;

@@ -19,9 +19,13 @@ struct Piece {
 // become plain newlines.
 std::vector<Piece> CutDocuments(std::string_view text);
 
+// Muster's own documents have neither anchors (&) nor aliases (*); what other programs print may.
+enum class Aliases { kRefused, kTaken };
+
 // The value of a piece, with positions in the whole text; nothing when it is no YAML, or more than
 // Muster's documents use of it, which `problems` then say.
-std::optional<Node> ReadYaml(const Piece& piece, Problems& problems);
+std::optional<Node> ReadYaml(const Piece& piece, Problems& problems,
+                             Aliases aliases = Aliases::kRefused);
 
 // Where the bytes of a text node stand. Each answer goes on from the one before, so that all of
 // them in ascending order cost the length of the text. `piece` and `node` outlive it.

@@ -208,8 +208,9 @@ bool LooksLikeYaml(std::string_view text) {
     if (decided || trimmed.empty() || trimmed.starts_with('#') || trimmed.starts_with(';')) return;
     decided = true;
     const auto key = trimmed.substr(0, trimmed.find(" #"));
-    yaml = trimmed.starts_with("---") || trimmed.starts_with('{') || Trim(key).ends_with(':') ||
-           (trimmed.contains(": ") && !trimmed.contains('='));
+    yaml = !trimmed.starts_with('[') &&
+           (trimmed.starts_with("---") || trimmed.starts_with('{') || Trim(key).ends_with(':') ||
+            (key.contains(": ") && !key.contains('=')));
   });
   return yaml;
 }

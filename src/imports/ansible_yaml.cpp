@@ -57,6 +57,8 @@ class YamlInventory {
 
   void TakeHosts(const Node& hosts, const std::string& group) {
     if (hosts.kind == Node::Kind::kNothing) return;
+    // One name as a text, as Ansible reads it.
+    if (hosts.IsText()) return AddPattern(out_, hosts.text, hosts.at, group, {}, findings_);
     if (!hosts.IsMap())
       return findings_.Wrong(hosts.at, "expected hosts as a map, found {}", Found(hosts));
     for (std::size_t i = 0; i < hosts.keys.size() && !findings_.Full(); ++i) {
@@ -89,7 +91,7 @@ void ReadAnsibleYaml(std::string_view text, AnsibleInventory& out, Findings& fin
   if (pieces.size() > 1)
     return findings.Wrong({pieces[1].first_line, 1}, "an inventory is one document");
   documents::Problems problems;
-  const auto root = documents::ReadYaml(pieces.front(), problems);
+  const auto root = documents::ReadYaml(pieces.front(), problems, documents::Aliases::kTaken);
   for (const auto& problem : std::move(problems).Take(""))
     findings.Wrong(problem.position, "{}", problem.sentence);
   if (!root) return;

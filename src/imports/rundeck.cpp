@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/ascii.hpp"
 #include "base/text.hpp"
 #include "documents/values.hpp"
 #include "documents/yaml_reader.hpp"
@@ -80,7 +81,7 @@ class JobWriter {
     const StepContext context{book_, options_, notes_};
     text += StagesOf(job_, context);
     Rest();
-    out_.text = Checked(std::move(text));
+    out_.text = Checked(std::move(text)) + Trigger();
   }
 
  private:
@@ -99,6 +100,7 @@ class JobWriter {
     auto text = TextIn(job_, "timeout");
     if (text.empty() || text == "0") return "";
     std::erase(text, ' ');
+    if (std::ranges::all_of(text, IsDigit)) text += 's';
     const auto duration = ParseDuration(text);
     if (!duration || duration->count() == 0) {
       notes_.Lost(At("timeout"), "timeout '{}' is no duration: write one", text);
@@ -139,19 +141,15 @@ class JobWriter {
                                                      "nodefilters",
                                                      "nodesSelectedByDefault",
                                                      "project",
+                                                     "schedule",
+                                                     "scheduleEnabled",
+                                                     "timeZone",
                                                      "multipleExecutions",
                                                      "maxMultipleExecutions"};
     static const std::set<std::string_view> kShown = {
         "loglevel", "defaultTab", "nodeFilterEditable", "filterExcludeEditable", "tags",
         "plugins",  "jobTags",    "schedules"};
     if (kDone.contains(key)) return;
-    if (key == "schedule")
-      return notes_.Lost(at,
-                         "the schedule ({}) is not part of a job: start it by a trigger, or by "
-                         "cron with 'muster start {}'",
-                         ScheduleOf(value), out_.name);
-    if (key == "scheduleEnabled" || key == "timeZone")
-      return notes_.Lost(at, "'{}: {}' belongs to the schedule", key, value.text);
     if (key == "executionEnabled" && value.text == "true") return;
     if (key == "executionEnabled")
       return notes_.Lost(at,
@@ -172,6 +170,54 @@ class JobWriter {
     notes_.Lost(at, "'{}' has no counterpart", key);
   }
 
+  // A trigger beside the job. It begins paused: Rundeck may still start the job as well.
+  std::string Trigger() {
+    const Node* schedule = job_.Find("schedule");
+    if (schedule == nullptr) return "";
+    const std::string quartz = ScheduleOf(*schedule);
+    const std::string cron = CronOfQuartz(quartz);
+    const std::string zone = TextIn(job_, "timeZone");
+    const std::string tz = zone.empty() ? "" : fmt::format("tz: {}\n", YamlQuoted(zone));
+    const std::string text = fmt::format(
+        "apiVersion: muster/v1\nkind: trigger\nname: {0}\ncron: {1}\n{2}job: {0}\n"
+        "paused: true\n",
+        YamlQuoted(out_.name), YamlQuoted(cron), tz);
+    if (const auto problem = ProblemOf(text)) {
+      notes_.Lost(At("schedule"), "the schedule ({}) could not be written as a trigger: {}", quartz,
+                  *problem);
+      return "";
+    }
+    notes_.Changed(
+        At("schedule"),
+        "the schedule ({}) is trigger '{}', cron '{}', which is paused: take the schedule "
+        "out of Rundeck, then 'muster triggers resume {}'{}",
+        quartz, out_.name, cron, out_.name,
+        zone.empty() ? "; it is in UTC, Rundeck's was that of its server: see 'tz'" : "");
+    if (TextIn(job_, "scheduleEnabled") == "false")
+      notes_.Over(At("scheduleEnabled"), "the schedule was not enabled");
+    return "---\n" + text;
+  }
+
+  // Weekdays of Quartz are numbered from 1, Sunday; L alone is its last, Saturday.
+  static std::string CronOfQuartz(const std::string& quartz) {
+    std::vector<std::string> fields;
+    for (const auto part : Split(quartz, ' '))
+      if (!part.empty()) fields.emplace_back(part);
+    if (fields.size() < 6) return quartz;
+    std::string& weekdays = fields[5];
+    if (weekdays == "L" || weekdays == "l") weekdays = "7";
+    std::string converted;
+    char before = ',';
+    for (const char c : weekdays) {
+      const bool is_weekday = c >= '1' && c <= '7' && (before == ',' || before == '-');
+      converted += is_weekday ? static_cast<char>(c - 1) : c;
+      before = c;
+    }
+    weekdays = converted;
+    if (fields.size() == 7 && fields[6] == "*") fields.pop_back();
+    return fmt::format("{}", fmt::join(fields, " "));
+  }
+
   static std::string ScheduleOf(const Node& schedule) {
     if (const auto crontab = TextIn(schedule, "crontab"); !crontab.empty()) return OneLine(crontab);
     const auto part = [](const Node* map, std::string_view key, std::string_view fallback) {
@@ -179,10 +225,13 @@ class JobWriter {
       return text.empty() ? std::string(fallback) : text;
     };
     const Node* time = schedule.Find("time");
-    return OneLine(
-        fmt::format("{} {} {} {} {} {}", part(time, "seconds", "0"), part(time, "minute", "0"),
-                    part(time, "hour", "0"), part(schedule.Find("dayofmonth"), "day", "?"),
-                    part(&schedule, "month", "*"), part(schedule.Find("weekday"), "day", "*")));
+    const auto day = part(schedule.Find("dayofmonth"), "day", "?");
+    const auto year = part(&schedule, "year", "*");
+    return OneLine(fmt::format("{} {} {} {} {} {}{}", part(time, "seconds", "0"),
+                               part(time, "minute", "0"), part(time, "hour", "0"), day,
+                               part(&schedule, "month", "*"),
+                               part(schedule.Find("weekday"), "day", day == "?" ? "*" : "?"),
+                               year == "*" ? "" : " " + year));
   }
 
   void Notifications(Position at, const Node& value) {
@@ -201,13 +250,23 @@ class JobWriter {
     if (value.keys.empty()) notes_.Lost(at, "the notification could not be read");
   }
 
+  static documents::Reading Read(const std::string& text) {
+    const documents::Source source{"made", text};
+    return documents::ReadDocuments({&source, 1},
+                                    [](const auto&, const auto&) -> Result<std::string> {
+                                      return Fail(ErrorCode::kNotFound, "no files");
+                                    });
+  }
+
+  static std::optional<std::string> ProblemOf(const std::string& text) {
+    const auto reading = Read(text);
+    if (reading.problems.empty()) return std::nullopt;
+    return reading.problems.front().sentence;
+  }
+
   // What the parser does not take is replaced by a stage that says so.
   std::string Checked(std::string text) {
-    const documents::Source source{"made", text};
-    const auto reading =
-        documents::ReadDocuments({&source, 1}, [](const auto&, const auto&) -> Result<std::string> {
-          return Fail(ErrorCode::kNotFound, "no files");
-        });
+    const auto reading = Read(text);
     if (reading.problems.empty()) return text;
     for (const auto& problem : reading.problems)
       notes_.Lost(job_.at, "the job could not be written: {}; write it by hand", problem.sentence);
@@ -234,6 +293,13 @@ RundeckJobs ReadRundeck(std::span<const documents::Source> sources) {
     Findings findings(source.file);
     const auto pieces = documents::CutDocuments(source.text);
     if (pieces.empty()) findings.Wrong({}, "the file is empty");
+    if (Trim(source.text).starts_with('<')) {
+      findings.Wrong({1, 1},
+                     "this is XML; export the jobs as YAML: rd jobs list -p PROJECT -F yaml "
+                     "--file jobs.yaml, or in the job's menu \"Export YAML\"");
+      for (auto& problem : findings.Problems()) all.problems.push_back(std::move(problem));
+      continue;
+    }
     for (const auto& piece : pieces) ReadPiece(source, piece, exports, findings);
     for (auto& problem : findings.Problems()) all.problems.push_back(std::move(problem));
   }

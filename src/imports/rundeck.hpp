@@ -21,7 +21,7 @@ struct RundeckJob {
   documents::Position at;
   std::string title;  // "ops/Restart web", as Rundeck calls it
   std::string name;   // as Muster will
-  std::string text;   // the document
+  std::string text;   // the document; with a schedule also that of a trigger, which is paused
   std::vector<RundeckNote> notes;
 };
 

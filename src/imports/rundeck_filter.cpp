@@ -181,7 +181,13 @@ std::string TargetsOf(const Node& job, JobNotes& notes) {
   const auto filter = TextIn(*filters, "filter");
   const auto without = TextIn(*filters, "filterExclude");
   if ((filter + without).contains("${")) {
-    notes.Lost(at, "the filter '{}' depends on an option: a start has to say -t", filter);
+    if (without.empty())
+      notes.Lost(at, "the filter '{}' depends on an option: a start has to say -t", filter);
+    else
+      notes.Lost(at,
+                 "the filter '{}' without '{}' depends on an option: a start has to say -t, and -x "
+                 "for the hosts that are left out",
+                 filter, without);
     return "";
   }
   FilterReader reader(at, notes);

@@ -202,7 +202,7 @@ std::optional<std::string> TemplateText(std::string_view text, Position at,
                                         const StepContext& context) {
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
-    const auto reference = text[i] == '$' ? ReferenceAt(text.substr(i)) : std::nullopt;
+    const auto reference = ReferenceAt(text.substr(i));
     if (!reference) {
       // A text that looks like a template must not become one.
       if (text.substr(i).starts_with("${{")) {

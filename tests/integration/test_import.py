@@ -29,7 +29,7 @@ class Rundeck(ClusterTest):
                      "  not carried over:", "the schedule (0 0 3 ? * *)"):
             self.assertIn(line, report)
         applied = self.assertCode(self.cluster.muster("apply", "-f", folder, "--dry-run"), 0)
-        self.assertEqual(applied.text.count("would be created"), 3, applied)
+        self.assertEqual(applied.text.count("would be created"), 4, "three jobs, and a trigger for a schedule")
         # Importing again is no change; what was corrected by hand is kept.
         self.imported(*EXPORTS.glob("*.yaml"), "--into", folder)
         corrected = folder / "ops.greet.yaml"

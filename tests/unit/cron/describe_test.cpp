@@ -31,6 +31,8 @@ TEST(CronDescribe, SaysTimesAndDaysInPlainWords) {
   EXPECT_EQ(Words("0 12 1 */3 *"), "at 12:00 on the 1st of the month, every 3rd month");
   EXPECT_EQ(Words("H H * * *"), "at 06:08 every day");
   EXPECT_EQ(Words("@every 90s"), "every 1m30s");
+  EXPECT_EQ(Words("0 0 12 1 1 ? 2027,2030-2032"),
+            "at 12:00 on the 1st of the month in January, in 2027 and 2030 to 2032");
   EXPECT_NE(Words("0 0 31 2 *").find("never"), std::string::npos);
 }
 

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "cron/local_search.hpp"
+
 namespace muster::cron {
 namespace {
 
@@ -127,7 +129,14 @@ TEST(CronParse, MistakesPointAtTheCharacter) {
   constexpr Wrong kWrong[] = {
       {"", 1},
       {"* * * *", 8},
-      {"* * * * * * 2027", 13},
+      {"* * * * * * 1969", 13},
+      {"* * * * * * 2027-2026", 18},
+      {"* * * * * * 2027,", 18},
+      {"* * * * * * 2027 *", 18},
+      {"* * * * * * jan", 13},
+      {"5-10/60 * * * *", 6},
+      {"0 0 29-LW * *", 9},
+      {"0 0 +1 * *", 5},
       {"60 * * * *", 1},
       {"1,2,60 * * * *", 5},
       {"0 24 * * *", 3},
@@ -177,6 +186,33 @@ TEST(CronParse, MistakesPointAtTheCharacter) {
     EXPECT_EQ(schedule.error().column, wrong.column) << wrong.text << schedule.error().message;
     EXPECT_FALSE(schedule.error().message.empty()) << wrong.text;
   }
+}
+
+TEST(CronParse, SpellingsOfOtherSystems) {
+  const auto same = [](std::string_view text, std::string_view other, ParseOptions options = {}) {
+    EXPECT_EQ(Parsed(text).month_days, Parsed(other, options).month_days) << text;
+  };
+  same("0 0 * * mon#L", "0 0 * * monL");
+  same("0 0 * * mon-wed#1", "0 0 * * mon#1,tue#1,wed#1");
+  same("0 0 * * fri-mon#2", "0 0 * * fri#2,sat#2,sun#2,mon#2");
+  same("0 0 L-0 * *", "0 0 L * *");
+  same("0 0 L-0W * *", "0 0 LW * *");
+  same("0 0 29-L * *", "0 0 29-31 * *");
+  same("0 0 13 * +fri", "0 0 13 * fri", {.both_days = true});
+  EXPECT_EQ(Members(Parsed("5-10/6 * * * *").minutes), Values({5}));
+}
+
+TEST(CronParse, SeventhFieldBoundsTheYears) {
+  const auto schedule = Parsed("0 0 12 1 1 ? 2027-2031/2,2040");
+  for (unsigned year = Years::kFirst; year <= Years::kLast; ++year)
+    EXPECT_EQ(schedule.years.Has(year),
+              year == 2027 || year == 2029 || year == 2031 || year == 2040)
+        << year;
+  EXPECT_FALSE(Parsed("0 0 12 1 1 ? *").has_years);
+  EXPECT_TRUE(Parsed("0 0 12 29 2 ? 2027").never);
+  EXPECT_EQ(*NextLocal(schedule, 0), *NextLocal(Parsed("0 0 12 1 1 ? 2027"), 0));
+  const auto last = *PrevLocal(schedule, std::int64_t{200} * 366 * 86400);
+  EXPECT_FALSE(NextLocal(schedule, last + 1));
 }
 
 TEST(CronParse, HashWithoutASeedIsAMistake) {

@@ -226,6 +226,44 @@ all:
   ExpectDocuments(read);
 }
 
+TEST(InventoryAnsible, WhatItsOwnToolsWriteIsRead) {
+  const auto anchors = Read(R"(all:
+  children:
+    web:
+      hosts:
+        web1:
+          ports: &id001
+          - 80
+          tier: &t front
+        web2:
+          ports: *id001
+          tier: *t
+)",
+                            InventoryFormat::kAnsible);
+  EXPECT_THAT(Written(anchors.problems), IsEmpty());
+  ASSERT_EQ(anchors.hosts.size(), 2U);
+  EXPECT_EQ(anchors.hosts[1].labels.at("tier"), "front");
+  const auto as_text =
+      Read("all:\n  children:\n    web:\n      hosts: web1\n", InventoryFormat::kAnsible);
+  EXPECT_THAT(Written(as_text.problems), IsEmpty());
+  ASSERT_EQ(as_text.hosts.size(), 1U);
+  EXPECT_EQ(as_text.hosts[0].name, "web1");
+  const auto comment = Read("[web]  # rack: a1\nweb1\n\n[db]\ndb1\n", InventoryFormat::kAnsible);
+  EXPECT_THAT(Written(comment.problems), IsEmpty());
+  EXPECT_EQ(comment.hosts.size(), 2U);
+}
+
+TEST(InventoryAnsible, AliasesStandForABoundedAmount) {
+  std::string text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 9; ++i) {
+    text += fmt::format("a{0}: &a{0} [", i);
+    for (int k = 0; k < 10; ++k) text += fmt::format("{}*a{}", k == 0 ? "" : ", ", i - 1);
+    text += "]\n";
+  }
+  const auto read = Read(text, InventoryFormat::kAnsible);
+  EXPECT_THAT(Written(read.problems), ElementsAre(HasSubstr("aliases")));
+}
+
 TEST(InventoryAnsible, MistakesAreToldWithTheirPlace) {
   const auto problems = [](std::string text) {
     return Written(Read(std::move(text), InventoryFormat::kAnsible).problems);

@@ -205,11 +205,12 @@ TEST(Rundeck, ReportSaysWhatChangedAndWhatIsLost) {
               AllOf(Contains(HasSubstr("13: tags 'web+prod' are groups")),
                     Contains(HasSubstr("option 'password' is secret 'web.db.password'")),
                     Contains(HasSubstr("option 'Service' is parameter 'service'")),
-                    Contains(HasSubstr("user: web")), Contains(HasSubstr("node-first"))));
+                    Contains(HasSubstr("user: web")), Contains(HasSubstr("node-first")),
+                    Contains(AllOf(HasSubstr("54: the schedule"), HasSubstr("0 30 05 ? * MON"),
+                                   HasSubstr("paused")))));
   EXPECT_THAT(
       Notes(job, Carried::kLost),
-      AllOf(Contains(AllOf(HasSubstr("54: the schedule"), HasSubstr("0 30 05 ? * MON"))),
-            Contains(HasSubstr("51: the whole job is not repeated")),
+      AllOf(Contains(HasSubstr("51: the whole job is not repeated")),
             Contains(HasSubstr("orchestrator 'rankTiered'")),
             Contains(HasSubstr("notification 'onfailure'")),
             Contains(HasSubstr("notification 'onstart'")), Contains(HasSubstr("(?<=x)y")),
@@ -219,6 +220,32 @@ TEST(Rundeck, ReportSaysWhatChangedAndWhatIsLost) {
   const auto report = ReportOf(job);
   EXPECT_THAT(report, HasSubstr("jobs.yaml:1: 'ops/web/Restart Web!' becomes job"));
   EXPECT_THAT(report, HasSubstr("  not carried over:\n    line "));
+}
+
+TEST(Rundeck, ScheduleBecomesAPausedTrigger) {
+  const auto job = Only(R"(- name: restart
+  nodefilters: {filter: 'name: web.*', filterExclude: 'name: ${option.skip}'}
+  options: [{name: skip, required: true}]
+  schedule: {crontab: '0 0 12 ? * 2-6,7#1 *'}
+  timeZone: Europe/Berlin
+  sequence:
+    strategy: node-first
+    commands:
+    - {script: 'echo $1', args: '@option.skip@ ${option.skip}'}
+)");
+  EXPECT_THAT(job.text, HasSubstr("---\napiVersion: muster/v1\nkind: trigger\n"));
+  EXPECT_THAT(job.text, HasSubstr("0 0 12 ? * 1-5,6#1"));
+  EXPECT_THAT(job.text, HasSubstr("Europe/Berlin"));
+  EXPECT_THAT(job.text, HasSubstr("paused: true"));
+  EXPECT_THAT(job.text, Not(HasSubstr("@option")));
+  EXPECT_THAT(Notes(job, Carried::kLost),
+              Contains(AllOf(HasSubstr("without 'name: ${option.skip}'"), HasSubstr("-x"))));
+}
+
+TEST(Rundeck, XmlIsToldFromYaml) {
+  const auto read = Read("<joblist>\n  <job/>\n</joblist>\n");
+  ASSERT_EQ(read.problems.size(), 1U);
+  EXPECT_THAT(Written(read.problems).front(), HasSubstr("YAML"));
 }
 
 TEST(Rundeck, StepsGoOnOrAreHandledAsTheyWere) {
