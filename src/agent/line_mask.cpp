@@ -255,6 +255,7 @@ LineMask::LineMask(const Words& words) {
     if (!std::all_of(brief.begin(), brief.end(), IsDigit)) AddName(brief, "<host>");
   }
   AddName(words.run, "<run>");
+  AddName(words.task, "<task>");
   stops_ = begins_;
   for (char digit = '0'; digit <= '9'; ++digit) stops_[static_cast<unsigned char>(digit)] = true;
   stops_[':'] = true;

@@ -13,6 +13,7 @@ namespace muster::agent {
 //   <host>  a name of the host or its short form (before the first '.'), as a whole word: beside it
 //           stands no letter, digit, '_' or '-'; whatever the case
 //   <run>   the run's id, likewise
+//   <task>  the name of the task's folder, likewise
 //   <ip>    an IPv4, IPv6 or MAC address; a port or prefix length stays
 //   <time>  a date (2026-01-31, with or without a time of day and zone, also 20260131T101500Z), or
 //   a
@@ -27,6 +28,7 @@ class LineMask {
   struct Words {
     std::vector<std::string> hosts;  // names of this host; those of one letter are left alone
     std::string run;
+    std::string task = {};  // as its folder is named
   };
 
   // Where something ends that is to be replaced, and by what.

@@ -5,11 +5,13 @@
 
 namespace muster::agent {
 
-Masker::Masker(std::vector<std::string> secrets) : secrets_(std::move(secrets)) {
-  std::erase_if(secrets_, [](const std::string& secret) { return secret.empty(); });
-  std::sort(secrets_.begin(), secrets_.end(),
-            [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
-  for (const auto& secret : secrets_) begins_[static_cast<unsigned char>(secret[0])] = true;
+Masker::Masker(const std::vector<std::string>& secrets, const std::string& script) {
+  for (const auto& secret : secrets) words_.push_back({secret, "***"});
+  words_.push_back({script, "script"});
+  std::erase_if(words_, [](const Word& word) { return word.text.empty(); });
+  std::stable_sort(words_.begin(), words_.end(),
+                   [](const Word& a, const Word& b) { return a.text.size() > b.text.size(); });
+  for (const auto& word : words_) begins_[static_cast<unsigned char>(word.text[0])] = true;
 }
 
 void Masker::Feed(std::string_view bytes, std::string& out) {
@@ -20,22 +22,23 @@ void Masker::Feed(std::string_view bytes, std::string& out) {
 void Masker::Finish(std::string& out) { Mask(true, out); }
 
 bool Masker::MayContinue(std::string_view rest) const noexcept {
-  for (const auto& secret : secrets_) {
-    if (secret.size() <= rest.size()) return false;  // longest first: none of the others is longer
-    if (std::string_view(secret).starts_with(rest)) return true;
+  for (const auto& word : words_) {
+    // Longest first: none of the others is longer.
+    if (word.text.size() <= rest.size()) return false;
+    if (std::string_view(word.text).starts_with(rest)) return true;
   }
   return false;
 }
 
-std::size_t Masker::LongestAt(std::string_view rest) const noexcept {
-  for (const auto& secret : secrets_)
-    if (rest.starts_with(secret)) return secret.size();
-  return 0;
+const Masker::Word* Masker::LongestAt(std::string_view rest) const noexcept {
+  for (const auto& word : words_)
+    if (rest.starts_with(word.text)) return &word;
+  return nullptr;
 }
 
 void Masker::Mask(bool at_end, std::string& out) {
   const std::string_view all = held_;
-  std::size_t plain = 0;  // from here to `at` nothing is secret
+  std::size_t plain = 0;  // from here to `at` nothing is replaced
   std::size_t at = 0;
   while (at < all.size()) {
     if (!begins_[static_cast<unsigned char>(all[at])]) {
@@ -44,9 +47,9 @@ void Masker::Mask(bool at_end, std::string& out) {
     }
     const auto rest = all.substr(at);
     if (!at_end && MayContinue(rest)) break;
-    if (const std::size_t length = LongestAt(rest)) {
-      out.append(all.substr(plain, at - plain)).append("***");
-      plain = at += length;
+    if (const Word* word = LongestAt(rest)) {
+      out.append(all.substr(plain, at - plain)).append(word->mark);
+      plain = at += word->text.size();
     } else {
       ++at;
     }

@@ -7,15 +7,17 @@
 
 namespace muster::agent {
 
-// Replaces secrets in a stream that comes in pieces. What comes out does not depend on how the
-// stream was cut: at each place the longest secret that stands there becomes "***". So a piece
-// whose end could be the beginning of a secret is held back until more is known.
+// Replaces words in a stream that comes in pieces: secrets by "***", and the path of the task's
+// script, which differs from host to host, by "script". What comes out does not depend on how the
+// stream was cut: at each place the longest word that stands there is replaced. So a piece whose
+// end could be the beginning of a word is held back until more is known.
 class Masker {
  public:
-  explicit Masker(std::vector<std::string> secrets);  // empty ones are ignored
+  // Empty ones are ignored.
+  explicit Masker(const std::vector<std::string>& secrets, const std::string& script = {});
 
-  // Without secrets bytes pass unchanged; a caller may skip Feed and Finish.
-  bool Idle() const noexcept { return secrets_.empty(); }
+  // Without words bytes pass unchanged; a caller may skip Feed and Finish.
+  bool Idle() const noexcept { return words_.empty(); }
 
   // Appends to `out` what is sure of everything fed so far.
   void Feed(std::string_view bytes, std::string& out);
@@ -26,10 +28,14 @@ class Masker {
  private:
   void Mask(bool at_end, std::string& out);
   bool MayContinue(std::string_view rest) const noexcept;
-  std::size_t LongestAt(std::string_view rest) const noexcept;
+  struct Word {
+    std::string text;
+    std::string_view mark;
+  };
+  const Word* LongestAt(std::string_view rest) const noexcept;
 
-  std::vector<std::string> secrets_;  // longest first
-  std::array<bool, 256> begins_{};    // bytes that begin a secret
+  std::vector<Word> words_;         // longest first
+  std::array<bool, 256> begins_{};  // bytes that begin a word
   std::string held_;
 };
 

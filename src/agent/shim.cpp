@@ -136,8 +136,10 @@ bool Shim::Prepare() {
   OutputLimits limits;
   limits.max_output = Cmd().max_output;
   const LineMask::Words words{.hosts = {order_.host_name, OwnHostName()},
-                              .run = FormatRunId(order_.task.run)};
-  output_.emplace(folder_.Spool(), Cmd().masks, limits, words);
+                              .run = FormatRunId(order_.task.run),
+                              .task = FolderName(order_.task)};
+  output_.emplace(folder_.Spool(), Cmd().masks, limits, words,
+                  Cmd().script.empty() ? "" : folder_.Script());
   return signals_ && timer_;
 }
 

@@ -150,7 +150,7 @@ void EmulatedHost::OnFrame(const std::string& bytes) {
   if (actions.hello_again) node_.SayHello(++session_, BootNow());
   for (const auto& task : actions.forget) tasks_.erase(task);
   for (const auto& order : actions.start) StartTask(order);
-  for (const auto& kill : actions.kill) EndTask(kill.task, true);
+  for (const auto& kill : actions.kill) EndTask(kill.task, TaskState::kKilled);
   if (actions.goodbye && open_) return OnClosed();
   Flush();
 }
@@ -163,19 +163,23 @@ void EmulatedHost::StartTask(const link::Order& order) {
     tasks_[order.task].timer = loop_.After(pretence_.duration, [this] { Restart(); });
     return;
   }
-  if (pretence_.duration == Duration::zero()) return EndTask(order.task, false);
-  tasks_[order.task].timer = loop_.After(pretence_.duration, [this, task = order.task] {
-    EndTask(task, false);
-    Flush();
-  });
+  if (pretence_.duration == Duration::zero()) return EndTask(order.task, TaskState::kSucceeded);
+  const Duration timeout = order.command->timeout;
+  const bool times_out = timeout > Duration::zero() && timeout < pretence_.duration;
+  const TaskState state = times_out ? TaskState::kTimedOut : TaskState::kSucceeded;
+  tasks_[order.task].timer =
+      loop_.After(times_out ? timeout : pretence_.duration, [this, task = order.task, state] {
+        EndTask(task, state);
+        Flush();
+      });
 }
 
-void EmulatedHost::EndTask(const TaskKey& task, bool killed) {
+void EmulatedHost::EndTask(const TaskKey& task, TaskState state) {
   const auto found = tasks_.find(task);
   if (found == tasks_.end() || found->second.ended) return;
   found->second.ended = true;
   loop_.Cancel(found->second.timer);
-  found->second.end = Ended(task, *found->second.command, killed);
+  found->second.end = Ended(task, *found->second.command, state);
   node_.Ended(task, found->second.end);
   notice_.task_ended();
 }
@@ -184,13 +188,15 @@ std::uint64_t EmulatedHost::KeptOf(const Command& command) const {
   return std::min(pretence_.output_bytes, command.max_output);
 }
 
-TaskEnd EmulatedHost::Ended(const TaskKey& task, const Command& command, bool killed) const {
+TaskEnd EmulatedHost::Ended(const TaskKey& task, const Command& command, TaskState state) const {
   TaskEnd end;
-  end.state = killed ? TaskState::kKilled : TaskState::kSucceeded;
+  end.state = state;
+  if (state == TaskState::kTimedOut)
+    end.reason = fmt::format("timed out after {}", FormatDuration(command.timeout));
   end.started = end.ended = WallTime{ReadClock(CLOCK_REALTIME)};
   end.log = PretendedTotals(0);
   if (!command.IsProcess()) return end;
-  const bool fails = !killed && Fails(task, pretence_.fail_share);
+  const bool fails = state == TaskState::kSucceeded && Fails(task, pretence_.fail_share);
   if (fails) end.state = TaskState::kFailed;
   end.exit_code = fails ? 1 : 0;
   const std::uint64_t kept = KeptOf(command);
@@ -210,7 +216,7 @@ void EmulatedHost::Restart() {
     if (!task.ended) {
       task.ended = true;
       loop_.Cancel(task.timer);
-      task.end = Ended(key, *task.command, false);
+      task.end = Ended(key, *task.command, TaskState::kSucceeded);
       task.end.state = task.command->reboot ? TaskState::kSucceeded : TaskState::kLost;
       task.end.reason = task.command->reboot ? agent::kBackAfterRestart : "the host rebooted";
       notice_.task_ended();

@@ -70,9 +70,10 @@ class EmulatedHost {
   void OnFrame(const std::string& bytes);
   void OnClosed();
   void StartTask(const link::Order& order);
-  void EndTask(const TaskKey& task, bool killed);
+  // `state`: kSucceeded, unless the task is one of those that fail; kTimedOut or kKilled.
+  void EndTask(const TaskKey& task, TaskState state);
   std::uint64_t KeptOf(const Command& command) const;  // of the output, in bytes
-  TaskEnd Ended(const TaskKey& task, const Command& command, bool killed) const;
+  TaskEnd Ended(const TaskKey& task, const Command& command, TaskState state) const;
   void Restart();
   link::Node MakeNode(Term highest_term);
   void KeepHistory();

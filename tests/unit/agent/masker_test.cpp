@@ -55,6 +55,16 @@ TEST(Masker, HoldsBackNoMoreThanNeeded) {
   EXPECT_EQ(out, "plain text, then ");
 }
 
+TEST(Masker, ShortensThePathOfTheScript) {
+  Masker masker({"tasks"}, "/data/tasks/r1/script");
+  std::string out;
+  for (const std::string_view piece :
+       {"/data/tas", "ks/r1/scr", "ipt: 1: nope: not found; /data/tasks"})
+    masker.Feed(piece, out);
+  masker.Finish(out);
+  EXPECT_EQ(out, "script: 1: nope: not found; /data/***");
+}
+
 TEST(Masker, IgnoresEmptySecrets) {
   EXPECT_TRUE(Masker({"", ""}).Idle());
   EXPECT_EQ(Mask({""}, {"abc"}), "abc");

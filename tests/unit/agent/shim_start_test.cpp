@@ -59,7 +59,7 @@ TEST_F(ShimStart, InterpreterWinsOverShebang) {
   command.interpreter = "sh -e";
   const auto outcome = Run(command);
   EXPECT_EQ(outcome.end.state, TaskState::kSucceeded);
-  EXPECT_TRUE(outcome.out.starts_with("via /")) << outcome.out;
+  EXPECT_TRUE(outcome.out.starts_with("via script")) << outcome.out;
 }
 
 TEST_F(ShimStart, EnvironmentIsClean) {
