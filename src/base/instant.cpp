@@ -99,7 +99,10 @@ Result<Duration> ParseDuration(std::string_view text) {
     while (letters < rest.size() && std::isalpha(static_cast<unsigned char>(rest[letters])))
       ++letters;
     const bool bare = letters == 0 && rest.empty() && total == 0;
-    const std::int64_t unit = bare ? 1000 : UnitMs(rest.substr(0, letters));
+    if (bare && number == 0) return Duration(0);
+    if (bare)
+      return Fail(ErrorCode::kInvalid, "'{0}' has no unit; write {0}s, {0}m, {0}h or {0}d", text);
+    const std::int64_t unit = UnitMs(rest.substr(0, letters));
     if (unit == 0) return bad();
     if (number > kLongest / unit)
       return Fail(ErrorCode::kInvalid, "'{}' is longer than ten years", text);

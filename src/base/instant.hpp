@@ -44,8 +44,7 @@ std::string FormatTime(WallTime time);
 // The same back, with or without a fraction; the zone is Z. Zero for anything else.
 WallTime ParseTime(std::string_view text);
 
-// "90s", "15m", "1h30m", "250ms", "2d", or a bare number of seconds. kInvalid says what was
-// expected.
+// "90s", "15m", "1h30m", "250ms", "2d", or "0". kInvalid says what was expected.
 Result<Duration> ParseDuration(std::string_view text);
 
 // "1h30m", "15s", "250ms": the shortest exact form.

@@ -44,7 +44,8 @@ void HistoryChecker::Begin(const Run& run, const std::vector<StageVisit>& visits
   visits_.clear();
   for (const auto& visit : visits)
     if (visit.pass <= run.pass) visits_[visit.visit].visit = visit;
-  of_host_.assign(run.hosts, TaskState::kWaiting);
+  of_host_.assign(run.hosts, HostTasks<>{});
+  next_visit_ = visits_.begin();
   last_.reset();
   ++counts_.runs;
 }
@@ -166,19 +167,37 @@ void HistoryChecker::CloseTask() {
   ++counts_.tasks;
   const TaskKey& key = last_->key;
   if (!key.host) return;
-  if (const auto visit = visits_.find(key.visit); visit != visits_.end())
-    ++visit->second.counts[last_->state];
-  if (key.ordinal < of_host_.size()) of_host_[key.ordinal] = last_->state;
+  TakeResultsBefore(key.visit);
+  const auto visit = visits_.find(key.visit);
+  if (visit == visits_.end()) return;
+  ++visit->second.counts[last_->state];
+  TakeResult(visit->second.visit, key.ordinal, last_->state);
+}
+
+// Visits to stages that started a run have no tasks, and say themselves how their hosts came out.
+void HistoryChecker::TakeResultsBefore(Visit visit) {
+  for (; next_visit_ != visits_.end() && next_visit_->first < visit; ++next_visit_)
+    for (const auto& [state, hosts] : next_visit_->second.visit.results)
+      for (const std::uint32_t ordinal : hosts.List())
+        TakeResult(next_visit_->second.visit, ordinal, state);
+}
+
+void HistoryChecker::TakeResult(const StageVisit& visit, std::uint32_t ordinal, TaskState state) {
+  if (ordinal >= of_host_.size() || !IsFinal(state)) return;
+  of_host_[ordinal].Take(HostTasks<>::Of(visit, {}, state));
+  of_host_[ordinal].Prune();
 }
 
 void HistoryChecker::End() {
   CloseTask();
+  TakeResultsBefore(Visit(UINT32_MAX));
   last_.reset();
   CheckCounts();
   CheckOrder();
 }
 
-// Visits beside one another follow one another: all work of one is over before the next begins.
+// Visits beside one another follow one another: all work of one is over before the next begins. In
+// a graph that holds for those that a visit waited for.
 void HistoryChecker::CheckOrder() {
   // A visit has a higher number than the one it lies in.
   for (auto at = visits_.rbegin(); at != visits_.rend(); ++at)
@@ -187,7 +206,8 @@ void HistoryChecker::CheckOrder() {
   std::map<std::pair<std::uint32_t, Visit>, Extent> before;  // by pass and parent
   for (const auto& [number, state] : visits_) {
     const Extent& extent = state.extent;
-    Extent& earlier = before[{state.visit.pass, state.visit.parent}];
+    Extent& all = before[{state.visit.pass, state.visit.parent}];
+    const Extent earlier = state.visit.needs ? ExtentOf(*state.visit.needs) : all;
     if (extent.first_sent && earlier.open)
       Find(Kind::kOrder, extent.first,
            fmt::format("{} was begun by commit {} ({}), and {} of the stage before it is not over",
@@ -199,12 +219,20 @@ void HistoryChecker::CheckOrder() {
                        "before it",
                        Describe(state), extent.first_sent.value, Describe(extent.first),
                        earlier.last_ended.value, Describe(earlier.last)));
-    earlier.Join(extent);
+    all.Join(extent);
   }
 }
 
+HistoryChecker::Extent HistoryChecker::ExtentOf(const std::vector<Visit>& visits) const {
+  Extent extent;
+  for (const Visit visit : visits)
+    if (const auto found = visits_.find(visit); found != visits_.end())
+      extent.Join(found->second.extent);
+  return extent;
+}
+
 // The levels agree: tasks make up the counts of their visits, visits those of their stages, and the
-// last task of each host those of the run.
+// results of the hosts those of the run.
 void HistoryChecker::CheckCounts() {
   if (!Ended()) return;
   const TaskKey whole_run{.run = run_.id};
@@ -235,9 +263,11 @@ void HistoryChecker::CheckCounts() {
            fmt::format("the counts of stage '{}' of {} are not those of its visits",
                        run_.stages[stage].name, FormatRunId(run_.id)));
   TaskCounts counts;
-  for (const TaskState state : of_host_) ++counts[state];
-  // Runs of the first versions kept none.
-  if (run_.counts.Total() > 0 && !(counts == run_.counts))
+  for (const auto& tasks : of_host_) ++counts[HostTasks<>::Standing(tasks.Deciding(), false)];
+  // Runs of older versions counted otherwise.
+  const bool counted = std::ranges::all_of(
+      visits_, [](const auto& item) { return item.second.visit.onward != Onward::kUnknown; });
+  if (counted && !(counts == run_.counts))
     Find(Kind::kLost, whole_run,
          fmt::format("the counts of {} are not those of its hosts", FormatRunId(run_.id)));
 }

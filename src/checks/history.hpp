@@ -9,6 +9,7 @@
 
 #include "checks/finding.hpp"
 #include "checks/term_ledger.hpp"
+#include "domain/host_result.hpp"
 #include "domain/records.hpp"
 
 // Whether what is on record of runs can have happened as it says: nothing lost, nothing doubled,
@@ -28,7 +29,7 @@ struct HistoryCounts {
 };
 
 // Fed run by run: Begin, its rows, End. Remembers of earlier runs only counts, terms and findings;
-// of the current one a few numbers for each visit and a byte for each host. Not thread-safe.
+// of the current one a few numbers for each visit and each host. Not thread-safe.
 class HistoryChecker {
  public:
   struct Options {
@@ -85,7 +86,10 @@ class HistoryChecker {
   void CheckFirst(const TaskRecord& row);
   void CheckNext(const Row& before, const TaskRecord& row);
   void CloseTask();
+  void TakeResultsBefore(Visit visit);
+  void TakeResult(const StageVisit& visit, std::uint32_t ordinal, TaskState state);
   void CheckOrder();
+  Extent ExtentOf(const std::vector<Visit>& visits) const;
   void CheckCounts();
   bool Ended() const;  // the run, at the horizon
   bool Open(const TaskRecord& row) const;
@@ -100,7 +104,8 @@ class HistoryChecker {
 
   Run run_;
   std::map<Visit, VisitState> visits_;
-  std::vector<TaskState> of_host_;  // by ordinal, the last word on each
+  std::vector<HostTasks<>> of_host_;  // by ordinal
+  std::map<Visit, VisitState>::iterator next_visit_;
   std::optional<Row> last_;
 };
 

@@ -16,6 +16,8 @@ void AddFileOptions(CLI::App& command, FileOptions& options) {
   command.add_flag("--during-freeze", run.during_freeze, "Start it although runs are frozen");
   command.add_flag("--include-maintenance", run.include_maintenance,
                    "Include hosts in maintenance");
+  command.add_flag("--require-all", run.require_all,
+                   "Start nothing when a host that is meant never joined or is in maintenance");
   command
       .add_option("-u,--user", run.user,
                   "With the rights of this user (default: what the agent is set to)")
@@ -32,6 +34,9 @@ void AddFileOptions(CLI::App& command, FileOptions& options) {
       .add_option("--max-failures", run.max_failures,
                   "Failures tolerated per batch: a number or a percentage")
       ->capture_default_str();
+  command.add_option("--max-unreachable", run.max_unreachable,
+                     "Likewise for hosts that are not reached (default: any, but a batch "
+                     "without a success opens no other)");
   command.add_option("--timeout", run.timeout, "End a transfer that takes longer on a host")
       ->type_name("DURATION")
       ->capture_default_str();

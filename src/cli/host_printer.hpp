@@ -23,6 +23,7 @@ class HostPrinter {
   void Add(std::string_view host, Stream stream, std::string_view bytes);
   // Nothing more comes of `host`: completes its unfinished last lines.
   void Finish(std::string_view host);
+  // At a terminal, what is printed next begins a line of its own.
   void FinishAll();
 
  private:
@@ -37,6 +38,7 @@ class HostPrinter {
   LineJoiner lines_;
   std::map<bool, HostStream> streams_;  // of the single host; by whether to stderr
   std::map<bool, ShownText> ready_;
+  bool mid_line_ = false;  // on the screen
 };
 
 }  // namespace muster::cli

@@ -19,11 +19,12 @@ std::string TextIn(const json::value& found) {
 }
 
 // As grep does: a colon behind what matches, a dash behind what stands around it.
-ShownText Line(const Context& context, const json::value& found, bool with_stage) {
+ShownText Line(const Context& context, const json::value& found, bool with_stage, bool with_pass) {
   const char mark =
       FieldOf(found, "match").is_bool() && FieldOf(found, "match").as_bool() ? ':' : '-';
   const std::string stage = with_stage ? " " + LineOf(found, "stage") : "";
-  auto line = OwnText(fmt::format("{}{}{}{}{} ", LineOf(found, "host"), stage, mark,
+  const std::string pass = with_pass ? fmt::format(" pass {}", NumberOf(found, "pass")) : "";
+  auto line = OwnText(fmt::format("{}{}{}{}{}{} ", LineOf(found, "host"), stage, pass, mark,
                                   NumberOf(found, "line"), mark));
   line += CopiedText(TextIn(found), context.terminal.stdout_tty);
   line += OwnText(FieldOf(found, "cut").is_bool() ? "…\n" : "\n");
@@ -37,6 +38,7 @@ Result<int> GrepLogs(const Context& context, ApiClient& api, const std::string& 
   const auto whole = api.Get(fmt::format("/runs/{}/summary", Segment(run)));
   if (!whole) return Fail(whole.error());
   const bool with_stage = stage.empty() && NumberOf(*whole, "stages_total") > 1;
+  const bool with_pass = NumberOf(*whole, "pass") > 1;
   const bool raw = context.OutputFormat() != Format::kTable;
   json::value done;
   const Query query{{"re", flags.re},
@@ -52,7 +54,7 @@ Result<int> GrepLogs(const Context& context, ApiClient& api, const std::string& 
                                       else if (raw)
                                         WriteCopy(stdout, JsonLine(found));
                                       else
-                                        Write(stdout, Line(context, found, with_stage));
+                                        Write(stdout, Line(context, found, with_stage, with_pass));
                                       return true;
                                     });
   if (!searched) return Fail(searched.error());

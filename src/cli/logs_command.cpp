@@ -52,7 +52,10 @@ void Remark(const Context& context, const std::string& host, std::string_view st
   if (state == "gap") context.Say(fmt::format("{}: bytes are missing from this output", host));
   if (state == "cut")
     context.Say(fmt::format("{}: the output was cut at the quota (--max-output)", host));
-  if (state == "expired") context.Say(fmt::format("{}: the output was dropped by retention", host));
+  if (state == "expired")
+    context.Say(fmt::format(
+        "{}: the output is not kept any more: retention dropped it, or a restore came without it",
+        host));
 }
 
 // Prints what there is of one host from an offset on, and remembers how far that was.

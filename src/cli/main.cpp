@@ -82,9 +82,12 @@ void TakeHelp(std::vector<std::string>& words) {
   words.emplace_back("--help");
 }
 
-// Help that was asked for of a command that there is not.
+// Help that was asked for of a command that there is not; or `muster run -t web1 df -h`, where -h
+// was meant for another program.
 bool IsAstray(const CLI::App& app) {
-  return app.get_subcommands().empty() && !app.remaining().empty();
+  const auto chosen = app.get_subcommands();
+  if (chosen.empty()) return !app.remaining().empty();
+  return chosen.front()->get_name() == "run" && !app.remaining(true).empty();
 }
 
 // Words after "--" belong to the command on the hosts and are not looked at here.

@@ -38,7 +38,8 @@ std::string SharesText(const json::value& plan) {
 }
 
 std::string HindrancesText(const json::value& plan) {
-  std::string text;
+  std::string text = NeverJoinedText(plan);
+  if (!text.empty()) text += '\n';
   for (const auto& line : ListOf(plan, "hindrances"))
     if (line.is_string()) text += fmt::format("but: {}\n", VisibleLine(line.get_string()));
   return text;
@@ -51,9 +52,20 @@ void SayWarnings(const Context& context, const json::value& answer) {
   }
 }
 
+std::string NeverJoinedText(const json::value& plan) {
+  const auto count = NumberOf(plan, "never_joined_count");
+  if (count == 0) return {};
+  return fmt::format("left out: {} declared and never joined: {}", count,
+                     LineOf(plan, "never_joined"));
+}
+
 void SayLeftOut(const Context& context, const json::value& started) {
-  if (const auto left_out = TextOf(started, "left_out"); !left_out.empty())
-    context.Say(fmt::format("left out {}; --include-maintenance takes them too", left_out));
+  const auto left_out = TextOf(started, "left_out");
+  if (left_out.empty()) return;
+  const bool maintained = left_out.contains(" in maintenance: ");
+  context.Say(
+      fmt::format("left out {}{}", left_out,
+                  maintained ? "; --include-maintenance takes those in maintenance, too" : ""));
 }
 
 }  // namespace muster::cli

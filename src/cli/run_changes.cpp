@@ -29,8 +29,9 @@ std::string ChangesText(const boost::json::value& run) {
     const std::string before = stage.empty() ? "" : stage + ": ";
     if (const auto& number = FieldOf(set, "concurrency"); !number.is_null())
       Add(text, fmt::format("{}concurrency={}", before, NumberOf(set, "concurrency")));
-    if (const auto share = LineOf(set, "max_failures"); !share.empty())
-      Add(text, fmt::format("{}max_failures={}", before, share));
+    for (const auto* name : {"max_failures", "max_unreachable"})
+      if (const auto share = LineOf(set, name); !share.empty())
+        Add(text, fmt::format("{}{}={}", before, name, share));
   }
   return text;
 }

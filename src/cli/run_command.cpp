@@ -148,6 +148,9 @@ void AddLimitOptions(CLI::App& command, RunOptions& options) {
       .add_option("--max-failures", options.max_failures,
                   "Failures tolerated per batch: a number or a percentage")
       ->capture_default_str();
+  command.add_option("--max-unreachable", options.max_unreachable,
+                     "Likewise for hosts that are not reached (default: any, but a batch "
+                     "without a success opens no other)");
   command.add_option("--timeout", options.timeout, "End a command that takes longer")
       ->type_name("DURATION")
       ->capture_default_str();
@@ -198,6 +201,8 @@ void AddRun(CLI::App& app, Context& context) {
                     "Start it although runs are frozen");
   command->add_flag("--include-maintenance", flags->options.include_maintenance,
                     "Include hosts in maintenance");
+  command->add_flag("--require-all", flags->options.require_all,
+                    "Start nothing when a host that is meant never joined or is in maintenance");
   command->add_flag("-b,--become", flags->become, "Run as root: the same as --user root");
   AddCommandOptions(*command, flags->options);
   AddLimitOptions(*command, flags->options);

@@ -57,6 +57,7 @@ Result<std::optional<int>> Follower::Watch() {
     if (refresh_at_ && Clock::now() >= *refresh_at_)
       if (auto ok = Refresh(); !ok) return Fail(ok.error());
     if (auto ok = PrintLines(); !ok) return Fail(ok.error());
+    if (for_a_person_ && !options_.stays) return LeaveToPerson();
     progress_.Draw();
   }
   return FetchTheRest();
@@ -99,16 +100,32 @@ void Follower::TakeRun(const json::value& run) {
   progress_.Update(counts);
   if (counts[TaskState::kQueued] > 0) NameOffline();
   const auto busy = counts[TaskState::kSent] + counts[TaskState::kRunning];
-  if (options_.job && state_ == "running" && busy == 0) NameQuestions();
+  for_a_person_ = false;
+  if (busy > 0) return;
+  if (state_ == "paused") NamePause();
+  if (options_.job && state_ == "running") NameQuestions();
+}
+
+void Follower::NamePause() {
+  const auto run = api_.Get("/runs/" + Segment(options_.run));
+  if (!run) return;
+  const auto& pause = FieldOf(*run, "pause");
+  if (!pause.is_object()) return;
+  for_a_person_ = true;
+  if (std::exchange(pause_named_, TextOf(pause, "at")) == TextOf(pause, "at")) return;
+  const auto reason = TextOf(pause, "reason");
+  progress_.Say(fmt::format("{} is paused{}{}; go on: muster resume {}", options_.run,
+                            reason.empty() ? " by " + TextOf(pause, "by") : ": ", reason,
+                            options_.run));
 }
 
 // A run that waits for a person would look like one that hangs.
 void Follower::NameQuestions() {
-  if (context_.quiet) return;
   static_cast<void>(api_.Pages(
       fmt::format("/runs/{}/visits", Segment(options_.run)), {}, "visits",
       [&](const json::value& visit) {
         if (TextOf(visit, "state") != "awaiting_approval") return true;
+        for_a_person_ = true;
         if (!questions_named_.insert(NumberOf(visit, "visit")).second) return true;
         progress_.Say(fmt::format("{} asks: {}; muster approve {} (or reject)",
                                   TextOf(visit, "stage"), TextOf(visit, "message"), options_.run));
@@ -254,6 +271,16 @@ std::optional<int> Follower::Detach() {
                             "end it:   muster stop {0}\n",
                             VisibleLine(options_.run)));
   return kExitInterrupted;
+}
+
+std::optional<int> Follower::LeaveToPerson() {
+  progress_.Clear();
+  printer_.FinishAll();
+  context_.Say(
+      fmt::format("nobody is at a terminal to wait for it; {} goes on as soon as somebody "
+                  "answers (--wait-paused stays)",
+                  options_.run));
+  return kExitPaused;
 }
 
 // After the end: whatever of the output the events did not bring.

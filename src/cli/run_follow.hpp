@@ -26,6 +26,7 @@ struct FollowOptions {
   bool lines = false;          // print a line of JSON for each host as it ends
   bool job = false;            // it may ask a person something: say so
   bool asks = false;           // Ctrl-C asks whether to stop the run; else it detaches
+  bool stays = true;           // also while the run waits for a person
 };
 
 // Watches a run until it has ended and its output is whole. Survives a server that goes away: it
@@ -34,7 +35,7 @@ class Follower {
  public:
   Follower(const Context& context, ApiClient& api, FollowOptions options);
 
-  // Nothing when the run ended; else the exit code of a program that was told to leave it.
+  // Nothing when the run ended; else the exit code of a program that leaves it.
   Result<std::optional<int>> Watch();
 
  private:
@@ -47,6 +48,7 @@ class Follower {
   void TakeRun(const boost::json::value& run);
   void NameOffline();
   void NameQuestions();
+  void NamePause();
   Result<> PrintLines();
   Result<> Lost(const Error& error);
   void ReconnectIfDue();
@@ -55,6 +57,7 @@ class Follower {
   std::optional<int> OnSignal(int signal);
   void Stop();
   std::optional<int> Detach();
+  std::optional<int> LeaveToPerson();
   Result<> Patiently(const Result<>& outcome);
   Result<std::optional<int>> FetchTheRest();
 
@@ -80,6 +83,8 @@ class Follower {
   std::optional<Clock::time_point> logs_deadline_;
   bool offline_named_ = false;
   std::set<std::int64_t> questions_named_;  // visits
+  std::string pause_named_;                 // the moment of the pause
+  bool for_a_person_ = false;               // it waits for one, and nothing of it runs
   int failures_shown_ = 0;
 };
 

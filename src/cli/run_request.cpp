@@ -123,6 +123,10 @@ Result<> PutLimits(json::object& body, const RunOptions& options) {
     return Fail(ErrorCode::kInvalid, "--batches: {}", plan.error().message);
   if (const auto share = ParseHostShare(options.max_failures); !share)
     return Fail(ErrorCode::kInvalid, "--max-failures: {}", share.error().message);
+  if (const auto share = ParseHostShare(options.max_unreachable);
+      !options.max_unreachable.empty() && !share)
+    return Fail(ErrorCode::kInvalid, "--max-unreachable: {}", share.error().message);
+  if (!options.max_unreachable.empty()) body["max_unreachable"] = options.max_unreachable;
   if (!options.batches.empty()) body["batches"] = options.batches;
   body["max_failures"] = options.max_failures;
   body["concurrency"] = options.concurrency;
@@ -163,6 +167,7 @@ Result<> PutTargets(json::object& body, const RunOptions& options) {
   if (options.ignore_missing) body["ignore_missing"] = true;
   if (options.during_freeze) body["during_freeze"] = true;
   if (options.include_maintenance) body["include_maintenance"] = true;
+  if (options.require_all) body["require_all"] = true;
   return {};
 }
 

@@ -17,6 +17,7 @@ struct RunOptions {
   bool ignore_missing = false;
   bool during_freeze = false;
   bool include_maintenance = false;
+  bool require_all = false;
   std::vector<std::string> words;  // after "--"
   std::string script_file;         // "-" is stdin
   std::string interpreter;
@@ -35,6 +36,7 @@ struct RunOptions {
   std::uint32_t concurrency = 0;
   std::string batches;
   std::string max_failures = "0";
+  std::string max_unreachable;
   std::string wait_offline = "15s";
   std::string title;
   std::string reason;

@@ -1,6 +1,8 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "base/text.hpp"
+#include "base/visible.hpp"
 #include "cli/api_client.hpp"
 #include "cli/approval_text.hpp"
 #include "cli/context.hpp"
@@ -28,12 +30,32 @@ struct ShowFlags {
   bool groups_only = false;
 };
 
+// "version=6.1, token=secret:deploy-token"; long values are cut.
+std::string ParamsText(const json::value& run) {
+  constexpr std::size_t kMostValue = 60;
+  std::string text;
+  const auto& params = FieldOf(run, "params");
+  if (!params.is_object()) return text;
+  for (const auto& item : params.as_object()) {
+    std::string value = item.value().is_string() ? std::string(item.value().as_string()) : "";
+    if (value.size() > kMostValue) {
+      CutText(value, kMostValue);
+      value += "…";
+    }
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", VisibleLine(item.key()),
+                        VisibleLine(value));
+  }
+  return text;
+}
+
 std::string Header(const Context& context, const json::value& run) {
   const auto state = LineOf(run, "state");
   std::string text =
       fmt::format("{}  {}  {}\n", LineOf(run, "id"),
                   Paint(state, ColourOf(state), context.terminal.colour_out), LineOf(run, "title"));
   if (!TextOf(run, "job").empty()) text += fmt::format("job      {}\n", WorkText(run));
+  if (const auto params = ParamsText(run); !params.empty())
+    text += fmt::format("params   {}\n", params);
   text += fmt::format("targets  {} ({})\n", LineOf(run, "targets"),
                       Hosts(static_cast<std::uint64_t>(NumberOf(run, "hosts"))));
   if (const auto left_out = LineOf(run, "left_out"); !left_out.empty())

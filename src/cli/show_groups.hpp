@@ -10,7 +10,7 @@
 namespace muster::cli {
 
 struct GroupsChoice {
-  std::string stage;    // "": of each host its last task
+  std::string stage;    // "": of each host the task that decides
   bool masked = false;  // outputs that differ by host, address, time or process only are equal
   bool diff = false;    // instead of the first lines: how others differ from what most hosts said
 };

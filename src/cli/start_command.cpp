@@ -28,7 +28,8 @@ constexpr const char* kStartExamples = R"(Examples:
   muster start kernel-upgrade -t 'zone=sh1' -p note=@notes.txt
   muster start deploy -p token=secret:deploy-token          a secret by its name
 
--t says other hosts than the job does. With --wait the exit code is as of muster run.)";
+-t says other hosts than the job does. With --wait the exit code is as of muster run; 7: it is
+paused or waits for an approval, and nobody is at a terminal.)";
 
 struct StartFlags {
   std::string job;
@@ -37,9 +38,11 @@ struct StartFlags {
   std::vector<std::string> params;
   std::string reason;
   bool wait = false;
+  bool wait_paused = false;
   bool dry_run = false;
   bool during_freeze = false;
   bool include_maintenance = false;
+  bool require_all = false;
   bool yes = false;
 };
 
@@ -77,7 +80,19 @@ Result<json::object> BodyOf(const StartFlags& flags) {
   if (!flags.reason.empty()) body["reason"] = flags.reason;
   if (flags.during_freeze) body["during_freeze"] = true;
   if (flags.include_maintenance) body["include_maintenance"] = true;
+  if (flags.require_all) body["require_all"] = true;
   return body;
+}
+
+// When a stage with batches does not go on to the next one.
+std::string LimitText(const json::value& stage) {
+  if (TextOf(stage, "on_limit").empty()) return {};
+  const std::string unreachable = TextOf(stage, "max_unreachable");
+  return fmt::format(
+      "{} {} when more than {} fail in a batch, or {}\n", LineOf(stage, "name"),
+      TextOf(stage, "on_limit") == "pause" ? "pauses" : "fails", TextOf(stage, "max_failures"),
+      unreachable.empty() ? "none of a batch succeeds"
+                          : fmt::format("more than {} are unreachable", unreachable));
 }
 
 void PrintPlan(const json::value& plan) {
@@ -87,14 +102,17 @@ void PrintPlan(const json::value& plan) {
   if (const auto offline = NumberOf(plan, "offline_count"); offline > 0)
     text += fmt::format("offline: {}\n", Hosts(static_cast<std::uint64_t>(offline)));
   text += SharesText(plan) + HindrancesText(plan);
+  std::string limits;
   Table table({"STAGE", "IN", "DOES", "BATCHES"});
   for (const auto& stage : ListOf(plan, "stages")) {
     std::string sizes;
     for (const auto& size : ListOf(stage, "batches"))
       sizes += (sizes.empty() ? "" : ", ") + json::serialize(size);
     table.Add({TextOf(stage, "name"), TextOf(stage, "parent"), TextOf(stage, "action"), sizes});
+    limits += LimitText(stage);
   }
   text += "\n" + table.Text();
+  if (!limits.empty()) text += "\n" + limits;
   Write(stdout, text);
 }
 
@@ -106,13 +124,15 @@ void PrintStages(const Context& context, const json::value& run) {
   Write(stdout, table.Text(context.terminal.colour_out, 1));
 }
 
-Result<int> WaitFor(const Context& context, ApiClient& api, const json::value& started) {
+Result<int> WaitFor(const Context& context, ApiClient& api, const json::value& started,
+                    bool wait_paused) {
   FollowOptions follow;
   follow.run = TextOf(started, "id");
   follow.hosts = static_cast<std::uint64_t>(NumberOf(started, "hosts"));
   follow.from = std::to_string(NumberOf(started, "commit"));
   follow.job = true;
   follow.asks = true;
+  follow.stays = wait_paused || context.CanAsk();
   const auto left = Follower(context, api, follow).Watch();
   if (!left) return Fail(left.error());
   if (*left) return **left;
@@ -156,10 +176,10 @@ Result<int> Start(const Context& context, const StartFlags& flags) {
   const auto id = TextOf(*started, "id");
   SayLeftOut(context, *started);
   if (!warned) SayWarnings(context, *started);
-  if (flags.wait) {
+  if (flags.wait || flags.wait_paused) {
     context.Say(fmt::format("run {} on {}", id,
                             Hosts(static_cast<std::uint64_t>(NumberOf(*started, "hosts")))));
-    return WaitFor(context, *api, *started);
+    return WaitFor(context, *api, *started, flags.wait_paused);
   }
   if (context.OutputFormat() == Format::kTable) {
     Write(stdout, id + "\n");
@@ -184,11 +204,15 @@ void AddStart(CLI::App& app, Context& context) {
   command->add_option("-p,--param", flags->params, "A parameter; @FILE takes it from a file")
       ->type_name("NAME=VALUE");
   command->add_option("--reason", flags->reason, "Why, for the audit trail");
-  command->add_flag("--wait", flags->wait, "Stay until it has ended");
+  command->add_flag("--wait", flags->wait,
+                    "Stay until it has ended; without a terminal, until it waits for a person");
+  command->add_flag("--wait-paused", flags->wait_paused, "Stay also while it waits for a person");
   command->add_flag("--dry-run", flags->dry_run, "Say what would be done, and start nothing");
   command->add_flag("--during-freeze", flags->during_freeze, "Start it although runs are frozen");
   command->add_flag("--include-maintenance", flags->include_maintenance,
                     "Include hosts in maintenance");
+  command->add_flag("--require-all", flags->require_all,
+                    "Start nothing when a host that is meant never joined or is in maintenance");
   command->add_flag("-y,--yes", flags->yes, "Do not ask, however many hosts are meant");
   command->callback(
       [&context, flags] { context.action = [&context, flags] { return Start(context, *flags); }; });

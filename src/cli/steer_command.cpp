@@ -92,8 +92,8 @@ Result<int> SetLimits(const Context& context, const SteerFlags& flags) {
       body["stage"] = stage;
       name = name.substr(dot + 1);
     }
-    if (name == "max_failures") {
-      body["max_failures"] = value;
+    if (name == "max_failures" || name == "max_unreachable") {
+      body[name] = value;
     } else if (name == "concurrency") {
       std::uint32_t number = 0;
       const auto [end, problem] =
@@ -102,7 +102,8 @@ Result<int> SetLimits(const Context& context, const SteerFlags& flags) {
         return Fail(ErrorCode::kInvalid, "concurrency: '{}' is no whole number", value);
       body["concurrency"] = number;
     } else {
-      return Fail(ErrorCode::kInvalid, "'{}' cannot be set; there are concurrency and max_failures",
+      return Fail(ErrorCode::kInvalid,
+                  "'{}' cannot be set; there are concurrency, max_failures and max_unreachable",
                   name);
     }
   }
@@ -187,7 +188,8 @@ void AddSkipAndSet(CLI::App& app, Context& context) {
   muster set r12 concurrency=50
   muster set r12 roll.max_failures=5%  of one stage)",
                    SetLimits});
-  set->add_option("settings", set_flags->settings, "concurrency=N, max_failures=N or N%")
+  set->add_option("settings", set_flags->settings,
+                  "concurrency=N, max_failures=N or N%, max_unreachable=N or N%")
       ->type_name("NAME=VALUE")
       ->required();
 }

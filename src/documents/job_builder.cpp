@@ -170,6 +170,9 @@ class Builder {
     }
     if (const auto share = ParseHostShare(TextOf(map, "max_failures", "0")))
       stage.max_failures = *share;
+    if (map.Find("max_unreachable") != nullptr)
+      if (const auto share = ParseHostShare(TextOf(map, "max_unreachable", "0")))
+        stage.max_unreachable = *share;
     const auto limit = TextOf(map, "on_limit", batches != nullptr ? "pause" : "fail");
     stage.on_limit = limit == "pause" ? OnLimit::kPause : OnLimit::kFail;
     const Node* between = map.Find("between");

@@ -96,7 +96,7 @@ const Shape& InnerStageShape() {
     inner.keys.push_back(RefusedKey("stages", "stages go one level deep only"));
     inner.keys.push_back(
         RefusedKey("needs", "inner stages run one after the other; 'needs' is for the outer ones"));
-    for (const auto* name : {"batches", "between", "max_failures", "on_limit"})
+    for (const auto* name : {"batches", "between", "max_failures", "max_unreachable", "on_limit"})
       inner.keys.push_back(RefusedKey(name, "it belongs to the stage that holds this one"));
     return inner;
   }();
@@ -124,8 +124,14 @@ const Shape& StageShape() {
                           "Tolerated: a number of hosts, or percent of the batch (of the stage "
                           "without batches), rounded down. Default 0.",
                           false, kBatched});
+    stage.keys.push_back(
+        {"max_unreachable", Text(Form::kShare),
+         "Tolerated likewise of hosts that are not reached. Default any number, but "
+         "a batch without a host that succeeded opens no other.",
+         false, kBatched});
     stage.keys.push_back({"on_limit", Choice({"fail", "pause"}),
-                          "What happens past `max_failures`. Default `pause` with `batches`, else "
+                          "What happens past `max_failures` or `max_unreachable`. Default `pause` "
+                          "with `batches`, else "
                           "`fail`.",
                           false, kBatched});
     Append(stage.keys, CommonKeys());

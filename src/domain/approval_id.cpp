@@ -15,6 +15,8 @@ void AddChanges(Canonical& bytes, const Run& run) {
     bytes.Number(set.stage ? *set.stage + std::uint64_t{1} : 0);
     bytes.Number(set.concurrency ? *set.concurrency + std::uint64_t{1} : 0);
     bytes.Text(set.max_failures ? FormatHostShare(*set.max_failures) : "");
+    if (set.max_unreachable)
+      bytes.Text("max_unreachable").Text(FormatHostShare(*set.max_unreachable));
   }
   bytes.Number(run.skips.size());
   for (const std::uint32_t stage : run.skips) bytes.Number(stage);

@@ -164,6 +164,8 @@ void AddStage(Canonical& bytes, const RunSpec& plan, const StageSpec& stage, Has
   bytes.Number(static_cast<std::uint64_t>(stage.on_limit));
   bytes.Number(static_cast<std::uint64_t>(stage.between_wait.count()));
   bytes.Text(FormatBatchPlan(stage.batches)).Text(FormatHostShare(stage.max_failures));
+  if (stage.max_unreachable)
+    bytes.Text("max_unreachable").Text(FormatHostShare(*stage.max_unreachable));
   bytes.Number(stage.concurrency).Number(stage.between_approve ? 1 : 0);
   if (stage.between_approve) AddApprove(bytes, *stage.between_approve);
 }

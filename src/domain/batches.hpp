@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,22 @@ struct BatchPlan {
   std::uint32_t Size(std::uint32_t index, std::uint32_t hosts) const;
   friend bool operator==(const BatchPlan&, const BatchPlan&) = default;
 };
+
+// What came of a batch: hosts that succeeded, that failed, and of the others those that were not
+// reached.
+struct BatchEnd {
+  std::uint32_t hosts = 0;
+  std::uint32_t succeeded = 0;
+  std::uint32_t failed = 0;
+  std::uint32_t unreachable = 0;
+};
+struct BatchLimits {
+  HostShare max_failures;
+  std::optional<HostShare> max_unreachable;
+};
+// Why the stage does not go on behind the batch: "more than 2 failed". "" when it may. With `last`
+// there is no other batch, and one without a host that succeeded is judged by the limits only.
+std::string WhyBatchEnds(const BatchEnd& end, const BatchLimits& limits, bool last);
 
 // "1,10%,100%", "20 +10", "1 *2"; "" is the empty plan. kInvalid says what was expected.
 Result<BatchPlan> ParseBatchPlan(std::string_view text);

@@ -33,7 +33,10 @@ struct TaskRecord {
   std::string store;           // the agent's data folder and boot it was sent to
   std::string boot;
   LogMark log;
-  bool stop_wished = false;     // a stop reached this task
+  bool stop_wished = false;  // a stop reached this task
+  // Of one that was lost: by its own timeout, it has surely ended so long after that. 0: never, or
+  // the row is older than this.
+  Duration surely_over = {};
   std::optional<TaskEnd> late;  // what a lost attempt's node said afterwards; revives nothing
   // Which batch and term made the row, and ended it.
   CommitNumber sent_commit;

@@ -161,6 +161,13 @@ enum class VisitPhase : std::uint8_t {
   kApprove = 3,  // then a person
 };
 
+// Whether hosts that come through a stage may have others before them.
+enum class Onward : std::uint8_t {
+  kUnknown = 0,  // the record is older than this
+  kMore = 1,
+  kNone = 2,  // but `finally`
+};
+
 // One entry into a stage. Visits are numbered through the whole run, over passes and inner stages.
 struct StageVisit {
   Visit visit;
@@ -170,12 +177,18 @@ struct StageVisit {
   Visit parent;  // the visit of the stage that holds this one
   Visit from;    // the visit whose `switch` led here
   StageState state = StageState::kRunning;
+  bool recovers = false;  // of the stage
+  Onward onward = Onward::kUnknown;
+  // Of a stage in a graph, where others may be at work beside it: the visits that it waited for.
+  std::optional<std::vector<Visit>> needs = {};
   WallTime started;
   WallTime ended;
-  Ordinals hosts;      // it is for
-  Ordinals dropped;    // at its end: those that did not come through
-  Ordinals touched;    // at its end: those that were sent a task
-  TaskCounts counts;   // at its end
+  Ordinals hosts;     // it is for
+  Ordinals dropped;   // at its end: those that did not come through
+  Ordinals touched;   // at its end: those that were sent a task
+  TaskCounts counts;  // at its end
+  // At its end, of a stage that started a run and waited for it: how hosts came out of that run.
+  std::vector<std::pair<TaskState, Ordinals>> results = {};
   std::string status;  // what it reported for `switch`
   std::string reason;
 
@@ -184,14 +197,16 @@ struct StageVisit {
   std::uint32_t batch = 0;        // index of the current one
   std::uint32_t batch_begin = 0;  // its first and last host, as places among `hosts`
   std::uint32_t batch_end = 0;
-  std::uint32_t inner = 0;           // which of its stages
-  Ordinals batch_dropped;            // of the current batch, by its inner stages so far
-  std::uint32_t batch_failures = 0;  // of those, what max_failures counts
-  std::vector<Ordinals> begins;      // hosts that begin at inner stage 1, 2, … in this visit
-  WallTime until;                    // when the wait is over, or the approval runs out
-  std::string message;               // what is to be approved
-  std::optional<Decision> decision;  // the last one
-  RunId child;                       // the run it started
+  std::uint32_t inner = 0;              // which of its stages
+  Ordinals batch_dropped;               // of the current batch, by its inner stages so far
+  std::uint32_t batch_failures = 0;     // of those, what max_failures counts
+  std::uint32_t batch_unreachable = 0;  // and what max_unreachable counts
+  bool batch_accepted = false;          // a person went on in spite of them
+  std::vector<Ordinals> begins;         // hosts that begin at inner stage 1, 2, … in this visit
+  WallTime until;                       // when the wait is over, or the approval runs out
+  std::string message;                  // what is to be approved
+  std::optional<Decision> decision;     // the last one
+  RunId child;                          // the run it started
 
   friend bool operator==(const StageVisit&, const StageVisit&) = default;
 };
@@ -211,6 +226,7 @@ struct Override {
   std::optional<std::uint32_t> stage;  // nothing: every stage
   std::optional<std::uint32_t> concurrency;
   std::optional<HostShare> max_failures;
+  std::optional<HostShare> max_unreachable = {};
 
   friend bool operator==(const Override&, const Override&) = default;
 };
@@ -231,7 +247,7 @@ struct Run {
   std::optional<StopWish> stop;
   std::string reason;                 // why it ended as it did, when that needs words
   std::vector<StageProgress> stages;  // one for each of the plan
-  TaskCounts counts;                  // of its hosts, each by its last task; as of the end
+  TaskCounts counts;                  // of its hosts, by their results; as of the end
   std::uint32_t next_visit = 1;
   std::optional<Pause> pause;
   StageState outcome = StageState::kSucceeded;  // so far; what it will end as
@@ -242,6 +258,7 @@ struct Run {
   std::vector<std::uint32_t> skips;  // stages to be skipped when their turn comes
   RunId parent;                      // the run that started it
   Visit parent_visit;
+  std::vector<RunId> above = {};  // that run and those above it, the topmost first
   bool guarded = false;           // a run above it asks for approvals
   std::string trigger;            // that started it; "" is none
   WallTime slot;                  // the nominal time it was started for

@@ -23,8 +23,9 @@ bool operator==(const StageSpec& a, const StageSpec& b) {
          a.recovers == b.recovers && a.retries == b.retries && a.repeat == b.repeat &&
          a.concurrency == b.concurrency && a.batches == b.batches &&
          a.between_wait == b.between_wait && a.between_approve == b.between_approve &&
-         a.max_failures == b.max_failures && a.on_limit == b.on_limit && a.spread == b.spread &&
-         a.wait_offline == b.wait_offline && a.limits == b.limits;
+         a.max_failures == b.max_failures && a.max_unreachable == b.max_unreachable &&
+         a.on_limit == b.on_limit && a.spread == b.spread && a.wait_offline == b.wait_offline &&
+         a.limits == b.limits;
 }
 
 const Command* CommandOf(const StageSpec& stage) noexcept {

@@ -174,6 +174,9 @@ struct StageSpec {
   Duration between_wait{};                            // after each batch but the last
   std::optional<ApproveAction> between_approve = {};  // likewise
   HostShare max_failures = {};  // tolerated per batch (per stage without batches)
+  // Tolerated likewise of hosts that were not reached; nothing: any number, but a batch without a
+  // host that succeeded opens no other.
+  std::optional<HostShare> max_unreachable = {};
   OnLimit on_limit = OnLimit::kFail;
   Duration spread{};  // each host starts at its own moment within it
   Duration wait_offline =

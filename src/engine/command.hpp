@@ -39,6 +39,8 @@ struct StartRun {
   Origin origin = Origin::kPerson;
   bool during_freeze = false;        // the person knows of the freeze, and means it
   bool include_maintenance = false;  // also hosts that somebody works on
+  bool require_all = false;          // nothing is started when a host is left out
+  std::string never_joined = {};     // hosts that were meant as well, for people
   FrozenHosts frozen = {};
   std::string trace_parent = {};  // as in Run
 };
@@ -210,6 +212,7 @@ struct SlotPlan {
   std::shared_ptr<const Targets> targets;
   std::string names = {};
   FrozenHosts frozen = {};
+  std::string never_joined = {};          // as in StartRun
   std::vector<std::string> authors = {};  // who applied the job, those it starts, and the trigger
   std::string note = {};                  // for the slot's row: what was left out of the plan
 };
@@ -345,6 +348,7 @@ struct SetRun {
   std::string stage;  // "" is every stage
   std::optional<std::uint32_t> concurrency;
   std::optional<HostShare> max_failures;
+  std::optional<HostShare> max_unreachable = {};
 };
 
 // A secret's new value, sealed; version, who and when are filled in. One that is there is replaced.

@@ -91,6 +91,7 @@ void LoadRun(State& state, Snapshot::OpenRun&& loaded, Now now) {
   OpenRun& open = state.runs[id];
   open.run = std::move(loaded.run);
   open.targets = std::move(loaded.targets);
+  state.AddBelow(open.run);
   SettleOutput(open.run);
   state.CountPlan(open);
   for (const auto& task : loaded.tasks) {
@@ -108,6 +109,18 @@ void LoadRun(State& state, Snapshot::OpenRun&& loaded, Now now) {
   ArmBudget(state, open, now);
   open.working = true;
   state.work.Push(open.run.spec.priority, id);
+}
+
+// How long lost attempts may still run, counted anew: what an earlier leader counted is gone with
+// it.
+LostBounds BoundsOf(const Snapshot& snapshot) {
+  LostBounds bounds;
+  const auto add = [&](const TaskRecord& task) {
+    if (task.state == TaskState::kLost) bounds[task.key] = task.surely_over;
+  };
+  std::ranges::for_each(snapshot.lost, add);
+  for (const auto& run : snapshot.runs) std::ranges::for_each(run.tasks, add);
+  return bounds;
 }
 
 }  // namespace
@@ -133,8 +146,9 @@ State LoadState(Snapshot snapshot, Options options, Now now) {
   }
   for (auto& invite : snapshot.invites) state.invites[invite.id] = std::move(invite);
   for (auto& join : snapshot.pending) state.pending[join.name] = {join, now.mono};
+  const LostBounds lost = BoundsOf(snapshot);
   for (auto& run : snapshot.runs) LoadRun(state, std::move(run), now);
-  LoadHolds(state, snapshot.holds);
+  LoadHolds(state, snapshot.holds, lost);
   for (auto& record : snapshot.open_logs) {
     if (state.lingering.contains(record.key)) continue;
     state.CountOpenLog(record.key.run);

@@ -1,9 +1,28 @@
 #include "engine/pipeline.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace muster::engine {
+namespace {
+
+// Lost attempts of ended runs may hold keys: their rows say for how long.
+Result<> ReadLost(Store& store, Snapshot& snapshot) {
+  std::set<RunId> open;
+  for (const auto& run : snapshot.runs) open.insert(run.run.id);
+  std::vector<TaskKey> keys;
+  for (const auto& hold : snapshot.holds)
+    if (hold.task.visit && !open.contains(hold.task.run)) keys.push_back(hold.task);
+  if (keys.empty()) return {};
+  const auto rows = store.FindTasks(keys);
+  if (!rows) return Fail(rows.error());
+  for (const auto& row : rows->value)
+    if (row) snapshot.lost.push_back(*row);
+  return {};
+}
+
+}  // namespace
 
 Pipeline::Pipeline(Store& store, Links& links, Listener listener, Settings settings)
     : store_(store), links_(links), listener_(std::move(listener)), settings_(settings) {}
@@ -12,6 +31,8 @@ Result<> Pipeline::Lead(Now now) {
   const auto fence = store_.TakeTerm();
   if (!fence) return Fail(fence.error());
   auto snapshot = store_.Load(fence->term);
+  if (snapshot)
+    if (auto read = ReadLost(store_, *snapshot); !read) return Fail(read.error());
   if (!snapshot) return Fail(snapshot.error());
   term_ = fence->term;
   durable_ = snapshot->fence.number;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "domain/host_result.hpp"
 #include "domain/records.hpp"
 #include "engine/command.hpp"
 #include "engine/triggers/memory.hpp"
@@ -73,10 +74,13 @@ struct OpenVisit {
   std::uint32_t cursor = 0;      // places before it have had their turn
   std::uint32_t batch_left = 0;  // hosts of the batch not yet ended
   std::uint32_t batch_failures = 0;
+  std::uint32_t batch_succeeded = 0;
+  std::uint32_t batch_unreachable = 0;
   std::deque<std::uint32_t> ready;    // queued ordinals whose host is there now
   std::uint32_t kill_cursor = 0;      // while winding up: places before it were told
   HostAction command;                 // as orders carry it; none: made for each host
   bool limit_passed = false;          // and it did not pause, or nobody resumed it
+  std::string passed_because;         // then: "more than 2 failed in batch 3"
   bool winding_up = false;            // nothing more is dispatched: stopped, or past max_failures
   std::optional<MonoTime> due;        // of its wait, or of the answer it waits for
   std::optional<StageState> ends_as;  // it has nothing more to do but to end so
@@ -99,13 +103,15 @@ struct OpenVisit {
 
 // How one host comes through a run.
 struct HostFlow {
-  std::uint32_t dropped_at = kNowhere;      // the stage it did not come through
-  TaskState last = TaskState::kWaiting;     // of its last task
-  TaskState settled = TaskState::kWaiting;  // of the last that is on record as ended
-  bool touched = false;                     // some task was sent to it
+  std::uint32_t dropped_at = kNowhere;    // the stage it did not come through
+  HostTasks<> ended;                      // of its tasks those that are over
+  TaskState shown = TaskState::kWaiting;  // as OpenRun::counts has it
+  bool touched = false;                   // some task was sent to it
 
   static constexpr std::uint32_t kNowhere = ~0U;
   bool Ok() const { return dropped_at == kNowhere; }
+  // What the run came to on it so far: how its tasks ended, or kWaiting.
+  TaskState Result() const { return HostTasks<>::Standing(ended.Deciding(), false); }
 };
 
 struct OpenRun {
@@ -113,7 +119,7 @@ struct OpenRun {
   std::shared_ptr<const Targets> targets;
   std::map<Visit, OpenVisit> visits;  // that have not ended
   std::vector<HostFlow> hosts;        // by ordinal
-  TaskCounts counts;                  // of hosts, each by its last task
+  TaskCounts counts;                  // of hosts, as they stand now
   // What stages reported, by name: of each host, and of the stage itself.
   struct Reported {
     std::unordered_map<std::uint32_t, Outputs> hosts;
@@ -242,11 +248,12 @@ struct State {
   std::map<std::pair<std::string, std::string>, DocumentHead> documents;
 
   std::map<RunId, OpenRun> runs;
-  std::size_t plan_bytes = 0;    // of their plans, together
-  WorkQueue work;                // runs with something to do now
-  std::set<RunId> untold;        // runs whose counts changed since the last news
-  std::set<RunId> dirty_runs;    // whose row is to be written at the end of this turn
-  std::set<RunId> changed_runs;  // of those, whose own row did
+  std::map<RunId, std::set<RunId>> below;  // open ones, by each run above them, open or ended
+  std::size_t plan_bytes = 0;              // of their plans, together
+  WorkQueue work;                          // runs with something to do now
+  std::set<RunId> untold;                  // runs whose counts changed since the last news
+  std::set<RunId> dirty_runs;              // whose row is to be written at the end of this turn
+  std::set<RunId> changed_runs;            // of those, whose own row did
   // Runs that ended lately, and when: a look-up from before that is no longer true. Of others only
   // look-ups since `ended_forgotten_at` can be trusted.
   std::unordered_map<RunId, CommitNumber> ended_at;
@@ -299,6 +306,18 @@ struct State {
     ended_forgotten_at = then;
     if (const auto found = ended_at.find(oldest); found != ended_at.end() && found->second == then)
       ended_at.erase(found);
+  }
+
+  // A run is open now, or not any more.
+  void AddBelow(const Run& run) {
+    for (const RunId above : run.above) below[above].insert(run.id);
+  }
+  void DropBelow(const Run& run) {
+    for (const RunId above : run.above) {
+      const auto found = below.find(above);
+      if (found != below.end() && found->second.erase(run.id) > 0 && found->second.empty())
+        below.erase(found);
+    }
   }
 
   // A run is open, or has another plan now; an ended one is taken off by ForgetPlan.

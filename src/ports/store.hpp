@@ -43,6 +43,8 @@ struct Snapshot {
   std::vector<OpenWish> wishes;
   std::vector<PendingJoin> pending;
   std::vector<KeyHold> holds;
+  // Filled in by who loads: the lost attempts of ended runs that are among the holders.
+  std::vector<TaskRecord> lost;
   // By kind and name, also of deleted ones; without those of triggers.
   std::vector<DocumentHead> documents;
   std::vector<OpenNotice> notices;

@@ -173,11 +173,11 @@ class Conditions(ClusterTest):
                 if complaint is None:
                     self.assertEqual((run["state"], stages["fires"]["state"]), ("succeeded", "succeeded"), run)
                     continue
-                self.assertEqual((run["state"], stages["fires"]["state"]), ("failed", "waiting"), run)
+                self.assertEqual((run["state"], stages["fires"]["state"]), ("failed", "skipped"), run)
                 self.assertIn(complaint, stages["check"]["reason"])
 
     def test_missing_values_count_as_the_job_says(self):
-        for missing, fires in (("ok", "waiting"), ("firing", "succeeded")):
+        for missing, fires in (("ok", "skipped"), ("firing", "succeeded")):
             self.apply(ASK.replace("MISSING", missing))
             for path in ("nan", "null", "nothing"):
                 outcome = self.cluster.muster("start", "ask", "-t", "h1", "-p", f"path={path}", "--wait", "-o", "json")

@@ -292,7 +292,7 @@ class RetentionTest(ClusterTest):
         wait_until("the day is dropped", lambda: not long_ago.exists())
         answer = cluster.http("GET", f"/api/v1/runs/{run}/log?host=h1")
         self.assertEqual((answer.status, answer.headers["Muster-Log-State"]), (200, "expired"), answer)
-        self.assertIn("dropped by retention", cluster.muster("logs", run, "--host", "h1").complaint)
+        self.assertIn("not kept any more", cluster.muster("logs", run, "--host", "h1").complaint)
 
 
 class SmallDiskCluster(Cluster):

@@ -34,6 +34,7 @@ class RandomRecords : public RandomValues {
                 .stderr_sha256 = Coin() ? "" : Hash(),
                 .masked_sha256 = Coin() ? "" : Hash()};
     task.stop_wished = Coin();
+    if (Coin()) task.surely_over = Span();
     if (Coin()) task.late = End();
     task.sent_commit = CommitNumber(Number(1ULL << 40));
     task.sent_term = Term(Number(1ULL << 40));
@@ -120,6 +121,7 @@ class RandomRecords : public RandomValues {
     spec.between_wait = Span();
     if (Coin()) spec.between_approve = Approve();
     spec.max_failures = Share();
+    if (Coin()) spec.max_unreachable = Share();
     spec.on_limit = static_cast<OnLimit>(Number(2));
     spec.spread = Span();
     spec.wait_offline = Span();
@@ -177,9 +179,17 @@ class RandomRecords : public RandomValues {
     visit.parent = Visit(Small());
     visit.from = Visit(Small());
     visit.state = static_cast<StageState>(Number(9));
+    visit.recovers = Coin();
+    visit.onward = static_cast<Onward>(Number(3));
+    if (Coin()) {
+      visit.needs.emplace();
+      for (std::size_t left = Number(3); left > 0; --left) visit.needs->emplace_back(1 + Small());
+    }
     visit.started = Time();
     visit.ended = Time();
     visit.hosts = SomeOrdinals();
+    for (std::size_t left = Number(3); left > 0; --left)
+      visit.results.emplace_back(static_cast<TaskState>(Number(kTaskStates)), SomeOrdinals());
     visit.dropped = SomeOrdinals();
     visit.touched = SomeOrdinals();
     visit.counts = Counts();
@@ -192,6 +202,8 @@ class RandomRecords : public RandomValues {
     visit.inner = Small();
     visit.batch_dropped = SomeOrdinals();
     visit.batch_failures = Small();
+    visit.batch_unreachable = Small();
+    visit.batch_accepted = Coin();
     for (std::size_t left = Number(3); left > 0; --left) visit.begins.push_back(SomeOrdinals());
     visit.until = Time();
     visit.message = Text();
@@ -219,6 +231,7 @@ class RandomRecords : public RandomValues {
     if (Coin()) change.stage = Small();
     if (Coin()) change.concurrency = Small();
     if (Coin()) change.max_failures = Share();
+    if (Coin()) change.max_unreachable = Share();
     return change;
   }
   // Its spec is a whole plan, of which a row keeps a part.
@@ -246,6 +259,9 @@ class RandomRecords : public RandomValues {
     for (std::size_t left = Number(3); left > 0; --left) run.skips.push_back(Small());
     run.parent = RunId(Number(1000));
     run.parent_visit = Visit(Small());
+    if (run.parent)
+      for (std::size_t left = 1 + Number(3); left > 0; --left)
+        run.above.emplace_back(1 + Number(1000));
     run.trigger = Text();
     run.slot = Time();
     run.trace_parent = Text();
@@ -440,7 +456,8 @@ inline bool SameRow(const Run& a, const Run& b) {
          a.used == b.used && a.ticking == b.ticking && a.overrides == b.overrides &&
          a.skips == b.skips && a.parent == b.parent && a.parent_visit == b.parent_visit &&
          a.trigger == b.trigger && a.slot == b.slot && a.trace_parent == b.trace_parent &&
-         a.starters == b.starters && a.plan_pass == b.plan_pass && a.guarded == b.guarded;
+         a.starters == b.starters && a.plan_pass == b.plan_pass && a.guarded == b.guarded &&
+         a.above == b.above;
 }
 
 inline bool SameRun(const Run& a, const Run& b) {

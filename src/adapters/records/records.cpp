@@ -193,14 +193,15 @@ Result<StopWish> DecodeWish(std::string_view blob) {
 
 std::string EncodeTaskRest(const TaskRecord& task) {
   if (!task.end && !task.late && task.reason.empty() && !task.stop_wished &&
-      task.log.stdout_sha256.empty() && task.log.stderr_sha256.empty() &&
-      task.log.masked_sha256.empty())
+      task.surely_over == Duration::zero() && task.log.stdout_sha256.empty() &&
+      task.log.stderr_sha256.empty() && task.log.masked_sha256.empty())
     return {};
   wire::TaskRest out;
   if (task.end) out.set_end(link::EncodeTaskEnd(*task.end));
   if (task.late) out.set_late(link::EncodeTaskEnd(*task.late));
   out.set_reason(task.reason);
   out.set_stop_wished(task.stop_wished);
+  out.set_surely_over_ms(task.surely_over.count());
   bool silent = false;
   PutHash(task.log.stdout_sha256, out.mutable_stdout_sha256(), &silent);
   out.set_stdout_silent(silent);
@@ -226,6 +227,7 @@ Result<> DecodeTaskRest(std::string_view blob, TaskRecord* task) {
   if (auto taken = take_end(in.late(), &task->late); !taken) return taken;
   task->reason = in.reason();
   task->stop_wished = in.stop_wished();
+  task->surely_over = Duration(in.surely_over_ms());
   task->log.stdout_sha256 = in.stdout_silent() ? kEmptySha256 : in.stdout_sha256();
   task->log.stderr_sha256 = in.stderr_silent() ? kEmptySha256 : in.stderr_sha256();
   task->log.masked_sha256 = in.masked_silent() ? kEmptySha256 : in.masked_sha256();

@@ -41,6 +41,7 @@ void PutOverride(const Override& change, wire::Override* out) {
   if (change.stage) out->set_stage(*change.stage);
   if (change.concurrency) out->set_concurrency(*change.concurrency);
   if (change.max_failures) PutShare(*change.max_failures, out->mutable_max_failures());
+  if (change.max_unreachable) PutShare(*change.max_unreachable, out->mutable_max_unreachable());
 }
 
 Override TakeOverride(const wire::Override& in) {
@@ -48,6 +49,7 @@ Override TakeOverride(const wire::Override& in) {
   if (in.has_stage()) change.stage = in.stage();
   if (in.has_concurrency()) change.concurrency = in.concurrency();
   if (in.has_max_failures()) change.max_failures = TakeShare(in.max_failures());
+  if (in.has_max_unreachable()) change.max_unreachable = TakeShare(in.max_unreachable());
   return change;
 }
 
@@ -68,6 +70,7 @@ void PutFlow(const Run& run, wire::Run* out) {
   for (const auto stage : run.skips) out->add_skips(stage);
   out->set_parent(run.parent.value);
   out->set_parent_visit(run.parent_visit.value);
+  for (const RunId above : run.above) out->add_above(above.value);
   out->set_trigger(run.trigger);
   out->set_slot_ms(run.slot.ms);
   out->set_trace_parent(run.trace_parent);
@@ -94,6 +97,8 @@ Result<> TakeFlow(const wire::Run& in, Run* run) {
   run->skips.assign(in.skips().begin(), in.skips().end());
   run->parent = RunId(in.parent());
   run->parent_visit = Visit(in.parent_visit());
+  for (const std::uint64_t above : in.above()) run->above.emplace_back(above);
+  if (run->above.empty() && run->parent) run->above.push_back(run->parent);  // of an older version
   run->trigger = in.trigger();
   run->slot = {in.slot_ms()};
   run->trace_parent = in.trace_parent();

@@ -184,6 +184,7 @@ void PutPace(const StageSpec& spec, wire::StageSpec* out) {
   out->set_between_wait_ms(spec.between_wait.count());
   if (spec.between_approve) PutApprove(*spec.between_approve, out->mutable_between_approve());
   PutShare(spec.max_failures, out->mutable_max_failures());
+  if (spec.max_unreachable) PutShare(*spec.max_unreachable, out->mutable_max_unreachable());
   out->set_on_limit(static_cast<std::uint32_t>(spec.on_limit));
   out->set_spread_ms(spec.spread.count());
   out->set_wait_offline_ms(spec.wait_offline.count());
@@ -201,6 +202,7 @@ Result<> TakePace(const wire::StageSpec& in, StageSpec* spec) {
   spec->between_wait = Duration(in.between_wait_ms());
   if (in.has_between_approve()) spec->between_approve = TakeApprove(in.between_approve());
   spec->max_failures = TakeShare(in.max_failures());
+  if (in.has_max_unreachable()) spec->max_unreachable = TakeShare(in.max_unreachable());
   spec->spread = Duration(in.spread_ms());
   spec->wait_offline = Duration(in.wait_offline_ms());
   spec->limits = TakeLimits(in.limits());

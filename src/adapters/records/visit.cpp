@@ -37,6 +37,11 @@ void PutSets(const StageVisit& visit, wire::StageVisit* out) {
   PutOrdinals(visit.touched, out->mutable_touched());
   PutOrdinals(visit.batch_dropped, out->mutable_batch_dropped());
   for (const auto& set : visit.begins) PutOrdinals(set, out->add_begins());
+  for (const auto& [state, hosts] : visit.results) {
+    auto* result = out->add_results();
+    result->set_state(static_cast<std::uint32_t>(state));
+    PutOrdinals(hosts, result->mutable_hosts());
+  }
 }
 
 Result<> TakeSets(const wire::StageVisit& in, StageVisit* visit) {
@@ -55,6 +60,13 @@ Result<> TakeSets(const wire::StageVisit& in, StageVisit* visit) {
     if (!set) return Fail(set.error());
     visit->begins.push_back(std::move(*set));
   }
+  for (const auto& item : in.results()) {
+    auto state = TakeEnum(item.state(), TaskState::kSkipped);
+    if (!state) return Fail(state.error());
+    auto set = TakeOrdinals(item.hosts());
+    if (!set) return Fail(set.error());
+    visit->results.emplace_back(*state, std::move(*set));
+  }
   return {};
 }
 
@@ -65,6 +77,8 @@ void PutProgress(const StageVisit& visit, wire::StageVisit* out) {
   out->set_batch_end(visit.batch_end);
   out->set_inner(visit.inner);
   out->set_batch_failures(visit.batch_failures);
+  out->set_batch_unreachable(visit.batch_unreachable);
+  out->set_batch_accepted(visit.batch_accepted);
   out->set_until_ms(visit.until.ms);
   out->set_message(visit.message);
   out->set_child(visit.child.value);
@@ -82,6 +96,8 @@ void TakeProgress(const wire::StageVisit& in, StageVisit* visit) {
   visit->batch_end = in.batch_end();
   visit->inner = in.inner();
   visit->batch_failures = in.batch_failures();
+  visit->batch_unreachable = in.batch_unreachable();
+  visit->batch_accepted = in.batch_accepted();
   visit->until = {in.until_ms()};
   visit->message = in.message();
   visit->child = RunId(in.child());
@@ -103,6 +119,11 @@ Result<std::string> EncodeVisit(const StageVisit& visit) {
   out.set_parent(visit.parent.value);
   out.set_from(visit.from.value);
   out.set_state(static_cast<std::uint32_t>(visit.state));
+  out.set_recovers(visit.recovers);
+  out.set_onward(static_cast<std::uint32_t>(visit.onward));
+  out.set_in_graph(visit.needs.has_value());
+  if (visit.needs)
+    for (const Visit need : *visit.needs) out.add_needs(need.value);
   out.set_started_ms(visit.started.ms);
   out.set_ended_ms(visit.ended.ms);
   PutSets(visit, &out);
@@ -120,7 +141,9 @@ Result<StageVisit> DecodeVisit(std::string_view blob) {
   if (auto parsed = Parse(*raw, &in); !parsed) return Fail(parsed.error());
   auto state = TakeEnum(in.state(), StageState::kAwaitingApproval);
   auto phase = TakeEnum(in.phase(), VisitPhase::kApprove);
+  auto onward = TakeEnum(in.onward(), Onward::kNone);
   if (!state || !phase) return Fail(state ? phase.error() : state.error());
+  if (!onward) return Fail(onward.error());
   StageVisit visit;
   visit.visit = Visit(in.visit());
   visit.stage = in.stage();
@@ -129,6 +152,12 @@ Result<StageVisit> DecodeVisit(std::string_view blob) {
   visit.parent = Visit(in.parent());
   visit.from = Visit(in.from());
   visit.state = *state;
+  visit.recovers = in.recovers();
+  visit.onward = *onward;
+  if (in.in_graph()) {
+    visit.needs.emplace();
+    for (const std::uint32_t need : in.needs()) visit.needs->emplace_back(need);
+  }
   visit.started = {in.started_ms()};
   visit.ended = {in.ended_ms()};
   visit.counts = TakeCounts(in.counts());

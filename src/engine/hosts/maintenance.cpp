@@ -54,6 +54,11 @@ void Decide(Turn& turn, const MaintainHosts& command) {
   turn.Answer(command.caller, answer);
 }
 
+void Available::AddLeftOut(const std::string& others) {
+  if (others.empty()) return;
+  left_out = left_out.empty() ? others : left_out + "; " + others;
+}
+
 Available LeaveOutMaintained(const Turn& turn, std::shared_ptr<const Targets> targets) {
   auto left = std::make_shared<Targets>();
   std::vector<std::string> out;

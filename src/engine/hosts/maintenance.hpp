@@ -14,6 +14,9 @@ void Decide(Turn& turn, const MaintainHosts& command);
 struct Available {
   std::shared_ptr<const Targets> targets;
   std::string left_out;
+
+  // These were left out before.
+  void AddLeftOut(const std::string& others);
 };
 Available LeaveOutMaintained(const Turn& turn, std::shared_ptr<const Targets> targets);
 

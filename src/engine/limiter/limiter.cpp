@@ -1,6 +1,7 @@
 #include "engine/limiter/limiter.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/render.hpp"
@@ -8,17 +9,25 @@
 namespace muster::engine {
 namespace {
 
+// Of rows that do not say it; most tasks have a timeout of an hour.
 constexpr Duration kLostAfterLoad = std::chrono::hours(2);
 
+Result<std::vector<WantedKey>> RunKeysOf(const OpenRun& run) {
+  std::vector<WantedKey> keys;
+  for (const auto& limit : run.run.spec.limits) {
+    auto key = RenderText(run, limit.key);
+    if (!key) return Fail(ErrorCode::kInvalid, "limit: {}", key.error().message);
+    keys.push_back({std::move(*key), limit.max});
+  }
+  return keys;
+}
+
+// The run itself, or one above it, ended or not.
 bool HeldAbove(const State& state, const OpenRun& run, const std::string& key) {
   const auto found = state.keys_held.find(key);
   if (found == state.keys_held.end()) return false;
-  for (RunId id = run.run.id; id;) {
-    if (found->second.holders.contains(HolderOf(id))) return true;
-    const auto open = state.runs.find(id);
-    id = open == state.runs.end() ? RunId() : open->second.run.parent;
-  }
-  return false;
+  const auto holds = [&](RunId id) { return found->second.holders.contains(HolderOf(id)); };
+  return holds(run.run.id) || std::ranges::any_of(run.run.above, holds);
 }
 
 // Lets it ask anew; false when it is gone.
@@ -76,7 +85,7 @@ bool TakeKeys(Turn& turn, const OpenRun& run, const TaskKey& holder,
     state.keys_held[key].holders.insert(holder);
     turn.Put(PutHold{{key, holder}});
   }
-  if (!wanted.empty()) state.holds[holder] = std::move(wanted);
+  if (!wanted.empty()) std::ranges::move(wanted, std::back_inserter(state.holds[holder]));
   StopWaiting(turn, waiter);
   return true;
 }
@@ -145,21 +154,38 @@ void SettleLost(Turn& turn, HostId host, const std::set<TaskKey>& listed) {
 
 bool TakeRunKeys(Turn& turn, OpenRun& run) {
   if (run.run.spec.limits.empty()) return true;
-  std::vector<WantedKey> keys;
-  for (const auto& limit : run.run.spec.limits) {
-    auto key = RenderText(run, limit.key);
-    if (!key) {
-      run.run.outcome = StageState::kFailed;
-      run.run.reason = fmt::format("limit: {}", key.error().message);
-      run.run.closing = true;
-      return true;
-    }
-    keys.push_back({std::move(*key), limit.max});
+  const auto keys = RunKeysOf(run);
+  if (!keys) {
+    run.run.outcome = StageState::kFailed;
+    run.run.reason = keys.error().message;
+    run.run.closing = true;
+    return true;
   }
-  return TakeKeys(turn, run, HolderOf(run.run.id), keys, {run.run.id, {}, 0});
+  return TakeKeys(turn, run, HolderOf(run.run.id), *keys, {run.run.id, {}, 0});
 }
 
-void LoadHolds(State& state, const std::vector<KeyHold>& holds) {
+Result<> TakeKeysNow(Turn& turn, OpenRun& run) {
+  const auto keys = RunKeysOf(run);
+  if (!keys) return Fail(ErrorCode::kConflict, "{}", keys.error().message);
+  const TaskPlace place{run.run.id, {}, 0};
+  if (TakeKeys(turn, run, HolderOf(run.run.id), *keys, place)) return {};
+  const std::string why = WhyNoKey(turn.state, place);
+  StopWaitingOf(turn, run.run.id);  // it does not wait, and would hold up those behind it
+  return Fail(ErrorCode::kConflict, "run {} gave its keys back, and now {}; try later",
+              FormatRunId(run.run.id), why);
+}
+
+void GiveBackKeys(Turn& turn, const Run& ended) {
+  const auto over = [&](RunId id) {
+    return !turn.state.runs.contains(id) && !turn.state.below.contains(id);
+  };
+  turn.state.DropBelow(ended);
+  if (over(ended.id)) ReleaseKeys(turn, HolderOf(ended.id));
+  for (const RunId above : ended.above)
+    if (over(above)) ReleaseKeys(turn, HolderOf(above));
+}
+
+void LoadHolds(State& state, const std::vector<KeyHold>& holds, const LostBounds& lost) {
   for (const auto& [key, task] : holds) {
     state.keys_held[key].holders.insert(task);
     state.holds[task].push_back(key);
@@ -169,8 +195,11 @@ void LoadHolds(State& state, const std::vector<KeyHold>& holds) {
                       run->second.visits.at(task.visit).attempts.contains(task.ordinal);
     if (open) continue;
     state.lost_holders[task.host].insert(task);
-    // When its timeout ends it is not known here any more; most have an hour.
-    state.lost_over.emplace(state.loaded + kLostAfterLoad, task);
+    const auto bound = lost.find(task);
+    const bool known = bound != lost.end() && bound->second > Duration::zero();
+    if (known && bound->second != Duration::max())
+      state.lost_over.emplace(state.loaded + bound->second, task);
+    if (!known) state.lost_over.emplace(state.loaded + kLostAfterLoad, task);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/turn.hpp"
@@ -34,8 +35,17 @@ void StopWaiting(Turn& turn, const TaskPlace& waiter);
 // The same for a run and all its tasks.
 void StopWaitingOf(Turn& turn, RunId run);
 
-// From the rows, once the runs are loaded.
-void LoadHolds(State& state, const std::vector<KeyHold>& holds);
+// The keys of a run that goes on or begins anew: taken now, or not at all. kConflict says who has
+// them.
+Result<> TakeKeysNow(Turn& turn, OpenRun& run);
+
+// From the rows, once the runs are loaded. `lost`: of lost attempts, TaskRecord::surely_over.
+using LostBounds = std::unordered_map<TaskKey, Duration>;
+void LoadHolds(State& state, const std::vector<KeyHold>& holds, const LostBounds& lost);
+
+// A run has ended, and is in State::runs no more. It keeps its keys while runs below it are open;
+// if it was the last below another that has ended, that one gives its keys back.
+void GiveBackKeys(Turn& turn, const Run& ended);
 
 // Gives back what it holds, and wakes who waits for it.
 void ReleaseKeys(Turn& turn, const TaskKey& holder);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/runs/flow.hpp"
-#include "engine/runs/server_work.hpp"
+#include "engine/runs/stop.hpp"
 
 namespace muster::engine {
 namespace {
@@ -52,18 +52,11 @@ void OnBudget(Turn& turn, OpenRun& run) {
                             .task = {run.run.id, {}, 0}});
     return;
   }
-  run.run.stop_commit = turn.commit;
-  run.run.stop = StopWish{.by = std::string(kByBudget),
-                          .at = turn.now.wall,
-                          .reason = fmt::format("the run's budget of {} is used up",
-                                                FormatDuration(run.run.spec.timeout))};
-  for (auto& [id, visit] : run.visits) {
-    visit.winding_up = true;
-    visit.kill_cursor = 0;
-    StopServerWork(turn, visit);
-  }
-  KeepRun(turn, run);
-  turn.Wake(run);
+  StopWhole(turn, run,
+            {.by = std::string(kByBudget),
+             .at = turn.now.wall,
+             .reason = fmt::format("the budget of run {}, {}, is used up", FormatRunId(run.run.id),
+                                   FormatDuration(run.run.spec.timeout))});
 }
 
 }  // namespace muster::engine

@@ -122,8 +122,10 @@ void TakeReady(Turn& turn, OpenRun& run, OpenVisit& visit) {
 // Past a stop or the failure limit: what was not sent ends, what runs is told to.
 void WindUp(Turn& turn, OpenRun& run, OpenVisit& visit) {
   const bool stopped = run.Stopping();
-  const std::string reason =
-      stopped ? "the run was stopped" : "too many hosts failed before its turn";
+  const std::string reason = stopped ? "the run was stopped"
+                             : visit.passed_because.empty()
+                                 ? "too many hosts failed before its turn"
+                                 : "nothing more was started: " + visit.passed_because;
   for (; visit.kill_cursor < visit.hosts.size() && !turn.Spent(); ++visit.kill_cursor) {
     const std::uint32_t ordinal = visit.hosts[visit.kill_cursor];
     const TaskState state = visit.slots[visit.kill_cursor].state;
@@ -157,23 +159,27 @@ void OpenBatch(OpenRun& run, OpenVisit& visit, std::uint32_t index, std::uint32_
   visit.record.batch_begin = begin;
   visit.record.batch_end = std::min(hosts, begin + BatchSize(run, visit, index));
   visit.cursor = begin;
-  CountBatch(visit);
+  CountBatch(run, visit);
 }
 
 // The batch's hosts have all ended: judge it, open the next one.
 void EndBatch(Turn& turn, OpenRun& run, OpenVisit& visit) {
-  const std::uint32_t size = visit.record.batch_end - visit.record.batch_begin;
   const StageSpec& spec = run.SpecOf(visit);
-  const HostShare limit = MaxFailuresOf(run, visit.record.stage);
-  const bool passed = visit.batch_failures > limit.Of(size, 0);
   const bool last = visit.record.batch_end >= visit.hosts.size();
-  if (passed && !last && spec.on_limit == OnLimit::kPause) {
-    PauseAtLimit(turn, run, visit,
-                 fmt::format("more than {} failed in batch {} of stage {}", FormatHostShare(limit),
-                             visit.record.batch + 1, spec.name));
+  const BatchEnd end{.hosts = visit.record.batch_end - visit.record.batch_begin,
+                     .succeeded = visit.batch_succeeded,
+                     .failed = visit.batch_failures,
+                     .unreachable = visit.batch_unreachable};
+  const std::string why = WhyBatchEnds(end, LimitsOf(run, visit.record.stage), last);
+  const std::string where = fmt::format("{} in batch {}", why, visit.record.batch + 1);
+  if (!why.empty() && !last && spec.on_limit == OnLimit::kPause) {
+    PauseAtLimit(turn, run, visit, fmt::format("{} of stage {}", where, spec.name));
     return;
   }
-  if (passed) visit.limit_passed = true;
+  if (!why.empty()) {
+    visit.limit_passed = true;
+    if (!spec.batches.Empty()) visit.passed_because = where;
+  }
   if (last) return;
   if (visit.limit_passed) {
     visit.winding_up = true;
@@ -197,21 +203,35 @@ std::uint32_t ConcurrencyOf(const OpenRun& run, const OpenVisit& visit) {
   return concurrency;
 }
 
-HostShare MaxFailuresOf(const OpenRun& run, std::uint32_t stage) {
-  HostShare share = run.run.spec.stages[stage].max_failures;
-  for (const auto& set : run.run.overrides)
-    if (set.max_failures && (!set.stage || *set.stage == stage)) share = *set.max_failures;
-  return share;
+BatchLimits LimitsOf(const OpenRun& run, std::uint32_t stage) {
+  BatchLimits limits{run.run.spec.stages[stage].max_failures,
+                     run.run.spec.stages[stage].max_unreachable};
+  for (const auto& set : run.run.overrides) {
+    if (set.stage && *set.stage != stage) continue;
+    if (set.max_failures) limits.max_failures = *set.max_failures;
+    if (set.max_unreachable) limits.max_unreachable = set.max_unreachable;
+  }
+  return limits;
 }
 
-void CountBatch(OpenVisit& visit) {
+bool FailsBatch(const StageSpec& spec, TaskState state) {
+  return CountsAsFailure(state) || (state == TaskState::kRefused && !spec.batches.Empty());
+}
+
+void CountInBatch(const OpenRun& run, OpenVisit& visit, TaskState ended) {
+  if (FailsBatch(run.SpecOf(visit), ended)) ++visit.batch_failures;
+  if (ended == TaskState::kSucceeded) ++visit.batch_succeeded;
+  if (ended == TaskState::kUnreachable) ++visit.batch_unreachable;
+}
+
+void CountBatch(const OpenRun& run, OpenVisit& visit) {
   visit.batch_left = 0;
-  visit.batch_failures = 0;
+  visit.batch_failures = visit.batch_succeeded = visit.batch_unreachable = 0;
   for (std::uint32_t i = visit.record.batch_begin; i < visit.record.batch_end; ++i) {
     if (!IsFinal(visit.slots[i].state))
       ++visit.batch_left;
-    else if (CountsAsFailure(visit.slots[i].state))
-      ++visit.batch_failures;
+    else
+      CountInBatch(run, visit, visit.slots[i].state);
   }
 }
 
@@ -222,7 +242,7 @@ void OpenTasks(OpenRun& run, OpenVisit& visit) {
   OpenBatch(run, visit, visit.record.batch, 0);
   if (first == 0) return;
   visit.record.batch_end = std::min(first, static_cast<std::uint32_t>(visit.hosts.size()));
-  CountBatch(visit);
+  CountBatch(run, visit);
 }
 
 void SendOrder(Turn& turn, const OpenRun& run, const OpenVisit& visit, const TaskRecord& record,

@@ -31,7 +31,9 @@ void OpenTasks(OpenRun& run, OpenVisit& visit);
 // Opens the batch after the current one, whatever that came to.
 void NextBatch(Turn& turn, OpenRun& run, OpenVisit& visit);
 // Counts what is left of the batch that the visit's record names.
-void CountBatch(OpenVisit& visit);
+void CountBatch(const OpenRun& run, OpenVisit& visit);
+// A host of the batch has ended.
+void CountInBatch(const OpenRun& run, OpenVisit& visit, TaskState ended);
 
 // A queued task's host is there: it is ready to be sent.
 void MakeReady(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal);
@@ -41,6 +43,8 @@ void ArmWait(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal);
 
 // What applies to a stage now: its own, unless an operator set another for the run.
 std::uint32_t ConcurrencyOf(const OpenRun& run, const OpenVisit& visit);
-HostShare MaxFailuresOf(const OpenRun& run, std::uint32_t stage);
+BatchLimits LimitsOf(const OpenRun& run, std::uint32_t stage);
+// Whether a task that ended so counts for max_failures: in batches also one that was refused.
+bool FailsBatch(const StageSpec& spec, TaskState state);
 
 }  // namespace muster::engine

@@ -3,15 +3,34 @@
 #include <utility>
 
 #include "engine/limiter/limiter.hpp"
+#include "engine/runs/dispatch.hpp"
 
 namespace muster::engine {
 namespace {
 
-void CountEnd(OpenVisit& visit, std::uint32_t ordinal, TaskState state) {
+void CountEnd(const OpenRun& run, OpenVisit& visit, std::uint32_t ordinal, TaskState state) {
   const std::uint32_t place = visit.PlaceOf(ordinal);
   if (place < visit.record.batch_begin || place >= visit.record.batch_end) return;
   --visit.batch_left;
-  if (CountsAsFailure(state)) ++visit.batch_failures;
+  CountInBatch(run, visit, state);
+}
+
+// An attempt of the host is over.
+void KeepEnded(OpenRun& run, const OpenVisit& visit, std::uint32_t ordinal, TaskState state) {
+  HostTasks<>& ended = run.hosts[ordinal].ended;
+  ended.Take(HostTasks<>::Of(visit.record, Attempt(visit.At(ordinal).attempt), state));
+  ended.Prune();
+}
+
+TaskState StandingOf(const OpenRun& run, std::uint32_t ordinal) {
+  // The latest visit first.
+  for (auto item = run.visits.rbegin(); item != run.visits.rend(); ++item) {
+    const OpenVisit& visit = item->second;
+    if (!visit.Has(ordinal)) continue;
+    const TaskState state = visit.At(ordinal).state;
+    if (state != TaskState::kWaiting && !IsFinal(state)) return state;
+  }
+  return HostTasks<>::Standing(run.hosts[ordinal].ended.Deciding(), true);
 }
 
 // What a task said of itself is there for later stages from the commit of its end on; of several
@@ -38,7 +57,7 @@ void TellEnd(Turn& turn, OpenRun& run, const TaskRecord& record) {
 
 void Finish(Turn& turn, OpenRun& run, OpenVisit& visit, const TaskRecord& record) {
   MoveSlot(run, visit, record.key.ordinal, record.state);
-  CountEnd(visit, record.key.ordinal, record.state);
+  CountEnd(run, visit, record.key.ordinal, record.state);
   TakeOutputs(run, visit, record);
   TellEnd(turn, run, record);
 }
@@ -50,7 +69,7 @@ void FollowUp(Turn& turn, OpenRun& run, OpenVisit& visit, const TaskRecord& reco
   const TaskPlace place{run.run.id, visit.record.visit, ordinal};
   ++slot.retries;
   TakeOutputs(run, visit, record);
-  run.hosts[ordinal].settled = record.state;
+  KeepEnded(run, visit, ordinal, record.state);
   MoveSlot(run, visit, ordinal, TaskState::kQueued);
   slot.retry_at = turn.now.mono + run.SpecOf(visit).retries.backoff;
   slot.wait_until = slot.retry_at + run.SpecOf(visit).wait_offline;
@@ -60,13 +79,12 @@ void FollowUp(Turn& turn, OpenRun& run, OpenVisit& visit, const TaskRecord& reco
   TellEnd(turn, run, record);
 }
 
-// How long a lost attempt may still run, by its own timeout.
-Duration LeftOf(const Turn& turn, const OpenRun& run, const OpenVisit& visit,
-                const TaskRecord& record) {
+// How long a lost attempt may still run, by its own timeout, if it began only now: neither clocks
+// nor another leader make that shorter.
+Duration SurelyOver(const Turn& turn, const OpenRun& run, const OpenVisit& visit) {
   const muster::Command& command = *SharedCommandOf(run.SpecOf(visit));
   if (command.timeout == Duration::zero()) return Duration::max();
-  const Duration out = turn.now.wall - record.sent;
-  return command.timeout + command.grace + turn.state.options.order_life - out;
+  return command.timeout + command.grace + turn.state.options.order_life;
 }
 
 LogMark MarkOf(const TaskRecord& record, std::optional<LogMark> mark) {
@@ -90,10 +108,15 @@ void MoveSlot(OpenRun& run, OpenVisit& visit, std::uint32_t ordinal, TaskState s
   Slot& slot = visit.At(ordinal);
   visit.counts.Move(slot.state, state);
   slot.state = state;
+  if (IsFinal(state)) KeepEnded(run, visit, ordinal, state);
+  CountHost(run, ordinal);
+}
+
+void CountHost(OpenRun& run, std::uint32_t ordinal) {
   HostFlow& host = run.hosts[ordinal];
-  run.counts.Move(host.last, state);
-  host.last = state;
-  if (IsFinal(state)) host.settled = state;
+  const TaskState stands = StandingOf(run, ordinal);
+  run.counts.Move(host.shown, stands);
+  host.shown = stands;
 }
 
 bool MayRetry(const OpenRun& run, const OpenVisit& visit, const Slot& slot,
@@ -122,9 +145,10 @@ void EndAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordina
   record.ended_commit = turn.commit;
   record.ended_term = turn.state.term;
   turn.state.hosts.at(record.key.host).Close({run.run.id, visit.record.visit, ordinal});
+  if (record.state == TaskState::kLost) record.surely_over = SurelyOver(turn, run, visit);
   turn.Put(PutTask{record});
   if (record.state == TaskState::kLost)
-    KeepLost(turn, record.key, LeftOf(turn, run, visit, record));
+    KeepLost(turn, record.key, record.surely_over);
   else
     ReleaseKeys(turn, record.key);
   if (MayRetry(run, visit, visit.At(ordinal), record))
@@ -220,7 +244,7 @@ void ReturnToQueue(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ord
   turn.Put(PutTask{record});
   ReleaseKeys(turn, record.key);
   TakeOutputs(run, visit, record);
-  run.hosts[ordinal].settled = record.state;
+  KeepEnded(run, visit, ordinal, record.state);
   MoveSlot(run, visit, ordinal, *next);
   HostEntry& host = turn.state.hosts.at(record.key.host);
   const TaskPlace place{run.run.id, visit.record.visit, ordinal};

@@ -17,6 +17,9 @@ LogMark SilentLog();
 // Moves a slot to another state, in the visit's counts and in the run's.
 void MoveSlot(OpenRun& run, OpenVisit& visit, std::uint32_t ordinal, TaskState state);
 
+// Counts the host as it stands now: by a task that is open, else by its result.
+void CountHost(OpenRun& run, std::uint32_t ordinal);
+
 // An attempt that was sent ends by `event`. `end` is the node's word, `mark` its output's final
 // mark when that is durable. Ignored when the task's state does not allow the event. Where the
 // stage allows for it, another attempt follows.

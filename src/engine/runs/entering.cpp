@@ -3,8 +3,11 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "domain/approvals.hpp"
+#include "domain/host_result.hpp"
 #include "engine/notices/notices.hpp"
 #include "engine/runs/dispatch.hpp"
+#include "engine/runs/flow.hpp"
 #include "engine/runs/moving.hpp"
 #include "engine/runs/render.hpp"
 #include "engine/runs/sequence.hpp"
@@ -71,6 +74,16 @@ const StageVisit* VisitOf(const OpenRun& run, Visit visit) {
   return nullptr;
 }
 
+// In a graph, the visits that the stage waited for; a pass may take what an earlier one did.
+std::optional<std::vector<Visit>> NeedsInGraph(const OpenRun& run, std::uint32_t stage) {
+  const RunSpec& spec = run.run.spec;
+  if (!InMainList(spec.stages[stage]) || !IsGraph(spec)) return std::nullopt;
+  std::vector<Visit> visits;
+  for (const std::uint32_t need : NeedsOf(spec, stage))
+    if (run.run.stages[need].visit) visits.push_back(run.run.stages[need].visit);
+  return visits;
+}
+
 StageVisit MakeRecord(Turn& turn, OpenRun& run, std::uint32_t stage, const Opening& opening) {
   StageVisit record;
   record.visit = Visit(run.run.next_visit++);
@@ -79,6 +92,9 @@ StageVisit MakeRecord(Turn& turn, OpenRun& run, std::uint32_t stage, const Openi
   record.pass = run.run.pass;
   record.parent = opening.parent;
   record.from = opening.entry.from;
+  record.recovers = run.run.spec.stages[stage].recovers;
+  record.onward = OnwardFrom(run.run.spec, stage);
+  record.needs = NeedsInGraph(run, stage);
   record.started = turn.now.wall;
   record.hosts = opening.hosts;
   record.batch = opening.entry.batch;

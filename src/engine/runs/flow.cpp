@@ -26,14 +26,6 @@ std::vector<std::uint32_t> ListOf(const RunSpec& spec, Section section) {
   return list;
 }
 
-// Which stages of the main list come before `list[at]`.
-std::vector<std::uint32_t> NeedsOf(const RunSpec& spec, const std::vector<std::uint32_t>& list,
-                                   std::size_t at) {
-  if (const auto& needs = spec.stages[list[at]].needs) return *needs;
-  if (at == 0) return {};
-  return {list[at - 1]};
-}
-
 void EnterList(Turn& turn, OpenRun& run, const std::vector<std::uint32_t>& list, std::size_t at,
                Visit from = {});
 void Close(Turn& turn, OpenRun& run);
@@ -58,7 +50,7 @@ void EnterReady(Turn& turn, OpenRun& run) {
     for (std::size_t i = 0; i < list.size(); ++i) {
       const StageProgress& progress = run.run.stages[list[i]];
       if (progress.state != StageState::kWaiting) continue;
-      const auto needs = NeedsOf(run.run.spec, list, i);
+      const auto needs = NeedsOf(run.run.spec, list[i]);
       const bool met = std::ranges::all_of(
           needs, [&](std::uint32_t need) { return WentWell(run.run.stages[need].state); });
       if (!met) continue;
@@ -199,10 +191,10 @@ void SumUp(const OpenRun& run, OpenVisit& visit, bool skipped) {
     record.dropped.Insert(visit.hosts[i]);
   for (const std::uint32_t ordinal : visit.hosts) {
     const bool came_through = !record.dropped.Contains(ordinal);
-    const TaskState last = run.hosts[ordinal].last;
-    ++record.counts[came_through                                     ? TaskState::kSucceeded
-                    : IsFinal(last) && last != TaskState::kSucceeded ? last
-                                                                     : TaskState::kSkipped];
+    const TaskState result = run.hosts[ordinal].Result();
+    ++record.counts[came_through                                         ? TaskState::kSucceeded
+                    : IsFinal(result) && result != TaskState::kSucceeded ? result
+                                                                         : TaskState::kSkipped];
   }
 }
 
@@ -283,12 +275,7 @@ void AdvanceVisit(Turn& turn, OpenRun& run, OpenVisit& visit) {
 
 std::string ReasonOf(const OpenRun& run, const OpenVisit& visit) {
   if (!visit.record.reason.empty()) return visit.record.reason;
-  const StageSpec& spec = run.SpecOf(visit);
-  if (visit.limit_passed && !run.restored && !run.Stopping() && !spec.batches.Empty())
-    return fmt::format("more than {} failed in batch {}",
-                       FormatHostShare(MaxFailuresOf(run, visit.record.stage)),
-                       visit.record.batch + 1);
-  return {};
+  return run.restored || run.Stopping() ? std::string() : visit.passed_because;
 }
 
 RunState EndOf(const OpenRun& open) {
@@ -303,6 +290,8 @@ void EndRun(Turn& turn, OpenRun& open) {
   run.state = EndOf(open);
   run.ended = turn.now.wall;
   run.ended_commit = turn.commit;
+  open.counts = {};
+  for (const HostFlow& host : open.hosts) ++open.counts[host.Result()];
   run.counts = open.counts;
   run.pause.reset();
   if (open.restored && !run.stop)
@@ -314,7 +303,7 @@ void EndRun(Turn& turn, OpenRun& open) {
   const auto logs = turn.state.logs_open.find(id);
   turn.Tell(RunNews{.run = id,
                     .state = run.state,
-                    .counts = open.counts,
+                    .counts = run.counts,
                     .logs_open = logs == turn.state.logs_open.end() ? 0 : logs->second,
                     .commit = turn.commit,
                     .is_new = false,
@@ -325,11 +314,11 @@ void EndRun(Turn& turn, OpenRun& open) {
   turn.state.changed_runs.erase(id);
   turn.state.RememberEnd(id, turn.commit);
   StopWaitingOf(turn, id);
-  ReleaseKeys(turn, HolderOf(id));
   OnRunEnd(turn, open);
   OnTriggeredRunEnd(turn, open);
   turn.state.ForgetPlan(open);
-  turn.state.runs.erase(id);
+  const auto ended = turn.state.runs.extract(id);
+  GiveBackKeys(turn, ended.mapped().run);
 }
 
 }  // namespace
@@ -337,6 +326,13 @@ void EndRun(Turn& turn, OpenRun& open) {
 bool IsGraph(const RunSpec& spec) {
   return std::ranges::any_of(
       spec.stages, [](const StageSpec& stage) { return InMainList(stage) && stage.needs; });
+}
+
+std::vector<std::uint32_t> NeedsOf(const RunSpec& spec, std::uint32_t stage) {
+  if (const auto& needs = spec.stages[stage].needs) return *needs;
+  for (std::uint32_t before = stage; before-- > 0;)
+    if (InMainList(spec.stages[before])) return {before};
+  return {};
 }
 
 bool WentWell(StageState state) {
@@ -390,12 +386,11 @@ void Enter(Turn& turn, OpenRun& run, std::uint32_t stage, const Entry& entry) {
 }
 
 void SettleHosts(OpenRun& run, const OpenVisit& visit) {
-  for (std::size_t i = 0; i < visit.slots.size(); ++i) {
-    if (IsFinal(visit.slots[i].state)) continue;
-    HostFlow& host = run.hosts[visit.hosts[i]];
-    run.counts.Move(host.last, host.settled);
-    host.last = host.settled;
-  }
+  for (std::size_t i = 0; i < visit.slots.size(); ++i)
+    if (!IsFinal(visit.slots[i].state)) CountHost(run, visit.hosts[i]);
+  TakeResults(run, visit.record);
+  for (const auto& [state, hosts] : visit.record.results)
+    for (const std::uint32_t ordinal : hosts.List()) CountHost(run, ordinal);
 }
 
 void EndVisit(Turn& turn, OpenRun& run, Visit id, StageState state, std::string reason) {

@@ -10,6 +10,8 @@ namespace muster::engine {
 
 // Whether stages of the main list wait for what they need, and not for the one before them.
 bool IsGraph(const RunSpec& spec);
+// The stages of the main list that one of them waits for.
+std::vector<std::uint32_t> NeedsOf(const RunSpec& spec, std::uint32_t stage);
 
 // Whether what needs it, and what follows it, may go on.
 bool WentWell(StageState state);

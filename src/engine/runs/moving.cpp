@@ -32,6 +32,15 @@ void MoveHosts(OpenRun& run, const StageVisit& ended) {
   }
 }
 
+void TakeResults(OpenRun& run, const StageVisit& ended) {
+  for (const auto& [state, hosts] : ended.results)
+    for (const std::uint32_t ordinal : hosts.List()) {
+      HostTasks<>& tasks = run.hosts[ordinal].ended;
+      tasks.Take(HostTasks<>::Of(ended, {}, state));
+      tasks.Prune();
+    }
+}
+
 void MarkEntered(OpenRun& run, const StageVisit& begun) {
   const auto forget = [&](OpenRun::Marks& of, std::uint32_t stage) {
     const auto found = of.find(stage);

@@ -11,6 +11,9 @@ Section SectionOf(const RunSpec& spec, std::uint32_t stage);
 // A visit has ended: which hosts later stages find ok.
 void MoveHosts(OpenRun& run, const StageVisit& ended);
 
+// A visit whose stage started a run has ended: its hosts' results there are their results here.
+void TakeResults(OpenRun& run, const StageVisit& ended);
+
 // The flow lets the hosts of a visit into its stage. What lies behind the stage counts as not
 // entered by them until the flow comes there again: in a loop, and in a later pass, an approval on
 // the way must be given again. Visits come in their order, of the plan the run has now.

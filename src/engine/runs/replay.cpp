@@ -19,11 +19,12 @@ bool WasRefusedLate(const TaskRecord& record) {
 
 bool IsServers(const TaskRecord& record) { return !record.key.host; }
 
-void See(OpenRun& open, std::uint32_t ordinal, TaskState state, bool sent) {
-  HostFlow& host = open.hosts[ordinal];
-  host.last = state;
-  if (IsFinal(state)) host.settled = state;
-  host.touched = host.touched || sent;
+void See(OpenRun& open, const StageVisit& visit, const TaskRecord& task) {
+  HostFlow& host = open.hosts[task.key.ordinal];
+  host.touched = host.touched || static_cast<bool>(task.sent);
+  if (!IsFinal(task.state)) return;
+  host.ended.Take(HostTasks<>::Of(visit, task.key.attempt, task.state));
+  host.ended.Prune();
 }
 
 void TakeReported(OpenRun& open, const StageVisit& visit, const TaskRecord& task) {
@@ -43,11 +44,11 @@ void ReplayEnded(OpenRun& open, const StageVisit& visit, const std::vector<TaskR
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const TaskRecord& task = tasks[i];
     const bool last = i + 1 == tasks.size() || tasks[i + 1].key.ordinal != task.key.ordinal;
-    if (!IsServers(task) && task.key.ordinal < open.hosts.size())
-      See(open, task.key.ordinal, task.state, static_cast<bool>(task.sent));
+    if (!IsServers(task) && task.key.ordinal < open.hosts.size()) See(open, visit, task);
     if (last) TakeReported(open, visit, task);
   }
   if (!visit.status.empty()) open.reported[visit.name].status = visit.status;
+  TakeResults(open, visit);
   MoveHosts(open, visit);
   if (visit.pass == open.run.pass) open.ended[visit.stage] = visit;
 }
@@ -68,8 +69,7 @@ void ReplaySlots(OpenRun& open, OpenVisit& visit, std::vector<TaskRecord>& tasks
         WasRefusedLate(task) || (IsFinal(task.state) && MayRetry(open, visit, slot, task));
     if (again && !WasRefusedLate(task)) ++slot.retries;
     slot.state = again ? TaskState::kWaiting : task.state;
-    if (IsFinal(task.state)) open.hosts[ordinal].settled = task.state;
-    See(open, ordinal, slot.state, static_cast<bool>(task.sent));
+    See(open, visit.record, task);
     if (IsFinal(task.state)) TakeReported(open, visit.record, task);
     if (!IsFinal(task.state)) visit.attempts[ordinal] = std::move(task);
   }
@@ -90,7 +90,7 @@ void ReplayOpen(OpenRun& open, const StageVisit& record, std::vector<TaskRecord>
   else
     visit.winding_up = true;  // it was entered once, so this cannot be; nothing of it is sent
   visit.cursor = record.batch_begin;
-  CountBatch(visit);
+  CountBatch(open, visit);
 }
 
 // Rows of an earlier pass may be of another plan: its stages are found by name.
@@ -124,7 +124,7 @@ void BeginPass(OpenRun& open, const StageVisit& first) {
 }
 
 void Replay(OpenRun& open, const std::vector<StageVisit>& visits, std::vector<TaskRecord> tasks) {
-  open.hosts.assign(open.targets->size(), {});
+  open.hosts.assign(open.targets->size(), HostFlow{});
   std::map<Visit, std::vector<TaskRecord>> by_visit;
   for (auto& task : tasks) by_visit[task.key.visit].push_back(std::move(task));
   std::uint32_t pass = 1;
@@ -147,7 +147,8 @@ void Replay(OpenRun& open, const std::vector<StageVisit>& visits, std::vector<Ta
     if (!IsFinal(visit.state)) ReplayOpen(open, visit, of_visit);
   }
   open.counts = {};
-  for (const auto& host : open.hosts) ++open.counts[host.last];
+  open.counts[TaskState::kWaiting] = static_cast<std::uint32_t>(open.hosts.size());
+  for (std::uint32_t i = 0; i < open.hosts.size(); ++i) CountHost(open, i);
 }
 
 }  // namespace muster::engine

@@ -139,6 +139,18 @@ Ordinals FirstHosts(const OpenRun& run, const Beginning& beginning) {
   return ChooseHosts(run, run.run.spec.stages[beginning.stage], {});
 }
 
+// What operators set holds on, for the stages that are still there.
+void KeepOverrides(Run& run, const std::vector<StageProgress>& before) {
+  std::erase_if(run.overrides, [&](Override& set) {
+    if (!set.stage) return false;
+    const auto same =
+        std::ranges::find(run.stages, before.at(*set.stage).name, &StageProgress::name);
+    if (same == run.stages.end()) return true;
+    set.stage = static_cast<std::uint32_t>(same - run.stages.begin());
+    return false;
+  });
+}
+
 // The corrected job must have the stage, in the same place for its inner ones.
 Result<> TakePlan(Turn& turn, OpenRun& run, const RunSpec& plan, Beginning& beginning) {
   const std::string name = run.run.spec.stages[beginning.stage].name;
@@ -170,7 +182,7 @@ Result<> TakePlan(Turn& turn, OpenRun& run, const RunSpec& plan, Beginning& begi
                           : static_cast<std::uint32_t>(same - plan.stages.begin());
   }
   beginning.stage = *stage;
-  run.run.overrides.clear();
+  KeepOverrides(run.run, before);
   run.run.plan_pass = run.run.pass + 1;
   run.entered.clear();
   run.passed.clear();
@@ -310,16 +322,19 @@ Result<> CheckOpen(const State& state, const OpenRun& run) {
   if (!run.run.pause)
     return Fail(ErrorCode::kConflict, "run {} is under way; pause or stop it first",
                 FormatRunId(run.run.id));
-  for (const auto& [id, visit] : run.visits)
-    if (state.runs.contains(visit.record.child))
-      return Fail(ErrorCode::kConflict,
-                  "run {} has the open child {}; stop it first: muster stop {}",
-                  FormatRunId(run.run.id), FormatRunId(visit.record.child),
-                  FormatRunId(visit.record.child));
   if (const auto open = run.OpenTasks(); open > 0)
     return Fail(ErrorCode::kConflict, "{} of run {} still run; wait for them, or stop it",
                 open == 1 ? "one task" : fmt::format("{} tasks", open), FormatRunId(run.run.id));
   return {};
+}
+
+// Runs that an earlier pass started work under its keys, also when nobody waits for them.
+Result<> CheckBelow(const State& state, RunId run) {
+  const auto below = state.below.find(run);
+  if (below == state.below.end()) return {};
+  const RunId child = *below->second.begin();
+  return Fail(ErrorCode::kConflict, "run {} has the open child {}; stop it first: muster stop {}",
+              FormatRunId(run), FormatRunId(child), FormatRunId(child));
 }
 
 // An ended run as memory would have it.
@@ -345,6 +360,8 @@ Result<OpenRun> Reopen(const State& state, const RetryRun& command) {
 void Decide(Turn& turn, const RetryRun& command) {
   const auto open = turn.state.runs.find(command.run);
   OpenRun made;
+  if (auto free = CheckBelow(turn.state, command.run); !free)
+    return turn.Answer(command.caller, Fail(free.error()));
   if (open == turn.state.runs.end()) {
     auto reopened = Reopen(turn.state, command);
     if (!reopened) return turn.Answer(command.caller, Fail(reopened.error()));
@@ -387,9 +404,15 @@ void Decide(Turn& turn, const RetryRun& command) {
       return turn.Answer(command.caller, Fail(!beginning ? beginning.error() : fits.error()));
     return turn.Answer(command.caller, PassPlanned{made.targets, FirstHosts(made, *beginning)});
   }
+  if (auto taken = TakeKeysNow(turn, made); !taken) {
+    turn.changes.erase(turn.changes.begin() + static_cast<std::ptrdiff_t>(changes_before),
+                       turn.changes.end());
+    return turn.Answer(command.caller, Fail(taken.error()));
+  }
   if (open != turn.state.runs.end()) ForgetQueued(turn, open->second);
   turn.state.ended_at.erase(command.run);
   OpenRun& run = turn.state.runs.insert_or_assign(command.run, std::move(made)).first->second;
+  turn.state.AddBelow(run.run);
   turn.state.CountPlan(run);
   if (!run.run.trigger.empty()) turn.state.triggers.runs[run.run.trigger].insert(command.run);
   run.working = false;

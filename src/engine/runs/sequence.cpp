@@ -29,9 +29,19 @@ bool IsLast(const OpenVisit& sequence) {
   return sequence.record.batch_end >= sequence.hosts.size();
 }
 
-bool PastLimit(const OpenRun& run, const OpenVisit& sequence) {
-  const std::uint32_t size = sequence.record.batch_end - sequence.record.batch_begin;
-  return sequence.record.batch_failures > MaxFailuresOf(run, sequence.record.stage).Of(size, 0);
+// Why the stage does not go on, by what its batch has come to so far; "" when it may. `through`:
+// the batch is, and another one would follow.
+std::string WhyNot(const OpenRun& run, const OpenVisit& sequence, bool through) {
+  const StageVisit& record = sequence.record;
+  const BatchEnd end{.hosts = record.batch_end - record.batch_begin,
+                     .succeeded = HostsLeft(sequence).Count(),
+                     .failed = record.batch_failures,
+                     .unreachable = record.batch_unreachable};
+  const std::string why = WhyBatchEnds(end, LimitsOf(run, record.stage),
+                                       !through || IsLast(sequence) || record.batch_accepted);
+  return why.empty() ? why
+                     : fmt::format("{} in batch {} of stage {}", why, record.batch + 1,
+                                   run.SpecOf(sequence).name);
 }
 
 void StartBatch(Turn& turn, OpenRun& run, OpenVisit& sequence);
@@ -44,11 +54,8 @@ void End(OpenVisit& sequence, bool limit_passed) {
   sequence.ends_as = !limit_passed && any ? StageState::kSucceeded : StageState::kFailed;
 }
 
-void StopAtLimit(Turn& turn, OpenRun& run, OpenVisit& sequence) {
+void StopAtLimit(Turn& turn, OpenRun& run, OpenVisit& sequence, std::string reason) {
   const StageSpec& spec = run.SpecOf(sequence);
-  std::string reason = fmt::format("more than {} failed in batch {} of stage {}",
-                                   FormatHostShare(MaxFailuresOf(run, sequence.record.stage)),
-                                   sequence.record.batch + 1, spec.name);
   if (spec.on_limit == OnLimit::kPause && !IsLast(sequence))
     return PauseAtLimit(turn, run, sequence, std::move(reason));
   sequence.record.reason = std::move(reason);
@@ -67,7 +74,8 @@ void NextSequenceBatch(Turn& turn, OpenRun& run, OpenVisit& sequence) {
 }
 
 void AfterCheck(Turn& turn, OpenRun& run, OpenVisit& sequence) {
-  if (PastLimit(run, sequence)) return StopAtLimit(turn, run, sequence);
+  if (auto why = WhyNot(run, sequence, true); !why.empty())
+    return StopAtLimit(turn, run, sequence, std::move(why));
   if (IsLast(sequence)) return End(sequence, false);
   const auto& approve = run.SpecOf(sequence).between_approve;
   if (!approve) return NextSequenceBatch(turn, run, sequence);
@@ -122,7 +130,8 @@ void StartBatch(Turn& turn, OpenRun& run, OpenVisit& sequence) {
   record.phase = VisitPhase::kWork;
   record.inner = 0;
   record.batch_dropped = {};
-  record.batch_failures = 0;
+  record.batch_failures = record.batch_unreachable = 0;
+  record.batch_accepted = false;
   TellBatch(turn, run, sequence);
   EnterInner(turn, run, sequence);
 }
@@ -166,6 +175,9 @@ void OnInnerEnd(Turn& turn, OpenRun& run, const StageVisit& inner) {
   record.touched = Union(record.touched, inner.touched);
   record.batch_dropped = Union(record.batch_dropped, inner.dropped);
   record.batch_failures += inner.counts.Failures();
+  if (!run.SpecOf(sequence).batches.Empty())
+    record.batch_failures += inner.counts[TaskState::kRefused];
+  record.batch_unreachable += inner.counts[TaskState::kUnreachable];
   if (run.Stopping() || run.restored) {
     sequence.ends_as = run.Stopping() ? StageState::kCancelled : StageState::kFailed;
     return;
@@ -180,7 +192,8 @@ void OnInnerEnd(Turn& turn, OpenRun& run, const StageVisit& inner) {
     sequence.ends_as = inner.state;
     return;
   }
-  if (PastLimit(run, sequence)) return StopAtLimit(turn, run, sequence);
+  if (auto why = WhyNot(run, sequence, false); !why.empty())
+    return StopAtLimit(turn, run, sequence, std::move(why));
   ++record.inner;
   EnterInner(turn, run, sequence);
 }
@@ -193,7 +206,8 @@ void GoOn(Turn& turn, OpenRun& run, OpenVisit& sequence) {
 
 void TakeFailures(Turn& turn, OpenRun& run, OpenVisit& sequence) {
   if (!IsIdle(run, sequence) || sequence.ends_as) return;
-  sequence.record.batch_failures = 0;
+  sequence.record.batch_failures = sequence.record.batch_unreachable = 0;
+  sequence.record.batch_accepted = true;
   if (sequence.record.phase == VisitPhase::kCheck) return AfterCheck(turn, run, sequence);
   if (sequence.record.phase != VisitPhase::kWork) return;
   ++sequence.record.inner;

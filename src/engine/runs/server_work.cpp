@@ -260,6 +260,14 @@ bool CameThrough(const OpenRun& run, std::uint32_t ordinal) {
   return passed != run.passed.end() && passed->second.hosts.Contains(ordinal);
 }
 
+// How the parent finds the host. One that did not come through, and that nothing failed on, was
+// left out of something.
+TaskState ResultOf(const OpenRun& child, std::uint32_t ordinal, bool through) {
+  const TaskState result = child.hosts[ordinal].Result();
+  if (IsFinal(result) && result != TaskState::kSucceeded) return result;
+  return through ? TaskState::kSucceeded : TaskState::kSkipped;
+}
+
 }  // namespace
 
 bool HasServerWork(const OpenVisit& visit) {
@@ -312,14 +320,14 @@ void OnRunEnd(Turn& turn, OpenRun& child) {
   if (visit.ends_as) return;  // it was skipped, and its child stopped for that
   StageVisit& record = visit.record;
   // The child's hosts are the visit's, in the same order.
+  std::map<TaskState, Ordinals> results;
   for (std::uint32_t i = 0; i < visit.hosts.size() && i < child.hosts.size(); ++i) {
     const bool through = CameThrough(child, i);
     if (!through) record.dropped.Insert(visit.hosts[i]);
-    const TaskState last = child.hosts[i].last;
-    ++record.counts[through                                          ? TaskState::kSucceeded
-                    : IsFinal(last) && last != TaskState::kSucceeded ? last
-                                                                     : TaskState::kSkipped];
+    results[ResultOf(child, i, through)].Insert(visit.hosts[i]);
   }
+  record.results.assign(results.begin(), results.end());
+  for (const auto& [state, hosts] : record.results) record.counts[state] += hosts.Count();
   visit.ends_as = StateFrom(child.run.state);
   if (*visit.ends_as != StageState::kSucceeded)
     record.reason =

@@ -32,8 +32,13 @@ void StopChildren(Turn& turn, OpenRun& run, Visit id, const StopWish& wish) {
 
 // Inner visits that have done nothing yet end with the stage that holds them.
 void DropInner(Turn& turn, OpenRun& run, Visit parent) {
-  for (auto& [id, visit] : run.visits) {
-    if (visit.record.parent != parent) continue;
+  std::vector<OpenVisit> inner;
+  std::erase_if(run.visits, [&](auto& item) {
+    const bool dropped = item.second.record.parent == parent;
+    if (dropped) inner.push_back(std::move(item.second));
+    return dropped;
+  });
+  for (OpenVisit& visit : inner) {
     visit.record.state = StageState::kCancelled;
     visit.record.ended = turn.now.wall;
     KeepVisit(turn, run, visit);
@@ -41,9 +46,8 @@ void DropInner(Turn& turn, OpenRun& run, Visit parent) {
     for (std::size_t i = 0; i < visit.slots.size(); ++i)
       if (const auto host = turn.state.hosts.find((*run.targets)[visit.hosts[i]].host);
           host != turn.state.hosts.end())
-        host->second.queued.erase({run.run.id, id, visit.hosts[i]});
+        host->second.queued.erase({run.run.id, visit.record.visit, visit.hosts[i]});
   }
-  std::erase_if(run.visits, [&](const auto& item) { return item.second.record.parent == parent; });
 }
 
 Result<> Skip(Turn& turn, OpenRun& run, std::uint32_t stage, const std::string& who) {

@@ -57,6 +57,11 @@ OpenRun& CreateRun(Turn& turn, NewRun made) {
   run.created = turn.now.wall;
   run.parent = made.parent;
   run.parent_visit = made.parent_visit;
+  if (const auto parent = turn.state.runs.find(made.parent); parent != turn.state.runs.end()) {
+    run.above = parent->second.run.above;
+    run.above.push_back(made.parent);
+    turn.state.AddBelow(run);
+  }
   run.guarded = made.guarded;
   run.trigger = std::move(made.trigger);
   run.slot = made.slot;
@@ -116,6 +121,13 @@ void Decide(Turn& turn, const StartRun& command) {
     if (!hosts.left_out.empty()) remark += "; in spite of " + hosts.left_out;
     hosts = {.targets = command.targets, .left_out = ""};
   }
+  hosts.AddLeftOut(command.never_joined);
+  if (command.require_all && !hosts.left_out.empty())
+    return turn.Answer(command.caller,
+                       GateClosed{.gate = "left_out",
+                                  .reason = fmt::format("not all hosts are there, and all are "
+                                                        "required: {}",
+                                                        hosts.left_out)});
   if (hosts.targets->empty())
     return turn.Answer(command.caller,
                        GateClosed{.gate = "maintenance",

@@ -129,9 +129,11 @@ void Replace(std::vector<Override>& overrides, Override set) {
     if (earlier.stage != set.stage) continue;
     if (set.concurrency) earlier.concurrency.reset();
     if (set.max_failures) earlier.max_failures.reset();
+    if (set.max_unreachable) earlier.max_unreachable.reset();
   }
-  std::erase_if(overrides,
-                [](const Override& one) { return !one.concurrency && !one.max_failures; });
+  std::erase_if(overrides, [](const Override& one) {
+    return !one.concurrency && !one.max_failures && !one.max_unreachable;
+  });
   overrides.push_back(std::move(set));
 }
 
@@ -177,13 +179,9 @@ void Decide(Turn& turn, const ResumeRun& command) {
         !may)
       return turn.Answer(command.caller, Fail(may.error()));
   // One that has not begun waits for its keys again, as before the pause.
-  if (HasBegun(*run) && !TakeRunKeys(turn, *run)) {
-    const std::string why = WhyNoKey(turn.state, {command.run, {}, 0});
-    StopWaitingOf(turn, command.run);  // it stays paused, and would hold up those behind it
-    return turn.Answer(command.caller, Fail(ErrorCode::kConflict,
-                                            "run {} gave its keys back, and now {}; try later",
-                                            FormatRunId(command.run), why));
-  }
+  if (HasBegun(*run))
+    if (auto taken = TakeKeysNow(turn, *run); !taken)
+      return turn.Answer(command.caller, Fail(taken.error()));
   const std::string was = run->run.pause->reason;
   std::vector<RunId> stay_paused;
   ResumeTree(turn, *run, stay_paused);
@@ -220,18 +218,27 @@ void Decide(Turn& turn, const AnswerApproval& command) {
 void Decide(Turn& turn, const SetRun& command) {
   OpenRun* run = FindOpen(turn, command.caller, command.run);
   if (run == nullptr) return;
-  Override set{
-      .stage = {}, .concurrency = command.concurrency, .max_failures = command.max_failures};
+  Override set{.stage = {},
+               .concurrency = command.concurrency,
+               .max_failures = command.max_failures,
+               .max_unreachable = command.max_unreachable};
   if (!command.stage.empty()) {
     set.stage = StageNamed(run->run, command.stage);
     if (!set.stage) return turn.Answer(command.caller, NoSuchStage(run->run, command.stage));
   }
-  if (set.max_failures)
-    if (auto may = CheckCourse(turn.state, *run, command.caller, "setting max_failures"); !may)
+  if (set.max_failures || set.max_unreachable)
+    if (auto may =
+            CheckCourse(turn.state, *run, command.caller,
+                        set.max_failures ? "setting max_failures" : "setting max_unreachable");
+        !may)
       return turn.Answer(command.caller, Fail(may.error()));
   std::string detail = command.stage.empty() ? "" : "stage " + command.stage + ": ";
   if (set.concurrency) detail += fmt::format("concurrency={} ", *set.concurrency);
-  if (set.max_failures) detail += "max_failures=" + FormatHostShare(*set.max_failures);
+  if (set.max_failures)
+    detail += fmt::format("max_failures={} ", FormatHostShare(*set.max_failures));
+  if (set.max_unreachable)
+    detail += fmt::format("max_unreachable={} ", FormatHostShare(*set.max_unreachable));
+  detail.resize(detail.find_last_not_of(' ') + 1);
   Replace(run->run.overrides, std::move(set));
   AuditFacts facts = FactsAbout(turn.state, *run);
   facts.stage = command.stage;

@@ -45,7 +45,7 @@ Result<> StopOne(Turn& turn, OpenRun& run, const StopRun& command) {
     ArmDeadline(turn, run, visit, ordinal, KillBound(turn.state.options, command.grace));
   }
   if (any) return {};
-  const TaskState state = run.hosts[ordinal].last;
+  const TaskState state = run.hosts[ordinal].Result();
   if (IsFinal(state))
     return Fail(ErrorCode::kConflict, "{} already ended as {}", found->name, Name(state));
   return Fail(ErrorCode::kConflict, "{} has nothing open in run {} now", found->name,
@@ -89,8 +89,7 @@ struct Touched {
   std::size_t runs_inside = 0;
 };
 
-void AddTouched(const State& state, const OpenRun& run, std::optional<HostId> only,
-                Touched& touched) {
+void AddOpenHosts(const OpenRun& run, std::optional<HostId> only, Touched& touched) {
   const Targets& targets = *run.targets;
   for (const auto& [id, visit] : run.visits) {
     for (std::size_t i = 0; i < visit.slots.size(); ++i) {
@@ -98,10 +97,17 @@ void AddTouched(const State& state, const OpenRun& run, std::optional<HostId> on
       if (!IsFinal(visit.slots[i].state) && (!only || target.host == *only))
         touched.hosts.emplace(target.host, target.name);
     }
-    const auto child = state.runs.find(visit.record.child);
-    if (only || child == state.runs.end()) continue;
+  }
+}
+
+void AddTouched(const State& state, const OpenRun& run, std::optional<HostId> only,
+                Touched& touched) {
+  AddOpenHosts(run, only, touched);
+  const auto below = state.below.find(run.run.id);
+  if (only || below == state.below.end()) return;
+  for (const RunId id : below->second) {
     ++touched.runs_inside;
-    AddTouched(state, child->second, only, touched);
+    AddOpenHosts(state.runs.at(id), only, touched);
   }
 }
 
@@ -122,9 +128,7 @@ void AuditStop(Turn& turn, const StopRun& command, const Touched& touched) {
   turn.Audit(command.caller, std::move(entry), std::move(about));
 }
 
-}  // namespace
-
-void StopWhole(Turn& turn, OpenRun& run, const StopWish& wish) {
+void StopOnly(Turn& turn, OpenRun& run, const StopWish& wish) {
   if (!run.run.stop || wish.grace < run.run.stop->grace) {
     if (!run.run.stop) run.run.stop_commit = turn.commit;
     run.run.stop = wish;
@@ -139,10 +143,17 @@ void StopWhole(Turn& turn, OpenRun& run, const StopWish& wish) {
     visit.winding_up = true;
     visit.kill_cursor = 0;
     StopServerWork(turn, visit);
-    if (const auto child = turn.state.runs.find(visit.record.child); child != turn.state.runs.end())
-      StopWhole(turn, child->second, wish);
   }
   turn.Wake(run);
+}
+
+}  // namespace
+
+void StopWhole(Turn& turn, OpenRun& run, const StopWish& wish) {
+  StopOnly(turn, run, wish);
+  const auto below = turn.state.below.find(run.run.id);
+  if (below == turn.state.below.end()) return;
+  for (const RunId id : below->second) StopOnly(turn, turn.state.runs.at(id), wish);
 }
 
 void Decide(Turn& turn, const StopRun& command) {

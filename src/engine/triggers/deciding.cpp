@@ -143,6 +143,7 @@ OpenRun& Start(Turn& turn, TriggerEntry& entry, WallTime slot, std::uint64_t act
     CloseFold(turn, entry);
   }
   Available hosts = LeaveOutMaintained(turn, made.plan.targets);
+  hosts.AddLeftOut(made.plan.never_joined);
   RunSpec spec = made.plan.spec;
   spec.left_out = std::move(hosts.left_out);
   spec.data = trigger.data;

@@ -27,6 +27,7 @@ struct StartRequest {
   bool dry_run = false;
   bool during_freeze = false;
   bool include_maintenance = false;
+  bool require_all = false;
 };
 
 Result<StartRequest> ReadRequest(const Call& call) {
@@ -48,7 +49,8 @@ Result<StartRequest> ReadRequest(const Call& call) {
       .Reason("reason", request.reason)
       .Bool("dry_run", request.dry_run)
       .Bool("during_freeze", request.during_freeze)
-      .Bool("include_maintenance", request.include_maintenance);
+      .Bool("include_maintenance", request.include_maintenance)
+      .Bool("require_all", request.require_all);
   if (auto done = fields.Rest(); !done) return Fail(done.error());
   return request;
 }
@@ -63,6 +65,13 @@ void AnswerDryRun(Services& services, Call& call, const RunSpec& spec, const Res
     json::object view{{"name", stage.name}, {"action", ActionName(stage)}};
     view["parent"] = stage.parent ? json::value(spec.stages[*stage.parent].name) : json::value();
     view["batches"] = BatchesView(stage.batches, hosts);
+    if (!stage.batches.Empty()) {
+      view["max_failures"] = FormatHostShare(stage.max_failures);
+      view["max_unreachable"] = stage.max_unreachable
+                                    ? json::value(FormatHostShare(*stage.max_unreachable))
+                                    : json::value();
+      view["on_limit"] = stage.on_limit == OnLimit::kPause ? "pause" : "fail";
+    }
     stages.push_back(std::move(view));
   }
   answer["job"] = spec.job;
@@ -87,7 +96,8 @@ void StartJob(Services& services, const CallPtr& call) {
       return call->Fail(
           400, "invalid",
           fmt::format("job '{}' does not say its targets; say them, with -t", call->Part("name")));
-    resolved = ResolveTargets(services, spec->targets, request->exclude, {}, call.get());
+    resolved =
+        ResolveTargets(services, spec->targets, request->exclude, {.declared = true}, call.get());
   }
   // A known key answers with its run, whatever became of the job and the hosts since.
   if (!key->known.value) {
@@ -96,6 +106,7 @@ void StartJob(Services& services, const CallPtr& call) {
     const auto fits =
         CheckHosts(services, (*book.Find(spec->job))->document, resolved->targets->size());
     if (!fits) return call->Fail(422, "too_many_hosts", fits.error().message);
+    if (const auto there = CheckSecrets(services, *spec); !there) return call->Fail(there.error());
   }
   std::vector<std::string> warnings;
   if (spec && resolved)
@@ -112,11 +123,13 @@ void StartJob(Services& services, const CallPtr& call) {
                            .targets = std::make_shared<const Targets>(),
                            .reason = std::move(request->reason),
                            .during_freeze = request->during_freeze,
-                           .include_maintenance = request->include_maintenance};
+                           .include_maintenance = request->include_maintenance,
+                           .require_all = request->require_all};
   if (spec) command.spec = std::move(*spec);
   if (resolved) {
     command.targets = resolved->targets;
     command.names = FoldedNames(*resolved->targets);
+    command.never_joined = NeverJoinedText(*resolved);
     command.frozen = CountFrozen(services, *resolved->targets);
   }
   AskToStart(services, call, std::move(command), std::move(warnings));

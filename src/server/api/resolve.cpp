@@ -9,6 +9,36 @@
 namespace muster::server::api {
 namespace {
 
+constexpr std::size_t kMostNames = 1000;  // bytes
+
+// Of the hosts that are declared and never joined, those that the expression means by their labels.
+// One that names a host exactly has failed before.
+Result<std::vector<std::string>> NeverJoined(Services& services, const TargetExpression& wanted,
+                                             const std::string& expression,
+                                             const std::string& exclude) {
+  std::vector<std::string> names;
+  if (wanted.OnlyNames()) return names;
+  const auto hosts = services.declared.NeverJoined(services.live);
+  if (!hosts) return Fail(hosts.error());
+  if ((*hosts)->empty()) return names;
+  std::vector<const Host*> all;
+  for (const Host& host : **hosts) all.push_back(&host);
+  // Groups mean others among these hosts.
+  TargetLookup lookup(services.store, [&all](const TargetLookup::SeeHosts& see) { see(all); });
+  auto again = lookup.Parse(expression);
+  if (!again) return Fail(again.error());
+  if (!exclude.empty()) {
+    auto unwanted = lookup.Parse(exclude);
+    if (!unwanted) return Fail(unwanted.error());
+    again = std::move(*again).Without(std::move(*unwanted));
+  }
+  const auto matching =
+      again->Resolve(all, lookup, {.ignore_missing = true, .any_state = true, .allow_none = true});
+  if (!matching) return Fail(matching.error());
+  for (const auto index : *matching) names.push_back(all[index]->name);
+  return names;
+}
+
 TargetLookup LookupIn(Services& services, const Call* call = nullptr) {
   const auto go_on = [call] { return call != nullptr ? call->GoesOn() : Result<>{}; };
   return {services.store,
@@ -50,6 +80,13 @@ Result<Resolved> ResolveTargets(Services& services, const std::string& expressio
         }
       },
       wanted->OnlyNames());
+  if (options.declared) {
+    auto never = NeverJoined(services, *wanted, expression, exclude);
+    if (!never) return Fail(never.error());
+    resolved.never_joined = std::move(*never);
+  }
+  if (!ok && ok.error().code == ErrorCode::kNotFound && !resolved.never_joined.empty())
+    return Fail(ErrorCode::kNotFound, "{}; {}", ok.error().message, NeverJoinedText(resolved));
   if (!ok) return Fail(ok.error());
   std::ranges::sort(*targets,
                     [](const Target& a, const Target& b) { return NaturalLess(a.name, b.name); });
@@ -58,6 +95,12 @@ Result<Resolved> ResolveTargets(Services& services, const std::string& expressio
   resolved.targets = std::move(targets);
   resolved.group_authors = lookup.Authors();
   return resolved;
+}
+
+std::string NeverJoinedText(const Resolved& resolved) {
+  if (resolved.never_joined.empty()) return {};
+  return fmt::format("{} declared and never joined: {}", resolved.never_joined.size(),
+                     FoldHostNames(resolved.never_joined, kMostNames));
 }
 
 std::set<std::string> GroupAuthors(Services& services, const std::string& expression) {

@@ -15,9 +15,13 @@ namespace muster::server::api {
 struct Resolved {
   std::shared_ptr<const Targets> targets;  // in natural order of names
   std::vector<std::string> offline;
+  std::vector<std::string> never_joined;  // declared hosts that it means, too
   bool says_all = false;
   std::set<std::string> group_authors;  // see GroupAuthors
 };
+
+// The hosts that never joined, for people: "2 that never joined: db[1-2]"; "" when there are none.
+std::string NeverJoinedText(const Resolved& resolved);
 
 // Which hosts an expression means now, less those of `exclude`. kInvalid: one does not parse.
 // kNotFound: an unknown name in one of them, or nothing is left. Long look-ups for a `call` end as

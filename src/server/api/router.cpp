@@ -271,6 +271,11 @@ void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange>
 
 void Router::Dispatch(const Route& route, const CallPtr& call) {
   const std::string what = route.method + " " + route.pattern;
+  if (route.vital) {
+    if (!vital_.Post([handle = &route.handle, call] { (*handle)(call); }, what))
+      call->Fail(503, "unavailable", "the server is too busy; try again shortly");
+    return;
+  }
   const auto caller = LaneOf(*call);
   const bool urgent = route.urgent && call->actor().role == Role::kAdmin;
   if (!urgent && caller) return lanes_.Post(*caller, route.handle, call, what);

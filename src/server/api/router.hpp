@@ -30,11 +30,14 @@ struct Route {
   bool on_record = false;
   // Stops what others do. An admin's call waits for no other call, however slow those are.
   bool urgent = false;
+  // Reads memory only and never waits: answered also while all workers wait for the store.
+  bool vital = false;
 };
 
-// The last members of a route, where they stand for `on_record` and `urgent`.
+// The last members of a route, where they stand for `on_record`, `urgent` and `vital`.
 inline constexpr bool kOnRecord = true;
 inline constexpr bool kUrgent = true;
+inline constexpr bool kVital = true;
 
 // Finds the route, checks the caller, and runs the handler on the workers. One caller has at most
 // half of the workers at a time, callers without a token or certificate together one (CallLanes).
@@ -115,6 +118,7 @@ class Router {
   RefusalLog denied_ GUARDED_BY(mutex_);
   std::vector<Route> routes_;
   std::uint64_t next_request_ = 1;
+  WorkerPool vital_{1, 500};  // the last member: its work uses the others
 };
 
 }  // namespace muster::server::api

@@ -75,6 +75,7 @@ class Reader {
     if (value->is_object()) return &value->as_object();
     return Bad(name, "an object"), nullptr;
   }
+  bool Has(std::string_view name) { return Find(name) != nullptr; }
   template <typename T>
   T Parsed(std::string_view name, Result<T> (*parse)(std::string_view)) {
     const std::string text = Text(name);
@@ -226,6 +227,7 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
   request.ignore_missing = reader.Flag("ignore_missing");
   request.during_freeze = reader.Flag("during_freeze");
   request.include_maintenance = reader.Flag("include_maintenance");
+  request.require_all = reader.Flag("require_all");
   const json::object* what = reader.Object("command");
   const json::object* push = reader.Object("push");
   const json::object* pull = reader.Object("pull");
@@ -242,6 +244,8 @@ Result<RunRequest> ReadRunRequest(const json::object& body, bool& too_large) {
   stage.concurrency = static_cast<std::uint32_t>(reader.Number("concurrency", 0, 1'000'000));
   stage.batches = reader.Parsed<BatchPlan>("batches", ParseBatchPlan);
   stage.max_failures = reader.Parsed<HostShare>("max_failures", ParseHostShare);
+  if (reader.Has("max_unreachable"))
+    stage.max_unreachable = reader.Parsed<HostShare>("max_unreachable", ParseHostShare);
   stage.wait_offline = Duration(reader.Number("wait_offline_ms", 15'000, kMostMs));
   request.spec.title = reader.Text("title");
   request.reason = reader.Text("reason");

@@ -18,6 +18,7 @@ struct RunRequest {
   std::string reason;  // for the audit trail
   bool during_freeze = false;
   bool include_maintenance = false;
+  bool require_all = false;
 };
 
 // A reason is kept for ever: one to 1,000 bytes are enough.

@@ -40,17 +40,18 @@ int InterestOf(StageState state) {
 }
 
 json::object StageLine(const Run& run, std::uint32_t index, const TaskCounts& counts,
-                       StageState state) {
+                       RunState run_state) {
   const StageProgress& stage = run.stages[index];
   json::object line{{"name", Clipped(stage.name, kMostName)},
-                    {"state", Name(state)},
+                    {"state", Name(ShownStage(stage, run_state))},
                     {"visits", stage.visits},
                     {"hosts", stage.hosts},
                     {"batch", stage.batch},
                     {"started", TimeView(stage.started)},
                     {"ended", TimeView(stage.ended)},
                     {"counts", CountsView(counts)}};
-  if (!stage.reason.empty()) line["reason"] = Clipped(stage.reason, kMostShortReason);
+  if (auto reason = ReasonOfStage(stage, run_state); !reason.empty())
+    line["reason"] = Clipped(std::move(reason), kMostShortReason);
   return line;
 }
 
@@ -67,7 +68,7 @@ void AddStages(const Run& run, const std::vector<TaskCounts>& counts, RunState s
   bool full = false;
   for (const std::uint32_t i : order) {
     if (!full) {
-      json::object line = StageLine(run, i, counts[i], shown(i));
+      json::object line = StageLine(run, i, counts[i], state);
       const std::size_t size = json::serialize(line).size() + 1;
       full = size > room;
       if (!full) {

@@ -40,10 +40,14 @@ void StartRun(Services& services, const CallPtr& call) {
         return call->Fail(there.error());
   auto key = ReadKey(services, *call, dry_run);
   if (!key) return call->Fail(key.error());
-  auto resolved = ResolveTargets(services, request->spec.targets, request->exclude,
-                                 {.ignore_missing = request->ignore_missing}, call.get());
+  auto resolved =
+      ResolveTargets(services, request->spec.targets, request->exclude,
+                     {.ignore_missing = request->ignore_missing, .declared = true}, call.get());
   // A known key answers with its run, even when the hosts of then are gone now.
   if (!resolved && !key->known.value) return FailResolve(*call, resolved.error());
+  if (!key->known.value)
+    if (const auto there = CheckSecrets(services, request->spec); !there)
+      return call->Fail(there.error());
   std::vector<std::string> warnings;
   if (resolved)
     warnings = SecretWarnings(services, {.plan = request->spec,
@@ -60,8 +64,10 @@ void StartRun(Services& services, const CallPtr& call) {
     return call->Json(200, answer);
   }
   std::string names;
+  std::string never_joined;
   engine::FrozenHosts frozen;
   if (resolved) {
+    never_joined = NeverJoinedText(*resolved);
     names = FoldedNames(*resolved->targets);
     frozen = CountFrozen(services, *resolved->targets);
   }
@@ -77,6 +83,8 @@ void StartRun(Services& services, const CallPtr& call) {
                        .reason = std::move(request->reason),
                        .during_freeze = request->during_freeze,
                        .include_maintenance = request->include_maintenance,
+                       .require_all = request->require_all,
+                       .never_joined = std::move(never_joined),
                        .frozen = std::move(frozen)},
       std::move(warnings));
 }

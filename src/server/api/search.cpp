@@ -160,7 +160,7 @@ class Search : public std::enable_shared_from_this<Search> {
     const Visit known = stages_.empty() ? Visit{} : stages_.rbegin()->first;
     const auto visits = services_.store.ListVisits(request_.run, known, 1000);
     if (!visits) return Fail(visits.error());
-    for (const auto& one : *visits) stages_[one.visit] = one.name;
+    for (const auto& one : *visits) stages_[one.visit] = {one.name, one.pass};
     stages_.try_emplace(visit);
     return true;
   }
@@ -169,7 +169,8 @@ class Search : public std::enable_shared_from_this<Search> {
     if (Full()) return;
     if (line.match) ++matches_;
     json::object view{{"host", (*request_.targets)[task_->ordinal].name},
-                      {"stage", stages_[task_->visit]},
+                      {"stage", stages_[task_->visit].name},
+                      {"pass", stages_[task_->visit].pass},
                       {"visit", task_->visit.value},
                       {"attempt", task_->attempt.value},
                       {"stream", Name(line.stream)},
@@ -223,7 +224,11 @@ class Search : public std::enable_shared_from_this<Search> {
   std::optional<TaskKey> task_;  // whose output is looked through
   std::uint64_t offset_ = 0;
   std::optional<LineSearch> lines_;
-  std::map<Visit, std::string> stages_;
+  struct Entered {
+    std::string name;
+    std::uint32_t pass = 1;
+  };
+  std::map<Visit, Entered> stages_;
   std::string out_;
   std::size_t slice_ = 0;
   std::uint64_t tasks_ = 0;

@@ -86,6 +86,18 @@ std::vector<std::string> SecretWarnings(Services& services, const SecretTargets&
   return warnings;
 }
 
+Result<> CheckSecrets(Services& services, const RunSpec& plan) {
+  std::vector<std::string> missing;
+  for (const auto& name : SecretsIn(plan)) {
+    const auto secret = services.store.FindSecret(name);
+    if (!secret) return Fail(secret.error());
+    if (!secret->value) missing.push_back(name);
+  }
+  if (missing.empty()) return {};
+  return Fail(ErrorCode::kNotFound, "there is no secret '{}'; set it: muster secrets set {}",
+              fmt::join(missing, "', '"), missing.front());
+}
+
 void AddWarnings(boost::json::object& answer, const std::vector<std::string>& warnings) {
   if (warnings.empty()) return;
   boost::json::array list;

@@ -24,6 +24,9 @@ struct SecretTargets {
 // hosts chose themselves at their join. None when all is well, or the expression cannot be read.
 std::vector<std::string> SecretWarnings(Services& services, const SecretTargets& about);
 
+// kNotFound names a secret that the plan gives to its tasks, and that there is not.
+Result<> CheckSecrets(Services& services, const RunSpec& plan);
+
 // Adds `warnings` to an answer, when there are some.
 void AddWarnings(boost::json::object& answer, const std::vector<std::string>& warnings);
 

@@ -16,6 +16,7 @@
 #include "server/certificates.hpp"
 #include "server/engine_thread.hpp"
 #include "server/keeping/keeper.hpp"
+#include "server/live/declared_hosts.hpp"
 #include "server/live/live_view.hpp"
 #include "server/live/stream_hub.hpp"
 #include "server/log_ring.hpp"
@@ -49,6 +50,7 @@ struct Services {
   const Keeper& keeper;
   ArtifactStore& artifacts;
   RunResults& results;
+  DeclaredHosts& declared;
   std::function<std::string()> not_ready;  // why nobody should be sent here; "" when all is well
   std::function<bool()> finalize_due;      // an upgrade waits for its last step
   // How this server stands in its cluster.

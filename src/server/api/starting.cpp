@@ -33,7 +33,9 @@ void AnswerStarted(Services& services, Call& call, const engine::RunStarted& sta
 
 // A disk that is full passes; what people decided is theirs to change.
 int StatusOf(const engine::GateClosed& closed) {
-  return closed.gate == "frozen" || closed.gate == "maintenance" ? 409 : 503;
+  const bool peoples =
+      closed.gate == "frozen" || closed.gate == "maintenance" || closed.gate == "left_out";
+  return peoples ? 409 : 503;
 }
 
 }  // namespace
@@ -61,6 +63,8 @@ json::object HostsView(const Resolved& resolved) {
     offline.emplace_back(resolved.offline[i]);
   return {{"hosts", names.size()},
           {"names", FoldHostNames(names, kMostNames)},
+          {"never_joined", FoldHostNames(resolved.never_joined, kMostNames)},
+          {"never_joined_count", resolved.never_joined.size()},
           {"offline", std::move(offline)},
           {"offline_count", resolved.offline.size()},
           {"says_all", resolved.says_all}};

@@ -89,19 +89,24 @@ void Set(Services& services, const CallPtr& call) {
   SteerRun(services, call, engine::SetRun{},
            [](Fields& fields, engine::SetRun& command) -> Result<> {
              std::string max_failures;
+             std::string max_unreachable;
              auto done = fields.Text("stage", command.stage)
                              .Number("concurrency", command.concurrency, 0, 1'000'000)
                              .Text("max_failures", max_failures)
+                             .Text("max_unreachable", max_unreachable)
                              .Done();
              if (!done) return done;
-             if (!max_failures.empty()) {
-               auto share = ParseHostShare(max_failures);
-               if (!share)
-                 return Fail(ErrorCode::kInvalid, "max_failures: {}", share.error().message);
-               command.max_failures = *share;
+             for (const auto& [name, text, into] :
+                  {std::tuple("max_failures", &max_failures, &command.max_failures),
+                   std::tuple("max_unreachable", &max_unreachable, &command.max_unreachable)}) {
+               if (text->empty()) continue;
+               auto share = ParseHostShare(*text);
+               if (!share) return Fail(ErrorCode::kInvalid, "{}: {}", name, share.error().message);
+               *into = *share;
              }
-             if (!command.concurrency && !command.max_failures)
-               return Fail(ErrorCode::kInvalid, "set concurrency, max_failures, or both");
+             if (!command.concurrency && !command.max_failures && !command.max_unreachable)
+               return Fail(ErrorCode::kInvalid,
+                           "set concurrency, max_failures, max_unreachable, or several of them");
              return {};
            });
 }

@@ -140,11 +140,12 @@ std::vector<Route> SystemRoutes(Services& services) {
   const auto openapi = std::make_shared<const std::string>(services.openapi);
   return {
       {"GET", "/healthz", Privilege::kPublic,
-       [](const CallPtr& call) { call->Text(200, "text/plain", "alive\n"); }},
+       [](const CallPtr& call) { call->Text(200, "text/plain", "alive\n"); }, !kOnRecord, !kUrgent,
+       kVital},
       {"GET", "/readyz", Privilege::kPublic,
-       [&services](const CallPtr& call) { Ready(services, call); }},
+       [&services](const CallPtr& call) { Ready(services, call); }, !kOnRecord, !kUrgent, kVital},
       {"GET", "/metrics", Privilege::kPublic,
-       [&services](const CallPtr& call) { Metrics(services, call); }},
+       [&services](const CallPtr& call) { Metrics(services, call); }, !kOnRecord, !kUrgent, kVital},
       {"GET", "/api/v1/openapi.yaml", Privilege::kPublic,
        [openapi](const CallPtr& call) { call->Shared("application/yaml", openapi); }},
       {"GET", "/api/v1/status", Privilege::kView,

@@ -1,5 +1,7 @@
 #include "server/api/target_lookup.hpp"
 
+#include <map>
+
 #include "domain/nesting.hpp"
 #include "server/api/job_book.hpp"
 #include "server/api/nesting.hpp"
@@ -112,15 +114,46 @@ Result<NameSet> TargetLookup::HostsOfRun(RunId id, const std::string& state) con
   if (!wanted)
     return Fail(ErrorCode::kInvalid, "run:{}.{}: '{}' is not a task state", FormatRunId(id), state,
                 state);
+  const auto tasks = TasksOfRun(id, **targets, *wanted);
+  if (!tasks) return Fail(tasks.error());
+  const auto run = store_.FindRun(id);
+  if (!run) return Fail(run.error());
+  const bool open = run->value && !IsFinal(run->value->state);
+  for (std::size_t i = 0; i < tasks->size(); ++i)
+    if (HostTasks<>::Standing((*tasks)[i].Deciding(), open) == *wanted)
+      names->insert((**targets)[i].name);
+  return names;
+}
+
+// Of each host what its standing follows from, at least as far as it is the one that is wanted.
+Result<std::vector<HostTasks<>>> TargetLookup::TasksOfRun(RunId id, const Targets& targets,
+                                                          TaskState wanted) const {
+  std::vector<HostTasks<>> tasks(targets.size());
+  std::map<Visit, StageVisit> visits;
+  for (Visit after;; after = visits.rbegin()->first) {
+    const auto page = store_.ListVisits(id, after, kTasksPage);
+    if (!page) return Fail(page.error());
+    if (page->empty()) break;
+    for (const auto& visit : *page) {
+      visits.emplace(visit.visit, visit);
+      for (const auto& [state, hosts] : visit.results)
+        for (const std::uint32_t ordinal : hosts.List())
+          if (ordinal < tasks.size()) tasks[ordinal].Take(HostTasks<>::Of(visit, {}, state));
+    }
+    if (const auto on = GoesOn(); !on) return Fail(on.error());
+  }
   TaskFilter filter;
-  filter.state = wanted;
-  std::optional<TaskKey> after;
-  while (true) {
+  // With one visit, the host's task there is all there is to know.
+  if (visits.size() == 1 && wanted != TaskState::kWaiting) filter.state = wanted;
+  for (std::optional<TaskKey> after;;) {
     const auto rows = store_.ListTasks(id, filter, after, kTasksPage);
     if (!rows) return Fail(rows.error());
-    for (const auto& row : *rows)
-      if (row.key.ordinal < (*targets)->size()) names->insert((**targets)[row.key.ordinal].name);
-    if (rows->size() < kTasksPage) return names;
+    for (const auto& row : *rows) {
+      const auto visit = visits.find(row.key.visit);
+      if (!row.key.host || visit == visits.end() || row.key.ordinal >= tasks.size()) continue;
+      tasks[row.key.ordinal].Take(HostTasks<>::Of(visit->second, row.key.attempt, row.state));
+    }
+    if (rows->size() < kTasksPage) return tasks;
     after = rows->back().key;
     if (const auto on = GoesOn(); !on) return Fail(on.error());
   }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "domain/host_result.hpp"
 #include "domain/targets.hpp"
 #include "ports/store.hpp"
 
@@ -45,6 +46,8 @@ class TargetLookup final : public TargetContext {
  private:
   Result<TargetExpression> ParseAndLookUp(const std::string& text);
   Result<NameSet> HostsOfRun(RunId id, const std::string& state) const;
+  Result<std::vector<HostTasks<>>> TasksOfRun(RunId id, const Targets& targets,
+                                              TaskState wanted) const;
   Result<NameSet> HostsOfGroup(const std::string& name);
   void LookUpGroup(const std::string& name);
   void LookUpRun(const std::string& text, const std::string& state);

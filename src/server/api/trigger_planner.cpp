@@ -7,6 +7,7 @@
 #include "domain/plan_bytes.hpp"
 #include "server/api/frozen.hpp"
 #include "server/api/resolve.hpp"
+#include "server/api/secret_warnings.hpp"
 #include "server/api/starting.hpp"
 
 namespace muster::server::api {
@@ -42,16 +43,19 @@ Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const Trigg
   if (plan->targets.empty())
     return Fail(ErrorCode::kInvalid, "neither trigger '{}' nor job '{}' say the targets", spec.name,
                 spec.job);
-  const auto resolved = ResolveTargets(services, plan->targets, spec.exclude);
+  const auto resolved = ResolveTargets(services, plan->targets, spec.exclude, {.declared = true});
   if (!resolved) return Fail(AboutThisSlot(resolved.error()));
   const auto fits = CheckHosts(services, (*job)->document, resolved->targets->size());
   if (!fits) return Fail(ErrorCode::kConflict, "{}", fits.error().message);
+  if (const auto there = CheckSecrets(services, *plan); !there)
+    return Fail(AboutThisSlot(there.error()));
   auto authors = book.AuthorsOf(spec.job);
   authors.insert(resolved->group_authors.begin(), resolved->group_authors.end());
   return engine::SlotPlan{.spec = std::move(*plan),
                           .targets = resolved->targets,
                           .names = FoldedNames(*resolved->targets),
                           .frozen = CountFrozen(services, *resolved->targets),
+                          .never_joined = NeverJoinedText(*resolved),
                           .authors = {authors.begin(), authors.end()},
                           .note = NoteOf(params)};
 }

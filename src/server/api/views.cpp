@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
+#include "domain/secret.hpp"
 #include "server/api/file_request.hpp"
 #include "server/api/run_summary.hpp"
 
@@ -181,6 +182,7 @@ json::object SpecView(const RunSpec& spec) {
   view["concurrency"] = stage.concurrency;
   view["batches"] = FormatBatchPlan(stage.batches);
   view["max_failures"] = FormatHostShare(stage.max_failures);
+  if (stage.max_unreachable) view["max_unreachable"] = FormatHostShare(*stage.max_unreachable);
   view["wait_offline_ms"] = stage.wait_offline.count();
   return view;
 }
@@ -188,7 +190,14 @@ json::object SpecView(const RunSpec& spec) {
 StageState ShownStage(const StageProgress& progress, RunState run) {
   if (run == RunState::kPaused && progress.state == StageState::kRunning)
     return StageState::kPaused;
+  // The flow did not come to it.
+  if (IsFinal(run) && progress.state == StageState::kWaiting) return StageState::kSkipped;
   return progress.state;
+}
+
+std::string ReasonOfStage(const StageProgress& progress, RunState run) {
+  const bool reached = progress.state != StageState::kWaiting || !IsFinal(run);
+  return reached ? progress.reason : "the run did not come to it";
 }
 
 TaskCounts StageCounts(const Run& run, std::uint32_t index,
@@ -214,7 +223,7 @@ json::object StageView(const Run& run, std::uint32_t index,
                     {"ended", TimeView(progress.ended)},
                     {"hosts", progress.hosts},
                     {"batch", progress.batch},
-                    {"reason", progress.reason},
+                    {"reason", ReasonOfStage(progress, state)},
                     {"counts", CountsView(StageCounts(run, index, live))}};
   if (index < run.spec.stages.size()) {
     const StageSpec& spec = run.spec.stages[index];
@@ -238,6 +247,14 @@ json::array SkipsView(const Run& run) {
   return names;
 }
 
+// As `muster start -p` takes them: of secrets their names.
+json::object ParamsView(const RunSpec& spec) {
+  json::object params;
+  for (const auto& param : spec.params)
+    params[param.name] = (param.secret ? std::string(kSecretPrefix) : "") + param.value;
+  return params;
+}
+
 // Limits that a person changed, in their order; a later one counts.
 json::array LimitsView(const Run& run) {
   json::array list;
@@ -246,6 +263,7 @@ json::array LimitsView(const Run& run) {
         {"stage", set.stage && *set.stage < run.stages.size() ? run.stages[*set.stage].name : ""}};
     if (set.concurrency) one["concurrency"] = *set.concurrency;
     if (set.max_failures) one["max_failures"] = FormatHostShare(*set.max_failures);
+    if (set.max_unreachable) one["max_unreachable"] = FormatHostShare(*set.max_unreachable);
     list.push_back(std::move(one));
   }
   return list;
@@ -292,6 +310,7 @@ json::object RunView(const Run& run, std::optional<LiveView::RunView> live, std:
   if (!run.skips.empty()) view["skips"] = SkipsView(run);
   if (!run.overrides.empty()) view["limits"] = LimitsView(run);
   if (with_spec) view["spec"] = SpecView(run.spec);
+  if (with_spec) view["params"] = ParamsView(run.spec);
   return view;
 }
 

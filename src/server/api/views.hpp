@@ -25,6 +25,7 @@ TaskCounts StageCounts(const Run& run, std::uint32_t index,
                        const std::optional<LiveView::RunView>& live);
 // A stage that goes on while its run is paused is shown as paused too.
 StageState ShownStage(const StageProgress& progress, RunState run);
+std::string ReasonOfStage(const StageProgress& progress, RunState run);
 
 // A run with what is true of it now: `live` when it is open.
 boost::json::object RunView(const Run& run, std::optional<LiveView::RunView> live,

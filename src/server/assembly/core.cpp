@@ -62,10 +62,16 @@ Core::Core(Foundation& under)
                 auto open = live.FindRun(run, true);
                 return open ? std::move(open->states) : std::vector<std::uint8_t>();
               }),
-      watched(store, {.committed = [this](const Batch& batch) { results.Take(batch); },
+      declared(store),
+      watched(store, {.committed =
+                          [this](const Batch& batch) {
+                            results.Take(batch);
+                            declared.Take(batch);
+                          },
                       .loading =
                           [this] {
                             results.Forget();
+                            declared.Forget();
                             live.Forget();
                             hub.Forget();
                           }}),

@@ -11,6 +11,7 @@
 #include "server/clock_judge.hpp"
 #include "server/engine_thread.hpp"
 #include "server/gateway/gateway.hpp"
+#include "server/live/declared_hosts.hpp"
 #include "server/live/live_view.hpp"
 #include "server/live/stream_hub.hpp"
 #include "server/outside_work.hpp"
@@ -55,6 +56,7 @@ class Core {
   Gateway gateway;
   Authenticator people;
   RunResults results;
+  DeclaredHosts declared;
   WatchedStore watched;
   ClockJudge judge;
   TermTickets tickets;

@@ -121,6 +121,7 @@ api::Services Front::MakeServices(LogRing& log) {
           .keeper = keeper_,
           .artifacts = shared_files_,
           .results = core.results,
+          .declared = core.declared,
           .not_ready = [&core] { return core.cluster.NotReady(); },
           .finalize_due = [&core] { return core.schema.Get().FinalizeDue(); },
           .standing = [&core, &clock = clock_]() -> api::Services::Standing {

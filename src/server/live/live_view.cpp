@@ -11,6 +11,7 @@ void LiveView::Forget() {
   base::Lock lock(mutex_);
   hosts_.clear();
   by_name_.clear();
+  ++roster_;
   revoked_.clear();
   runs_.clear();
   ended_.clear();
@@ -73,6 +74,7 @@ void LiveView::TakeOne(const engine::HostNews& news) {
   if (news.removed) {
     hosts_.erase(news.host.id);
     by_name_.erase(news.host.name);
+    ++roster_;
     revoked_.erase(news.host.key);
     return;
   }
@@ -83,7 +85,7 @@ void LiveView::TakeOne(const engine::HostNews& news) {
   view.host = news.host;
   view.online = news.online;
   view.address = news.address;
-  by_name_[news.host.name] = news.host.id;
+  if (by_name_.insert_or_assign(news.host.name, news.host.id).second) ++roster_;
 }
 
 std::vector<LiveView::HostView> LiveView::Hosts() const {
@@ -110,6 +112,19 @@ std::optional<HostId> LiveView::HostIdOf(const std::string& name) const {
   base::Lock lock(mutex_);
   const auto id = by_name_.find(name);
   return id == by_name_.end() ? std::nullopt : std::optional(id->second);
+}
+
+std::vector<std::size_t> LiveView::Strangers(const std::vector<Host>& hosts) const {
+  std::vector<std::size_t> strangers;
+  base::Lock lock(mutex_);
+  for (std::size_t i = 0; i < hosts.size(); ++i)
+    if (!by_name_.contains(hosts[i].name)) strangers.push_back(i);
+  return strangers;
+}
+
+std::uint64_t LiveView::Roster() const {
+  base::Lock lock(mutex_);
+  return roster_;
 }
 
 LiveView::HostCounts LiveView::CountHosts() const {

@@ -53,6 +53,9 @@ class LiveView {
   std::vector<HostView> Hosts() const;
   std::optional<HostView> FindHost(const std::string& name) const;
   std::optional<HostId> HostIdOf(const std::string& name) const;
+  // Which of these, by their names, are not known; true as long as Roster gives the same number.
+  std::vector<std::size_t> Strangers(const std::vector<Host>& hosts) const;
+  std::uint64_t Roster() const;  // grows whenever a name comes or goes
   struct HostCounts {
     std::size_t all = 0;
     std::size_t online = 0;
@@ -88,6 +91,7 @@ class LiveView {
   mutable base::Mutex mutex_;
   std::unordered_map<HostId, HostView> hosts_ GUARDED_BY(mutex_);
   std::unordered_map<std::string, HostId> by_name_ GUARDED_BY(mutex_);
+  std::uint64_t roster_ GUARDED_BY(mutex_) = 0;
   std::unordered_set<std::string> revoked_ GUARDED_BY(mutex_);  // keys of hosts_
   std::map<RunId, RunView> runs_ GUARDED_BY(mutex_);
   std::vector<RunId> ended_ GUARDED_BY(mutex_);

@@ -75,8 +75,7 @@ std::string StreamHub::Standing(RunId run) const {
     return RunEvent({run, live->state, live->counts, live->logs_open, live->commit});
   const auto ended = find_ended_(run);
   if (!ended) return ResetEvent(run);
-  const TaskCounts counts = ended->stages.empty() ? TaskCounts{} : ended->stages.back().counts;
-  return RunEvent({run, ended->state, counts, view_.LogsOpen(run), std::nullopt});
+  return RunEvent({run, ended->state, ended->counts, view_.LogsOpen(run), std::nullopt});
 }
 
 void StreamHub::ForEach(const Index& index, RunId run,

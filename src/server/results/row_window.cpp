@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "domain/host_result.hpp"
 #include "server/results/outcome.hpp"
 
 namespace muster::server {
@@ -24,25 +25,32 @@ std::vector<std::uint32_t> Choose(const Ordinals& part, RowFilter::Span span, st
   return chosen;
 }
 
-bool Meets(const Ordinals& hosts, std::uint32_t first, std::uint32_t last) {
-  return std::ranges::any_of(hosts.Ranges(), [&](const Ordinals::Range& range) {
-    return range.first <= last && first < range.second;
+using Chosen = std::map<std::uint32_t, HostTasks<>>;  // by ordinal
+
+bool Wants(const Chosen& chosen, const StageVisit& visit) {
+  return std::ranges::any_of(chosen, [&](const auto& item) {
+    return visit.hosts.Contains(item.first) && item.second.Wants(visit, item.first);
   });
 }
 
-// Adds the last row that each host of [first, last] has in the visit, unless it has one already.
-Result<> AddVisit(Store& store, RunId run, Visit visit, std::uint32_t first, std::uint32_t last,
-                  std::map<std::uint32_t, TaskRow>& found) {
-  const std::size_t limit = last - first + 1;
-  TaskKey after{run, visit, first - 1, HostId(UINT64_MAX), Attempt(UINT32_MAX)};
+// Adds the last attempts that the hosts have in the visit.
+Result<> AddVisit(Store& store, RunId run, const StageVisit& visit, Chosen& chosen) {
+  for (const auto& [state, hosts] : visit.results)
+    for (auto& [ordinal, tasks] : chosen)
+      if (hosts.Contains(ordinal)) tasks.Take(HostTasks<>::Of(visit, {}, state));
+  const std::uint32_t first = chosen.begin()->first;
+  const std::uint32_t last = chosen.rbegin()->first;
+  TaskKey after{run, visit.visit, first - 1, HostId(UINT64_MAX), Attempt(UINT32_MAX)};
   if (first == 0)
-    after = {run, Visit(visit.value - 1), UINT32_MAX, HostId(UINT64_MAX), Attempt(UINT32_MAX)};
-  const auto rows = store.ListTasks(run, TaskFilter{}, after, limit);
+    after = {run, Visit(visit.visit.value - 1), UINT32_MAX, HostId(UINT64_MAX),
+             Attempt(UINT32_MAX)};
+  const auto rows = store.ListTasks(run, TaskFilter{}, after, last - first + 1);
   if (!rows) return Fail(rows.error());
   for (const auto& row : *rows) {
-    if (row.key.visit != visit || row.key.ordinal > last) break;
-    if (row.key.host)
-      found.try_emplace(row.key.ordinal, TaskRow{row.key.ordinal, OutcomeOf(row).state, row.key});
+    if (row.key.visit != visit.visit || row.key.ordinal > last) break;
+    const auto host = chosen.find(row.key.ordinal);
+    if (!row.key.host || host == chosen.end()) continue;
+    host->second.Take(HostTasks<>::Of(visit, row.key.attempt, OutcomeOf(row).state));
   }
   return {};
 }
@@ -67,30 +75,31 @@ RowFilter::Span RowFilter::SpanOf(const Targets& targets) const {
 }
 
 Result<RowWindow> ReadWindow(Store& store, RunId run, std::shared_ptr<const Targets> targets,
-                             const std::vector<StageVisit>& visits, bool of_stage,
-                             const std::vector<std::uint8_t>& live, const RowFilter& filter) {
+                             const std::vector<StageVisit>& visits, const RunNow& now,
+                             const RowFilter& filter) {
   RowWindow window{.targets = std::move(targets)};
   Ordinals part = Ordinals::All(static_cast<std::uint32_t>(window.targets->size()));
-  if (of_stage) part = {};
+  if (now.of_stage) part = {};
   for (const auto& visit : visits)
-    if (of_stage) part = Union(part, visit.hosts);
-  const auto chosen = Choose(part, filter.SpanOf(*window.targets), filter.limit, window.next);
+    if (now.of_stage) part = Union(part, visit.hosts);
+  Chosen chosen;
+  for (const auto ordinal : Choose(part, filter.SpanOf(*window.targets), filter.limit, window.next))
+    chosen[ordinal];
   if (chosen.empty()) return window;
-  std::map<std::uint32_t, TaskRow> found;
-  for (auto visit = visits.rbegin(); visit != visits.rend() && found.size() < chosen.size();
-       ++visit) {
-    if (!Meets(visit->hosts, chosen.front(), chosen.back())) continue;
-    const auto added = AddVisit(store, run, visit->visit, chosen.front(), chosen.back(), found);
-    if (!added) return Fail(added.error());
+  for (auto visit = visits.rbegin(); visit != visits.rend(); ++visit) {
+    if (!Wants(chosen, *visit)) continue;
+    if (auto added = AddVisit(store, run, *visit, chosen); !added) return Fail(added.error());
   }
-  for (const std::uint32_t ordinal : chosen) {
-    const auto row = found.find(ordinal);
-    TaskRow shown = row != found.end()
-                        ? row->second
-                        : TaskRow{ordinal, TaskState::kWaiting, {run, {}, ordinal, {}, {}}};
-    shown.key.host = (*window.targets)[ordinal].host;
-    shown.state = Shown(shown.state, ordinal, live);
-    window.rows.push_back(shown);
+  for (const auto& [ordinal, tasks] : chosen) {
+    const auto* decides = tasks.Deciding();
+    TaskRow row{ordinal, HostTasks<>::Standing(decides, now.open), {run, {}, ordinal, {}, {}}};
+    if (decides != nullptr && row.state == decides->state) {
+      row.key.visit = decides->visit;
+      row.key.attempt = decides->attempt;
+    }
+    row.key.host = (*window.targets)[ordinal].host;
+    row.state = Shown(row.state, ordinal, now.states);
+    window.rows.push_back(row);
   }
   return window;
 }

@@ -42,12 +42,19 @@ struct RowFilter {
   Span SpanOf(const Targets& targets) const;
 };
 
+// What the rows do not tell.
+struct RunNow {
+  bool of_stage = false;             // the visits are those of one stage
+  bool open = false;                 // hosts wait for the stages that are before them
+  std::vector<std::uint8_t> states;  // TaskState by ordinal, of an open run
+};
+
 // A window straight from the store, from the last visit backwards, without a table: for a run that
 // nobody has asked about. Reads as many rows as the window has in each of the visits it needs.
-// `visits` are all of the run, or those of one stage; `live` is TaskState by ordinal of an open
-// run. The filter's state must not be set: it is known of no host before its rows are read.
+// `visits` are all of the run, or those of one stage. The filter's state must not be set: it is
+// known of no host before its rows are read.
 Result<RowWindow> ReadWindow(Store& store, RunId run, std::shared_ptr<const Targets> targets,
-                             const std::vector<StageVisit>& visits, bool of_stage,
-                             const std::vector<std::uint8_t>& live, const RowFilter& filter);
+                             const std::vector<StageVisit>& visits, const RunNow& now,
+                             const RowFilter& filter);
 
 }  // namespace muster::server

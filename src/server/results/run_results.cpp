@@ -1,6 +1,7 @@
 #include "server/results/run_results.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <tuple>
 
@@ -8,6 +9,7 @@ namespace muster::server {
 namespace {
 
 constexpr std::size_t kPage = 2000;
+constexpr std::size_t kMostRanges = 64;  // of hosts whose rows are read by themselves
 // Characters of host names: groups that are looked at first have room for more.
 constexpr std::size_t kWideGroups = 20;
 constexpr std::size_t kWideHosts = 2000;
@@ -57,8 +59,10 @@ void RunResults::TakeOne(const Change& change) {
            [&](const std::string&, TaskTable& table) { table.Take(task->task); });
   } else if (const auto* visit = std::get_if<PutVisit>(&change)) {
     Update(visit->run, [&](const std::string& stage, TaskTable& table) {
-      if (stage == visit->visit.name) table.Enter(visit->visit);
+      if (stage.empty() || stage == visit->visit.name) table.Enter(visit->visit);
     });
+  } else if (const auto* run = std::get_if<PutRun>(&change)) {
+    TakeState(run->run);
   } else if (const auto* made = std::get_if<PutTargets>(&change)) {
     if (entries_.contains(made->run)) return;
     Entry& entry = entries_[made->run];
@@ -72,6 +76,15 @@ void RunResults::TakeOne(const Change& change) {
     for (const auto& [stage, table] : entry->second.tables) keys.emplace_back(dropped->run, stage);
     for (const Key& key : keys) DropTable(key);
   }
+}
+
+void RunResults::TakeState(const Run& run) {
+  const auto entry = entries_.find(run.id);
+  if (entry == entries_.end()) return;
+  const auto table = entry->second.tables.find("");
+  if (table == entry->second.tables.end()) return;
+  table->second->tasks.SetEnded(IsFinal(run.state));
+  table->second->told = true;
 }
 
 void RunResults::Take(const std::vector<engine::News>& news) {
@@ -196,36 +209,49 @@ Result<> RunResults::Fill(const Choice& choice, const Found& found) {
     base::Lock lock(mutex_);
     for (const auto& visit : *visits) found.table->tasks.Enter(visit);
   }
-  // From the last on: most hosts need no earlier one.
+  // From the last on: of earlier ones, most hosts need none.
   for (auto visit = visits->rbegin(); visit != visits->rend(); ++visit) {
-    {
-      base::Lock lock(mutex_);
-      if (found.table->tasks.Placed() == found.table->tasks.Tasks()) break;
-    }
-    if (auto filled = FillVisit(found, choice.run, visit->visit); !filled) return filled;
+    for (const auto& range : WantedOf(found, *visit))
+      if (auto filled = FillVisit(found, choice.run, visit->visit, range); !filled) return filled;
   }
+  const auto run = store_.FindRun(choice.run);
+  if (!run) return Fail(run.error());
   const auto live = live_(choice.run);
   base::Lock lock(mutex_);
+  if (run->value && !found.table->told) found.table->tasks.SetEnded(IsFinal(run->value->state));
   for (std::uint32_t i = 0; i < live.size(); ++i)
     found.table->tasks.Adopt(i, static_cast<TaskState>(live[i]));
   return {};
 }
 
-Result<> RunResults::FillVisit(const Found& found, RunId run, Visit visit) {
+std::vector<Ordinals::Range> RunResults::WantedOf(const Found& found, const StageVisit& visit) {
+  base::Lock lock(mutex_);
+  const Ordinals wanted = found.table->tasks.Wanted(visit);
+  const auto& ranges = wanted.Ranges();
+  if (ranges.size() <= kMostRanges) return ranges;
+  return {{ranges.front().first, ranges.back().second}};
+}
+
+Result<> RunResults::FillVisit(const Found& found, RunId run, Visit visit,
+                               const Ordinals::Range& range) {
   TaskFilter filter;
   filter.last_attempt_only = false;  // the table knows which is the last
-  // Before the visit's first row and after every row of the visit before it.
-  TaskKey after{run, Visit(visit.value - 1), UINT32_MAX, HostId(UINT64_MAX), Attempt(UINT32_MAX)};
+  // Before the first row, and after every row before it.
+  const auto [first, last] = range;
+  TaskKey after{run, visit, first - 1, HostId(UINT64_MAX), Attempt(UINT32_MAX)};
+  if (first == 0)
+    after = {run, Visit(visit.value - 1), UINT32_MAX, HostId(UINT64_MAX), Attempt(UINT32_MAX)};
+  const std::size_t limit = std::min<std::size_t>(kPage, 10 * std::size_t{last - first});
   for (;;) {
-    const auto rows = store_.ListTasks(run, filter, after, kPage);
+    const auto rows = store_.ListTasks(run, filter, after, limit);
     if (!rows) return Fail(rows.error());
     base::Lock lock(mutex_);
     for (const auto& row : *rows) {
-      if (row.key.visit != visit) return {};
+      if (row.key.visit != visit || row.key.ordinal >= last) return {};
       found.table->tasks.Take(row);
     }
     Count(*found.table);
-    if (rows->size() < kPage) return {};
+    if (rows->size() < limit) return {};
     after = rows->back().key;
   }
 }
@@ -252,11 +278,14 @@ Result<RunResults::Grouped> RunResults::GroupsOf(const Choice& choice, bool mask
   {
     base::Lock lock(mutex_);
     const TaskTable& table = found->table->tasks;
-    const Outcome waiting;
+    std::array<Outcome, std::tuple_size_v<TaskTable::OpenStates>> open;
     std::vector<Seen> seen;
-    if (!table.Waiting().Empty()) seen.push_back({&waiting, &table.Waiting()});
-    for (const auto& [outcome, hosts] : masked ? table.MaskedGroups() : table.Exact())
-      seen.push_back({&outcome, &hosts});
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      open[i].state = static_cast<TaskState>(i);
+      if (!table.Open()[i].Empty()) seen.push_back({&open[i], &table.Open()[i]});
+    }
+    for (const auto& [outcome, group] : masked ? table.MaskedGroups() : table.Exact())
+      if (!group.hosts.Empty()) seen.push_back({&outcome, &group.hosts});
     grouped.groups_total = seen.size();
     grouped.total = table.Tasks();
     const std::size_t shown = std::min(most, seen.size());
@@ -309,8 +338,11 @@ Result<RowWindow> RunResults::RowsOf(const Choice& choice, const RowFilter& filt
   const auto visits =
       of_stage ? VisitsOf(store_, choice.run, choice.stage) : AllVisits(store_, choice.run);
   if (!visits) return Fail(visits.error());
-  return ReadWindow(store_, choice.run, std::move(*targets), *visits, of_stage, live_(choice.run),
-                    filter);
+  const auto run = store_.FindRun(choice.run);
+  if (!run) return Fail(run.error());
+  const bool open = !of_stage && run->value && !IsFinal(run->value->state);
+  return ReadWindow(store_, choice.run, std::move(*targets), *visits,
+                    {.of_stage = of_stage, .open = open, .states = live_(choice.run)}, filter);
 }
 
 RowWindow RunResults::RowsFrom(const Choice& choice, const Found& found,
@@ -320,7 +352,7 @@ RowWindow RunResults::RowsFrom(const Choice& choice, const Found& found,
   base::Lock lock(mutex_);
   const TaskTable& table = found.table->tasks;
   for (std::uint32_t i = span.first; i < span.last; ++i) {
-    const auto& place = table.At(i);
+    const auto place = table.At(i);
     if (!place.part || (filter.state && place.state != *filter.state)) continue;
     if (window.rows.size() == filter.limit) {
       window.next = i;

@@ -39,7 +39,7 @@ class RunResults {
   void Take(const std::vector<engine::News>& news);  // of the same commits, or later
   void Forget();                                     // others may have written to the store
 
-  // Whose tasks: of one stage in its last pass, or with "" of each host its last.
+  // Whose tasks: of one stage in its last pass, or with "" of each host the one that decides.
   struct Choice {
     RunId run;
     std::string stage = {};
@@ -79,6 +79,7 @@ class RunResults {
     TaskTable tasks;
     std::list<Key>::iterator use;
     bool ready = false;  // everything that was committed before it was made is in
+    bool told = false;   // whether the run has ended, since the table is there
     bool listed = true;
     std::size_t counted = 0;  // of places_
   };
@@ -94,6 +95,7 @@ class RunResults {
   };
 
   void TakeOne(const Change& change) REQUIRES(mutex_);
+  void TakeState(const Run& run) REQUIRES(mutex_);
   template <typename Do>
   void Update(RunId run, const Do& change) REQUIRES(mutex_);
   std::shared_ptr<Table> AddTable(Entry& entry, const Key& key) REQUIRES(mutex_);
@@ -107,7 +109,10 @@ class RunResults {
       EXCLUDES(mutex_);
   Result<Found> Open(const Choice& choice) EXCLUDES(mutex_);
   Result<> Fill(const Choice& choice, const Found& found) EXCLUDES(mutex_);
-  Result<> FillVisit(const Found& found, RunId run, Visit visit) EXCLUDES(mutex_);
+  std::vector<Ordinals::Range> WantedOf(const Found& found, const StageVisit& visit)
+      EXCLUDES(mutex_);
+  Result<> FillVisit(const Found& found, RunId run, Visit visit, const Ordinals::Range& range)
+      EXCLUDES(mutex_);
   std::shared_ptr<const HostFolds> FoldsOf(RunId run, const Found& found) EXCLUDES(mutex_);
 
   Store& store_;

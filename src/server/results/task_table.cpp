@@ -1,7 +1,9 @@
 #include "server/results/task_table.hpp"
 
-#include <tuple>
+#include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 namespace muster::server {
 namespace {
@@ -21,108 +23,213 @@ Progress ProgressOf(const TaskRecord& row) {
   return row.log.state == LogState::kOpen ? kOver : kWhole;
 }
 
-bool IsOlder(const TaskKey& task, std::uint8_t progress, const TaskTable::Place& place) {
-  return std::tuple(task.visit, task.attempt, progress) <
-         std::tuple(place.visit, place.attempt, place.progress);
-}
-
-void Drop(TaskTable::Groups& groups, TaskTable::Groups::iterator group, std::uint32_t ordinal) {
-  group->second.Erase(ordinal);
-  if (group->second.Empty()) groups.erase(group);
+// Where one host of a run that a stage started came out.
+Outcome OutcomeOfChild(const StageVisit& visit, TaskState state) {
+  Outcome outcome;
+  outcome.state = state;
+  outcome.reason = fmt::format("in run {}", FormatRunId(visit.child));
+  return outcome;
 }
 
 }  // namespace
 
 TaskTable TaskTable::OfRun(std::uint32_t hosts) {
-  TaskTable table(hosts);
+  TaskTable table(hosts, true);
   table.Join(0, hosts);
   return table;
 }
 
-TaskTable TaskTable::OfStage(std::uint32_t hosts) {
-  TaskTable table(hosts);
-  table.visits_.emplace();
-  return table;
-}
+TaskTable TaskTable::OfStage(std::uint32_t hosts) { return {hosts, false}; }
 
 void TaskTable::Join(std::uint32_t first, std::uint32_t last) {
   for (std::uint32_t i = first; i < last && i < Hosts(); ++i) {
-    if (std::exchange(places_[i].part, true)) continue;
-    waiting_.Insert(i);
-    ++tasks_;
+    if (std::exchange(hosts_[i].part, true)) continue;
+    open_[static_cast<std::size_t>(TaskState::kWaiting)].Insert(i);
+    ++parts_;
   }
 }
 
 void TaskTable::Enter(const StageVisit& visit) {
-  if (!visits_ || visit.pass < pass_ || visits_->contains(visit.visit)) return;
-  if (visit.pass > pass_) {
+  if (!whole_ && visit.pass < pass_) return;
+  if (!whole_ && visit.pass > pass_) {
     *this = OfStage(Hosts());
     pass_ = visit.pass;
   }
-  visits_->insert(visit.visit);
-  for (const auto& [first, last] : visit.hosts.Ranges()) Join(first, last);
+  if (!visits_.contains(visit.visit)) {
+    StageVisit& known = visits_[visit.visit];
+    known.state = StageState::kRunning;
+    known.visit = visit.visit;
+    known.stage = visit.stage;
+    known.pass = visit.pass;
+    known.recovers = visit.recovers;
+    known.onward = visit.onward;
+    if (!whole_)
+      for (const auto& [first, last] : visit.hosts.Ranges()) Join(first, last);
+  }
+  if (IsFinal(visit.state)) EndQueues(visit);
+  for (const auto& [state, hosts] : visit.results) {
+    const Outcome outcome = OutcomeOfChild(visit, state);
+    for (const std::uint32_t ordinal : hosts.List()) {
+      if (ordinal >= Hosts() || !hosts_[ordinal].part) continue;
+      Known::Task task = Known::Of(visit, {}, state);
+      task.progress = kWhole;
+      task.note.exact = exact_.try_emplace(outcome).first;
+      task.note.masked = masked_.try_emplace(outcome).first;
+      Add(ordinal, std::move(task));
+    }
+  }
 }
 
-bool TaskTable::Concerns(const TaskKey& task) const {
-  return task.host && task.ordinal < Hosts() && places_[task.ordinal].part &&
-         (!visits_ || visits_->contains(task.visit));
+// What was queued in a visit that has ended was never sent.
+void TaskTable::EndQueues(const StageVisit& ended) {
+  visits_[ended.visit].state = ended.state;
+  for (const auto& [first, last] : ended.hosts.Ranges())
+    for (std::uint32_t i = first; i < last && i < Hosts(); ++i) {
+      if (hosts_[i].queued != ended.visit) continue;
+      Leave(i);
+      hosts_[i].queued = {};
+      PutInPlace(i);
+    }
+}
+
+const StageVisit* TaskTable::VisitOf(const TaskKey& task) const {
+  if (!task.host || task.ordinal >= Hosts() || !hosts_[task.ordinal].part) return nullptr;
+  const auto found = visits_.find(task.visit);
+  return found == visits_.end() ? nullptr : &found->second;
 }
 
 void TaskTable::Take(const TaskRecord& row) {
-  const Progress progress = ProgressOf(row);
-  if (!Concerns(row.key) || IsOlder(row.key, progress, places_[row.key.ordinal])) return;
+  const StageVisit* visit = VisitOf(row.key);
+  if (visit == nullptr) return;
   Outcome exact = OutcomeOf(row);
-  Outcome masked = Masked(exact, row.log);
-  Move(row.key.ordinal, row.key, progress, std::move(exact), std::move(masked));
-  places_[row.key.ordinal].bytes = row.log.bytes;
+  Known::Task task = Known::Of(*visit, row.key.attempt, exact.state);
+  task.progress = ProgressOf(row);
+  task.note.bytes = row.log.bytes;
+  if (IsFinal(exact.state)) {
+    task.note.masked = masked_.try_emplace(Masked(exact, row.log)).first;
+    task.note.exact = exact_.try_emplace(std::move(exact)).first;
+  }
+  Add(row.key.ordinal, std::move(task));
 }
 
-void TaskTable::Take(const TaskKey& task, TaskState state) {
-  if (state != TaskState::kQueued && state != TaskState::kRunning) return;
-  const Progress progress = state == TaskState::kQueued ? kQueuedUp : kStarted;
-  if (!Concerns(task) || IsOlder(task, progress, places_[task.ordinal])) return;
-  Outcome outcome;
-  outcome.state = state;
-  Move(task.ordinal, task, progress, outcome, outcome);
+void TaskTable::Take(const TaskKey& key, TaskState state) {
+  const StageVisit* visit = VisitOf(key);
+  if (visit == nullptr) return;
+  if (state == TaskState::kQueued) return Queue(key.ordinal, key.visit);
+  if (state != TaskState::kRunning) return;
+  Known::Task task = Known::Of(*visit, key.attempt, state);
+  task.progress = kStarted;
+  Add(key.ordinal, std::move(task));
 }
 
 void TaskTable::Adopt(std::uint32_t ordinal, TaskState live) {
-  if (ordinal >= Hosts() || !places_[ordinal].part) return;
-  const Place& place = places_[ordinal];
-  const bool fits = (place.state == TaskState::kWaiting && live == TaskState::kQueued) ||
-                    (place.state == TaskState::kSent && live == TaskState::kRunning);
-  if (!fits) return;
-  Outcome outcome;
-  outcome.state = live;
-  const TaskKey task{{}, place.visit, ordinal, {}, place.attempt};
-  Move(ordinal, task, place.progress, outcome, outcome);
+  if (ordinal >= Hosts() || !hosts_[ordinal].part) return;
+  const Standing standing = StandingOf(hosts_[ordinal]);
+  if (standing.state == TaskState::kWaiting && live == TaskState::kQueued) {
+    const Known::Task* last = hosts_[ordinal].tasks.Deciding();
+    return Queue(ordinal, Visit(last == nullptr ? 1 : last->visit.value + 1));
+  }
+  if (standing.state != TaskState::kSent || live != TaskState::kRunning) return;
+  Known::Task task = *standing.task;
+  task.state = live;
+  task.progress = kStarted;
+  Add(ordinal, std::move(task));
+}
+
+void TaskTable::Queue(std::uint32_t ordinal, Visit visit) {
+  Host& host = hosts_[ordinal];
+  const bool known = std::ranges::any_of(
+      host.tasks.All(), [&](const Known::Task& task) { return task.visit >= visit; });
+  const auto of = visits_.find(visit);
+  if (known || (of != visits_.end() && IsFinal(of->second.state))) return;
+  Leave(ordinal);
+  host.queued = visit;
+  PutInPlace(ordinal);
+}
+
+void TaskTable::SetEnded(bool ended) {
+  if (!whole_ || ended_ == ended) return;
+  // Only hosts that came through a stage and have others before them stand otherwise then.
+  std::vector<std::uint32_t> between;
+  for (std::uint32_t i = 0; i < Hosts(); ++i) {
+    const Known::Task* decides = hosts_[i].tasks.Deciding();
+    if (decides == nullptr || !decides->onward || decides->state != TaskState::kSucceeded) continue;
+    Leave(i);
+    between.push_back(i);
+  }
+  ended_ = ended;
+  for (const std::uint32_t ordinal : between) PutInPlace(ordinal);
+}
+
+Ordinals TaskTable::Wanted(const StageVisit& visit) const {
+  Ordinals wanted;
+  for (const auto& [first, last] : visit.hosts.Ranges())
+    for (std::uint32_t i = first; i < last && i < Hosts(); ++i)
+      if (hosts_[i].part && hosts_[i].tasks.Wants(visit, i)) wanted.Insert(i);
+  return wanted;
+}
+
+void TaskTable::Add(std::uint32_t ordinal, Known::Task task) {
+  Host& host = hosts_[ordinal];
+  Leave(ordinal);
+  ++tasks_;
+  if (IsFinal(task.state)) {
+    ++task.note.exact->second.tasks;
+    ++task.note.masked->second.tasks;
+  }
+  if (task.visit >= host.queued) host.queued = {};
+  host.tasks.Take(std::move(task), [this](const Known::Task& gone) { Drop(gone); });
+  PutInPlace(ordinal);
+}
+
+void TaskTable::Drop(const Known::Task& task) {
+  --tasks_;
+  if (!IsFinal(task.state)) return;
+  if (--task.note.exact->second.tasks == 0) exact_.erase(task.note.exact);
+  if (--task.note.masked->second.tasks == 0) masked_.erase(task.note.masked);
+}
+
+TaskTable::Standing TaskTable::StandingOf(const Host& host) const {
+  const Known::Task* decides = host.tasks.Deciding();
+  if (decides != nullptr && !IsFinal(decides->state)) return {decides->state, decides};
+  if (host.queued) return {TaskState::kQueued, nullptr};
+  const TaskState state = Known::Standing(decides, whole_ && !ended_);
+  return {state, IsFinal(state) ? decides : nullptr};
 }
 
 void TaskTable::Leave(std::uint32_t ordinal) {
-  Place& place = places_[ordinal];
-  if (place.state == TaskState::kWaiting) return waiting_.Erase(ordinal);
-  Drop(exact_, place.exact, ordinal);
-  Drop(masked_, place.masked, ordinal);
+  const Standing standing = StandingOf(hosts_[ordinal]);
+  if (!IsFinal(standing.state))
+    return open_[static_cast<std::size_t>(standing.state)].Erase(ordinal);
+  standing.task->note.exact->second.hosts.Erase(ordinal);
+  standing.task->note.masked->second.hosts.Erase(ordinal);
 }
 
-void TaskTable::Move(std::uint32_t ordinal, const TaskKey& task, std::uint8_t progress,
-                     Outcome exact, Outcome masked) {
-  Leave(ordinal);
-  Place& place = places_[ordinal];
-  place.visit = task.visit;
-  place.attempt = task.attempt;
-  place.progress = progress;
-  place.state = exact.state;
-  place.exact = exact_.try_emplace(std::move(exact)).first;
-  place.exact->second.Insert(ordinal);
-  place.masked = masked_.try_emplace(std::move(masked)).first;
-  place.masked->second.Insert(ordinal);
+void TaskTable::PutInPlace(std::uint32_t ordinal) {
+  const Standing standing = StandingOf(hosts_[ordinal]);
+  if (!IsFinal(standing.state))
+    return open_[static_cast<std::size_t>(standing.state)].Insert(ordinal);
+  standing.task->note.exact->second.hosts.Insert(ordinal);
+  standing.task->note.masked->second.hosts.Insert(ordinal);
+}
+
+TaskTable::Place TaskTable::At(std::uint32_t ordinal) const {
+  const Host& host = hosts_[ordinal];
+  const Standing standing = StandingOf(host);
+  Place place;
+  place.part = host.part;
+  place.state = standing.state;
+  if (standing.task == nullptr) return place;
+  place.visit = standing.task->visit;
+  place.attempt = standing.task->attempt;
+  place.bytes = standing.task->note.bytes;
+  return place;
 }
 
 std::string TaskTable::States() const {
-  std::string states(places_.size(), kNoTask);
-  for (std::size_t i = 0; i < places_.size(); ++i)
-    if (places_[i].part) states[i] = static_cast<char>(places_[i].state);
+  std::string states(hosts_.size(), kNoTask);
+  for (std::size_t i = 0; i < hosts_.size(); ++i)
+    if (hosts_[i].part) states[i] = static_cast<char>(StandingOf(hosts_[i]).state);
   return states;
 }
 

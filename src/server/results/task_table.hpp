@@ -1,41 +1,47 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "domain/host_result.hpp"
 #include "domain/records.hpp"
 #include "server/results/interval_set.hpp"
 #include "server/results/outcome.hpp"
 
 namespace muster::server {
 
-// The tasks of a run, or of one of its stages: for each host how its last task stands, and who
-// stands alike. Rows and news may come in any order and more than once: of two words about one
-// host the later attempt wins, of one attempt the word that is further on. So a table that followed
-// a run from its start is the same as one made from its rows. Not thread safe.
+// The hosts of a run, or the tasks of one of its stages: how each stands, and who stands alike. In
+// a run a host stands by the task that decides its result; in a stage by its last one. Rows and
+// news may come in any order and more than once: of two words about one task the later attempt
+// wins, of one attempt the word that is further on. So a table that followed a run from its start
+// is the same as one made from its rows. Not thread safe.
 class TaskTable {
  public:
-  using Groups = std::map<Outcome, IntervalSet>;
+  // Ended tasks that are alike: the hosts that stand by such a task.
+  struct Group {
+    IntervalSet hosts;
+    std::uint32_t tasks = 0;  // also those that no host stands by
+  };
+  using Groups = std::map<Outcome, Group>;
+  using OpenStates = std::array<IntervalSet, static_cast<std::size_t>(TaskState::kSucceeded)>;
   static constexpr char kNoTask = '\xff';  // in States: a host that is not of the stage
 
-  // One host's task.
+  // One host as it stands.
   struct Place {
     std::uint64_t bytes = 0;  // of output
     Visit visit;
     Attempt attempt;  // none: it has no row yet
     TaskState state = TaskState::kWaiting;
-    std::uint8_t progress = 0;  // within the attempt
-    bool part = false;          // the host is of this table
-    Groups::iterator exact = {};
-    Groups::iterator masked = {};
+    bool part = false;  // the host is of this table
   };
 
-  // Of a run with so many hosts. Of all of them, or of those that Enter names.
+  // Of a run with so many hosts, or of those hosts of a stage that Enter names.
   static TaskTable OfRun(std::uint32_t hosts);
   static TaskTable OfStage(std::uint32_t hosts);
   TaskTable(const TaskTable&) = delete;
@@ -43,42 +49,71 @@ class TaskTable {
   TaskTable(TaskTable&&) = default;
   TaskTable& operator=(TaskTable&&) = default;
 
-  // Of a stage: a visit to it. One of a later pass begins the table anew.
+  // A visit, of a stage's table one to this stage; tasks of visits that are not known are left out.
+  // In a stage's table, one of a later pass begins the table anew.
   void Enter(const StageVisit& visit);
   void Take(const TaskRecord& row);
   // kQueued and kRunning, which have no row; whatever else is said is left to the row.
   void Take(const TaskKey& task, TaskState state);
   // What is known of a host now, by whatever task; for tables that did not hear it as news.
   void Adopt(std::uint32_t ordinal, TaskState live);
+  // Whether the run has ended. Until then hosts wait for the stages that are before them.
+  void SetEnded(bool ended);
+  // The hosts whose tasks of this visit may count, when those of later ones are there.
+  Ordinals Wanted(const StageVisit& visit) const;
 
-  std::uint32_t Hosts() const { return static_cast<std::uint32_t>(places_.size()); }
-  std::uint32_t Tasks() const { return tasks_; }
-  std::uint32_t Placed() const {
-    return tasks_ - waiting_.Count();
-  }  // known to be more than waiting
-  const Place& At(std::uint32_t ordinal) const { return places_[ordinal]; }
+  std::uint32_t Hosts() const { return static_cast<std::uint32_t>(hosts_.size()); }
+  std::uint32_t Tasks() const { return parts_; }  // hosts that are of this table
+  Place At(std::uint32_t ordinal) const;
   const Groups& Exact() const { return exact_; }
   const Groups& MaskedGroups() const { return masked_; }
-  const IntervalSet& Waiting() const { return waiting_; }  // in none of the groups
-  std::string States() const;                              // TaskState by ordinal, or kNoTask
+  // By TaskState: hosts that stand by a task that has not ended, or by none; in none of the groups.
+  const OpenStates& Open() const { return open_; }
+  std::string States() const;  // TaskState by ordinal, or kNoTask
 
   // About what it takes of memory, in places.
-  std::size_t Cost() const { return 64 + places_.size() + 8 * (exact_.size() + masked_.size()); }
+  std::size_t Cost() const {
+    return 64 + std::max(hosts_.size(), tasks_) + visits_.size() +
+           8 * (exact_.size() + masked_.size());
+  }
 
  private:
-  explicit TaskTable(std::uint32_t hosts) : places_(hosts) {}
-  bool Concerns(const TaskKey& task) const;
-  void Join(std::uint32_t first, std::uint32_t last);
-  void Move(std::uint32_t ordinal, const TaskKey& task, std::uint8_t progress, Outcome exact,
-            Outcome masked);
-  void Leave(std::uint32_t ordinal);
+  struct Note {
+    std::uint64_t bytes = 0;
+    Groups::iterator exact = {};  // of a task that has ended
+    Groups::iterator masked = {};
+  };
+  using Known = HostTasks<Note>;
+  struct Host {
+    Known tasks;
+    Visit queued;  // it is queued there, which has no row; none: it is not
+    bool part = false;
+  };
+  struct Standing {
+    TaskState state = TaskState::kWaiting;
+    const Known::Task* task = nullptr;
+  };
 
-  std::vector<Place> places_;
-  std::uint32_t tasks_ = 0;
-  IntervalSet waiting_;
+  TaskTable(std::uint32_t hosts, bool whole) : hosts_(hosts), whole_(whole) {}
+  Standing StandingOf(const Host& host) const;
+  const StageVisit* VisitOf(const TaskKey& task) const;
+  void Join(std::uint32_t first, std::uint32_t last);
+  void Add(std::uint32_t ordinal, Known::Task task);
+  void Queue(std::uint32_t ordinal, Visit visit);
+  void EndQueues(const StageVisit& ended);
+  void PutInPlace(std::uint32_t ordinal);
+  void Leave(std::uint32_t ordinal);
+  void Drop(const Known::Task& task);
+
+  std::vector<Host> hosts_;
+  bool whole_;  // of a run
+  bool ended_ = false;
+  std::uint32_t parts_ = 0;
+  std::size_t tasks_ = 0;
+  OpenStates open_;
   Groups exact_;
   Groups masked_;
-  std::optional<std::set<Visit>> visits_;  // nothing: every one
+  std::map<Visit, StageVisit> visits_;  // without their hosts
   std::uint32_t pass_ = 0;
 };
 

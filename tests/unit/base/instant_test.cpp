@@ -9,12 +9,11 @@ TEST(ParseDuration, ReadsUnitsAndSums) {
   EXPECT_EQ(*ParseDuration("90s"), std::chrono::seconds(90));
   EXPECT_EQ(*ParseDuration("1h30m"), std::chrono::minutes(90));
   EXPECT_EQ(*ParseDuration("250ms"), Duration(250));
-  EXPECT_EQ(*ParseDuration("15"), std::chrono::seconds(15));
   EXPECT_EQ(*ParseDuration("0"), Duration(0));
 }
 
 TEST(ParseDuration, RefusesWhatIsNotADuration) {
-  for (const char* text : {"", "s", "-5s", "5x", "1h30", "1e3s", "99999999999d", "5 s"}) {
+  for (const char* text : {"", "s", "-5s", "5x", "1h30", "1e3s", "99999999999d", "5 s", "15"}) {
     const auto parsed = ParseDuration(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().code, ErrorCode::kInvalid);

@@ -36,6 +36,7 @@ class History : public testing::Test {
     visit.stage = stage;
     visit.name = std::move(name);
     visit.state = StageState::kSucceeded;
+    visit.onward = stage == 1 ? Onward::kNone : Onward::kMore;
     visit.hosts = Ordinals::All(2);
     visit.counts[TaskState::kSucceeded] = 2;
     visits_.push_back(std::move(visit));
@@ -123,6 +124,23 @@ TEST_F(History, TaskThatIsGoneIsLost) {
 TEST_F(History, TaskWithAnotherOutcomeThanItsVisitCountedIsLost) {
   rows_[3].state = TaskState::kFailed;
   EXPECT_EQ(Found(), (Lines{"lost r12/2/0/h0/0", "lost r12/0/0/h0/0"}));
+}
+
+// A host failed in a stage, and one behind it went well, as a cleanup does.
+TEST_F(History, RunThatCountsHostsByTheirLastTasksIsLost) {
+  rows_[0].state = TaskState::kFailed;
+  for (TaskCounts* counts : {&visits_[0].counts, &run_.stages[0].counts}) {
+    (*counts)[TaskState::kSucceeded] = 1;
+    (*counts)[TaskState::kFailed] = 1;
+  }
+  EXPECT_EQ(Found(), (Lines{"lost r12/0/0/h0/0"}));
+  run_.counts[TaskState::kSucceeded] = 1;
+  run_.counts[TaskState::kFailed] = 1;
+  EXPECT_EQ(Found(), Lines{});
+  for (auto& visit : visits_) visit.onward = Onward::kUnknown;  // of an older version
+  run_.counts[TaskState::kSucceeded] = 2;
+  run_.counts[TaskState::kFailed] = 0;
+  EXPECT_EQ(Found(), Lines{});
 }
 
 TEST_F(History, StageThatCountsOtherwiseThanItsVisitsIsLost) {
@@ -229,11 +247,16 @@ TEST_F(History, TaskThatAStopSkippedIsWell) {
   rows_[4].sent_commit = rows_[4].ended_commit = CommitNumber(30);
   visits_[1].state = StageState::kCancelled;
   run_.counts = {};
+  run_.counts[TaskState::kSucceeded] = run_.counts[TaskState::kSkipped] = 1;
   EXPECT_EQ(Found(), Lines{});
 }
 
 TEST_F(History, StageBegunBeforeTheEndOfTheOneBeforeIsFound) {
   rows_[3].sent_commit = CommitNumber(15);
+  EXPECT_EQ(Found(), (Lines{"order r12/2/0/h1/1"}));
+  visits_[1].needs.emplace();  // a graph, in which it waits for nothing
+  EXPECT_EQ(Found(), Lines{});
+  visits_[1].needs->push_back(Visit(1));
   EXPECT_EQ(Found(), (Lines{"order r12/2/0/h1/1"}));
 }
 

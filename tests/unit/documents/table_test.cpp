@@ -38,7 +38,7 @@ TEST(TableOfKeys, InnerStagesHaveNoKeysOfTheirOwn) {
   }
   EXPECT_EQ(inner.keys.size(), stage.keys.size());
   EXPECT_EQ(refused, (std::set<std::string_view>{"stages", "needs", "batches", "between",
-                                                 "max_failures", "on_limit"}));
+                                                 "max_failures", "max_unreachable", "on_limit"}));
 }
 
 TEST(TableOfKeys, EveryKeyIsUsedByADocumentThatIsReadInFull) {

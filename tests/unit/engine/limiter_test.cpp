@@ -142,7 +142,33 @@ TEST_F(Limiter, ALostTasksKeyComesBackWhenItsTimeoutHasSurelyEndedIt) {
   Cut(1);
   Advance(std::chrono::minutes(3));
   EXPECT_EQ(StateOf(run, 1), TaskState::kLost);
+  EXPECT_EQ(Sent(), Hosts{});
+  now_.wall = now_.wall + std::chrono::hours(24);  // a clock that jumps ends nothing
+  Advance(std::chrono::seconds(20));
+  EXPECT_EQ(Sent(), Hosts{});
+  Advance(std::chrono::minutes(1));
   EXPECT_EQ(Sent(), (Hosts{2}));
+}
+
+TEST_F(Limiter, ALostTasksBoundIsWholeAgainForTheNextLeader) {
+  AddHosts(2);
+  muster::Command command;
+  command.timeout = std::chrono::hours(30);
+  StageSpec stage = Limited("go", "k", 1);
+  stage.action = std::make_shared<const muster::Command>(command);
+  const RunId run = StartJob(1, {stage});
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  Cut(1);
+  Advance(std::chrono::hours(31));
+  EXPECT_EQ(StateOf(run, 1), TaskState::kLost);
+  stage.max_failures = {.number = 2};
+  StartJob(2, {stage});
+  Lead();
+  SayHello(2);
+  Advance(std::chrono::hours(29));
+  EXPECT_EQ(Sent(), Hosts{}) << "h1 may still be at work";
+  Advance(std::chrono::hours(2));
+  EXPECT_EQ(Sent(), Hosts{2});
 }
 
 TEST_F(Limiter, ARunTakesItsOwnKeysBeforeItsFirstStage) {

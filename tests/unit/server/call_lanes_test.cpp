@@ -56,7 +56,8 @@ class SharedWorkers : public ::testing::Test {
                  {"GET", "/quick", Privilege::kView, ok},
                  {"GET", "/open", Privilege::kPublic, ok},
                  {"GET", "/slow-open", Privilege::kPublic, slow},
-                 {"POST", "/stop", Privilege::kOperate, ok, !kOnRecord, kUrgent}});
+                 {"POST", "/stop", Privilege::kOperate, ok, !kOnRecord, kUrgent},
+                 {"GET", "/health", Privilege::kPublic, ok, !kOnRecord, !kUrgent, kVital}});
   }
   ~SharedWorkers() override {
     if (!let_go_) LetGo();
@@ -96,6 +97,16 @@ class SharedWorkers : public ::testing::Test {
   WorkerPool workers_{4};
   Router router_{people_, refusals_, workers_, clock_};
 };
+
+TEST_F(SharedWorkers, HealthWaitsForNoWorker) {
+  std::vector<std::future<int>> slow;
+  for (const auto* who : {"greedy", "other", "op", "boss"})
+    for (int i = 0; i < 5; ++i) slow.push_back(Call("GET", "/slow", who));
+  for (int i = 0; i < 5; ++i) slow.push_back(Call("GET", "/slow-open", "nobody"));
+  EXPECT_TRUE(Eventually([this] { return begun_ == 4; })) << "all workers are taken";
+  auto health = Call("GET", "/health", "nobody");
+  EXPECT_TRUE(Is(health, 200));
+}
 
 TEST_F(SharedWorkers, OneCallerLeavesWorkersToOthers) {
   std::vector<std::future<int>> slow;

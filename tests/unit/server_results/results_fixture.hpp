@@ -54,9 +54,19 @@ inline StageVisit VisitTo(const std::string& stage, std::uint32_t number, Ordina
                           std::uint32_t pass = 1) {
   StageVisit visit;
   visit.visit = Visit(number);
+  visit.stage = stage == "two" ? 1 : 0;
   visit.name = stage;
+  visit.onward = Onward::kNone;
   visit.pass = pass;
   visit.hosts = std::move(hosts);
+  return visit;
+}
+
+// The same to a stage that has another one behind it.
+inline StageVisit VisitOnTheWay(const std::string& stage, std::uint32_t number, Ordinals hosts,
+                                std::uint32_t pass = 1) {
+  StageVisit visit = VisitTo(stage, number, std::move(hosts), pass);
+  visit.onward = Onward::kMore;
   return visit;
 }
 
@@ -66,15 +76,19 @@ class FollowedRun {
   explicit FollowedRun(std::uint32_t hosts, RunResults::Limits limits = {})
       : results(store, [this](RunId) { return live; }, limits) {
     fence = *store.TakeTerm();
-    Run run;
-    run.id = kRun;
-    run.state = RunState::kRunning;
-    run.hosts = hosts;
+    record.id = kRun;
+    record.hosts = hosts;
     for (const char* stage : {"one", "two"}) {
-      run.stages.push_back({.name = stage});
-      run.spec.stages.push_back({.name = stage});
+      record.stages.push_back({.name = stage});
+      record.spec.stages.push_back({.name = stage});
     }
-    Commit({PutRun{run}, PutTargets{kRun, Hosts(hosts)}});
+    Commit({PutRun{Now(RunState::kRunning)}, PutTargets{kRun, Hosts(hosts)}});
+  }
+
+  Run Now(RunState state) const {
+    Run run = record;
+    run.state = state;
+    return run;
   }
 
   void Commit(std::vector<Change> changes) {
@@ -84,6 +98,7 @@ class FollowedRun {
     results.Take(*batch);
   }
 
+  Run record;
   MemoryStore store{MakeMemoryDisk()};
   Fence fence;
   std::vector<std::uint8_t> live;

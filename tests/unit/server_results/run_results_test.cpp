@@ -1,5 +1,7 @@
 #include "server/results/run_results.hpp"
 
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -42,6 +44,7 @@ TEST(RunResults, GroupsFollowTheCommits) {
 
 TEST(RunResults, OutputThatIsNotWholeIsAGroupOfItsOwn) {
   FollowedRun run(3);
+  run.Commit({PutVisit{kRun, VisitTo("one", 1, Ordinals::All(3))}});
   for (std::uint32_t i = 0; i < 3; ++i) {
     auto row = Ended(KeyOf(1, i), TaskState::kSucceeded, 0, 'a');
     if (i == 1) row.log.state = LogState::kCut;
@@ -58,6 +61,7 @@ TEST(RunResults, OutputThatIsNotWholeIsAGroupOfItsOwn) {
 
 TEST(RunResults, FirstGroupsAreTheWorstAndBiggest) {
   FollowedRun run(6);
+  run.Commit({PutVisit{kRun, VisitTo("one", 1, Ordinals::All(6))}});
   for (std::uint32_t i = 0; i < 6; ++i)
     run.Commit({PutTask{Ended(KeyOf(1, i), TaskState::kFailed, i < 3 ? 1 : int(i), 'a')}});
   const auto grouped = run.results.GroupsOf({kRun}, false, 2);
@@ -150,6 +154,18 @@ TEST(RunResults, WindowsOfRunsNobodyAskedAboutNeedNoTable) {
   EXPECT_EQ(run.results.Places(), 0U);
 }
 
+// The visit is over, and says who did not come through.
+void EndVisit(FollowedRun& run, StageVisit visit) {
+  std::map<std::uint32_t, TaskState> last;
+  const auto rows = run.store.ListTasks(kRun, {}, std::nullopt, 1000);
+  for (const auto& row : *rows)
+    if (row.key.visit == visit.visit) last[row.key.ordinal] = row.state;
+  for (const std::uint32_t ordinal : visit.hosts.List())
+    if (last[ordinal] != TaskState::kSucceeded) visit.dropped.Insert(ordinal);
+  visit.state = StageState::kFailed;
+  run.Commit({PutVisit{kRun, visit}});
+}
+
 // Any history of two stages over two passes, told in any mixture of rows and news: what followed
 // along is what a scan finds.
 RC_GTEST_PROP(RunResults, IncrementalIsTheSameAsFromScratch, ()) {
@@ -163,7 +179,10 @@ RC_GTEST_PROP(RunResults, IncrementalIsTheSameAsFromScratch, ()) {
       for (std::uint32_t i = 0; i < kHosts; ++i)
         if (*rc::gen::inRange(0, 3) > 0) hosts.Insert(i);
       const std::uint32_t visit = ++visits;
-      run.Commit({PutVisit{kRun, VisitTo(stage, visit, hosts, pass)}});
+      const bool on_the_way = std::string(stage) == "one";
+      const StageVisit entered = on_the_way ? VisitOnTheWay(stage, visit, hosts, pass)
+                                            : VisitTo(stage, visit, hosts, pass);
+      run.Commit({PutVisit{kRun, entered}});
       for (const std::uint32_t ordinal : hosts.List()) {
         const auto attempts = *rc::gen::inRange(0U, 3U);
         for (std::uint32_t attempt = 1; attempt <= attempts; ++attempt) {
@@ -182,8 +201,10 @@ RC_GTEST_PROP(RunResults, IncrementalIsTheSameAsFromScratch, ()) {
         }
       }
       if (*rc::gen::inRange(0, 4) == 0) (void)run.results.StatesOf({kRun, stage});
+      if (*rc::gen::arbitrary<bool>()) EndVisit(run, entered);
     }
   }
+  if (*rc::gen::arbitrary<bool>()) run.Commit({PutRun{run.Now(RunState::kFailed)}});
   const RunResults::LiveStates none = [](RunId) { return std::vector<std::uint8_t>(); };
   RunResults cold(run.store, none);
   RunResults fresh(run.store, none);

@@ -1,0 +1,145 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "domain/ids.hpp"
+#include "domain/run.hpp"
+#include "domain/task.hpp"
+
+// What a run came to on one of its hosts.
+//
+// In each visit the host's last attempt counts, and of several visits to one stage the last one.
+// The worst of these tasks is the host's result. A task that succeeded in a stage that recovers
+// clears those before it. A pass in which the host has a task begins anew.
+namespace muster {
+
+// Whether an ended task counts before another one: failed, timed_out, killed, lost, refused,
+// unreachable, skipped, succeeded.
+bool IsWorse(TaskState a, TaskState b) noexcept;
+
+// Whether hosts that come through a stage may have others before them, apart from `finally`.
+Onward OnwardFrom(const RunSpec& plan, std::uint32_t stage);
+
+// The tasks of one host, the last of each stage. They may be taken in any order. `Note` is whatever
+// the user keeps with a task.
+template <typename Note = std::monostate>
+class HostTasks {
+ public:
+  struct Task {
+    Visit visit;
+    Attempt attempt;
+    std::uint32_t stage = 0;
+    std::uint32_t pass = 1;
+    TaskState state = TaskState::kWaiting;
+    std::uint8_t progress = 0;  // of two words about one attempt, the one with the higher counts
+    bool recovers = false;
+    bool onward = false;
+    [[no_unique_address]] Note note{};
+  };
+
+  static Task Of(const StageVisit& visit, Attempt attempt, TaskState state) {
+    Task task;
+    task.visit = visit.visit;
+    task.attempt = attempt;
+    task.stage = visit.stage;
+    task.pass = visit.pass;
+    task.state = state;
+    task.recovers = visit.recovers;
+    task.onward = visit.onward == Onward::kMore;
+    return task;
+  }
+
+  // Calls `drop` with each task that counts no more for this one; with the task itself when one
+  // that is known counts before it.
+  template <typename Drop>
+  void Take(Task task, const Drop& drop) {
+    if (!tasks_.empty() && tasks_.front().pass > task.pass) return drop(task);
+    if (!tasks_.empty() && tasks_.front().pass < task.pass) {
+      std::ranges::for_each(std::exchange(tasks_, {}), drop);
+      cleared_ = {};
+    }
+    if (task.recovers && task.state == TaskState::kSucceeded)
+      cleared_ = std::max(cleared_, task.visit);
+    const auto same = std::ranges::find(tasks_, task.stage, &Task::stage);
+    if (same == tasks_.end()) {
+      tasks_.push_back(std::move(task));
+    } else if (IsLater(task, *same)) {
+      std::swap(*same, task);
+      drop(task);
+    } else {
+      drop(task);
+    }
+  }
+  void Take(Task task) {
+    Take(std::move(task), [](const Task&) {});
+  }
+
+  // The task that says how the host stands: one that has not ended, else the worst, else the
+  // latest. nullptr: it has none.
+  const Task* Deciding() const {
+    const Task* decides = nullptr;
+    for (const Task& task : tasks_)
+      if (task.visit >= cleared_ && (decides == nullptr || Before(task, *decides))) decides = &task;
+    return decides;
+  }
+
+  // Drops what decides nothing any more, provided that visits are taken in their order.
+  void Prune() {
+    if (tasks_.size() < 2) return;
+    const Visit decisive = Deciding()->visit;
+    Visit latest;
+    for (const Task& task : tasks_) latest = std::max(latest, task.visit);
+    std::erase_if(tasks_, [&](const Task& task) {
+      if (task.visit == decisive || task.visit == latest) return false;
+      return task.visit < cleared_ || task.state == TaskState::kSucceeded;
+    });
+  }
+
+  // Whether the host's task in a visit, if it has one, may count beside those that are known, when
+  // these are of later visits.
+  bool Wants(const StageVisit& visit, std::uint32_t ordinal) const {
+    if (tasks_.empty()) return true;
+    const bool past = visit.visit < cleared_ || std::ranges::any_of(
+                                                    tasks_,
+                                                    [&](const Task& known) {
+                                                      return known.pass > visit.pass ||
+                                                             known.stage == visit.stage;
+                                                    });
+    const bool succeeded = IsFinal(visit.state) && visit.state != StageState::kSkipped &&
+                           !visit.dropped.Contains(ordinal);
+    return !past && !succeeded;
+  }
+
+  // How the host stands by the task that decides. One that came through a stage and has others
+  // before it waits for them while the run is open.
+  static TaskState Standing(const Task* decides, bool run_open) {
+    if (decides == nullptr) return TaskState::kWaiting;
+    const bool under_way = run_open && decides->onward && decides->state == TaskState::kSucceeded;
+    return under_way ? TaskState::kWaiting : decides->state;
+  }
+
+  const std::vector<Task>& All() const { return tasks_; }
+
+ private:
+  static bool IsLater(const Task& a, const Task& b) {
+    return std::tuple(a.visit, a.attempt, a.progress) >= std::tuple(b.visit, b.attempt, b.progress);
+  }
+  static bool Before(const Task& a, const Task& b) {
+    const bool a_ended = IsFinal(a.state), b_ended = IsFinal(b.state);
+    if (a_ended != b_ended) return b_ended;
+    if (a_ended && IsWorse(a.state, b.state)) return true;
+    if (a_ended && IsWorse(b.state, a.state)) return false;
+    // Of tasks that failed alike, the first; else the latest.
+    return a_ended && a.state != TaskState::kSucceeded ? a.visit < b.visit : a.visit > b.visit;
+  }
+
+  std::vector<Task> tasks_;  // all of one pass
+  Visit cleared_;            // nothing before this visit counts
+};
+
+}  // namespace muster
