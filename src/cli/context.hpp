@@ -61,7 +61,7 @@ struct Context {
 // hosts unreachable or unknown, 130 detached or interrupted.
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitInterrupted = 130;
-inline constexpr int kExitPaused = 7;  // the run waits for a person, and nobody is at a terminal
+inline constexpr int kExitPaused = 7;  // the run waits for a person, and there is no terminal
 int ExitCodeOfError(ErrorCode code) noexcept;
 
 // Each adds its command (and its aliases) to `app`.

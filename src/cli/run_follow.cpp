@@ -277,8 +277,8 @@ std::optional<int> Follower::LeaveToPerson() {
   progress_.Clear();
   printer_.FinishAll();
   context_.Say(
-      fmt::format("nobody is at a terminal to wait for it; {} goes on as soon as somebody "
-                  "answers (--wait-paused stays)",
+      fmt::format("there is no terminal, so this command ends; {} waits for an answer "
+                  "(--wait-paused makes it stay)",
                   options_.run));
   return kExitPaused;
 }

@@ -29,7 +29,7 @@ constexpr const char* kStartExamples = R"(Examples:
   muster start deploy -p token=secret:deploy-token          a secret by its name
 
 -t says other hosts than the job does. With --wait the exit code is as of muster run; 7: it is
-paused or waits for an approval, and nobody is at a terminal.)";
+paused or waits for an approval, and there is no terminal.)";
 
 struct StartFlags {
   std::string job;

@@ -15,7 +15,8 @@
 //
 // In each visit the host's last attempt counts, and of several visits to one stage the last one.
 // The worst of these tasks is the host's result. A task that succeeded in a stage that recovers
-// clears those before it. A pass in which the host has a task begins anew.
+// clears those before it. In a pass where the host has
+// a task, only the tasks of that pass count.
 namespace muster {
 
 // Whether an ended task counts before another one: failed, timed_out, killed, lost, refused,
@@ -25,7 +26,7 @@ bool IsWorse(TaskState a, TaskState b) noexcept;
 // Whether hosts that come through a stage may have others before them, apart from `finally`.
 Onward OnwardFrom(const RunSpec& plan, std::uint32_t stage);
 
-// The tasks of one host, the last of each stage. They may be taken in any order. `Note` is whatever
+// The tasks of one host, the last of each stage. They may be taken in any order. `Note` is what
 // the user keeps with a task.
 template <typename Note = std::monostate>
 class HostTasks {

@@ -51,7 +51,7 @@ struct ResolveOptions {
   bool ignore_missing = false;  // unknown exact names pass
   bool any_state = false;       // exact names also mean hosts that take no work
   bool allow_none = false;      // it may mean no host now
-  bool declared = false;  // for whoever resolves: declared hosts that never joined are looked for
+  bool declared = false;        // ResolveTargets also looks for hosts that never joined
 };
 
 class TargetExpression {

@@ -111,8 +111,8 @@ void LoadRun(State& state, Snapshot::OpenRun&& loaded, Now now) {
   state.work.Push(open.run.spec.priority, id);
 }
 
-// How long lost attempts may still run, counted anew: what an earlier leader counted is gone with
-// it.
+// How long lost attempts may still run, counted from now on: what an earlier leader counted is gone
+// with it.
 LostBounds BoundsOf(const Snapshot& snapshot) {
   LostBounds bounds;
   const auto add = [&](const TaskRecord& task) {

@@ -16,7 +16,7 @@ Result<std::string> NoScript(const std::string&, const std::string& path) {
 
 }  // namespace
 
-// Whatever a file says: places are in it, and what comes out is a document, or one with its
+// For every file: places are in it, and what comes out is a document, or one with its
 // trigger.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const documents::Source source{"jobs.yaml",

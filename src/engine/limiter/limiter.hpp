@@ -35,8 +35,8 @@ void StopWaiting(Turn& turn, const TaskPlace& waiter);
 // The same for a run and all its tasks.
 void StopWaitingOf(Turn& turn, RunId run);
 
-// The keys of a run that goes on or begins anew: taken now, or not at all. kConflict says who has
-// them.
+// The keys of a run that goes on or begins another pass: taken now, or not at all. kConflict says
+// which run has them.
 Result<> TakeKeysNow(Turn& turn, OpenRun& run);
 
 // From the rows, once the runs are loaded. `lost`: of lost attempts, TaskRecord::surely_over.

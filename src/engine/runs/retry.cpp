@@ -328,7 +328,7 @@ Result<> CheckOpen(const State& state, const OpenRun& run) {
   return {};
 }
 
-// Runs that an earlier pass started work under its keys, also when nobody waits for them.
+// Runs that an earlier pass started work under its keys, also those that no stage waits for.
 Result<> CheckBelow(const State& state, RunId run) {
   const auto below = state.below.find(run);
   if (below == state.below.end()) return {};

@@ -11,11 +11,16 @@ namespace {
 
 constexpr std::size_t kMostNames = 1000;  // bytes
 
+// Whether a long look-up for the call goes on; for no call it does.
+std::function<Result<>()> GoOnFor(const Call* call) {
+  return [call] { return call != nullptr ? call->GoesOn() : Result<>{}; };
+}
+
 // Of the hosts that are declared and never joined, those that the expression means by their labels.
 // One that names a host exactly has failed before.
 Result<std::vector<std::string>> NeverJoined(Services& services, const TargetExpression& wanted,
                                              const std::string& expression,
-                                             const std::string& exclude) {
+                                             const std::string& exclude, const Call* call) {
   std::vector<std::string> names;
   if (wanted.OnlyNames()) return names;
   const auto hosts = services.declared.NeverJoined(services.live);
@@ -24,7 +29,8 @@ Result<std::vector<std::string>> NeverJoined(Services& services, const TargetExp
   std::vector<const Host*> all;
   for (const Host& host : **hosts) all.push_back(&host);
   // Groups mean others among these hosts.
-  TargetLookup lookup(services.store, [&all](const TargetLookup::SeeHosts& see) { see(all); });
+  TargetLookup lookup(
+      services.store, [&all](const TargetLookup::SeeHosts& see) { see(all); }, GoOnFor(call));
   auto again = lookup.Parse(expression);
   if (!again) return Fail(again.error());
   if (!exclude.empty()) {
@@ -40,13 +46,12 @@ Result<std::vector<std::string>> NeverJoined(Services& services, const TargetExp
 }
 
 TargetLookup LookupIn(Services& services, const Call* call = nullptr) {
-  const auto go_on = [call] { return call != nullptr ? call->GoesOn() : Result<>{}; };
   return {services.store,
           [&services](const TargetLookup::SeeHosts& see) {
             services.live.WithHosts(
                 [&see](const std::vector<const Host*>& hosts, const auto&) { see(hosts); });
           },
-          go_on};
+          GoOnFor(call)};
 }
 
 }  // namespace
@@ -81,7 +86,7 @@ Result<Resolved> ResolveTargets(Services& services, const std::string& expressio
       },
       wanted->OnlyNames());
   if (options.declared) {
-    auto never = NeverJoined(services, *wanted, expression, exclude);
+    auto never = NeverJoined(services, *wanted, expression, exclude, call);
     if (!never) return Fail(never.error());
     resolved.never_joined = std::move(*never);
   }

@@ -50,10 +50,10 @@ class TaskTable {
   TaskTable& operator=(TaskTable&&) = default;
 
   // A visit, of a stage's table one to this stage; tasks of visits that are not known are left out.
-  // In a stage's table, one of a later pass begins the table anew.
+  // In a stage's table, one of a later pass empties the table.
   void Enter(const StageVisit& visit);
   void Take(const TaskRecord& row);
-  // kQueued and kRunning, which have no row; whatever else is said is left to the row.
+  // kQueued and kRunning, which have no row; every other state comes with its row.
   void Take(const TaskKey& task, TaskState state);
   // What is known of a host now, by whatever task; for tables that did not hear it as news.
   void Adopt(std::uint32_t ordinal, TaskState live);
