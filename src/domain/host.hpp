@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -82,6 +83,17 @@ struct Invite {
   std::string names;           // only hosts whose name matches this pattern (* and ?); "" is any
   bool server = false;         // for a server of the cluster, not for a host
   bool no_own_labels = false;  // what the host says of its own labels is ignored
+  // Of a server that used it: the name, the id of the key that it shows, and how often it was
+  // answered. It may ask again, as it may have lost the answer.
+  std::string server_name = {};
+  std::string server_key = {};
+  std::uint32_t answers = 0;
+
+  // Whether a join may still be answered because of it, if it has not expired. Stores load only
+  // these.
+  bool Counts() const { return uses_left > 0 || !server_key.empty(); }
+  // Its column `uses_left` in a store: not zero for one that counts.
+  std::uint32_t UsesOnRecord() const { return Counts() ? std::max(uses_left, 1U) : 0; }
 
   friend bool operator==(const Invite&, const Invite&) = default;
 };

@@ -171,10 +171,21 @@ struct SentFiles {
   std::uint64_t bytes = 0;
 };
 
+// An agent of a host that is shown as a copy, as long as no other of that host was heard.
+struct LoneAgent {
+  std::string store;
+  std::string boot;
+  std::uint64_t session = 0;
+  MonoTime since{};
+  MonoTime heard{};
+  std::uint32_t hellos = 0;
+};
+
 struct HostEntry {
   Host host;
-  LinkId link;           // none: offline
-  LinkId last_link;      // the latest that said Hello in this term
+  LinkId link;   // none: offline
+  LinkId asked;  // the latest that was asked to say Hello again, having counted lower
+  std::optional<LoneAgent> heard_alone = {};
   bool settled = false;  // said Hello in this term
   std::string address;
   std::vector<std::string> features;

@@ -45,6 +45,9 @@ struct Hello {
   std::vector<HeldTask> tasks;
   std::int64_t sent_at = 0;  // the node's own boottime clock, ms; Welcome gives it back
   bool has_others = false;   // servers that it has not tried since it was last welcome
+  // The number of ServerFrame::seen that it was told since it was last welcome, 0 for none. Agents
+  // of before 0.2 do not say it.
+  std::optional<std::uint64_t> seen = {};
   friend bool operator==(const Hello&, const Hello&) = default;
 };
 
@@ -170,7 +173,10 @@ struct Goodbye {
 };
 
 struct ServerFrame {
-  bool say_hello = false;  // a new leadership: begin anew with Hello
+  bool say_hello = false;  // begin again with Hello: a new leadership, or `seen`
+  // With say_hello: the session of this host that was accepted last, when its Hello was of an older
+  // one. A node that still counts lower after it was told so is another one.
+  std::uint64_t seen = 0;
   std::optional<Welcome> welcome;
   std::optional<Refusal> refusal;
   std::optional<BeatAnswer> beat;

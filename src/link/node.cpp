@@ -61,7 +61,8 @@ Hello Node::MakeHello(std::int64_t now) {
               .highest_term = highest_term_,
               .tasks = {},
               .sent_at = now,
-              .has_others = has_others_};
+              .has_others = has_others_,
+              .seen = seen_};
   std::size_t room = options_.frame_bytes;
   for (auto& [key, entry] : tasks_) {
     const bool ended = entry.state == HeldState::kEnded;
@@ -113,6 +114,7 @@ Node::Actions Node::Receive(const ServerFrame& frame, std::int64_t now) {
   actions.goodbye = frame.goodbye.has_value();
   if (frame.say_hello) {
     welcomed_ = false;
+    if (frame.seen != 0) seen_ = frame.seen;
     actions.hello_again = true;
     return actions;
   }
@@ -182,6 +184,7 @@ void Node::TakeWelcome(const Welcome& welcome, std::int64_t now, Actions& action
   }
   clock_.Answered(welcome.echo, welcome.server_time, now);
   welcomed_ = true;
+  seen_ = 0;
   unacknowledged_ = 0;
   Tell(MomentKind::kWelcomed, TaskKey{});
   for (const auto& answer : welcome.answers) {

@@ -128,6 +128,7 @@ class Node {
   Options options_;
   Term highest_term_;
   std::uint64_t session_ = 0;
+  std::uint64_t seen_ = 0;  // the session that a server has accepted, as it said
   bool has_others_ = false;
   bool welcomed_ = false;
   ServerClock clock_;

@@ -153,7 +153,7 @@ void History::PlanRuns() {
 }
 
 void History::BreakSomething() {
-  const std::int64_t kind = world_.Between(0, 65);
+  const std::int64_t kind = world_.Between(0, 68);
   if (kind < 20) {
     AnyHost().CutLink();
   } else if (kind < 35) {
@@ -176,6 +176,11 @@ void History::BreakSomething() {
     clones_.back()->StartAgent();
   } else if (kind < 59) {
     Revoke();
+  } else if (kind < 62) {
+    SimHost& host = AnyHost();
+    host.TakeSnapshot();
+    world_.After(world_.Between(1000, 60'000), [&host] { host.PutSnapshotBack(); });
+    world_.After(world_.Between(62'000, 80'000), [&host] { host.StartAgent(); });
   } else {
     net_.rare = world_.Chance(0.5) ? 20'000 : 3000;
     net_.usual = world_.Chance(0.5) ? 500 : 5;
@@ -226,10 +231,11 @@ void History::PlanFaults(ServerFaults& faults) {
 
 void History::Mend() {
   net_ = {};
-  // An operator shuts the copies down and lets the originals join anew.
+  // An operator shuts the copies down. The originals are taken back by themselves, unless he is in
+  // a hurry and lets them join anew.
   for (auto& clone : clones_) clone->CrashAgent();
   for (auto& host : hosts_) {
-    if (host->Refused()) host->Reimage();
+    if (host->Refused() || (host->IsCopy() && world_.Chance(0.1))) host->Reimage();
     if (!host->Joined()) {
       host->Join([h = host.get()] { h->StartAgent(); });
     } else {

@@ -37,7 +37,7 @@ void SimHost::Join(std::function<void()> joined) {
       [this, joined, key = disk_.key](Result<engine::Answer> answer) {
         if (!answer) world_.Trace("{} cannot join: {}", name_, answer.error().message);
         // A wish to revoke the key before it may reach the server after the new one.
-        if (!answer && answer.error().code == ErrorCode::kDenied) refused_ = true;
+        if (!answer && answer.error().code == ErrorCode::kDenied) revoked_ = true;
         if (!answer || key != disk_.key) return;
         if (std::holds_alternative<engine::JoinWaits>(*answer)) return;  // it asks again
         disk_.joined = true;
@@ -54,7 +54,7 @@ void SimHost::StartAgent() {
   if (AgentUp() || !disk_.joined) return;
   world_.Trace("{} agent starts, {} tasks on disk", name_, disk_.tasks.size());
   ++agent_life_;
-  refused_ = unknown_ = false;
+  revoked_ = unknown_ = copy_ = false;
   node_ = std::make_unique<link::Node>(
       link::Node::Options{
           .version = "sim", .store = disk_.store, .boot = boot_, .proves = ProvesInSim},
@@ -113,6 +113,8 @@ void SimHost::Reimage() {
   PowerLoss();
   world_.Trace("{} is reimaged", name_);
   disk_ = {};
+  snapshot_.reset();
+  doubled_ = false;
   disk_.store = fmt::format("store-{:x}", world_.Random());
   disk_.key = fmt::format("key-{:x}", world_.Random());
 }
@@ -121,7 +123,18 @@ std::unique_ptr<SimHost> SimHost::Clone() {
   auto copy = std::make_unique<SimHost>(world_, truth_, server_, net_, name_);
   world_.Trace("{} is cloned", name_);
   copy->disk_ = disk_;
+  copy->doubled_ = doubled_ = true;
   return copy;
+}
+
+void SimHost::PutSnapshotBack() {
+  if (!snapshot_) return;
+  world_.Trace("{} is put back to a snapshot", name_);
+  PowerLoss();
+  const Term welcomed = disk_.welcomed;
+  disk_ = *snapshot_;
+  disk_.welcomed = welcomed;
+  doubled_ = true;
 }
 
 void SimHost::CutLink() {
@@ -173,7 +186,7 @@ void SimHost::Disconnect(bool reconnect) {
 void SimHost::Reconnect() {
   const Duration delay = backoff_.Next(world_.Random());
   world_.After(delay.count(), [this, life = agent_life_] {
-    if (life == agent_life_ && node_ && !wire_ && !refused_) Connect();
+    if (life == agent_life_ && node_ && !wire_ && !revoked_) Connect();
   });
 }
 
@@ -213,11 +226,17 @@ void SimHost::SendToServer(const std::shared_ptr<Wire>& wire, link::NodeFrame fr
 void SimHost::CarryOut(link::Node::Actions actions) {
   if (actions.refused) {
     world_.Trace("{} is refused: {}", name_, actions.refused->code);
-    refused_ = actions.refused->code == "copy" || actions.refused->code == "revoked";
+    if (actions.refused->code == "copy" && !doubled_)
+      throw Violation(name_ + " is called a copy, and no other machine ever had its disk");
+    revoked_ = actions.refused->code == "revoked";
+    copy_ = actions.refused->code == "copy";
     unknown_ = actions.refused->code == "unknown";
   }
   if (actions.new_term) disk_.term = *actions.new_term;
-  if (actions.welcomed) backoff_.Reset();
+  if (actions.welcomed) {
+    backoff_.Reset();
+    copy_ = false;
+  }
   if (actions.hello_again) node_->SayHello(++disk_.session, BootNow());
   for (const auto& task : actions.forget) disk_.tasks.erase(task);
   for (const auto& order : actions.start) StartTask(order);

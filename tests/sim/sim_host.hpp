@@ -34,6 +34,10 @@ class SimHost {
   void Reimage();    // an empty disk and a new key; joins again
   void CutLink();
   std::unique_ptr<SimHost> Clone();  // a second machine with a copy of the disk and the key
+  void TakeSnapshot() {
+    if (disk_.joined) snapshot_ = disk_;
+  }
+  void PutSnapshotBack();  // the machine as it was, booted again; nothing without a snapshot
 
   // Joins (again) under its name; tries until the server answers.
   void Join(std::function<void()> joined);
@@ -44,8 +48,9 @@ class SimHost {
   bool Welcomed() const { return node_ && node_->Welcomed(); }
   std::size_t Holding() const { return disk_.tasks.size(); }
   std::size_t Alive() const { return alive_.size(); }
-  // Needs a person: shown as a copy, or its join was lost with a restore.
-  bool Refused() const { return refused_ || unknown_; }
+  // Needs a person: revoked, or its join was lost with a restore.
+  bool Refused() const { return revoked_ || unknown_; }
+  bool IsCopy() const { return copy_; }  // refused as one; it may be taken back by itself
   const std::string& name() const { return name_; }
 
  private:
@@ -99,12 +104,15 @@ class SimHost {
   std::string boot_;
   std::int64_t mono_base_ = 0;
   Disk disk_;
+  std::optional<Disk> snapshot_;
   std::map<TaskKey, std::string> alive_;  // processes, with the boot they belong to
   std::unique_ptr<link::Node> node_;
   std::uint64_t agent_life_ = 0;
   std::shared_ptr<Wire> wire_;
   link::Backoff backoff_;
-  bool refused_ = false;
+  bool revoked_ = false;
+  bool copy_ = false;
+  bool doubled_ = false;  // there is or was a copy of its disk, or it was put back to an old one
   std::string invite_ = "invite";
   bool unknown_ = false;
 };

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/version.hpp"
+#include "engine/hosts/copies.hpp"
 #include "engine/limiter/limiter.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
@@ -16,26 +17,6 @@ namespace muster::engine {
 namespace {
 
 using link::Verb;
-
-void Refuse(Turn& turn, LinkId link, std::string code, std::string message) {
-  turn.FrameFor(link).refusal = link::Refusal{std::move(code), std::move(message)};
-  turn.effects.closes.push_back(link);
-}
-
-void MarkAsCopy(Turn& turn, HostEntry& entry, LinkId newcomer, const std::string& why) {
-  entry.host.state = HostState::kCopy;
-  entry.host.note = why;
-  const std::string message = link::UnwantedMessage(entry.host);
-  Refuse(turn, newcomer, "copy", message);
-  if (entry.link && entry.link != newcomer) {
-    Refuse(turn, entry.link, "copy", message);
-    turn.state.host_by_link.erase(entry.link);
-  }
-  entry.link = {};
-  GiveUpOutputs(turn, entry.host.id, {});
-  turn.Put(PutHost{entry.host});
-  turn.Tell(HostNews{entry.host, false, entry.address});
-}
 
 // The host stays as it is, with the reason beside it for whoever looks why it is not online.
 void RefuseVersion(Turn& turn, HostEntry& entry, const NodeHello& command, std::string why) {
@@ -53,11 +34,13 @@ void Accept(Turn& turn, HostEntry& entry, const NodeHello& command) {
     turn.effects.closes.push_back(entry.link);
     turn.state.host_by_link.erase(entry.link);
   }
-  entry.link = entry.last_link = command.link;
+  entry.link = command.link;
+  entry.heard_alone.reset();
   entry.settled = true;
   entry.address = command.address;
   entry.features = command.hello.features;
   Host& host = entry.host;
+  host.state = HostState::kActive;
   host.store = command.hello.store;
   host.boot = command.hello.boot;
   host.session = command.hello.session;
@@ -211,7 +194,7 @@ void SendAgain(Turn& turn, OpenRun& run, OpenVisit& visit, const TaskRecord& rec
 
 // Attempts the engine holds open and Hello does not list.
 void SettleUnlisted(Turn& turn, HostEntry& entry, const link::Hello& hello,
-                    const std::set<TaskKey>& listed) {
+                    const std::set<TaskKey>& listed, bool taken_back) {
   const auto open = entry.open;  // the loop changes the original
   for (const TaskPlace& place : open) {
     OpenRun& run = turn.state.runs.at(place.run);
@@ -223,6 +206,12 @@ void SettleUnlisted(Turn& turn, HostEntry& entry, const link::Hello& hello,
       // It may have run and been forgotten after the backup: sent again, it would run twice.
       LoseAttempt(turn, run, visit, ordinal,
                   "the server was restored from a backup, and the host no longer knows this task");
+      continue;
+    }
+    if (taken_back) {
+      LoseAttempt(
+          turn, run, visit, ordinal,
+          "two agents had the host's key, and the one that is left does not know this task");
       continue;
     }
     const bool never_started =
@@ -263,7 +252,7 @@ void SettleUnsure(Turn& turn, HostEntry& entry) {
   }
 }
 
-void Welcome(Turn& turn, HostEntry& entry, const NodeHello& command) {
+void Welcome(Turn& turn, HostEntry& entry, const NodeHello& command, bool taken_back) {
   link::Welcome welcome{.cluster = turn.state.cluster,
                         .term = turn.state.term,
                         .session = command.hello.session,
@@ -293,7 +282,7 @@ void Welcome(Turn& turn, HostEntry& entry, const NodeHello& command) {
     }
   }
   turn.FrameFor(command.link).welcome = std::move(welcome);
-  SettleUnlisted(turn, entry, command.hello, listed);
+  SettleUnlisted(turn, entry, command.hello, listed, taken_back);
   SettleLost(turn, entry.host.id, listed);
   SettleUnsure(turn, entry);
   GiveUpOutputs(turn, entry.host.id, listed);
@@ -312,7 +301,20 @@ bool LookedTooEarly(State& state, const NodeHello& command) {
   return false;
 }
 
+// Of an older session: whether a node is at the link's other end at all, its next Hello will tell.
+void AskAgain(Turn& turn, HostEntry& entry, LinkId link) {
+  entry.asked = link;
+  link::ServerFrame& frame = turn.FrameFor(link);
+  frame.say_hello = true;
+  frame.seen = entry.host.session;
+}
+
 }  // namespace
+
+void Refuse(Turn& turn, LinkId link, std::string code, std::string message) {
+  turn.FrameFor(link).refusal = link::Refusal{std::move(code), std::move(message)};
+  turn.effects.closes.push_back(link);
+}
 
 void DropWishes(Turn& turn, HostId host) {
   const auto wishes = turn.state.wishes.find(host);
@@ -327,10 +329,16 @@ void Decide(Turn& turn, const NodeHello& command) {
     return Refuse(turn, command.link, "unknown",
                   "this agent's key is not known here; join it again with a new token");
   HostEntry& entry = turn.state.hosts.at(id->second);
-  const auto judged = link::JudgeHello(entry.host, command.hello, command.link > entry.last_link);
+  const bool taken_back =
+      entry.host.state == HostState::kCopy && IsOnlyOneLeft(turn, entry, command.hello);
+  const auto judged =
+      taken_back ? link::HelloJudgement{}
+                 : link::JudgeHello(entry.host, command.hello, command.link == entry.asked);
   switch (judged.verdict) {
     case link::HelloVerdict::kAccept:
       break;
+    case link::HelloVerdict::kBehind:
+      return AskAgain(turn, entry, command.link);
     case link::HelloVerdict::kCopy:
       return MarkAsCopy(turn, entry, command.link, judged.message);
     case link::HelloVerdict::kStale:
@@ -346,7 +354,7 @@ void Decide(Turn& turn, const NodeHello& command) {
     return;
   }
   Accept(turn, entry, command);
-  Welcome(turn, entry, command);
+  Welcome(turn, entry, command, taken_back);
   for (const TaskPlace& place : entry.queued) {
     OpenRun& run = turn.state.runs.at(place.run);
     MakeReady(turn, run, run.visits.at(place.visit), place.ordinal);

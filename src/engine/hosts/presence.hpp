@@ -9,6 +9,9 @@ namespace muster::engine {
 void Decide(Turn& turn, const NodeHello& command);
 void Decide(Turn& turn, const LinkClosed& command);
 
+// Closes the link, and says why.
+void Refuse(Turn& turn, LinkId link, std::string code, std::string message);
+
 // Stops the host needs not hear of any more.
 void DropWishes(Turn& turn, HostId host);
 

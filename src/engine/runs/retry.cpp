@@ -314,7 +314,7 @@ void ForgetQueued(Turn& turn, const OpenRun& run) {
         host->second.queued.erase({run.run.id, id, visit.hosts[i]});
 }
 
-Result<> CheckOpen(const State& state, const OpenRun& run) {
+Result<> CheckOpen(const OpenRun& run) {
   if (run.restored)
     return Fail(ErrorCode::kConflict,
                 "run {} was open in the backup this server was restored from, and ends by itself",
@@ -367,7 +367,7 @@ void Decide(Turn& turn, const RetryRun& command) {
     if (!reopened) return turn.Answer(command.caller, Fail(reopened.error()));
     made = std::move(*reopened);
   } else {
-    if (auto may = CheckOpen(turn.state, open->second); !may)
+    if (auto may = CheckOpen(open->second); !may)
       return turn.Answer(command.caller, Fail(may.error()));
     // Work on a copy until it is sure that the pass can be opened.
     made = open->second;

@@ -27,6 +27,7 @@ void PutHello(const Hello& hello, wire::Hello* out) {
   }
   out->set_sent_at(hello.sent_at);
   out->set_has_others(hello.has_others);
+  if (hello.seen) out->set_seen(*hello.seen);
 }
 
 void PutReport(const Report& report, wire::Report* out) {
@@ -86,6 +87,7 @@ Result<Hello> TakeHello(const wire::Hello& in) {
               .tasks = {},
               .sent_at = in.sent_at(),
               .has_others = in.has_others()};
+  if (in.has_seen()) hello.seen = in.seen();
   for (const auto& pair : in.facts()) hello.facts.emplace(pair.key(), pair.value());
   hello.tasks.reserve(static_cast<std::size_t>(in.tasks_size()));
   for (const auto& task : in.tasks()) {

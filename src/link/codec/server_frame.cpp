@@ -205,6 +205,7 @@ Result<KeptEnd> DecodeKeptEnd(std::string_view bytes) {
 std::string ServerFrameEncoder::Encode(const ServerFrame& frame) {
   wire::ServerFrame out;
   out.set_say_hello(frame.say_hello);
+  out.set_seen(frame.seen);
   if (frame.welcome) PutWelcome(*frame.welcome, out.mutable_welcome());
   if (frame.refusal) {
     out.mutable_refusal()->set_code(Clean(frame.refusal->code));
@@ -250,6 +251,7 @@ Result<ServerFrame> DecodeServerFrame(std::string_view bytes) {
   if (auto parsed = Parse(bytes, &in); !parsed) return Fail(parsed.error());
   ServerFrame frame;
   frame.say_hello = in.say_hello();
+  frame.seen = in.seen();
   if (in.has_welcome()) {
     auto welcome = TakeWelcome(in.welcome());
     if (!welcome) return Fail(welcome.error());

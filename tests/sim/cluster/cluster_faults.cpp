@@ -16,7 +16,7 @@ std::size_t ClusterFaults::Some() {
 }
 
 void ClusterFaults::Break() {
-  const std::int64_t kind = world_.Between(0, 99);
+  const std::int64_t kind = world_.Between(0, 107);
   const std::size_t i = Some();
   if (kind < 16) return Crash(i);
   if (kind < 42) return Freeze(i);
@@ -28,6 +28,7 @@ void ClusterFaults::Break() {
   if (kind < 80) return IllCoordinator(i);
   if (kind < 91) return IllStore(i);
   if (kind < 95) return IllPeers();
+  if (kind < 103) return LateFollowers();
   JumpWall(i);
 }
 
@@ -113,6 +114,16 @@ void ClusterFaults::IllPeers() {
     }
 }
 
+// What nodes say reaches the leader long after they said it, and perhaps went elsewhere; the
+// servers themselves hear each other in time.
+void ClusterFaults::LateFollowers() {
+  for (std::size_t i = 0; i < cluster_.Count(); ++i) {
+    if (world_.Chance(0.3)) continue;
+    cluster_.machine(i).late = world_.Chance(0.5) ? 3000 : 15'000;
+    world_.After(world_.Between(1000, 30'000), [this, i] { cluster_.machine(i).late = 0; });
+  }
+}
+
 void ClusterFaults::JumpWall(std::size_t i) {
   cluster_.machine(i).clock.JumpWall(world_.Between(-7'200'000, 7'200'000));
   world_.After(world_.Between(1000, 30'000), [this, i] { cluster_.machine(i).clock.SetRight(); });
@@ -125,6 +136,7 @@ void ClusterFaults::Mend() {
     machine.clock.SetRight();
     machine.disk = {};
     machine.seat = {};
+    machine.late = 0;
     for (std::size_t j = i + 1; j < cluster_.Count(); ++j) cluster_.Between(i, j) = {};
     if (cluster_.program(i) != nullptr) cluster_.program(i)->life().Continue();
     cluster_.StartServer(i);

@@ -30,6 +30,7 @@ class ClusterFaults final : public ServerFaults {
   void IllCoordinator(std::size_t i);
   void IllStore(std::size_t i);
   void IllPeers();
+  void LateFollowers();
   void JumpWall(std::size_t i);
 
   World& world_;

@@ -27,7 +27,7 @@ SimMusterd::SimMusterd(World& world, Truth& truth, SimCluster& cluster, Machine&
                   .submit = [this](engine::Command command) { engine_.Submit(std::move(command)); },
                   .lease = [this] { return seat_.lease(); }}),
       leader_link_(
-          life_, machine.clock, gateway_,
+          world, life_, machine.clock, machine.late, gateway_,
           [this](const std::string& leader, std::function<void(server::LeaderItem)> at_follower,
                  std::function<void()> closed) {
             return cluster_.Dial(machine_.name, leader, life_, std::move(at_follower),
@@ -117,8 +117,12 @@ SimCluster::SimCluster(World& world, Truth& truth, int servers)
       programs_(static_cast<std::size_t>(servers)),
       peers_(static_cast<std::size_t>(servers * servers)) {
   for (int i = 0; i < servers; ++i)
-    machines_.push_back(std::make_unique<SimMusterd::Machine>(SimMusterd::Machine{
-        .name = fmt::format("s{}", i + 1), .clock = SimClock(world), .disk = {}, .seat = {}}));
+    machines_.push_back(
+        std::make_unique<SimMusterd::Machine>(SimMusterd::Machine{.name = fmt::format("s{}", i + 1),
+                                                                  .clock = SimClock(world),
+                                                                  .disk = {},
+                                                                  .seat = {},
+                                                                  .late = 0}));
 }
 
 PeerMood& SimCluster::Between(std::size_t i, std::size_t j) {

@@ -23,6 +23,7 @@ class SimMusterd {
     SimClock clock;
     DiskMood disk;
     SeatMood seat;
+    std::int64_t late = 0;  // ms that it sits on what its nodes say before it tells the leader
   };
   SimMusterd(World& world, Truth& truth, SimCluster& cluster, Machine& machine);
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "sim/cluster/sim_peers.hpp"
@@ -70,6 +71,14 @@ void SimLeaderLink::AskAgain() {
 
 void SimLeaderLink::Submit(engine::Command command) {
   if (!welcome_) return;
+  if (late_ > 0) passed_on_at_ = std::max(passed_on_at_, world_.Now() + world_.Between(0, late_));
+  if (passed_on_at_ <= world_.Now()) return PassOn(std::move(command));
+  life_.Later(passed_on_at_ - world_.Now(), [this, round = round_, command = std::move(command)] {
+    if (round == round_) PassOn(command);
+  });
+}
+
+void SimLeaderLink::PassOn(engine::Command command) {
   if (auto* hello = std::get_if<engine::NodeHello>(&command)) Say(std::move(*hello));
   if (auto* reports = std::get_if<engine::NodeReports>(&command)) Say(std::move(*reports));
   if (auto* closed = std::get_if<engine::LinkClosed>(&command)) Say(*closed);

@@ -82,8 +82,15 @@ class SimLeaderLink {
                                                 std::function<void(server::LeaderItem)> at_follower,
                                                 std::function<void()> closed)>;
 
-  SimLeaderLink(Life life, const SimClock& clock, SimGateway& gateway, Dial dial)
-      : life_(std::move(life)), clock_(clock), gateway_(gateway), dial_(std::move(dial)) {}
+  // `late`: how many ms at most it sits on what its nodes say, just now.
+  SimLeaderLink(World& world, Life life, const SimClock& clock, const std::int64_t& late,
+                SimGateway& gateway, Dial dial)
+      : world_(world),
+        life_(std::move(life)),
+        clock_(clock),
+        late_(late),
+        gateway_(gateway),
+        dial_(std::move(dial)) {}
 
   void Follow(const std::string& leader);
   void AskAgain();
@@ -99,15 +106,19 @@ class SimLeaderLink {
   void Retry();
   void Beat();
   void Say(server::FollowerItem item);
+  void PassOn(engine::Command command);
   void Take(server::LeaderItem item);
 
+  World& world_;
   Life life_;
   const SimClock& clock_;
+  const std::int64_t& late_;
   SimGateway& gateway_;
   Dial dial_;
   std::string leader_;
   std::optional<Way> way_;
   std::uint64_t round_ = 0;
+  std::int64_t passed_on_at_ = 0;  // true time of the last thing that waits to be passed on
   bool welcome_ = false;
   Term term_;
   MonoTime heard_{0};

@@ -81,7 +81,7 @@ TEST_F(Children, AreOnTheAuditTrailBehindTheirParents) {
   const auto [sentence, facts] = SplitDetail(starts[2].detail);
   EXPECT_EQ(sentence,
             "job deepest version 4 on 3 hosts, stage deeper of " + FormatRunId(starts[1].run));
-  for (const std::string part :
+  for (const auto& part :
        {R"("parent":")" + FormatRunId(starts[1].run) + '"', std::string(R"("stage":"deeper")"),
         std::string(R"("params":{"word":"x"})")})
     EXPECT_NE(facts.find(part), std::string_view::npos) << part << " in " << facts;

@@ -37,9 +37,29 @@ TEST(JudgeHello, TakesAnotherStoreUnderTheSameKeyForACopy) {
   EXPECT_EQ(JudgeHello(Known(), Says("store-b", 9), true).verdict, HelloVerdict::kCopy);
 }
 
-TEST(JudgeHello, TellsALateConnectionFromAnOldFolder) {
-  EXPECT_EQ(JudgeHello(Known(), Says("store-a", 5), false).verdict, HelloVerdict::kStale);
-  EXPECT_EQ(JudgeHello(Known(), Says("store-a", 5), true).verdict, HelloVerdict::kCopy);
+TEST(JudgeHello, AsksASmallerSessionAgainBeforeItIsACopy) {
+  EXPECT_EQ(JudgeHello(Known(), Says("store-a", 5), false).verdict, HelloVerdict::kBehind);
+  EXPECT_EQ(JudgeHello(Known(), Says("store-a", 5), true).verdict, HelloVerdict::kCopy)
+      << "an agent that does not repeat the number is judged by its link";
+}
+
+TEST(JudgeHello, TakesAnAgentThatKnowsTheNumberAndCountsLowerForACopy) {
+  Hello hello = Says("store-a", 5);
+  hello.seen = 7;
+  EXPECT_EQ(JudgeHello(Known(), hello, false).verdict, HelloVerdict::kCopy);
+}
+
+TEST(JudgeHello, AsksAgainHoweverOftenALateHelloComes) {
+  for (const std::uint64_t seen : {0, 6}) {
+    Hello hello = Says("store-a", 5);
+    hello.seen = seen;
+    EXPECT_EQ(JudgeHello(Known(), hello, true).verdict, HelloVerdict::kBehind) << seen;
+  }
+}
+
+TEST(JudgeHello, RefusesAHelloWithoutIdentity) {
+  EXPECT_EQ(JudgeHello(Known(), Says("", 8), false).verdict, HelloVerdict::kStale);
+  EXPECT_EQ(JudgeHello(Known(), Says("store-a", 0), false).verdict, HelloVerdict::kStale);
 }
 
 TEST(JudgeHello, KeepsRevokedAndCopiedHostsOut) {

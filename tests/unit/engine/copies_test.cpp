@@ -1,0 +1,130 @@
+#include "engine_fixture.hpp"
+#include "link/judge.hpp"
+
+namespace muster::engine {
+namespace {
+
+constexpr Duration kBetweenTries = std::chrono::minutes(1);
+
+class Copies : public EngineFixture {
+ protected:
+  Copies() {
+    AddHosts(1);
+    Hello(100);
+  }
+
+  // h1 says Hello on a new link. `seen`: the number that a server told it.
+  void Hello(std::uint64_t session, std::optional<std::uint64_t> seen = 0,
+             const std::string& boot = "boot", const std::string& store = "store-1") {
+    frames_.clear();
+    NodeHello hello;
+    hello.link = LinkId(++next_link_);
+    hello.key = "key-h1";
+    hello.hello.store = store;
+    hello.hello.boot = boot;
+    hello.hello.features = features_;
+    hello.hello.session = session;
+    hello.hello.seen = seen;
+    Tell(std::move(hello));
+    Settle();
+  }
+  const HostEntry& Entry() { return pipeline_->engine()->state().hosts.at(HostId(1)); }
+  HostState State() { return Entry().host.state; }
+  std::uint64_t Session() { return Entry().host.session; }
+  // The last frame asks for a Hello that knows of this session; 0: it does not ask.
+  std::uint64_t AskedWith() {
+    return !frames_.empty() && frames_.back().frame.say_hello ? frames_.back().frame.seen : 0;
+  }
+  void MakeCopy() { Hello(Session(), 0, "boot-2"); }
+};
+
+TEST_F(Copies, LateHelloOfTheOnlyAgentKeepsItsHostOnline) {
+  const LinkId link = Entry().link;
+  Hello(Session() - 1);
+  EXPECT_EQ(AskedWith(), Session());
+  EXPECT_EQ(State(), HostState::kActive);
+  EXPECT_EQ(Entry().link, link) << "the agent's newer link stays";
+}
+
+TEST_F(Copies, AgentThatCountsHigherAfterItWasAskedIsAccepted) {
+  Hello(Session() - 1);
+  Hello(Session() + 1, Session());
+  EXPECT_EQ(State(), HostState::kActive);
+  EXPECT_TRUE(Entry().Online());
+}
+
+TEST_F(Copies, AgentThatCountsLowerAfterItWasAskedIsACopy) {
+  Hello(Session() - 3);
+  Hello(Session() - 2, Session());
+  EXPECT_EQ(State(), HostState::kCopy);
+  EXPECT_FALSE(Entry().Online());
+}
+
+TEST_F(Copies, OnlyAgentLeftIsTakenBack) {
+  MakeCopy();
+  ASSERT_EQ(State(), HostState::kCopy);
+  std::uint64_t session = Session();
+  for (Duration alone{}; alone < link::kAloneFor; alone += kBetweenTries) {
+    Hello(++session);
+    EXPECT_EQ(State(), HostState::kCopy);
+    Advance(kBetweenTries);
+  }
+  Hello(++session);
+  EXPECT_EQ(State(), HostState::kActive);
+  EXPECT_TRUE(Entry().Online());
+  EXPECT_EQ(Entry().host.note, "");
+}
+
+TEST_F(Copies, SnapshotThatWasPutBackIsTakenBackAlthoughItCountsLower) {
+  Hello(Session() - 2, Session());
+  ASSERT_EQ(State(), HostState::kCopy);
+  std::uint64_t session = Session() - 2;
+  for (int i = 0; i < 6; ++i) {
+    Hello(++session);
+    Advance(kBetweenTries);
+  }
+  EXPECT_EQ(State(), HostState::kActive);
+}
+
+TEST_F(Copies, TwoAgentsThatTakeTurnsAreNotTakenBack) {
+  MakeCopy();
+  const std::uint64_t session = Session();
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    Hello(session + i, 0, i % 2 == 0 ? "boot" : "boot-2");
+    Advance(kBetweenTries);
+    EXPECT_EQ(State(), HostState::kCopy);
+  }
+}
+
+TEST_F(Copies, SameNumberTwiceIsAnotherAgentAlsoOnOneMachine) {
+  MakeCopy();
+  const std::uint64_t session = Session();
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    Hello(session + i / 2);
+    Advance(kBetweenTries);
+    EXPECT_EQ(State(), HostState::kCopy);
+  }
+}
+
+TEST_F(Copies, LongSilenceProvesNothing) {
+  MakeCopy();
+  Hello(Session() + 1);
+  Advance(2 * link::kAloneFor);
+  Hello(Session() + 2);
+  EXPECT_EQ(State(), HostState::kCopy) << "the network may have kept the other one away, too";
+}
+
+TEST_F(Copies, TaskThatTheOneTakenBackDoesNotKnowIsLost) {
+  const RunId run = Start(1);
+  MakeCopy();
+  std::uint64_t session = Session();
+  for (int i = 0; i < 7; ++i) {
+    Hello(++session);
+    Advance(kBetweenTries);
+  }
+  ASSERT_EQ(State(), HostState::kActive);
+  EXPECT_EQ(StateOf(run, 1), TaskState::kLost);
+}
+
+}  // namespace
+}  // namespace muster::engine
