@@ -91,11 +91,13 @@ struct JoinHost {
 };
 
 // A server takes its place in the cluster, with an invite made for servers. Whoever answers it
-// hands over the cluster's keys.
+// hands over the cluster's keys, sealed for `key`. The same server with the same key may ask again
+// while the invite is valid.
 struct JoinServer {
   Caller caller;
   std::string invite;  // id
   std::string name;
+  std::string key;  // id of the public key
 };
 
 // A server is to give up its nodes and not to lead, or to take part again. Whoever asks carries it

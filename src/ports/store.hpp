@@ -31,7 +31,7 @@ struct Snapshot {
   AuditHead audit;            // the last entry made
   std::vector<Token> tokens;  // all that are kept, by name
   std::vector<Host> hosts;
-  std::vector<Invite> invites;  // that still have uses
+  std::vector<Invite> invites;  // that count (Invite::Counts)
   struct OpenRun {
     Run run;  // with its plan
     std::shared_ptr<const Targets> targets;
@@ -69,7 +69,7 @@ struct Snapshot {
 struct Cutoffs {
   WallTime runs;        // ended runs, made and ended before
   WallTime audit;       // entries of the trail's front
-  WallTime invites;     // used up, and expired before
+  WallTime invites;     // that do not count any more (Invite::Counts), and expired before
   WallTime slots = {};  // decided before, and of times before
 };
 struct Expired {

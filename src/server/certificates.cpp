@@ -12,12 +12,15 @@
 #include <vector>
 
 #include "adapters/crypto/digest.hpp"
+#include "adapters/crypto/seal.hpp"
 #include "adapters/files/durable.hpp"
 #include "adapters/files/fd.hpp"
 #include "adapters/files/own_folder.hpp"
 #include "adapters/files/owner.hpp"
 #include "base/text.hpp"
 #include "server/ca_rotation.hpp"
+#include "server/join_state.hpp"
+#include "server/key_set.hpp"
 
 namespace muster::server {
 namespace {
@@ -53,6 +56,50 @@ std::string Purpose(const CertificateSettings& settings, const Identity& identit
   return text;
 }
 
+Result<> MakeTokenKey(const std::filesystem::path& folder) {
+  return WriteSecret(folder / "token.key", crypto::RandomBytes(32));
+}
+
+Result<> MakeAdminToken(const std::filesystem::path& folder) {
+  return WriteSecret(folder / "admin.token", "mst_" + ToHex(crypto::RandomBytes(24)) + "\n");
+}
+
+Result<> MakeSealingKey(const std::filesystem::path& folder) {
+  const auto made = crypto::Sealer::Open(folder / "seal.key");
+  return made ? Result<>() : Fail(made.error());
+}
+
+// What a first start makes, as one: a folder that has a part of it looks like one that lost the
+// rest. Files that the operator has put there stay.
+Result<> MakeFirstKeys(const std::filesystem::path& data) {
+  const auto folder = BeginKeySet(data);
+  if (!folder) return Fail(folder.error());
+  if (const auto made = MakeFirstCa(*folder); !made) return made;
+  const std::pair<const char*, Result<> (*)(const std::filesystem::path&)> others[] = {
+      {"token.key", MakeTokenKey}, {"admin.token", MakeAdminToken}, {"seal.key", MakeSealingKey}};
+  for (const auto& [name, make] : others) {
+    if (std::filesystem::exists(data / name)) continue;
+    if (const auto made = make(*folder); !made) return made;
+  }
+  return PutKeySet(data);
+}
+
+// A folder without a CA gets one only if it never had one, and is to get none by a join.
+Result<> CheckFirstStart(const std::filesystem::path& data) {
+  for (const char* file : {"ca.state", "muster.db"})
+    if (std::filesystem::exists(data / file))
+      return Fail(ErrorCode::kConflict,
+                  "{} is there, and ca.key and ca.pem are not: agents would be cut off by a new "
+                  "CA; bring both back from a backup",
+                  (data / file).string());
+  if (std::filesystem::exists(data / kJoinStateFile))
+    return Fail(ErrorCode::kConflict,
+                "{} is there, and the keys of the cluster are not: 'musterd join' did not come to "
+                "its end; run it again with the same token, or with a new one",
+                (data / kJoinStateFile).string());
+  return {};
+}
+
 Result<> LoadCa(const std::filesystem::path& data, Identity& identity) {
   const bool has_key = std::filesystem::exists(data / "ca.key");
   const bool has_cert = std::filesystem::exists(data / "ca.pem");
@@ -62,14 +109,9 @@ Result<> LoadCa(const std::filesystem::path& data, Identity& identity) {
                 "never got through its first start, remove ca.key)",
                 (data / "ca.key").string());
   if (!has_key && !has_cert) {
-    for (const char* file : {"ca.state", "muster.db"})
-      if (std::filesystem::exists(data / file))
-        return Fail(ErrorCode::kConflict,
-                    "{} is there, and ca.key and ca.pem are not: agents would be cut off by a new "
-                    "CA; bring both back from a backup",
-                    (data / file).string());
+    if (const auto first = CheckFirstStart(data); !first) return first;
     identity.fresh = true;
-    if (const auto made = MakeFirstCa(data); !made) return made;
+    if (const auto made = MakeFirstKeys(data); !made) return made;
   }
   auto cas = LoadCas(data);
   if (!cas) return Fail(cas.error());
@@ -132,27 +174,29 @@ bool LoadServer(const std::filesystem::path& data, const CertificateSettings& se
 
 Result<> LoadTokenKey(const std::filesystem::path& data, Identity& identity) {
   auto known = ReadWhole(data / "token.key");
-  if (known && known->size() >= 32) {
-    identity.token_key = std::move(*known);
-    return {};
-  }
   if (!known && known.error().code != ErrorCode::kNotFound) return Fail(known.error());
-  identity.token_key = crypto::RandomBytes(32);
-  return WriteSecret(data / "token.key", identity.token_key);
+  if (!known || known->size() < 32) {
+    if (const auto made = MakeTokenKey(data); !made) return made;
+    known = ReadWhole(data / "token.key");
+    if (!known) return Fail(known.error());
+  }
+  identity.token_key = std::move(*known);
+  return {};
 }
 
 Result<> LoadAdminToken(const std::filesystem::path& data, Identity& identity) {
-  const auto known = ReadWhole(data / "admin.token");
+  auto known = ReadWhole(data / "admin.token");
   if (!known && known.error().code != ErrorCode::kNotFound) return Fail(known.error());
-  if (known) {
-    identity.admin_token = std::string(Trim(*known));
-    if (identity.admin_token.size() < 16)
-      return Fail(ErrorCode::kInvalid, "{} holds no usable token; remove it and a new one is made",
-                  (data / "admin.token").string());
-    return {};
+  if (!known) {
+    if (const auto made = MakeAdminToken(data); !made) return made;
+    known = ReadWhole(data / "admin.token");
+    if (!known) return Fail(known.error());
   }
-  identity.admin_token = "mst_" + ToHex(crypto::RandomBytes(24));
-  return WriteSecret(data / "admin.token", identity.admin_token + "\n");
+  identity.admin_token = std::string(Trim(*known));
+  if (identity.admin_token.size() < 16)
+    return Fail(ErrorCode::kInvalid, "{} holds no usable token; remove it and a new one is made",
+                (data / "admin.token").string());
+  return {};
 }
 
 }  // namespace
@@ -221,6 +265,7 @@ Result<Identity> LoadIdentity(const std::filesystem::path& data,
                               const CertificateSettings& settings, WallTime now) {
   if (auto made = files::MakeOwnFolder(data, 0700); !made) return Fail(made.error());
   ::chmod(data.c_str(), 0700);
+  if (auto finished = FinishKeySet(data); !finished) return Fail(finished.error());
   Identity identity;
   if (const auto ca = LoadCa(data, identity); !ca) return Fail(ca.error());
   if (const auto own = LoadOwnTls(settings, identity); !own) return Fail(own.error());

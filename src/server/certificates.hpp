@@ -31,9 +31,11 @@ struct CertificateSettings {
 //   ca.key        key of the one that signs
 //   server.key, server.pem, server.names    the server's certificate, and for which names it is
 //   token.key     what tokens are derived from when the caller names an Idempotency-Key
+//   seal.key      what secrets are sealed with (crypto::Sealer)
 //   admin.token
 //
-// Made on the first start, files 0600 (ca.pem 0644).
+// Made on the first start, files 0600 (ca.pem 0644): all but the server's certificate as one set
+// (key_set.hpp), so that a start that was killed leaves all of them or none.
 struct Identity {
   crypto::KeyAndCert ca;       // the CA that signs
   std::string ca_fingerprint;  // SHA-256 of its certificate, hex
@@ -58,7 +60,8 @@ struct Identity {
 // loopback addresses, this machine's name, the hosts of listen_host and public_url, and those of an
 // own certificate for the API. Another one is made when one of these is new, when another CA signs,
 // and when two thirds of its life are over.
-// kConflict: the CA's key is missing or fits none of its certificates; nothing is made then.
+// kConflict: the CA's key is missing or fits none of its certificates, or a join was begun here and
+// has not ended; nothing is made then. One process at a time: the caller holds the folder's lock.
 Result<Identity> LoadIdentity(const std::filesystem::path& data,
                               const CertificateSettings& settings, WallTime now);
 

@@ -1,12 +1,10 @@
 #include "server/cluster_keys.hpp"
 
 #include <array>
-#include <sys/stat.h>
 #include <system_error>
 
 #include <boost/json.hpp>
 
-#include "adapters/files/own_folder.hpp"
 #include "base/text.hpp"
 #include "server/ca_rotation.hpp"
 #include "server/certificates.hpp"
@@ -20,7 +18,6 @@ struct KeyFile {
   const char* name;
   bool world_readable = false;
 };
-// ca.pem comes last: it is what makes a folder one of a cluster.
 constexpr std::array<KeyFile, 5> kFiles = {
     {{"seal.key"}, {"token.key"}, {"admin.token"}, {"ca.key"}, {"ca.pem", true}}};
 
@@ -43,13 +40,8 @@ Result<SecretText> PackClusterKeys(const std::filesystem::path& data) {
   return SecretText::Take(text);
 }
 
-Result<> UnpackClusterKeys(const std::filesystem::path& data, const SecretText& packed) {
-  if (std::filesystem::exists(data / "ca.pem") || std::filesystem::exists(data / "ca.key"))
-    return Fail(ErrorCode::kConflict,
-                "{} has a CA already: it belongs to a server; take an empty folder", data.string());
+Result<> UnpackClusterKeys(const std::filesystem::path& folder, const SecretText& packed) {
   std::error_code problem;
-  if (auto made = files::MakeOwnFolder(data, 0700); !made) return made;
-  ::chmod(data.c_str(), 0700);
   const auto parsed = json::parse(packed.Reveal(), problem);
   if (problem || !parsed.is_object())
     return Fail(ErrorCode::kInvalid, "what came back are not the keys of a cluster");
@@ -61,7 +53,7 @@ Result<> UnpackClusterKeys(const std::filesystem::path& data, const SecretText& 
     if (!content || content->empty())
       return Fail(ErrorCode::kInvalid, "what came back are not the keys of a cluster: no {}",
                   file.name);
-    if (const auto kept = WriteSecret(data / file.name, *content, file.world_readable); !kept)
+    if (const auto kept = WriteSecret(folder / file.name, *content, file.world_readable); !kept)
       return kept;
   }
   return {};

@@ -17,9 +17,9 @@ namespace muster::server {
 // must not leave this way.
 Result<SecretText> PackClusterKeys(const std::filesystem::path& data);
 
-// Writes them into a data folder that has none. kConflict: it has a CA already. kInvalid: the text
-// is not of PackClusterKeys.
-Result<> UnpackClusterKeys(const std::filesystem::path& data, const SecretText& packed);
+// Writes them into `folder`, which is one for a set of keys (key_set.hpp). kInvalid: the text is
+// not of PackClusterKeys.
+Result<> UnpackClusterKeys(const std::filesystem::path& folder, const SecretText& packed);
 
 // musterd join: takes a place in a cluster.
 int JoinMain(int argc, char** argv);

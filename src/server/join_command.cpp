@@ -6,13 +6,17 @@
 #include <boost/json.hpp>
 
 #include "adapters/crypto/box.hpp"
+#include "adapters/files/own_folder.hpp"
 #include "adapters/net/client.hpp"
+#include "adapters/sqlite/folder_lock.hpp"
 #include "base/arguments.hpp"
 #include "base/text.hpp"
 #include "base/visible.hpp"
 #include "domain/join_token.hpp"
 #include "server/certificates.hpp"
 #include "server/cluster_keys.hpp"
+#include "server/join_state.hpp"
+#include "server/key_set.hpp"
 
 namespace muster::server {
 namespace {
@@ -24,7 +28,8 @@ constexpr const char* kJoinHelp =
     "Asks a server of the cluster for its keys, with a token of 'muster servers invite', and "
     "writes\n"
     "them into an empty data folder. Start musterd with that folder afterwards, and with the\n"
-    "cluster's store and coordinator in its settings.\n\n"
+    "cluster's store and coordinator in its settings. If it is interrupted, run the same command\n"
+    "again: the token stays good for the same data folder until it expires.\n\n"
     "Example:\n"
     "  musterd join --server https://s1.example:8440 --join-file token --name s2\n"
     "  ssh s1 muster servers invite --name s2 | musterd join --server https://s1.example:8440 "
@@ -52,16 +57,20 @@ std::string MessageOf(const net::HttpResponse& response) {
   return fmt::format("it answered {}", response.status);
 }
 
-Result<> Join(const Asked& asked) {
-  const auto token = ParseJoinToken(asked.token, "muster servers invite");
-  if (!token) return Fail(token.error());
-  const auto endpoint = net::ParseEndpoint(asked.server);
-  if (!endpoint) return Fail(endpoint.error());
-  if (!endpoint->tls)
-    return Fail(ErrorCode::kInvalid, "--server {}: keys travel over TLS only; write https://…",
-                asked.server);
-  const auto keys = crypto::MakeBoxKeys();
-  net::HttpClient client(*endpoint, {.ca_fingerprint = token->ca_fingerprint, .cluster = true});
+bool HasCa(const std::filesystem::path& data) {
+  return std::filesystem::exists(data / "ca.pem") || std::filesystem::exists(data / "ca.key");
+}
+
+std::unexpected<Error> BelongsToAServer(const Asked& asked) {
+  return Fail(ErrorCode::kConflict,
+              "{} has a CA already: it belongs to a server; use an empty folder",
+              asked.data.string());
+}
+
+// The keys of the cluster, which the leader sealed for `keys`.
+Result<SecretText> AskForKeys(const Asked& asked, const JoinToken& token,
+                              const net::Endpoint& endpoint, const crypto::BoxKeys& keys) {
+  net::HttpClient client(endpoint, {.ca_fingerprint = token.ca_fingerprint, .cluster = true});
   net::HttpRequest request;
   request.method = "POST";
   request.target = "/api/v1/servers/join";
@@ -74,9 +83,12 @@ Result<> Join(const Asked& asked) {
                 "{}; if the CA of the cluster was changed after the token was made, make a new one "
                 "with 'muster servers invite'",
                 response.error().message);
-  if (!response) return Fail(response.error());
+  if (!response)
+    return Fail(response.error().code, "{}; run the same command again: the token stays good here",
+                response.error().message);
   if (response->status != 201)
-    return Fail(ErrorCode::kDenied, "{}: {}", asked.server, MessageOf(*response));
+    return Fail(response->status == 403 ? ErrorCode::kDenied : ErrorCode::kUnavailable, "{}: {}",
+                asked.server, MessageOf(*response));
   boost::system::error_code problem;
   const auto body = json::parse(response->body, problem);
   const auto* sealed =
@@ -85,9 +97,46 @@ Result<> Join(const Asked& asked) {
                          ? FromBase64(std::string_view(sealed->as_string()))
                          : std::nullopt;
   if (!bytes) return Fail(ErrorCode::kInvalid, "{} did not answer as a server does", asked.server);
-  const auto packed = crypto::OpenBox(keys, *bytes);
-  if (!packed) return Fail(packed.error());
-  return UnpackClusterKeys(asked.data, *packed);
+  return crypto::OpenBox(keys, *bytes);
+}
+
+// Does what an earlier call of the same join has not done yet.
+Result<> JoinLocked(const Asked& asked, const JoinToken& token, const net::Endpoint& endpoint) {
+  const JoinAttempt join{.token = asked.token, .name = asked.name};
+  if (auto finished = FinishKeySet(asked.data); !finished) return finished;
+  if (HasCa(asked.data) && HasJoined(asked.data, join)) return {};
+  if (HasCa(asked.data)) return BelongsToAServer(asked);
+  // On disk before the token is shown: after a crash the leader knows this server by them.
+  const auto keys = KeysOfJoin(asked.data, join);
+  if (!keys) return Fail(keys.error());
+  const auto packed = AskForKeys(asked, token, endpoint, *keys);
+  if (!packed) {
+    std::error_code ignored;
+    if (packed.error().code == ErrorCode::kDenied)
+      std::filesystem::remove(asked.data / kJoinStateFile, ignored);
+    return Fail(packed.error());
+  }
+  const auto folder = BeginKeySet(asked.data);
+  if (!folder) return Fail(folder.error());
+  if (auto unpacked = UnpackClusterKeys(*folder, *packed); !unpacked) return unpacked;
+  if (auto noted = NoteJoined(*folder, join); !noted) return noted;
+  return PutKeySet(asked.data);
+}
+
+Result<> Join(const Asked& asked) {
+  const auto token = ParseJoinToken(asked.token, "muster servers invite");
+  if (!token && HasCa(asked.data)) return BelongsToAServer(asked);
+  if (!token) return Fail(token.error());
+  const auto endpoint = net::ParseEndpoint(asked.server);
+  if (!endpoint) return Fail(endpoint.error());
+  if (!endpoint->tls)
+    return Fail(ErrorCode::kInvalid, "--server {}: keys travel over TLS only; write https://…",
+                asked.server);
+  if (auto own = files::MakeOwnFolder(asked.data, 0700); !own) return own;
+  ::chmod(asked.data.c_str(), 0700);
+  const auto lock = sqlite::FolderLock::Take(asked.data);
+  if (!lock) return Fail(lock.error());
+  return JoinLocked(asked, *token, *endpoint);
 }
 
 }  // namespace
@@ -129,12 +178,6 @@ int JoinMain(int argc, char** argv) {
                    VisibleLines(file).c_str());
       return 2;
     }
-  }
-  if (std::filesystem::exists(asked.data / "ca.pem")) {
-    std::fprintf(stderr,
-                 "musterd: %s has a CA already: it belongs to a server; take an empty folder\n",
-                 data.c_str());
-    return 1;
   }
   if (const auto joined = Join(asked); !joined) {
     std::fprintf(stderr, "musterd: %s\n", VisibleLines(joined.error().message).c_str());

@@ -162,12 +162,23 @@ TEST_P(StoreContract, CountersNeverGoBack) {
   EXPECT_EQ(snapshot.audit, (AuditHead{12, "twelve"}));
 }
 
-TEST_P(StoreContract, LoadsOnlyInvitesWithUses) {
+TEST_P(StoreContract, LoadsOnlyInvitesThatCount) {
   Commit({PutInvite{{.id = "a", .uses_left = 1}}, PutInvite{{.id = "b", .uses_left = 2}}});
   Commit({PutInvite{{.id = "a", .uses_left = 0}}});
   const Snapshot snapshot = Load();
   ASSERT_EQ(snapshot.invites.size(), 1U);
   EXPECT_EQ(snapshot.invites[0].id, "b");
+  // The server that used it may ask again.
+  const Invite used{.id = "c",
+                    .uses_left = 0,
+                    .server = true,
+                    .server_name = "s2",
+                    .server_key = "k",
+                    .answers = 3};
+  Commit({PutInvite{used}});
+  EXPECT_EQ(Load().invites.back(), used);
+  const Cutoffs all{.runs = {}, .audit = {}, .invites = {INT64_MAX}};
+  EXPECT_EQ(store_->FindExpired(all, 10)->invites, std::vector<std::string>{"a"});
 }
 
 TEST_P(StoreContract, PendingJoinsStayUntilDroppedOnePerName) {
@@ -303,7 +314,7 @@ TEST_P(StoreContract, LoadGivesBackWhateverWasPut) {
     EXPECT_EQ(snapshot.holds, want_holds);
     std::vector<Invite> want_invites;
     for (const auto& [id, invite] : invites)
-      if (invite.uses_left > 0) want_invites.push_back(invite);
+      if (invite.Counts()) want_invites.push_back(invite);
     EXPECT_EQ(snapshot.invites, want_invites);
     std::size_t open = 0;
     for (const auto& [id, run] : runs) {

@@ -401,7 +401,10 @@ class RandomRecords : public RandomValues {
             .created = Time(),
             .names = Text(),
             .server = Coin(),
-            .no_own_labels = Coin()};
+            .no_own_labels = Coin(),
+            .server_name = Text(),
+            .server_key = Coin() ? Text() : "",
+            .answers = static_cast<std::uint32_t>(Number(3))};
   }
   PendingJoin SomePending() {
     return {.name = Text(),

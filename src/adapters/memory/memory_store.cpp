@@ -127,7 +127,7 @@ Result<Snapshot> MemoryStore::Load(Term term) {
   snapshot.restored = disk_->restored;
   for (const auto& [id, host] : disk_->hosts) snapshot.hosts.push_back(host);
   for (const auto& [id, invite] : disk_->invites)
-    if (invite.uses_left > 0) snapshot.invites.push_back(invite);
+    if (invite.Counts()) snapshot.invites.push_back(invite);
   for (const auto& [id, run] : disk_->runs)
     if (!IsFinal(run.state)) snapshot.runs.push_back(WholeRun(*disk_, run));
   for (const auto& [place, task] : disk_->tasks) {
@@ -350,7 +350,7 @@ Result<Expired> MemoryStore::FindExpired(const Cutoffs& cutoffs, std::size_t mos
     expired.audit_below = number + 1;
   }
   for (const auto& [id, invite] : disk_->invites)
-    if (invite.uses_left == 0 && invite.expires < cutoffs.invites && expired.invites.size() < most)
+    if (!invite.Counts() && invite.expires < cutoffs.invites && expired.invites.size() < most)
       expired.invites.push_back(id);
   for (const auto& [place, slot] : disk_->slots)
     if (slot.at < cutoffs.slots && slot.last < cutoffs.slots && expired.slots.size() < most)

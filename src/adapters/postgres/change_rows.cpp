@@ -29,7 +29,8 @@ Result<> BatchFold::Put(const DropHost& drop) {
 
 Result<> BatchFold::Put(const PutInvite& put) {
   const Invite& invite = put.invite;
-  Of(TableId::kInvite).Put({invite.id, Number(invite.uses_left), records::EncodeInvite(invite)});
+  Of(TableId::kInvite)
+      .Put({invite.id, Number(invite.UsesOnRecord()), records::EncodeInvite(invite)});
   return {};
 }
 

@@ -111,6 +111,9 @@ std::string EncodeInvite(const Invite& invite) {
   out.set_names(invite.names);
   out.set_server(invite.server);
   out.set_no_own_labels(invite.no_own_labels);
+  out.set_server_name(invite.server_name);
+  out.set_server_key(invite.server_key);
+  out.set_answers(invite.answers);
   return out.SerializeAsString();
 }
 
@@ -126,7 +129,10 @@ Result<Invite> DecodeInvite(std::string_view blob) {
                 .created = {in.created_ms()},
                 .names = in.names(),
                 .server = in.server(),
-                .no_own_labels = in.no_own_labels()};
+                .no_own_labels = in.no_own_labels(),
+                .server_name = in.server_name(),
+                .server_key = in.server_key(),
+                .answers = in.answers()};
 }
 
 std::string EncodePending(const PendingJoin& pending) {

@@ -252,7 +252,7 @@ Result<> RecordWriter::Put(const PutHost& put, Seen& seen) {
 
 Result<> RecordWriter::Put(const PutInvite& put, Seen&) {
   const std::string record = records::EncodeInvite(put.invite);
-  return put_invite_->Text(put.invite.id).Int(put.invite.uses_left).Blob(record).Run();
+  return put_invite_->Text(put.invite.id).Int(put.invite.UsesOnRecord()).Blob(record).Run();
 }
 
 Result<> RecordWriter::Put(const PutTargets& put, Seen&) {

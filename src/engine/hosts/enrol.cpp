@@ -17,6 +17,8 @@ constexpr Duration kPendingPatience = std::chrono::minutes(10);
 // invite, as long as the host has not connected since.
 constexpr Duration kLostAnswer = std::chrono::hours(24);
 constexpr std::uint32_t kMostCertificates = 10;
+// And so often to a server, as long as its invite is valid.
+constexpr std::uint32_t kMostServerAnswers = 10;
 
 enum class Kind { kHost, kServer };
 
@@ -43,6 +45,17 @@ Result<Invite*> UsableInvite(Turn& turn, const std::string& id, const std::strin
   return &invite;
 }
 
+// The invite with which this server was answered before, if it may be answered again.
+Invite* AskedAgain(Turn& turn, const JoinServer& command) {
+  const auto found = turn.state.invites.find(command.invite);
+  if (found == turn.state.invites.end()) return nullptr;
+  Invite& invite = found->second;
+  const bool same = !invite.server_key.empty() && invite.server_key == command.key &&
+                    invite.server_name == command.name;
+  const bool may = invite.expires >= turn.now.wall && invite.answers < kMostServerAnswers;
+  return same && may ? &invite : nullptr;
+}
+
 // Whether the host of this name, or the newcomer that waits under it, came with this invite.
 bool WasUsedFor(const State& state, const std::string& invite, const std::string& name) {
   const auto host = state.host_by_name.find(name);
@@ -55,7 +68,7 @@ bool WasUsedFor(const State& state, const std::string& invite, const std::string
 void UseUp(Turn& turn, Invite& invite) {
   --invite.uses_left;
   turn.Put(PutInvite{invite});
-  if (invite.uses_left == 0) turn.state.invites.erase(std::string(invite.id));
+  if (!invite.Counts()) turn.state.invites.erase(std::string(invite.id));
 }
 
 void Overlay(Labels& labels, const Labels& more) {
@@ -264,7 +277,7 @@ void Decide(Turn& turn, const CreateInvite& command) {
     if (!known) return turn.Answer(command.caller, Fail(known.error()));
     if (*known) {
       const auto made = turn.state.invites.find(command.invite.id);
-      if (made == turn.state.invites.end())
+      if (made == turn.state.invites.end() || made->second.uses_left == 0)
         return turn.Answer(
             command.caller,
             Fail(ErrorCode::kConflict,
@@ -316,11 +329,22 @@ void Decide(Turn& turn, const JoinHost& command) {
 }
 
 void Decide(Turn& turn, const JoinServer& command) {
-  const auto invite = UsableInvite(turn, command.invite, command.name, Kind::kServer);
-  if (!invite) return turn.Answer(command.caller, Fail(invite.error()));
-  UseUp(turn, **invite);
+  Invite* again = AskedAgain(turn, command);
+  if (again != nullptr) {
+    ++again->answers;
+    turn.Put(PutInvite{*again});
+  } else {
+    const auto invite = UsableInvite(turn, command.invite, command.name, Kind::kServer);
+    if (!invite) return turn.Answer(command.caller, Fail(invite.error()));
+    (*invite)->server_name = command.name;
+    (*invite)->server_key = command.key;
+    (*invite)->answers = 1;
+    UseUp(turn, **invite);
+  }
   turn.Audit(command.caller, "server.join", "server " + command.name,
-             "was given the keys of the cluster");
+             again == nullptr ? "was given the keys of the cluster"
+                              : "was given the keys of the cluster again: it asked with the same "
+                                "key, as it does after it was interrupted");
   turn.Answer(command.caller, ServerJoined{turn.state.cluster});
 }
 

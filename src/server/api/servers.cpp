@@ -1,6 +1,7 @@
 #include <boost/json.hpp>
 
 #include "adapters/crypto/box.hpp"
+#include "adapters/crypto/digest.hpp"
 #include "base/text.hpp"
 #include "domain/join_token.hpp"
 #include "server/api/caller.hpp"
@@ -98,8 +99,10 @@ void Join(ServerServices& services, const CallPtr& call) {
   engine::Caller caller = CallerOf(*call);
   caller.name = "join";
   services.common.engine.Ask(
-      engine::JoinServer{
-          .caller = std::move(caller), .invite = InviteId(parsed->secret), .name = name},
+      engine::JoinServer{.caller = std::move(caller),
+                         .invite = InviteId(parsed->secret),
+                         .name = name,
+                         .key = ToHex(crypto::Sha256(*key))},
       [&services, call, key = *key](Result<engine::Answer> answer) {
         if (!answer) return services.common.refusals.NoJoin(call, answer.error());
         const auto keys = services.keys();

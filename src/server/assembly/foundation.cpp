@@ -2,10 +2,12 @@
 
 #include <spdlog/spdlog.h>
 
+#include "adapters/sqlite/folder_lock.hpp"
 #include "base/version.hpp"
 #include "server/keeping/backup.hpp"
 #include "server/keeping/moved.hpp"
 #include "server/key_news.hpp"
+#include "server/key_set.hpp"
 
 namespace muster::server {
 namespace {
@@ -43,6 +45,16 @@ Result<> Put(Place& place, Result<T> made) {
   return {};
 }
 
+// Two first starts at a time would each make keys. The stores take the lock again, for good.
+Result<> LoadKeys(Foundation& laid, WallTime now, KeysBefore& before) {
+  const std::filesystem::path& data = laid.config.data;
+  const auto lock = sqlite::FolderLock::Take(data);
+  if (!lock) return Fail(lock.error());
+  if (auto finished = FinishKeySet(data); !finished) return finished;
+  before = LookAtKeys(data);
+  return Put(laid.identity, LoadIdentity(data, laid.certificates, now));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Foundation>> Foundation::Lay(Config config) {
@@ -60,9 +72,9 @@ Result<std::unique_ptr<Foundation>> Foundation::Lay(Config config) {
   const WallTime now = laid.clock.Read().wall;
   laid.certificates = CertificatesOf(laid.config, laid.listen);
   laid.self = SelfOf(laid.config, laid.listen);
-  const KeysBefore keys = LookAtKeys(data);
+  KeysBefore keys;
   // In this order: the first start makes the keys that a cluster's settings are checked for.
-  auto done = Put(laid.identity, LoadIdentity(data, laid.certificates, now));
+  auto done = LoadKeys(laid, now, keys);
   if (done) done = CheckCluster(laid.config);
   if (done) done = Put(laid.stores, OpenStores(laid.config, laid.clock));
   if (done) done = Put(laid.coordinator, OpenCoordinator(laid.config, laid.clock));

@@ -436,5 +436,80 @@ TEST_F(Joining, OneKeyMakesOneTicket) {
   EXPECT_EQ(CodeOf(Join("t", "web3", "k3")), ErrorCode::kDenied);
 }
 
+class ServerJoining : public Joining {
+ protected:
+  void InviteServer(const std::string& id, Duration life = std::chrono::hours(1)) {
+    Ask(CreateInvite{.caller = {},
+                     .invite = {.id = id,
+                                .uses_left = 1,
+                                .expires = now_.wall + life,
+                                .replace = false,
+                                .labels = {},
+                                .created_by = {},
+                                .created = {},
+                                .names = {},
+                                .server = true}});
+    Settle();
+  }
+  // The code of the answer; kInternal: it was let in.
+  ErrorCode JoinServer(const std::string& invite, const std::string& name, const std::string& key) {
+    return CodeOf(
+        Answered(engine::JoinServer{.caller = {}, .invite = invite, .name = name, .key = key}));
+  }
+  static constexpr ErrorCode kLetIn = ErrorCode::kInternal;
+};
+
+TEST_F(ServerJoining, SameKeyIsAnsweredAgainAndNoOther) {
+  InviteServer("t");
+  EXPECT_EQ(JoinServer("t", "s2", "k"), kLetIn);
+  EXPECT_EQ(JoinServer("t", "s2", "another"), ErrorCode::kDenied);
+  EXPECT_EQ(JoinServer("t", "s3", "k"), ErrorCode::kDenied) << "another name";
+  EXPECT_EQ(JoinServer("t", "s2", "k"), kLetIn);
+  Lead();
+  EXPECT_EQ(JoinServer("t", "s2", "k"), kLetIn) << "also after a restart of the leader";
+  EXPECT_EQ(JoinServer("t", "s2", "another"), ErrorCode::kDenied);
+  EXPECT_EQ(Acts("server.join"), 3U) << "each time is on the trail";
+  const auto open = Answered(ListInvites{.caller = {}});
+  EXPECT_TRUE(std::get<OpenInvites>(*open).invites.empty()) << "nobody else can use it";
+}
+
+TEST_F(ServerJoining, InviteOfNoKeyIsNotBound) {
+  InviteServer("t");
+  EXPECT_EQ(JoinServer("t", "s2", ""), kLetIn);
+  EXPECT_EQ(JoinServer("t", "s2", ""), ErrorCode::kDenied);
+}
+
+TEST_F(ServerJoining, NotAfterTheInviteHasExpired) {
+  InviteServer("t", std::chrono::minutes(5));
+  EXPECT_EQ(JoinServer("t", "s2", "k"), kLetIn);
+  Advance(std::chrono::minutes(6));
+  EXPECT_EQ(JoinServer("t", "s2", "k"), ErrorCode::kDenied);
+}
+
+TEST_F(ServerJoining, NotMoreThanTenTimes) {
+  InviteServer("t");
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(JoinServer("t", "s2", "k"), kLetIn);
+  EXPECT_EQ(JoinServer("t", "s2", "k"), ErrorCode::kDenied);
+}
+
+TEST_F(ServerJoining, KeyOfTheInviteIsUsedUpAllTheSame) {
+  const CreateInvite create{.caller = {.request = {}, .name = "ann", .address = {}},
+                            .invite = {.id = "t",
+                                       .uses_left = 1,
+                                       .expires = now_.wall + std::chrono::hours(1),
+                                       .replace = false,
+                                       .labels = {},
+                                       .created_by = {},
+                                       .created = {},
+                                       .names = {},
+                                       .server = true},
+                            .key = "once",
+                            .body_sha256 = "b"};
+  ASSERT_TRUE(Answered(create));
+  EXPECT_TRUE(Answered(create)) << "not used yet";
+  EXPECT_EQ(JoinServer("t", "s2", "k"), kLetIn);
+  EXPECT_EQ(CodeOf(Answered(create)), ErrorCode::kConflict);
+}
+
 }  // namespace
 }  // namespace muster::engine
