@@ -342,12 +342,13 @@ Result<> ApiClient::Objects(std::string_view path, const Query& query,
   return outcome;
 }
 
-Result<> ApiClient::Events(const Query& query, const std::function<bool(SseEvent)>& on_event) {
+Result<> ApiClient::Events(const Query& query, const std::function<bool(SseEvent)>& on_event,
+                           const std::function<bool()>& on_bytes) {
   auto request = Request("GET", ApiTarget("/stream", query));
   request.headers.emplace_back("Accept", "text/event-stream");
   SseParser parser;
   const auto response = http_.Stream(request, kStreamSilence, [&](std::string_view bytes) {
-    return parser.Feed(bytes, on_event);
+    return (!on_bytes || on_bytes()) && parser.Feed(bytes, on_event);
   });
   if (parser.TooLong())
     return Fail(ErrorCode::kInternal,

@@ -92,9 +92,18 @@ class ApiClient {
   Result<> Objects(std::string_view path, const Query& query,
                    const std::function<bool(const boost::json::value&)>& on_object);
 
-  // Server-sent events until `on_event` returns false, the server ends the stream, or it breaks
-  // (kTimeout, kUnavailable). kInternal: an event is too long.
-  Result<> Events(const Query& query, const std::function<bool(SseEvent)>& on_event);
+  // Server-sent events until `on_event` or `on_bytes` returns false, the server
+  // ends the stream, or it breaks (kTimeout, kUnavailable). `on_bytes` is
+  // called for whatever came, a keep-alive too. kInternal: an event is too
+  // long.
+  Result<> Events(const Query& query, const std::function<bool(SseEvent)>& on_event,
+                  const std::function<bool()>& on_bytes = {});
+
+  // Which server of the list answered last, how many there are, and which one
+  // to ask next.
+  std::size_t Server() const { return http_.At(); }
+  std::size_t Servers() const { return http_.Size(); }
+  void Prefer(std::size_t server) { http_.Prefer(server); }
 
  private:
   ApiClient(ServerLine http, std::string token, bool verbose)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <string>
@@ -22,13 +23,23 @@ class EventFeed {
     Error error;
   };
 
+  using Clock = std::chrono::steady_clock;
+  // A server sends something every 15 s, so one that is silent for this long is stuck or cut off.
+  static constexpr Duration kStalled = std::chrono::seconds(20);
+
   EventFeed(const Context& context, std::string topics);
   ~EventFeed();
   EventFeed(const EventFeed&) = delete;
   EventFeed& operator=(const EventFeed&) = delete;
 
-  // Connects once; the end comes as a closed item. `from` is the commit seen last.
-  void Start(const std::string& from);
+  // Connects once, to the server of this number first; the end comes as a closed item. `from` is
+  // the commit seen last. Items of an earlier connection are dropped.
+  void Start(const std::string& from, std::size_t server = 0);
+  // When something came last, a keep-alive too, or when it was started.
+  Clock::time_point Heard() const;
+  bool Stalled() const { return Clock::now() >= Heard() + kStalled; }
+  // The server it is connected to, or which is to be asked next.
+  std::size_t Server() const;
   // Readable while there are items.
   int Fd() const;
   std::vector<Item> Take();

@@ -26,6 +26,8 @@ constexpr const char* kLogsExamples = R"(Examples:
   muster logs r12 --grep 'no space|EIO'  the lines of every host and stage that match
   muster logs r12 --grep timeout -i -C 2 whatever the case, with two lines around each)";
 
+constexpr Duration kFollowQuiet = std::chrono::seconds(5);
+
 struct LogsFlags {
   std::string run;
   std::string host;
@@ -140,16 +142,17 @@ class HostLog {
   std::string state_;
 };
 
-// Events only say that there is something new; the bytes come from the log itself.
+// Events only say that there is something new; the bytes come from the log itself, which is also
+// looked at when the events are silent for kFollowQuiet.
 Result<int> FollowHost(const Context& context, const LogsFlags& flags, HostLog& log) {
   Signals signals;
   EventFeed feed(context, fmt::format("run:{0},log:{0}", flags.run));
   feed.Start("");
   bool connected = true;
   while (log.Open()) {
-    if (signals.Wait(connected ? feed.Fd() : -1, connected ? Duration(-1) : Duration(1000)))
+    if (signals.Wait(connected ? feed.Fd() : -1, connected ? kFollowQuiet : Duration(1000)))
       return kExitInterrupted;
-    if (!connected) feed.Start("");
+    if (!connected || feed.Stalled()) feed.Start("", feed.Server() + (connected ? 1 : 0));
     connected = true;
     for (const auto& item : feed.Take()) connected = connected && !item.closed;
     const auto read = log.Read();

@@ -18,6 +18,8 @@ namespace {
 namespace json = boost::json;
 
 constexpr int kMostFailures = 20;
+// Between two looks at a run whose stream stays silent.
+constexpr auto kAskEvery = std::chrono::seconds(10);
 constexpr Duration kFirstBackoff{200};
 constexpr Duration kLongestBackoff{5'000};
 // How long an ended run's output may be on its way before the program no longer waits for it.
@@ -47,13 +49,14 @@ Follower::Follower(const Context& context, ApiClient& api, FollowOptions options
 
 Result<std::optional<int>> Follower::Watch() {
   resync_ = options_.from.empty();
-  feed_.Start(last_id_);
+  feed_.Start(last_id_, api_.Server());
   while (!Done()) {
     if (const auto signal = signals_.Wait(feed_.Fd(), UntilNext()))
       if (const auto code = OnSignal(*signal)) return code;
     for (auto& item : feed_.Take())
       if (auto ok = Handle(std::move(item)); !ok) return Fail(ok.error());
     ReconnectIfDue();
+    if (auto ok = DoubtSilence(); !ok) return Fail(ok.error());
     if (refresh_at_ && Clock::now() >= *refresh_at_)
       if (auto ok = Refresh(); !ok) return Fail(ok.error());
     if (auto ok = PrintLines(); !ok) return Fail(ok.error());
@@ -212,7 +215,27 @@ Result<> Follower::Lost(const Error& error) {
 void Follower::ReconnectIfDue() {
   if (!reconnect_at_ || Clock::now() < *reconnect_at_) return;
   reconnect_at_.reset();
-  feed_.Start(last_id_);
+  feed_.Start(last_id_, feed_.Server());
+}
+
+Follower::Clock::time_point Follower::AsksAgainAt() const {
+  return std::max(feed_.Heard() + kQuiet, asked_at_ + kAskEvery);
+}
+
+// A server that is cut off from the others, or stands still, leaves its streams open. So the state
+// of the run is asked for, and the stream begins again at the server that answered.
+Result<> Follower::DoubtSilence() {
+  if (reconnect_at_ || Clock::now() < AsksAgainAt()) return {};
+  const auto run = api_.Get(fmt::format("/runs/{}/summary", Segment(options_.run)));
+  asked_at_ = Clock::now();
+  if (!run && (connected_ || !MayPass(run.error()))) return Lost(run.error());
+  if (run) TakeRun(*run);
+  const bool elsewhere = run && api_.Server() != feed_.Server();
+  if (Done() || (!elsewhere && !feed_.Stalled())) return {};
+  const auto next = elsewhere ? api_.Server() : (feed_.Server() + 1) % api_.Servers();
+  resync_ = true;
+  feed_.Start(last_id_, next);
+  return {};
 }
 
 bool Follower::Done() {
@@ -226,7 +249,8 @@ bool Follower::Done() {
 Duration Follower::UntilNext() const {
   Duration least = progress_.UntilDraw();
   const auto lines_at = connected_ ? lines_.Due() : std::nullopt;
-  for (const auto& moment : {reconnect_at_, refresh_at_, logs_deadline_, lines_at}) {
+  const auto doubt_at = reconnect_at_ ? std::nullopt : std::optional(AsksAgainAt());
+  for (const auto& moment : {reconnect_at_, refresh_at_, logs_deadline_, lines_at, doubt_at}) {
     if (!moment) continue;
     const auto left = std::max(Duration(0), std::chrono::ceil<Duration>(*moment - Clock::now()));
     least = least < Duration(0) ? left : std::min(least, left);

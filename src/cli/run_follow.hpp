@@ -30,7 +30,9 @@ struct FollowOptions {
 };
 
 // Watches a run until it has ended and its output is whole. Survives a server that goes away: it
-// reconnects, for as long as it takes.
+// reconnects, to another server of the list too, for as long as it takes. It does not trust a
+// stream that is silent: after kQuiet it asks how the run stands, and a stream that stays silent is
+// begun again.
 class Follower {
  public:
   Follower(const Context& context, ApiClient& api, FollowOptions options);
@@ -40,6 +42,7 @@ class Follower {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr Duration kQuiet = std::chrono::seconds(5);
 
   Result<> Handle(EventFeed::Item item);
   Result<> HandleEvent(const SseEvent& event);
@@ -52,6 +55,8 @@ class Follower {
   Result<> PrintLines();
   Result<> Lost(const Error& error);
   void ReconnectIfDue();
+  Clock::time_point AsksAgainAt() const;
+  Result<> DoubtSilence();
   bool Done();
   Duration UntilNext() const;
   std::optional<int> OnSignal(int signal);
@@ -77,6 +82,7 @@ class Follower {
   Duration backoff_{0};
   std::optional<Clock::time_point> reconnect_at_;
   std::optional<Clock::time_point> refresh_at_;  // a fetch that failed is tried again
+  Clock::time_point asked_at_{};                 // when a silent stream was last doubted
 
   std::string state_;
   std::int64_t logs_open_ = 0;

@@ -44,14 +44,18 @@ struct TlsIdentity {
 // time: an answer that goes past a bound is kTimeout. The bounds are 64 MiB of body, 1 MiB of one
 // that is not 2xx, 8 interim answers, `timeout` of silence, and for the whole answer twice the
 // `timeout` and a second for each 64 KiB.
+// `connect` bounds the making of a connection; zero is as `timeout`.
 class HttpClient {
  public:
-  HttpClient(Endpoint endpoint, TlsIdentity identity, Duration timeout = std::chrono::seconds(30));
+  HttpClient(Endpoint endpoint, TlsIdentity identity, Duration timeout = std::chrono::seconds(30),
+             Duration connect = Duration::zero());
   ~HttpClient();
   HttpClient(HttpClient&&) noexcept;
   HttpClient& operator=(HttpClient&&) noexcept;
 
   Result<HttpResponse> Call(const HttpRequest& request);
+  // The same with another bound on the silence before the answer and in it.
+  Result<HttpResponse> Call(const HttpRequest& request, Duration silence);
 
   // Like Call, but hands over the body of a 200 or 206 as it comes, until `on_data` returns false,
   // the body ends or the connection breaks (kTimeout). `idle` bounds the silence between two

@@ -56,6 +56,7 @@ struct HttpClient::Impl {
   Endpoint endpoint;
   TlsIdentity identity;
   Duration timeout;
+  Duration connect;
   std::shared_ptr<ClientContext> context;
   AbortSignal abort;
   std::optional<BlockingStream> stream;
@@ -87,7 +88,7 @@ Result<> HttpClient::Impl::Connect() {
     if (!made) return Fail(made.error());
     context = std::move(*made);
   }
-  auto opened = BlockingStream::Open(endpoint, context.get(), identity, timeout, abort);
+  auto opened = BlockingStream::Open(endpoint, context.get(), identity, connect, abort);
   if (!opened) return Fail(opened.error());
   stream = std::move(*opened);
   if (stream->ssl() != nullptr) root_pem = PeerRootOf(stream->ssl());
@@ -260,11 +261,12 @@ Result<HttpResponse> HttpClient::Impl::Call(const HttpRequest& request, Duration
   return response;
 }
 
-HttpClient::HttpClient(Endpoint endpoint, TlsIdentity identity, Duration timeout)
+HttpClient::HttpClient(Endpoint endpoint, TlsIdentity identity, Duration timeout, Duration connect)
     : impl_(std::make_unique<Impl>()) {
   impl_->endpoint = std::move(endpoint);
   impl_->identity = std::move(identity);
   impl_->timeout = timeout;
+  impl_->connect = connect > Duration::zero() ? connect : timeout;
 }
 
 HttpClient::~HttpClient() = default;
@@ -273,6 +275,10 @@ HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
 
 Result<HttpResponse> HttpClient::Call(const HttpRequest& request) {
   return impl_->Call(request, impl_->timeout, nullptr);
+}
+
+Result<HttpResponse> HttpClient::Call(const HttpRequest& request, Duration silence) {
+  return impl_->Call(request, silence, nullptr);
 }
 
 Result<HttpResponse> HttpClient::Stream(const HttpRequest& request, Duration idle,
