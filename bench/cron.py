@@ -16,8 +16,8 @@ from croniter import croniter
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ.get("MUSTER_BUILD", ROOT / "build/release"))
-sys.path.insert(0, str(ROOT / "tests/differential"))
-import npm_peers  # noqa: E402
+sys.path.insert(0, str(ROOT / "tests/support"))
+import npm_packages  # noqa: E402
 
 FILE = ROOT / "bench/cron_expressions.json"
 ZONES = ("UTC", "Europe/Berlin")
@@ -47,7 +47,7 @@ def ask_croniter(tz):
 
 def main():
     packages = BUILD / "cron-peers"
-    npm_peers.install(packages)
+    npm_packages.install(ROOT / "tests/differential", packages)
     rates = {}  # the best of several: what else runs on the machine only slows down
     for _ in range(REPEATS):
         for tz, rate in lines(BUILD / "bench/cron", FILE, *ZONES):

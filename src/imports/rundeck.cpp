@@ -9,6 +9,7 @@
 #include "documents/yaml_reader.hpp"
 #include "imports/findings.hpp"
 #include "imports/rundeck_parts.hpp"
+#include "imports/xml_reader.hpp"
 #include "imports/yaml_text.hpp"
 
 namespace muster::imports {
@@ -27,6 +28,21 @@ std::string OneLine(std::string text) {
   return text;
 }
 
+// Exports name what a job could have, also where it has nothing of it.
+bool IsEmpty(const Node& value) { return value.text.empty() && value.items.empty(); }
+
+void AddJobs(const std::string& file, std::vector<Node> jobs, std::vector<Export>& exports,
+             Findings& findings) {
+  for (Node& job : jobs) {
+    if (!job.IsMap() || TextIn(job, "name").empty())
+      findings.Wrong(job.at, "expected a job of Rundeck with a 'name', found {}", Found(job));
+    else if (exports.size() == kMostRundeckJobs)
+      return findings.Wrong(job.at, "more than {} jobs; import them in parts", kMostRundeckJobs);
+    else
+      exports.push_back({file, std::move(job)});
+  }
+}
+
 void ReadPiece(const documents::Source& source, const documents::Piece& piece,
                std::vector<Export>& exports, Findings& findings) {
   documents::Problems problems;
@@ -34,16 +50,19 @@ void ReadPiece(const documents::Source& source, const documents::Piece& piece,
   for (const auto& problem : std::move(problems).Take(source.file))
     findings.Wrong(problem.position, "{}", problem.sentence);
   if (!root) return;
-  const bool list = root->IsList();
-  if (list && root->items.empty()) return findings.Wrong(root->at, "there is no job in it");
-  for (const Node& job : list ? root->items : std::vector{*root}) {
-    if (!job.IsMap() || TextIn(job, "name").empty())
-      findings.Wrong(job.at, "expected a job of Rundeck with a 'name', found {}", Found(job));
-    else if (exports.size() == kMostRundeckJobs)
-      return findings.Wrong(job.at, "more than {} jobs", kMostRundeckJobs);
-    else
-      exports.push_back({source.file, job});
-  }
+  if (root->IsList() && root->items.empty())
+    return findings.Wrong(root->at, "there is no job in it");
+  AddJobs(source.file, root->IsList() ? root->items : std::vector{*root}, exports, findings);
+}
+
+void ReadExport(const documents::Source& source, std::vector<Export>& exports, Findings& findings) {
+  const std::string_view text = source.text;
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
+    return findings.Wrong({1, 1}, "the file is UTF-16; convert it: iconv -f UTF-16 -t UTF-8");
+  if (IsXml(text)) return AddJobs(source.file, JobsOfXml(text, findings), exports, findings);
+  const auto pieces = documents::CutDocuments(text);
+  if (pieces.empty()) findings.Wrong({1, 1}, "the file is empty; expected jobs in YAML or XML");
+  for (const auto& piece : pieces) ReadPiece(source, piece, exports, findings);
 }
 
 RundeckBook BookOf(const std::vector<Export>& exports) {
@@ -81,7 +100,8 @@ class JobWriter {
     const StepContext context{book_, options_, notes_};
     text += StagesOf(job_, context);
     Rest();
-    out_.text = Checked(std::move(text)) + Trigger();
+    out_.text = Checked(std::move(text));
+    out_.text += Trigger(!targets.empty());
   }
 
  private:
@@ -149,7 +169,7 @@ class JobWriter {
     static const std::set<std::string_view> kShown = {
         "loglevel", "defaultTab", "nodeFilterEditable", "filterExcludeEditable", "tags",
         "plugins",  "jobTags",    "schedules"};
-    if (kDone.contains(key)) return;
+    if (kDone.contains(key) || IsEmpty(value)) return;
     if (key == "executionEnabled" && value.text == "true") return;
     if (key == "executionEnabled")
       return notes_.Lost(at,
@@ -171,9 +191,9 @@ class JobWriter {
   }
 
   // A trigger beside the job. It begins paused: Rundeck may still start the job as well.
-  std::string Trigger() {
+  std::string Trigger(bool has_targets) {
     const Node* schedule = job_.Find("schedule");
-    if (schedule == nullptr) return "";
+    if (schedule == nullptr || IsEmpty(*schedule)) return "";
     const std::string quartz = ScheduleOf(*schedule);
     const std::string cron = CronOfQuartz(quartz);
     const std::string zone = TextIn(job_, "timeZone");
@@ -187,15 +207,45 @@ class JobWriter {
                   *problem);
       return "";
     }
+    if (TextIn(job_, "scheduleEnabled") == "false")
+      notes_.Over(At("scheduleEnabled"), "the schedule was not enabled");
+    if (const auto missing = ParamsWithoutValue(out_.text); !missing.empty())
+      return TriggerWithoutParams(text, quartz, missing);
     notes_.Changed(
         At("schedule"),
         "the schedule ({}) is trigger '{}', cron '{}', which is paused: take the schedule "
-        "out of Rundeck, then 'muster triggers resume {}'{}",
-        quartz, out_.name, cron, out_.name,
+        "out of Rundeck, {}then 'muster triggers resume {}'{}",
+        quartz, out_.name, cron,
+        has_targets ? "" : "give the trigger 'targets', as the job has none, ", out_.name,
         zone.empty() ? "; it is in UTC, Rundeck's was that of its server: see 'tz'" : "");
-    if (TextIn(job_, "scheduleEnabled") == "false")
-      notes_.Over(At("scheduleEnabled"), "the schedule was not enabled");
     return "---\n" + text;
+  }
+
+  // The server takes no trigger that lacks a parameter; as a comment it waits for its value and
+  // keeps no other job from being applied.
+  std::string TriggerWithoutParams(const std::string& text, const std::string& quartz,
+                                   const std::vector<std::string>& missing) {
+    notes_.Lost(At("schedule"),
+                "the schedule ({}) has no value for {}, without which it starts nothing: its "
+                "trigger is a comment behind the job; write the value into 'params' and take "
+                "the # away",
+                quartz, fmt::join(missing, ", "));
+    std::string params = "params:\n";
+    for (const auto& name : missing) params += fmt::format("  {}: ''\n", YamlText(name, 0));
+    std::string comment = "---\n";
+    const std::string whole = text + params;
+    for (const auto line : Split(std::string_view(whole).substr(0, whole.size() - 1), '\n'))
+      comment += fmt::format("# {}\n", line);
+    return comment;
+  }
+
+  static std::vector<std::string> ParamsWithoutValue(const std::string& text) {
+    std::vector<std::string> missing;
+    for (const auto& document : Read(text).documents)
+      if (const auto* job = std::get_if<documents::JobDocument>(&document.body))
+        for (const auto& param : job->params)
+          if (param.required && !param.fallback) missing.push_back(param.name);
+    return missing;
   }
 
   // Weekdays of Quartz are numbered from 1, Sunday; L alone is its last, Saturday.
@@ -291,16 +341,7 @@ RundeckJobs ReadRundeck(std::span<const documents::Source> sources) {
   std::vector<Export> exports;
   for (const auto& source : sources) {
     Findings findings(source.file);
-    const auto pieces = documents::CutDocuments(source.text);
-    if (pieces.empty()) findings.Wrong({}, "the file is empty");
-    if (Trim(source.text).starts_with('<')) {
-      findings.Wrong({1, 1},
-                     "this is XML; export the jobs as YAML: rd jobs list -p PROJECT -F yaml "
-                     "--file jobs.yaml, or in the job's menu \"Export YAML\"");
-      for (auto& problem : findings.Problems()) all.problems.push_back(std::move(problem));
-      continue;
-    }
-    for (const auto& piece : pieces) ReadPiece(source, piece, exports, findings);
+    ReadExport(source, exports, findings);
     for (auto& problem : findings.Problems()) all.problems.push_back(std::move(problem));
   }
   const auto book = BookOf(exports);

@@ -208,7 +208,10 @@ std::string TargetsOf(const Node& job, JobNotes& notes) {
                   reader.Expression());
     return "";
   }
-  if (!reader.Expression().empty()) notes.Over(at, "node filter: {}", reader.Expression());
+  if (reader.Expression().empty())
+    notes.Changed(at, "its node filter names no hosts; a start has to say -t, or set 'targets'");
+  else
+    notes.Over(at, "node filter: {}", reader.Expression());
   return reader.Expression();
 }
 

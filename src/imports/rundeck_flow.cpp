@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "documents/values.hpp"
@@ -104,7 +105,8 @@ class FlowWriter {
     if (name.empty() || name.front() < 'a' || name == "end" || YamlText(name, 0) != name)
       name = fmt::format("step-{}", steps_.size() + 1);
     const auto base = name;
-    for (int i = 2; !names_.insert(name).second; ++i) name = fmt::format("{}-{}", base, i);
+    for (int& next = next_number_.try_emplace(base, 2).first->second; !names_.insert(name).second;)
+      name = fmt::format("{}-{}", base, next++);
     return name;
   }
 
@@ -200,6 +202,7 @@ class FlowWriter {
   std::string strategy_;
   bool keepgoing_ = false;
   std::set<std::string> names_;
+  std::map<std::string, int> next_number_;  // of steps with one description
   std::vector<Step> steps_;
 };
 

@@ -7,10 +7,12 @@
 namespace muster::imports {
 
 void JobNotes::Add(Carried carried, Position at, std::string sentence) {
-  const auto same = [&](const RundeckNote& note) {
-    return note.carried == carried && note.at == at && note.sentence == sentence;
-  };
-  if (std::ranges::none_of(list_, same)) list_.push_back({carried, at, std::move(sentence)});
+  if (said_.size() > kMost || !said_.emplace(at, sentence).second) return;
+  if (said_.size() <= kMost)
+    list_.push_back({carried, at, std::move(sentence)});
+  else
+    list_.push_back(
+        {Carried::kLost, at, "there is more to say of this job; look through all of it"});
 }
 
 const RundeckBook::Entry* RundeckBook::Find(const std::string& title) const {

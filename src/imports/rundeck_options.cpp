@@ -188,6 +188,7 @@ RundeckOptions OptionsOf(const Node* node) {
   RundeckOptions options;
   std::set<std::string> taken;
   for (const auto& [name, option] : Each(node)) {
+    if (options.size() == kMaxParams) break;
     if (name.empty() || IsForLogin(*option)) continue;
     auto param = ParamName(name);
     while (!taken.insert(param).second) param += "_";
@@ -199,7 +200,14 @@ RundeckOptions OptionsOf(const Node* node) {
 std::string ParamsOf(const Node* node, RundeckOptions& options, JobNotes& notes) {
   options = OptionsOf(node);
   std::string text;
+  std::size_t written = 0;
   for (const auto& [name, option] : Each(node)) {
+    if (written == kMaxParams) {
+      notes.Lost(option->at,
+                 "a job has at most {} parameters: the options from here on were left out",
+                 kMaxParams);
+      break;
+    }
     if (name.empty()) {
       notes.Lost(option->at, "an option without a name");
       continue;
@@ -211,6 +219,7 @@ std::string ParamsOf(const Node* node, RundeckOptions& options, JobNotes& notes)
       continue;
     }
     text += ParamWriter(name, *option, notes).Lines(made->param);
+    ++written;
     if (made->param != name)
       notes.Changed(option->at, "option '{}' is parameter '{}'", name, made->param);
     else

@@ -2,12 +2,14 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "documents/node.hpp"
+#include "imports/findings.hpp"
 #include "imports/rundeck.hpp"
 
 // What the import of a Rundeck job is made of; for the files rundeck_*.cpp alone.
@@ -16,7 +18,7 @@ namespace muster::imports {
 using documents::Node;
 using documents::Position;
 
-// Gathers what is to be said of a job.
+// Gathers the notes on a job, each once. Of very many the last one says that others follow.
 class JobNotes {
  public:
   explicit JobNotes(std::vector<RundeckNote>& list) : list_(list) {}
@@ -37,8 +39,15 @@ class JobNotes {
  private:
   void Add(Carried carried, Position at, std::string sentence);
 
+  static constexpr std::size_t kMost = 500;
+
   std::vector<RundeckNote>& list_;
+  std::set<std::pair<Position, std::string>> said_;
 };
+
+// The jobs of an export in XML, in the form that they have in one in YAML. When it is none,
+// `findings` say why.
+std::vector<Node> JobsOfXml(std::string_view text, Findings& findings);
 
 // An option, and the parameter it becomes.
 struct RundeckOption {

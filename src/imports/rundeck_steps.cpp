@@ -152,11 +152,19 @@ class StepWriter {
   }
 
   void JobReference(const Node& reference) {
-    stage_.is_job = true;
     auto title = TitleOf(TextIn(reference, "group"), TextIn(reference, "name"));
     if (const auto known = context_.book.titles.find(TextIn(reference, "uuid"));
         known != context_.book.titles.end())
       title = known->second;
+    if (title.empty()) {
+      context_.notes.Lost(reference.at,
+                          "the job with the id '{}' is not among those imported, and the "
+                          "reference has no name: import them together, or write a 'job' in stage "
+                          "'{}', which fails until then",
+                          TextIn(reference, "uuid"), stage_.name);
+      return Placeholder("not carried over: a job without a name");
+    }
+    stage_.is_job = true;
     const auto* job = context_.book.Find(title);
     const auto name = job != nullptr ? job->name : JobNameOf(title);
     if (job == nullptr)
@@ -231,6 +239,14 @@ class StepWriter {
 
   void Plugin() {
     const auto type = TextIn(step_, "type");
+    if (type.empty()) {
+      context_.notes.Lost(step_.at,
+                          "step '{}' has no command that could be read (exec, script, scriptfile, "
+                          "scripturl, jobref or a plugin): write a script in stage '{}', which "
+                          "fails until then",
+                          stage_.name, stage_.name);
+      return Placeholder("not carried over: a step without a command");
+    }
     std::string keys;
     if (const Node* configuration = step_.Find("configuration"))
       for (const auto& key : configuration->keys) keys += (keys.empty() ? "" : ", ") + key.text;

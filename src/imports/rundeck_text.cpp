@@ -124,6 +124,10 @@ void LoseReference(const Reference& reference, Position at, const StepContext& c
 // RD_OPTION_X and the like; all languages read them by their names.
 std::string RenameVariables(std::string_view text, Position at, const StepContext& context,
                             Variables& env) {
+  std::map<std::string, std::string> variables = {{"RD_NODE_NAME", "MUSTER_HOST"},
+                                                  {"RD_NODE_HOSTNAME", "MUSTER_HOST"}};
+  for (const auto& option : context.options)
+    variables["RD_OPTION_" + Upper(option.name)] = documents::ParamVariable(option.param);
   std::string out;
   for (std::size_t i = 0; i < text.size();) {
     const bool inside =
@@ -138,11 +142,8 @@ std::string RenameVariables(std::string_view text, Position at, const StepContex
       ++end;
     const auto word = std::string(text.substr(i, end - i));
     i = end;
-    std::string becomes;
-    for (const auto& option : context.options)
-      if (word == "RD_OPTION_" + Upper(option.name))
-        becomes = documents::ParamVariable(option.param);
-    if (word == "RD_NODE_NAME" || word == "RD_NODE_HOSTNAME") becomes = "MUSTER_HOST";
+    const auto known = variables.find(word);
+    std::string becomes = known == variables.end() ? "" : known->second;
     for (const auto& [name, meaning] : {std::pair{"RD_JOB_EXECID", "run.id"},
                                         {"RD_JOB_NAME", "run.job"},
                                         {"RD_JOB_USERNAME", "run.by"}})

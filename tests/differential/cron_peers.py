@@ -21,7 +21,9 @@ from pathlib import Path
 
 import croniter
 
-import npm_peers
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+import npm_packages  # noqa: E402
 
 UTC = datetime.timezone.utc
 ZONES = ("UTC", "Europe/Berlin", "Europe/London", "Europe/Dublin", "America/New_York", "America/Sao_Paulo",
@@ -334,7 +336,7 @@ def main():
     options.add_argument("--triples", type=int, default=3000)
     options.add_argument("--seed", type=int, default=1)
     chosen = options.parse_args()
-    npm_peers.install(chosen.peers)
+    npm_packages.install(HERE, chosen.peers)
     generator = Generator(chosen.seed)
     comparison = Comparison(chosen.answers, chosen.peers, generator)
     comparison.run([generator.triple() for _ in range(chosen.triples)])

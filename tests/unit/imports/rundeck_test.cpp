@@ -225,7 +225,7 @@ TEST(Rundeck, ReportSaysWhatChangedAndWhatIsLost) {
 TEST(Rundeck, ScheduleBecomesAPausedTrigger) {
   const auto job = Only(R"(- name: restart
   nodefilters: {filter: 'name: web.*', filterExclude: 'name: ${option.skip}'}
-  options: [{name: skip, required: true}]
+  options: [{name: skip, required: true, value: web9}]
   schedule: {crontab: '0 0 12 ? * 2-6,7#1 *'}
   timeZone: Europe/Berlin
   sequence:
@@ -242,10 +242,18 @@ TEST(Rundeck, ScheduleBecomesAPausedTrigger) {
               Contains(AllOf(HasSubstr("without 'name: ${option.skip}'"), HasSubstr("-x"))));
 }
 
-TEST(Rundeck, XmlIsToldFromYaml) {
-  const auto read = Read("<joblist>\n  <job/>\n</joblist>\n");
-  ASSERT_EQ(read.problems.size(), 1U);
-  EXPECT_THAT(Written(read.problems).front(), HasSubstr("YAML"));
+TEST(Rundeck, TriggerOfAJobThatLacksAValueIsAComment) {
+  const auto job = Only(R"(- name: restart
+  nodefilters: {filter: 'name: web1'}
+  options: [{name: version, required: true}]
+  schedule: {crontab: '0 0 12 ? * 2-6 *'}
+  sequence: {commands: [{exec: 'true'}]}
+)");
+  EXPECT_THAT(job.text, Not(HasSubstr("\nkind: trigger\n")));
+  EXPECT_THAT(job.text, HasSubstr("\n# kind: trigger\n"));
+  EXPECT_THAT(job.text, HasSubstr("#   version: ''\n"));
+  EXPECT_EQ(Parsed(job).name, "restart");
+  EXPECT_THAT(Notes(job, Carried::kLost), Contains(HasSubstr("no value for version")));
 }
 
 TEST(Rundeck, StepsGoOnOrAreHandledAsTheyWere) {
