@@ -10,6 +10,7 @@
 #include "base/arguments.hpp"
 #include "cli/context.hpp"
 #include "cli/document_commands.hpp"
+#include "cli/help_format.hpp"
 #include "cli/import_command.hpp"
 #include "cli/usage.hpp"
 
@@ -111,9 +112,11 @@ int Main(int argc, char** argv) {
   CLI::App app("Muster runs work on a fleet of hosts.", "muster");
   app.fallthrough();
   app.require_subcommand(1);
+  app.formatter(std::make_shared<HelpFormatter>());  // commands take it over from here
   app.footer(kMainExamples);
   AddGlobalOptions(app, context);
   AddCommands(app, context);
+  GroupCommands(app);
   // Reads the command line and does nothing, for tests of documentation; in no help.
   bool parse_only = false;
   app.add_flag("--parse-only", parse_only)->group("");

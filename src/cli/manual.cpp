@@ -64,16 +64,6 @@ std::vector<const CLI::App*> CommandsBelow(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
 }
 
-// "EXPR" of "EXPR", "table|json" of "TEXT:{table,json}".
-std::string ValueName(const CLI::Option& option) {
-  std::string type = option.get_type_name();
-  const auto open = type.find('{');
-  if (open == std::string::npos) return type;
-  type = type.substr(open + 1, type.find('}') - open - 1);
-  std::ranges::replace(type, ',', '|');
-  return type;
-}
-
 std::string OptionHead(const CLI::Option& option) {
   if (option.get_positional()) return Italic(Upper(option.get_name(true)));
   std::string head;
@@ -82,7 +72,7 @@ std::string OptionHead(const CLI::Option& option) {
   };
   for (const auto& name : option.get_snames()) add("-" + name);
   for (const auto& name : option.get_lnames()) add("--" + name);
-  if (option.get_items_expected_max() > 0) head += " " + Italic(ValueName(option));
+  if (option.get_items_expected_max() > 0) head += " " + Italic(OptionValueName(option));
   return head;
 }
 
@@ -142,6 +132,15 @@ std::string Footer(const std::string& footer) {
 }
 
 }  // namespace
+
+std::string OptionValueName(const CLI::Option& option) {
+  std::string type = option.get_type_name();
+  const auto open = type.find('{');
+  if (open == std::string::npos) return type;
+  type = type.substr(open + 1, type.find('}') - open - 1);
+  std::ranges::replace(type, ',', '|');
+  return type;
+}
 
 std::string RoffText(std::string_view text) {
   std::string out;

@@ -5,32 +5,10 @@
 
 #include <fmt/ranges.h>
 
+#include "base/similar.hpp"
 #include "base/text.hpp"
 
 namespace muster::documents {
-namespace {
-
-// Letters added, lost, changed or swapped with their neighbour.
-std::size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before_last(b.size() + 1);
-  std::vector<std::size_t> last(b.size() + 1);
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t k = 0; k <= b.size(); ++k) last[k] = k;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (std::size_t k = 1; k <= b.size(); ++k) {
-      row[k] =
-          std::min({last[k] + 1, row[k - 1] + 1, last[k - 1] + (a[i - 1] == b[k - 1] ? 0U : 1U)});
-      if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
-        row[k] = std::min(row[k], before_last[k - 2] + 1);
-    }
-    std::swap(before_last, last);
-    std::swap(last, row);
-  }
-  return last[b.size()];
-}
-
-}  // namespace
 
 void Problems::Put(Position at, std::string sentence) {
   const bool tells = Tells(at);
@@ -60,7 +38,7 @@ std::string_view Nearest(std::string_view word, const std::vector<std::string_vi
   for (const auto candidate : known | std::views::take(kMostKnown)) {
     // Not even their lengths are near.
     if (candidate.size() >= word.size() + least) continue;
-    const std::size_t distance = Distance(word, candidate);
+    const std::size_t distance = Slips(word, candidate, least - 1);
     if (distance >= least || distance >= candidate.size()) continue;
     best = candidate;
     least = distance;

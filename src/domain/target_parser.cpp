@@ -41,6 +41,17 @@ std::string Found(const TargetToken& token) {
                      shouted ? fmt::format(" (write '{}' in small letters)", lower) : "");
 }
 
+// "; did you mean app=web?" for "app:web", as other tools write labels; else "".
+std::string LabelMeantBy(std::string_view word) {
+  const auto colon = word.find(':');
+  if (colon == std::string_view::npos || word.find(':', colon + 1) != std::string_view::npos)
+    return "";
+  const auto key = word.substr(0, colon);
+  const auto value = word.substr(colon + 1);
+  if (value.empty() || !CheckLabel(key, value)) return "";
+  return fmt::format("; did you mean {}={}?", key, value);
+}
+
 // Recursive descent. Depth is bounded, so no input can overflow the stack.
 class TargetParser {
  public:
@@ -256,8 +267,9 @@ class TargetParser {
     }
     if (text.starts_with("run:")) return CountTerm(RunTerm(word));
     if (text.find_first_of(":@+%/") != std::string::npos)
-      return FailAtColumn(text_, word.at,
-                          fmt::format("expected {}, found '{}'", kTermWanted, text));
+      return FailAtColumn(
+          text_, word.at,
+          fmt::format("expected {}, found '{}'{}", kTermWanted, text, LabelMeantBy(text)));
     const bool pattern = text.find_first_of("*?") != std::string::npos;
     const bool range = text.find_first_of("[]") != std::string::npos;
     if (pattern && range)

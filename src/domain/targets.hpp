@@ -81,6 +81,11 @@ class TargetExpression {
   // Resolve, however many others there are. Nothing otherwise.
   std::optional<std::set<std::string>> OnlyNames() const;
 
+  // What may be meant instead when Resolve ended with kNotFound among these hosts, as the end of
+  // its sentence: "; did you mean web7?", "; no host has the label 'zoen', did you mean zone?". ""
+  // when nothing is near. Looks at ten terms at most, and at each host once for each.
+  std::string Hint(std::span<const Host* const> hosts) const;
+
   // Groups ("@db") and runs ("r12", "failed") it mentions, so a caller can look them up first.
   std::vector<std::string> Groups() const;
   // Labels and facts it looks at, as they are written: "zone", "fact.os".

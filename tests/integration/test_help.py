@@ -49,6 +49,21 @@ class Explained(unittest.TestCase):
                 examples = help_text.stdout.partition("Examples:\n")[2]
                 self.assertIn(f"muster {' '.join(words[:1])}", examples)
 
+    def test_every_help_fits_80_columns(self):
+        for page in self.pages:
+            words = self.command_of(page)
+            with self.subTest(command=words):
+                wide = [line for line in ask(MUSTER, *words, "--help").stdout.splitlines() if len(line) > 80]
+                self.assertEqual(wide, [])
+
+    def test_commands_stand_in_groups(self):
+        shown = ask(MUSTER, "--help").stdout
+        titles = [line for line in shown.splitlines() if re.fullmatch(r"[A-Z][a-z ]+:", line)]
+        self.assertIn("Hosts:", titles)
+        self.assertFalse({"Commands:", "Subcommands:", "Other:"} & set(titles))
+        hosts = shown.partition("\nHosts:\n")[2].partition("\n\n")[0]
+        self.assertEqual([line.split()[0].rstrip(",") for line in hosts.splitlines() if line[2] != " "][:1], ["hosts"])
+
     def test_help_and_version_by_other_names(self):
         for words in ([], ["run"], ["hosts", "label"]):
             with self.subTest(command=words):

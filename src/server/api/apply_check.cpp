@@ -9,6 +9,7 @@
 #include "domain/target_lexer.hpp"
 #include "domain/template.hpp"
 #include "server/api/job_book.hpp"
+#include "server/api/known_names.hpp"
 #include "server/api/nesting.hpp"
 
 namespace muster::server::api {
@@ -117,7 +118,8 @@ class Checker {
       if (!there) return Fail(there.error());
       if (!*there)
         Complain(document, "notify", channel,
-                 "there is no channel '{}'; apply it together with this job", channel);
+                 "there is no channel '{}'{}; apply it together with this job", channel,
+                 NearName("channel", channel));
     }
     return {};
   }
@@ -134,7 +136,8 @@ class Checker {
       if (!there) return Fail(there.error());
       if (!*there)
         Complain(document, "channel", spec.channel,
-                 "there is no channel '{}'; apply it together with this trigger", spec.channel);
+                 "there is no channel '{}'{}; apply it together with this trigger", spec.channel,
+                 NearName("channel", spec.channel));
     }
     JobAction start;
     start.job = spec.job;
@@ -165,8 +168,9 @@ class Checker {
     const auto child = book_.Find(action.job);
     if (!child) return Fail(child.error());
     if (*child == nullptr) {
-      Complain(document, "job", action.job, "there is no job '{}'; apply it together with this one",
-               action.job);
+      Complain(document, "job", action.job,
+               "there is no job '{}'{}; apply it together with this one", action.job,
+               NearName("job", action.job));
       return {};
     }
     const auto& params = (*child)->document.params;
@@ -251,6 +255,12 @@ class Checker {
     return GroupsIn(std::get<documents::GroupDocument>(document->body));
   }
 
+  // Each looks at many names, so a request gets a few of them.
+  std::string NearName(const std::string& kind, const std::string& name) {
+    constexpr std::size_t kMostHints = 20;
+    return hints_++ < kMostHints ? DidYouMean(store_, kind, name) : std::string();
+  }
+
   Result<bool> IsThere(const DocumentKey& key) {
     if (there_.contains(key)) return true;
     if (drops_.contains(key)) return false;
@@ -309,6 +319,7 @@ class Checker {
   std::map<std::string, bool> zones_;
   std::map<std::string, std::vector<std::string>> groups_;  // those that are given
   std::vector<documents::Problem> problems_;
+  std::size_t hints_ = 0;
 };
 
 }  // namespace

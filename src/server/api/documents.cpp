@@ -11,6 +11,7 @@
 #include "server/api/apply_request.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/job_book.hpp"
+#include "server/api/known_names.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/run_request.hpp"
 #include "server/api/secret_warnings.hpp"
@@ -295,8 +296,8 @@ void ListDocuments(Services& services, const CallPtr& call) {
   call->Json(200, {{"documents", std::move(list)}, {"next", std::move(next)}});
 }
 
-std::string NoSuch(const std::string& kind, const std::string& name) {
-  return fmt::format("there is no {} '{}'; see 'muster get {}s'", kind, name, kind);
+std::string NoSuch(const std::string& kind, const std::string& name, const std::string& hint = "") {
+  return fmt::format("there is no {} '{}'{}; see 'muster get {}s'", kind, name, hint, kind);
 }
 
 void ShowDocument(Services& services, const CallPtr& call) {
@@ -308,10 +309,11 @@ void ShowDocument(Services& services, const CallPtr& call) {
       services.store.FindDocument(kind, call->Part("name"), static_cast<std::uint32_t>(*version));
   if (!found) return call->Fail(found.error());
   if (!*found)
-    return call->Fail(404, "not_found",
-                      *version == 0 ? NoSuch(kind, call->Part("name"))
-                                    : fmt::format("{} '{}' has no version {}", kind,
-                                                  call->Part("name"), *version));
+    return call->Fail(
+        404, "not_found",
+        *version == 0
+            ? NoSuch(kind, call->Part("name"), DidYouMean(services.store, kind, call->Part("name")))
+            : fmt::format("{} '{}' has no version {}", kind, call->Part("name"), *version));
   call->Json(200, DocumentView(**found));
 }
 

@@ -7,6 +7,7 @@
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
 #include "server/api/frozen.hpp"
+#include "server/api/known_names.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
@@ -66,8 +67,8 @@ Result<Freeze> ReadFreeze(Services& services, const Call& call) {
     const auto job = services.store.FindDocument("job", freeze.job, 0);
     if (!job) return Fail(job.error());
     if (!*job)
-      return Fail(ErrorCode::kInvalid, "job: there is no job '{}'; see 'muster get jobs'",
-                  freeze.job);
+      return Fail(ErrorCode::kInvalid, "job: there is no job '{}'{}; see 'muster get jobs'",
+                  freeze.job, DidYouMean(services.store, "job", freeze.job));
   }
   if (!freeze.targets.empty()) {
     const auto hosts = ResolveTargets(services, freeze.targets, "", {.allow_none = true}, &call);

@@ -5,6 +5,7 @@
 #include "domain/nesting.hpp"
 #include "domain/plan_bytes.hpp"
 #include "domain/wrap_batched.hpp"
+#include "server/api/known_names.hpp"
 #include "server/api/nesting.hpp"
 
 namespace muster::server::api {
@@ -160,7 +161,8 @@ Result<RunSpec> JobBook::PlanOf(const std::string& name,
   const auto job = Find(name);
   if (!job) return Fail(job.error());
   if (*job == nullptr)
-    return Fail(ErrorCode::kNotFound, "there is no job '{}'; see 'muster get jobs'", name);
+    return Fail(ErrorCode::kNotFound, "there is no job '{}'{}; see 'muster get jobs'", name,
+                DidYouMean(store_, "job", name));
   Result<std::vector<Param>> resolved =
       missing == Missing::kAllowed ? Result<std::vector<Param>>(DefaultsOf((*job)->document))
                                    : documents::ResolveParams((*job)->document, params);

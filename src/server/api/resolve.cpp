@@ -85,6 +85,10 @@ Result<Resolved> ResolveTargets(Services& services, const std::string& expressio
         }
       },
       wanted->OnlyNames());
+  if (!ok && ok.error().code == ErrorCode::kNotFound)
+    services.live.WithHosts([&](const std::vector<const Host*>& hosts, const auto&) {
+      ok = Fail(ErrorCode::kNotFound, "{}{}", ok.error().message, wanted->Hint(hosts));
+    });
   if (options.declared) {
     auto never = NeverJoined(services, *wanted, expression, exclude, call);
     if (!never) return Fail(never.error());

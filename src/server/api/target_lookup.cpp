@@ -4,6 +4,7 @@
 
 #include "domain/nesting.hpp"
 #include "server/api/job_book.hpp"
+#include "server/api/known_names.hpp"
 #include "server/api/nesting.hpp"
 
 namespace muster::server::api {
@@ -78,7 +79,8 @@ Result<NameSet> TargetLookup::HostsOfGroup(const std::string& name) {
   const auto kept = store_.FindDocument("group", name, 0);
   if (!kept) return Fail(kept.error());
   if (!*kept)
-    return Fail(ErrorCode::kNotFound, "there is no group '@{}'; see 'muster get groups'", name);
+    return Fail(ErrorCode::kNotFound, "there is no group '@{}'{}; see 'muster get groups'", name,
+                DidYouMean(store_, "group", name));
   if (!(*kept)->by.empty()) authors_.insert((*kept)->by);
   const auto document = ReadKept(**kept);
   if (!document) return Fail(document.error());

@@ -7,6 +7,7 @@
 #include "engine/triggers/timetable.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
+#include "server/api/known_names.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/starting.hpp"
 #include "server/api/trigger_planner.hpp"
@@ -74,16 +75,17 @@ json::object SlotView(const SlotRecord& slot) {
           {"commit", slot.commit.value}};
 }
 
-Error NoSuch(const std::string& name) {
+Error NoSuch(Services& services, const std::string& name) {
   return Error{ErrorCode::kNotFound,
-               fmt::format("there is no trigger '{}'; see 'muster triggers'", name)};
+               fmt::format("there is no trigger '{}'{}; see 'muster triggers'", name,
+                           DidYouMean(services.store, kTriggerKind, name))};
 }
 
 // The call's trigger, or answers why not.
 std::optional<ReadAt<std::optional<Trigger>>> Find(Services& services, const CallPtr& call) {
   auto known = services.store.FindTrigger(call->Part("name"));
   if (known && known->value && !known->value->dropped) return std::move(*known);
-  call->Fail(known ? NoSuch(call->Part("name")) : known.error());
+  call->Fail(known ? NoSuch(services, call->Part("name")) : known.error());
   return std::nullopt;
 }
 
@@ -175,7 +177,7 @@ void Slots(Services& services, const CallPtr& call) {
   // Also of a trigger that is gone: its ledger stays.
   const auto known = services.store.FindTrigger(call->Part("name"));
   if (!known) return call->Fail(known.error());
-  if (!known->value) return call->Fail(NoSuch(call->Part("name")));
+  if (!known->value) return call->Fail(NoSuch(services, call->Part("name")));
   const auto page = services.store.ListSlots(call->Part("name"), {.since = *since, .until = *until},
                                              *before, *limit);
   if (!page) return call->Fail(page.error());
