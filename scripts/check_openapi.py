@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Holds api/openapi.yaml against the server's route tables: same methods, paths and privileges."""
+"""Holds api/openapi.yaml against the server's route tables: same methods, paths and privileges.
+
+Also finds what a comma without quotes does to a text in braces: a key without a value.
+"""
 import pathlib
 import re
 import sys
@@ -7,7 +10,8 @@ import sys
 import yaml
 
 root = pathlib.Path(__file__).resolve().parent.parent
-contract = yaml.safe_load((root / "api/openapi.yaml").read_text())
+text = (root / "api/openapi.yaml").read_text()
+contract = yaml.safe_load(text)
 described = {}
 for path, item in contract["paths"].items():
     prefix = "" if path.startswith(("/healthz", "/readyz", "/metrics", "/api/")) else "/api/v1"
@@ -21,7 +25,23 @@ for source in sorted((root / "src/server/api").glob("*.cpp")):
         served[(method, path)] = privilege.lower()
 served[("GET", "/api/v1/link")] = "link"
 
-problems = [f"{m} {p}: served, not in api/openapi.yaml" for m, p in sorted(served.keys() - described.keys())]
+
+
+def keys_without_value(node):
+    """(line, key) of each key in braces that has no value; `key: null` has one."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if isinstance(value, yaml.ScalarNode) and value.value == "" and value.style is None:
+                yield key.start_mark.line + 1, key.value
+            yield from keys_without_value(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from keys_without_value(item)
+
+
+problems = [f"api/openapi.yaml:{line}: '{key}' is a key without a value; quote the text before it"
+            for line, key in keys_without_value(yaml.compose(text))]
+problems += [f"{m} {p}: served, not in api/openapi.yaml" for m, p in sorted(served.keys() - described.keys())]
 problems += [f"{m} {p}: in api/openapi.yaml, not served" for m, p in sorted(described.keys() - served.keys())]
 problems += [
     f"{m} {p}: privilege {served[m, p]} served, {described[m, p]} in api/openapi.yaml"
