@@ -208,7 +208,8 @@ void SimHost::Impersonate(link::Welcome welcome) {
   frame.welcome = std::move(welcome);
   const Term before = node_->HighestTerm();
   const auto actions = node_->Receive(frame, BootNow());
-  if (!actions.refused || actions.new_term || node_->HighestTerm() != before)
+  // One that answers an older Hello is not refused: nothing in it counts.
+  if (actions.welcomed || actions.new_term || node_->HighestTerm() != before)
     throw Violation(
         fmt::format("{} believed term {} without proof", name_, frame.welcome->term.value));
   world_.Trace("{} refuses term {}", name_, frame.welcome->term.value);

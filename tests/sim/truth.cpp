@@ -3,8 +3,19 @@
 #include <algorithm>
 
 #include "checks/history.hpp"
+#include "domain/approvals.hpp"
 
 namespace muster::sim {
+namespace {
+
+// Whether a pass that begins with stage `first` forgets what `stage` reported.
+bool IsDoneAgain(const RunSpec& plan, std::uint32_t stage, std::uint32_t first) {
+  const std::uint32_t top = TopLevelOf(plan, stage);
+  return top == first || plan.stages[top].section == Section::kFinally ||
+         std::ranges::binary_search(StagesAfter(plan, first), top);
+}
+
+}  // namespace
 
 void Truth::ProcessStarts(const link::Order& order, std::int64_t start_by_true_time) {
   const TaskKey& task = order.task;
@@ -100,8 +111,8 @@ void Truth::CheckContext(const link::Order& order) const {
     // A pass begins with what was on record before its first stage.
     if (key.first == order.task.run && visit.pass > pass) {
       pass = visit.pass;
-      if (index != visits_.end() && index->second.stage >= visit.stage &&
-          visit.hosts.Contains(order.task.ordinal))
+      if (index != visits_.end() && visit.hosts.Contains(order.task.ordinal) &&
+          IsDoneAgain(runs_.at(key.first).spec, index->second.stage, visit.stage))
         value = "none";
     }
     if (key.first != order.task.run || visit.name != stage || key.second > order.task.visit ||

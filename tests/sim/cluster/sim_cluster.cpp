@@ -151,8 +151,12 @@ void SimCluster::CrashServer(std::size_t i) {
 }
 
 std::optional<LinkId> SimCluster::Open(std::string key, ServerPort port) {
-  SimMusterd* server = programs_[static_cast<std::size_t>(
-      world_.Between(0, static_cast<std::int64_t>(programs_.size()) - 1))];
+  // A node asks the next server of its list at once when there is none at an address.
+  auto at =
+      static_cast<std::size_t>(world_.Between(0, static_cast<std::int64_t>(programs_.size()) - 1));
+  for (std::size_t tried = 1; programs_[at] == nullptr && tried < programs_.size(); ++tried)
+    at = (at + 1) % programs_.size();
+  SimMusterd* server = programs_[at];
   if (server == nullptr || server->life().Frozen()) return std::nullopt;
   const LinkId id(++next_link_);
   holders_[id] = server;
