@@ -43,8 +43,8 @@ class OtherServers(ClusterTest):
     def test_a_call_that_may_have_happened_is_not_made_twice(self):
         stub = serve_stub(self, CutOff, status=504, code="timeout", asked=[])
         servers = f"{stub.url},{self.cluster.url}"
-        made = self.cluster.muster("--server", servers, "tokens", "create", "ann", "--role", "viewer")
-        self.assertCode(made, 5)
+        frozen = self.cluster.muster("--server", servers, "freeze", "triggers", "--reason", "disk", "--yes")
+        self.assertCode(frozen, 5)
         self.assertEqual(stub.asked, ["POST"])
         # A start carries its key, so it goes on to the next server.
         self.assertCode(self.cluster.muster("--server", servers, "run", "-t", "h1", "--", "true"), 0)
