@@ -271,8 +271,9 @@ void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange>
 
 void Router::Dispatch(const Route& route, const CallPtr& call) {
   const std::string what = route.method + " " + route.pattern;
-  if (route.vital) {
-    if (!vital_.Post([handle = &route.handle, call] { (*handle)(call); }, what))
+  if (route.vital != Vital::kNo) {
+    WorkerPool& pool = route.vital == Vital::kHealth ? health_ : metrics_;
+    if (!pool.Post([handle = &route.handle, call] { (*handle)(call); }, what))
       call->Fail(503, "unavailable", "the server is too busy; try again shortly");
     return;
   }

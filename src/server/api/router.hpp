@@ -20,6 +20,10 @@
 
 namespace muster::server::api {
 
+// Calls that read memory only and never wait: answered also while all workers wait for the store.
+// Metrics take a while to write, so a flood of calls for them does not hold up those for health.
+enum class Vital { kNo, kHealth, kMetrics };
+
 // One route. Every route declares what its callers need; docs/people.md has the table.
 struct Route {
   std::string method;
@@ -30,14 +34,12 @@ struct Route {
   bool on_record = false;
   // Stops what others do. An admin's call waits for no other call, however slow those are.
   bool urgent = false;
-  // Reads memory only and never waits: answered also while all workers wait for the store.
-  bool vital = false;
+  Vital vital = Vital::kNo;
 };
 
-// The last members of a route, where they stand for `on_record`, `urgent` and `vital`.
+// The last members of a route, where they stand for `on_record` and `urgent`.
 inline constexpr bool kOnRecord = true;
 inline constexpr bool kUrgent = true;
-inline constexpr bool kVital = true;
 
 // Finds the route, checks the caller, and runs the handler on the workers. One caller has at most
 // half of the workers at a time, callers without a token or certificate together one (CallLanes).
@@ -118,7 +120,9 @@ class Router {
   RefusalLog denied_ GUARDED_BY(mutex_);
   std::vector<Route> routes_;
   std::uint64_t next_request_ = 1;
-  WorkerPool vital_{1, 500};  // the last member: its work uses the others
+  // The last members: their work uses the others.
+  WorkerPool metrics_{1, 50};
+  WorkerPool health_{1, 1'000};
 };
 
 }  // namespace muster::server::api
