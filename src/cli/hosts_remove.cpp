@@ -22,8 +22,9 @@ constexpr const char* kHostsRemoveExamples = R"(Examples:
   muster hosts rm 'lab[01-20]'                         several; also by pattern or label
   muster agents revoke web7 && muster hosts rm web7    one that is still connected
 
-What such a host ran is lost, what waits for it ends unreachable; the document that declares it
-(kind: host) is deleted with it. An agent that comes back has to join again.)";
+What such a host ran is lost and holds no concurrency keys any more; what waits for it ends
+unreachable; the document that declares it (kind: host) is deleted with it. An agent that comes
+back has to join again.)";
 
 struct RemoveFlags {
   std::string targets;

@@ -34,6 +34,8 @@ struct InviteFlags {
 
 std::string ForText(const json::value& invite) {
   const std::string names = TextOf(invite, "names");
+  if (const auto joined = TextOf(invite, "joined"); !joined.empty())
+    return fmt::format("server {}, which has joined", joined);
   return names.empty() ? TextOf(invite, "kind") + "s" : TextOf(invite, "kind") + "s " + names;
 }
 

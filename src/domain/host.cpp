@@ -36,6 +36,11 @@ Result<> CheckHostName(std::string_view name) {
   return {};
 }
 
+bool Invite::MayAskAgain(WallTime now) const {
+  return !server_key.empty() && expires >= now && now <= answered + kServerAsksAgain &&
+         answers < kMostServerAnswers;
+}
+
 bool MatchesPattern(std::string_view name, std::string_view pattern) noexcept {
   std::size_t n = 0;
   std::size_t p = 0;

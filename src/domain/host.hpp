@@ -71,6 +71,10 @@ Result<> CheckLabel(std::string_view key, std::string_view value);
 // Whether a name matches a pattern of literal characters, * (any run of characters) and ? (one).
 bool MatchesPattern(std::string_view name, std::string_view pattern) noexcept;
 
+// So long, and so often, a server that joined is answered again.
+inline constexpr Duration kServerAsksAgain = std::chrono::hours(1);
+inline constexpr std::uint32_t kMostServerAnswers = 10;
+
 // An invite to join with. Its secret is not kept, only the secret's hash.
 struct Invite {
   std::string id;  // SHA-256 of the secret, hex
@@ -83,15 +87,22 @@ struct Invite {
   std::string names;           // only hosts whose name matches this pattern (* and ?); "" is any
   bool server = false;         // for a server of the cluster, not for a host
   bool no_own_labels = false;  // what the host says of its own labels is ignored
-  // Of a server that used it: the name, the id of the key that it shows, and how often it was
-  // answered. It may ask again, as it may have lost the answer.
+  // Of a server that used it: the name, the id of the key that it shows, how often and since when
+  // it was answered, and a digest of the cluster's keys that it was given. It may ask again, as it
+  // may have lost the answer.
   std::string server_name = {};
   std::string server_key = {};
   std::uint32_t answers = 0;
+  WallTime answered = {};
+  std::string given = {};
 
   // Whether a join may still be answered because of it, if it has not expired. Stores load only
   // these.
   bool Counts() const { return uses_left > 0 || !server_key.empty(); }
+  // Whether it can be used by anybody now. What can be used can be listed and revoked.
+  bool IsOpen(WallTime now) const { return expires >= now && (uses_left > 0 || MayAskAgain(now)); }
+  // Whether the server that used it is answered again.
+  bool MayAskAgain(WallTime now) const;
   // Its column `uses_left` in a store: not zero for one that counts.
   std::uint32_t UsesOnRecord() const { return Counts() ? std::max(uses_left, 1U) : 0; }
 

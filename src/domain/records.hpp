@@ -37,6 +37,8 @@ struct TaskRecord {
   // Of one that was lost: by its own timeout, it has surely ended so long after that. 0: never, or
   // the row is older than this.
   Duration surely_over = {};
+  // It was lost when two agents had its host's key: no Hello of one of them says that it is over.
+  bool doubted = false;
   std::optional<TaskEnd> late;  // what a lost attempt's node said afterwards; revives nothing
   // Which batch and term made the row, and ended it.
   CommitNumber sent_commit;

@@ -260,6 +260,9 @@ struct Run {
   Visit parent_visit;
   std::vector<RunId> above = {};  // that run and those above it, the topmost first
   bool guarded = false;           // a run above it asks for approvals
+  // The keys of those runs as they were when it began, without templates: another pass of this run
+  // takes them, if nobody above it holds them any more.
+  std::vector<KeyLimit> keys_above = {};
   std::string trigger;            // that started it; "" is none
   WallTime slot;                  // the nominal time it was started for
   std::string trace_parent = {};  // its caller's place in a trace (TraceParent); "" is none

@@ -97,7 +97,8 @@ struct JoinServer {
   Caller caller;
   std::string invite;  // id
   std::string name;
-  std::string key;  // id of the public key
+  std::string key;   // id of the public key
+  std::string keys;  // digest of the cluster's keys, which it is given
 };
 
 // A server is to give up its nodes and not to lead, or to take part again. Whoever asks carries it

@@ -116,7 +116,7 @@ void LoadRun(State& state, Snapshot::OpenRun&& loaded, Now now) {
 LostBounds BoundsOf(const Snapshot& snapshot) {
   LostBounds bounds;
   const auto add = [&](const TaskRecord& task) {
-    if (task.state == TaskState::kLost) bounds[task.key] = task.surely_over;
+    if (task.state == TaskState::kLost) bounds[task.key] = {task.surely_over, task.doubted};
   };
   std::ranges::for_each(snapshot.lost, add);
   for (const auto& run : snapshot.runs) std::ranges::for_each(run.tasks, add);

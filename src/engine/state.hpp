@@ -107,11 +107,29 @@ struct HostFlow {
   HostTasks<> ended;                      // of its tasks those that are over
   TaskState shown = TaskState::kWaiting;  // as OpenRun::counts has it
   bool touched = false;                   // some task was sent to it
+  // Its tasks that are queued, sent or running, by visit. Usually one at most.
+  std::vector<std::pair<Visit, TaskState>> busy;
 
   static constexpr std::uint32_t kNowhere = ~0U;
   bool Ok() const { return dropped_at == kNowhere; }
   // What the run came to on it so far: how its tasks ended, or kWaiting.
   TaskState Result() const { return HostTasks<>::Standing(ended.Deciding(), false); }
+  // As OpenRun::counts is to have it.
+  TaskState Stands() const {
+    return busy.empty() ? HostTasks<>::Standing(ended.Deciding(), true) : busy.back().second;
+  }
+  // Its task in `visit` is in this state; any other than those of `busy`: it is none of them.
+  void Move(Visit visit, TaskState state) {
+    auto at = std::ranges::lower_bound(busy, visit, {}, &std::pair<Visit, TaskState>::first);
+    const bool known = at != busy.end() && at->first == visit;
+    if (state == TaskState::kWaiting || IsFinal(state)) {
+      if (known) busy.erase(at);
+    } else if (known) {
+      at->second = state;
+    } else {
+      busy.emplace(at, visit, state);
+    }
+  }
 };
 
 struct OpenRun {
@@ -289,8 +307,9 @@ struct State {
 
   std::map<std::string, KeyState, std::less<>> keys_held;
   std::unordered_map<TaskKey, std::vector<std::string>> holds;  // keys by holder
-  std::unordered_map<HostId, std::set<TaskKey>> lost_holders;   // that may still run there
-  std::multimap<MonoTime, TaskKey> lost_over;                   // until when at most
+  // Lost ones that may still run there; whether no Hello can tell that they do not.
+  std::unordered_map<HostId, std::map<TaskKey, bool>> lost_holders;
+  std::multimap<MonoTime, TaskKey> lost_over;                                // until when at most
   std::map<TaskPlace, std::pair<std::string, std::uint64_t>> waits_for_key;  // which, and its place
   std::uint64_t next_waiter = 1;
   // Secrets that were set in this term, without their values; nothing: removed.

@@ -78,8 +78,9 @@ Result<SecretText> AskForKeys(const Asked& asked, const JoinToken& token,
   request.body = json::serialize(json::object{
       {"token", asked.token}, {"name", asked.name}, {"box_key", ToBase64(keys.public_key)}});
   const auto response = client.Call(request);
+  // Whoever answered is no server of the cluster, and says nothing about the token.
   if (!response && response.error().code == ErrorCode::kDenied)
-    return Fail(ErrorCode::kDenied,
+    return Fail(ErrorCode::kUnavailable,
                 "{}; if the CA of the cluster was changed after the token was made, make a new one "
                 "with 'muster servers invite'",
                 response.error().message);

@@ -97,10 +97,10 @@ class OfAnotherUser(unittest.TestCase):
     def test_links_of_the_user_lead_nowhere(self):
         self.serve()
         self.backup()
-        for name in ("last_backup.new", "last_backup", ".restore", "lock"):
+        for name in ("last_backup.new", "last_backup", ".restore", ".restore.new", ".restore.old", "lock"):
             path = self.data / name
             path.unlink(missing_ok=True)
-            path.symlink_to(self.secret if name != ".restore" else self.secret.parent)
+            path.symlink_to(self.secret.parent if name.startswith(".restore") else self.secret)
             os.lchown(path, NOBODY, NOBODY)
         self.restore("--force")
         musterd("backup", self.place / "backups/two", "--data", self.data)

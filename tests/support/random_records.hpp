@@ -35,6 +35,7 @@ class RandomRecords : public RandomValues {
                 .masked_sha256 = Coin() ? "" : Hash()};
     task.stop_wished = Coin();
     if (Coin()) task.surely_over = Span();
+    task.doubted = Coin();
     if (Coin()) task.late = End();
     task.sent_commit = CommitNumber(Number(1ULL << 40));
     task.sent_term = Term(Number(1ULL << 40));
@@ -262,6 +263,8 @@ class RandomRecords : public RandomValues {
     if (run.parent)
       for (std::size_t left = 1 + Number(3); left > 0; --left)
         run.above.emplace_back(1 + Number(1000));
+    for (std::size_t left = Number(3); left > 0; --left)
+      run.keys_above.push_back({.key = Text(), .max = 1 + Small()});
     run.trigger = Text();
     run.slot = Time();
     run.trace_parent = Text();
@@ -404,7 +407,9 @@ class RandomRecords : public RandomValues {
             .no_own_labels = Coin(),
             .server_name = Text(),
             .server_key = Coin() ? Text() : "",
-            .answers = static_cast<std::uint32_t>(Number(3))};
+            .answers = static_cast<std::uint32_t>(Number(3)),
+            .answered = Time(),
+            .given = Text()};
   }
   PendingJoin SomePending() {
     return {.name = Text(),
@@ -460,7 +465,7 @@ inline bool SameRow(const Run& a, const Run& b) {
          a.skips == b.skips && a.parent == b.parent && a.parent_visit == b.parent_visit &&
          a.trigger == b.trigger && a.slot == b.slot && a.trace_parent == b.trace_parent &&
          a.starters == b.starters && a.plan_pass == b.plan_pass && a.guarded == b.guarded &&
-         a.above == b.above;
+         a.above == b.above && a.keys_above == b.keys_above;
 }
 
 inline bool SameRun(const Run& a, const Run& b) {

@@ -114,6 +114,8 @@ std::string EncodeInvite(const Invite& invite) {
   out.set_server_name(invite.server_name);
   out.set_server_key(invite.server_key);
   out.set_answers(invite.answers);
+  out.set_answered_ms(invite.answered.ms);
+  out.set_given(invite.given);
   return out.SerializeAsString();
 }
 
@@ -132,7 +134,9 @@ Result<Invite> DecodeInvite(std::string_view blob) {
                 .no_own_labels = in.no_own_labels(),
                 .server_name = in.server_name(),
                 .server_key = in.server_key(),
-                .answers = in.answers()};
+                .answers = in.answers(),
+                .answered = {in.answered_ms()},
+                .given = in.given()};
 }
 
 std::string EncodePending(const PendingJoin& pending) {
@@ -199,7 +203,7 @@ Result<StopWish> DecodeWish(std::string_view blob) {
 
 std::string EncodeTaskRest(const TaskRecord& task) {
   if (!task.end && !task.late && task.reason.empty() && !task.stop_wished &&
-      task.surely_over == Duration::zero() && task.log.stdout_sha256.empty() &&
+      task.surely_over == Duration::zero() && !task.doubted && task.log.stdout_sha256.empty() &&
       task.log.stderr_sha256.empty() && task.log.masked_sha256.empty())
     return {};
   wire::TaskRest out;
@@ -208,6 +212,7 @@ std::string EncodeTaskRest(const TaskRecord& task) {
   out.set_reason(task.reason);
   out.set_stop_wished(task.stop_wished);
   out.set_surely_over_ms(task.surely_over.count());
+  out.set_doubted(task.doubted);
   bool silent = false;
   PutHash(task.log.stdout_sha256, out.mutable_stdout_sha256(), &silent);
   out.set_stdout_silent(silent);
@@ -234,6 +239,7 @@ Result<> DecodeTaskRest(std::string_view blob, TaskRecord* task) {
   task->reason = in.reason();
   task->stop_wished = in.stop_wished();
   task->surely_over = Duration(in.surely_over_ms());
+  task->doubted = in.doubted();
   task->log.stdout_sha256 = in.stdout_silent() ? kEmptySha256 : in.stdout_sha256();
   task->log.stderr_sha256 = in.stderr_silent() ? kEmptySha256 : in.stderr_sha256();
   task->log.masked_sha256 = in.masked_silent() ? kEmptySha256 : in.masked_sha256();

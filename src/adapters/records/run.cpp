@@ -71,6 +71,7 @@ void PutFlow(const Run& run, wire::Run* out) {
   out->set_parent(run.parent.value);
   out->set_parent_visit(run.parent_visit.value);
   for (const RunId above : run.above) out->add_above(above.value);
+  PutLimits(run.keys_above, out->mutable_keys_above());
   out->set_trigger(run.trigger);
   out->set_slot_ms(run.slot.ms);
   out->set_trace_parent(run.trace_parent);
@@ -99,6 +100,7 @@ Result<> TakeFlow(const wire::Run& in, Run* run) {
   run->parent_visit = Visit(in.parent_visit());
   for (const std::uint64_t above : in.above()) run->above.emplace_back(above);
   if (run->above.empty() && run->parent) run->above.push_back(run->parent);  // of an older version
+  run->keys_above = TakeLimits(in.keys_above());
   run->trigger = in.trigger();
   run->slot = {in.slot_ms()};
   run->trace_parent = in.trace_parent();

@@ -1,6 +1,7 @@
 #include "engine/hosts/copies.hpp"
 
 #include "engine/hosts/presence.hpp"
+#include "engine/limiter/limiter.hpp"
 #include "engine/runs/ending.hpp"
 #include "link/judge.hpp"
 
@@ -20,7 +21,10 @@ bool IsSameAgent(const LoneAgent& lone, const link::Hello& hello, MonoTime now) 
 
 }  // namespace
 
-void MarkAsCopy(Turn& turn, HostEntry& entry, LinkId newcomer, const std::string& why) {
+void MarkAsCopy(Turn& turn, HostEntry& entry, LinkId newcomer, const std::string& address,
+                const std::string& why) {
+  turn.Audit({.request = {}, .name = "musterd", .address = address}, "agent.copy",
+             "host " + entry.host.name, why, {entry.host.id});
   entry.host.state = HostState::kCopy;
   entry.host.note = why;
   entry.heard_alone.reset();
@@ -36,10 +40,19 @@ void MarkAsCopy(Turn& turn, HostEntry& entry, LinkId newcomer, const std::string
   turn.Tell(HostNews{entry.host, false, entry.address});
 }
 
+void TakeBack(Turn& turn, HostEntry& entry, const std::string& address) {
+  turn.Audit({.request = {}, .name = "musterd", .address = address}, "agent.taken_back",
+             "host " + entry.host.name,
+             "of the agents that have its key, only this one was heard for 5 minutes",
+             {entry.host.id});
+  DoubtLost(turn, entry.host.id);
+}
+
 bool IsOnlyOneLeft(Turn& turn, HostEntry& entry, const link::Hello& hello) {
   const MonoTime now = turn.now.mono;
   auto& lone = entry.heard_alone;
-  if (hello.store.empty() || hello.boot.empty()) return false;
+  // Whoever has the key alone, and not the data folder, is never the one that is left.
+  if (hello.store.empty() || hello.boot.empty() || hello.store != entry.host.store) return false;
   if (!lone || !IsSameAgent(*lone, hello, now))
     lone = LoneAgent{hello.store, hello.boot, hello.session, now, now, 0};
   ++lone->hellos;

@@ -9,11 +9,15 @@
 namespace muster::engine {
 
 // The host gets no work from now on. Its link and the newcomer's are closed with the reason.
-void MarkAsCopy(Turn& turn, HostEntry& entry, LinkId newcomer, const std::string& why);
+void MarkAsCopy(Turn& turn, HostEntry& entry, LinkId newcomer, const std::string& address,
+                const std::string& why);
 
-// Whether the agent that says this Hello is the only one of a host that is shown as a copy: no
-// other agent with its key said Hello for link::kAloneFor, while this one did so regularly. Notes
-// the Hello.
+// Whether the agent that says this Hello is the only one of a host that is shown as a copy: it has
+// the host's data folder, and no other agent with its key said Hello for link::kAloneFor, while
+// this one did so regularly. Notes the Hello.
 bool IsOnlyOneLeft(Turn& turn, HostEntry& entry, const link::Hello& hello);
+
+// That one is about to be accepted. The other may still run what was lost so far.
+void TakeBack(Turn& turn, HostEntry& entry, const std::string& address);
 
 }  // namespace muster::engine

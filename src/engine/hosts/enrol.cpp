@@ -17,8 +17,6 @@ constexpr Duration kPendingPatience = std::chrono::minutes(10);
 // invite, as long as the host has not connected since.
 constexpr Duration kLostAnswer = std::chrono::hours(24);
 constexpr std::uint32_t kMostCertificates = 10;
-// And so often to a server, as long as its invite is valid.
-constexpr std::uint32_t kMostServerAnswers = 10;
 
 enum class Kind { kHost, kServer };
 
@@ -50,9 +48,9 @@ Invite* AskedAgain(Turn& turn, const JoinServer& command) {
   const auto found = turn.state.invites.find(command.invite);
   if (found == turn.state.invites.end()) return nullptr;
   Invite& invite = found->second;
-  const bool same = !invite.server_key.empty() && invite.server_key == command.key &&
-                    invite.server_name == command.name;
-  const bool may = invite.expires >= turn.now.wall && invite.answers < kMostServerAnswers;
+  const bool same = invite.server_key == command.key && invite.server_name == command.name;
+  // Keys that were changed since are for those who are invited anew.
+  const bool may = invite.MayAskAgain(turn.now.wall) && invite.given == command.keys;
   return same && may ? &invite : nullptr;
 }
 
@@ -339,6 +337,8 @@ void Decide(Turn& turn, const JoinServer& command) {
     (*invite)->server_name = command.name;
     (*invite)->server_key = command.key;
     (*invite)->answers = 1;
+    (*invite)->answered = turn.now.wall;
+    (*invite)->given = command.keys;
     UseUp(turn, **invite);
   }
   turn.Audit(command.caller, "server.join", "server " + command.name,

@@ -5,8 +5,13 @@
 namespace muster::engine {
 namespace {
 
-bool CanBeUsed(const Invite& invite, WallTime now) {
-  return invite.uses_left > 0 && invite.expires >= now;
+std::string LeftText(const Invite& invite) {
+  std::string text =
+      invite.uses_left == 1 ? std::string("1 use") : fmt::format("{} uses", invite.uses_left);
+  text += " left";
+  if (!invite.server_key.empty())
+    text += fmt::format(", server {} joined with it", invite.server_name);
+  return text;
 }
 
 Result<Invite> FindInvite(const Turn& turn, const std::string& beginning) {
@@ -15,7 +20,7 @@ Result<Invite> FindInvite(const Turn& turn, const std::string& beginning) {
                 beginning, kLeastInviteDigits);
   const Invite* found = nullptr;
   for (const auto& [id, invite] : turn.state.invites) {
-    if (!id.starts_with(beginning) || !CanBeUsed(invite, turn.now.wall)) continue;
+    if (!id.starts_with(beginning) || !invite.IsOpen(turn.now.wall)) continue;
     if (found != nullptr)
       return Fail(ErrorCode::kConflict, "several invites begin with '{}'; give more digits",
                   beginning);
@@ -31,7 +36,7 @@ Result<Invite> FindInvite(const Turn& turn, const std::string& beginning) {
 void Decide(Turn& turn, const ListInvites& command) {
   OpenInvites answer;
   for (const auto& [id, invite] : turn.state.invites)
-    if (CanBeUsed(invite, turn.now.wall)) answer.invites.push_back(invite);
+    if (invite.IsOpen(turn.now.wall)) answer.invites.push_back(invite);
   std::ranges::sort(answer.invites, [](const Invite& a, const Invite& b) {
     return a.created != b.created ? a.created > b.created : a.id < b.id;
   });
@@ -46,9 +51,7 @@ void Decide(Turn& turn, const RevokeInvite& command) {
   AuditEntry entry;
   entry.act = "invite.revoke";
   entry.object = "invite " + invite->id.substr(0, 12);
-  entry.detail = fmt::format(
-      "made by {}, {} left", invite->created_by,
-      invite->uses_left == 1 ? std::string("1 use") : fmt::format("{} uses", invite->uses_left));
+  entry.detail = fmt::format("made by {}, {}", invite->created_by, LeftText(*invite));
   entry.reason = command.reason;
   turn.Audit(command.caller, std::move(entry));
   turn.Answer(command.caller, InviteRevoked{*invite});

@@ -2,6 +2,7 @@
 
 #include "engine/documents/apply.hpp"
 #include "engine/hosts/presence.hpp"
+#include "engine/limiter/limiter.hpp"
 #include "engine/runs/ending.hpp"
 
 namespace muster::engine {
@@ -87,6 +88,7 @@ void Decide(Turn& turn, const RemoveHost& command) {
                             entry.host.name));
   Disown(turn, entry, "the host was removed");
   GiveUpWaiting(turn, entry, "the host was removed");
+  FreeLost(turn, entry.host.id);
   const Host host = entry.host;
   DropWishes(turn, host.id);
   turn.state.host_by_key.erase(host.key);

@@ -209,6 +209,7 @@ void SettleUnlisted(Turn& turn, HostEntry& entry, const link::Hello& hello,
       continue;
     }
     if (taken_back) {
+      visit.attempts.at(ordinal).doubted = true;
       LoseAttempt(
           turn, run, visit, ordinal,
           "two agents had the host's key, and the one that is left does not know this task");
@@ -340,7 +341,7 @@ void Decide(Turn& turn, const NodeHello& command) {
     case link::HelloVerdict::kBehind:
       return AskAgain(turn, entry, command.link);
     case link::HelloVerdict::kCopy:
-      return MarkAsCopy(turn, entry, command.link, judged.message);
+      return MarkAsCopy(turn, entry, command.link, command.address, judged.message);
     case link::HelloVerdict::kStale:
       return Refuse(turn, command.link, "old_session", judged.message);
     case link::HelloVerdict::kUnwanted:
@@ -353,6 +354,7 @@ void Decide(Turn& turn, const NodeHello& command) {
     turn.FrameFor(command.link).say_hello = true;
     return;
   }
+  if (taken_back) TakeBack(turn, entry, command.address);
   Accept(turn, entry, command);
   Welcome(turn, entry, command, taken_back);
   for (const TaskPlace& place : entry.queued) {

@@ -127,11 +127,12 @@ void ReleaseKeys(Turn& turn, const TaskKey& holder) {
   }
 }
 
-void KeepLost(Turn& turn, const TaskKey& holder, Duration bound) {
+void KeepLost(Turn& turn, const TaskKey& holder, const LostBound& bound) {
   if (!turn.state.holds.contains(holder)) return;
-  if (bound <= Duration::zero()) return ReleaseKeys(turn, holder);
-  turn.state.lost_holders[holder.host].insert(holder);
-  if (bound != Duration::max()) turn.state.lost_over.emplace(turn.now.mono + bound, holder);
+  if (bound.surely_over <= Duration::zero()) return ReleaseKeys(turn, holder);
+  turn.state.lost_holders[holder.host][holder] = bound.doubted;
+  if (bound.surely_over != Duration::max())
+    turn.state.lost_over.emplace(turn.now.mono + bound.surely_over, holder);
 }
 
 void OnLostOver(Turn& turn, const TaskKey& holder) {
@@ -144,12 +145,35 @@ void OnLostOver(Turn& turn, const TaskKey& holder) {
 void SettleLost(Turn& turn, HostId host, const std::set<TaskKey>& listed) {
   const auto found = turn.state.lost_holders.find(host);
   if (found == turn.state.lost_holders.end()) return;
-  for (const TaskKey& holder : std::set(found->second))
-    if (!listed.contains(holder)) {
+  const auto lost = found->second;  // the loop changes the original
+  for (const auto& [holder, doubted] : lost)
+    if (!doubted && !listed.contains(holder)) {
       found->second.erase(holder);
       ReleaseKeys(turn, holder);
     }
   if (found->second.empty()) turn.state.lost_holders.erase(found);
+}
+
+void DoubtLost(Turn& turn, HostId host) {
+  const auto found = turn.state.lost_holders.find(host);
+  if (found == turn.state.lost_holders.end()) return;
+  for (auto& [holder, doubted] : found->second) doubted = true;
+}
+
+void FreeLost(Turn& turn, HostId host) {
+  const auto found = turn.state.lost_holders.find(host);
+  if (found == turn.state.lost_holders.end()) return;
+  const auto lost = std::move(found->second);
+  turn.state.lost_holders.erase(found);
+  for (const auto& [holder, doubted] : lost) ReleaseKeys(turn, holder);
+}
+
+std::vector<KeyLimit> KeysBelow(const OpenRun& run) {
+  std::vector<KeyLimit> keys = run.run.keys_above;
+  // One whose keys cannot be made starts nothing.
+  if (const auto own = RunKeysOf(run))
+    for (const auto& [key, max] : *own) keys.push_back({.key = key, .max = max});
+  return keys;
 }
 
 bool TakeRunKeys(Turn& turn, OpenRun& run) {
@@ -168,7 +192,12 @@ Result<> TakeKeysNow(Turn& turn, OpenRun& run) {
   const auto keys = RunKeysOf(run);
   if (!keys) return Fail(ErrorCode::kConflict, "{}", keys.error().message);
   const TaskPlace place{run.run.id, {}, 0};
-  if (TakeKeys(turn, run, HolderOf(run.run.id), *keys, place)) return {};
+  auto wanted = *keys;
+  const bool outlived = std::ranges::none_of(
+      run.run.above, [&](RunId above) { return turn.state.runs.contains(above); });
+  if (outlived)  // they may have given theirs back
+    for (const auto& [key, max] : run.run.keys_above) wanted.push_back({key, max});
+  if (TakeKeys(turn, run, HolderOf(run.run.id), wanted, place)) return {};
   const std::string why = WhyNoKey(turn.state, place);
   StopWaitingOf(turn, run.run.id);  // it does not wait, and would hold up those behind it
   return Fail(ErrorCode::kConflict, "run {} gave its keys back, and now {}; try later",
@@ -194,11 +223,11 @@ void LoadHolds(State& state, const std::vector<KeyHold>& holds, const LostBounds
     const bool open = run != state.runs.end() && run->second.visits.contains(task.visit) &&
                       run->second.visits.at(task.visit).attempts.contains(task.ordinal);
     if (open) continue;
-    state.lost_holders[task.host].insert(task);
     const auto bound = lost.find(task);
-    const bool known = bound != lost.end() && bound->second > Duration::zero();
-    if (known && bound->second != Duration::max())
-      state.lost_over.emplace(state.loaded + bound->second, task);
+    state.lost_holders[task.host][task] = bound != lost.end() && bound->second.doubted;
+    const bool known = bound != lost.end() && bound->second.surely_over > Duration::zero();
+    if (known && bound->second.surely_over != Duration::max())
+      state.lost_over.emplace(state.loaded + bound->second.surely_over, task);
     if (!known) state.lost_over.emplace(state.loaded + kLostAfterLoad, task);
   }
 }
@@ -209,8 +238,16 @@ std::string WhyNoKey(const State& state, const TaskPlace& waiter) {
   const auto held = state.keys_held.find(waits->second.first);
   if (held == state.keys_held.end() || held->second.holders.empty()) return {};
   const TaskKey& first = *held->second.holders.begin();
-  return fmt::format("limit '{}' is reached; {} holds it", waits->second.first,
-                     FormatRunId(first.run));
+  std::string text = fmt::format("limit '{}' is reached; {} holds it", waits->second.first,
+                                 FormatRunId(first.run));
+  const auto lost = state.lost_holders.find(first.host);
+  const auto host = state.hosts.find(first.host);
+  if (lost != state.lost_holders.end() && lost->second.contains(first) && host != state.hosts.end())
+    text += fmt::format(
+        ", as its task on {0} was lost and may still run; if the machine is gone, 'muster hosts rm "
+        "{0}' frees it",
+        host->second.host.name);
+  return text;
 }
 
 }  // namespace muster::engine

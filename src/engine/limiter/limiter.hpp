@@ -39,8 +39,12 @@ void StopWaitingOf(Turn& turn, RunId run);
 // which run has them.
 Result<> TakeKeysNow(Turn& turn, OpenRun& run);
 
-// From the rows, once the runs are loaded. `lost`: of lost attempts, TaskRecord::surely_over.
-using LostBounds = std::unordered_map<TaskKey, Duration>;
+// From the rows, once the runs are loaded. `lost`: of lost attempts, what their rows say.
+struct LostBound {
+  Duration surely_over{};
+  bool doubted = false;
+};
+using LostBounds = std::unordered_map<TaskKey, LostBound>;
 void LoadHolds(State& state, const std::vector<KeyHold>& holds, const LostBounds& lost);
 
 // A run has ended, and is in State::runs no more. It keeps its keys while runs below it are open;
@@ -52,13 +56,23 @@ void ReleaseKeys(Turn& turn, const TaskKey& holder);
 
 // The attempt was lost: it may still run, so it keeps its keys until its host says otherwise, or
 // until `bound` has passed: by then its own timeout has surely ended it.
-void KeepLost(Turn& turn, const TaskKey& holder, Duration bound);
+void KeepLost(Turn& turn, const TaskKey& holder, const LostBound& bound);
 
 // That time has come.
 void OnLostOver(Turn& turn, const TaskKey& holder);
 
-// The host said Hello with these tasks: lost ones it does not know hold nothing any more.
+// The host said Hello with these tasks: lost ones it does not know hold nothing any more, but for
+// doubted ones.
 void SettleLost(Turn& turn, HostId host, const std::set<TaskKey>& listed);
+
+// Another machine with the host's key may still run what was lost so far.
+void DoubtLost(Turn& turn, HostId host);
+
+// The host was removed, so an operator says that its machine is gone: lost tasks hold nothing.
+void FreeLost(Turn& turn, HostId host);
+
+// The keys that runs below `run` work under: its own and those above it.
+std::vector<KeyLimit> KeysBelow(const OpenRun& run);
 
 // For "why": the key a task waits for and who holds it; "" when it waits for none.
 std::string WhyNoKey(const State& state, const TaskPlace& waiter);

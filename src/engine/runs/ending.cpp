@@ -22,17 +22,6 @@ void KeepEnded(OpenRun& run, const OpenVisit& visit, std::uint32_t ordinal, Task
   ended.Prune();
 }
 
-TaskState StandingOf(const OpenRun& run, std::uint32_t ordinal) {
-  // The latest visit first.
-  for (auto item = run.visits.rbegin(); item != run.visits.rend(); ++item) {
-    const OpenVisit& visit = item->second;
-    if (!visit.Has(ordinal)) continue;
-    const TaskState state = visit.At(ordinal).state;
-    if (state != TaskState::kWaiting && !IsFinal(state)) return state;
-  }
-  return HostTasks<>::Standing(run.hosts[ordinal].ended.Deciding(), true);
-}
-
 // What a task said of itself is there for later stages from the commit of its end on; of several
 // attempts what the last one said, as the rows have it.
 void TakeOutputs(OpenRun& run, const OpenVisit& visit, const TaskRecord& record) {
@@ -109,12 +98,13 @@ void MoveSlot(OpenRun& run, OpenVisit& visit, std::uint32_t ordinal, TaskState s
   visit.counts.Move(slot.state, state);
   slot.state = state;
   if (IsFinal(state)) KeepEnded(run, visit, ordinal, state);
+  run.hosts[ordinal].Move(visit.record.visit, state);
   CountHost(run, ordinal);
 }
 
 void CountHost(OpenRun& run, std::uint32_t ordinal) {
   HostFlow& host = run.hosts[ordinal];
-  const TaskState stands = StandingOf(run, ordinal);
+  const TaskState stands = host.Stands();
   run.counts.Move(host.shown, stands);
   host.shown = stands;
 }
@@ -148,7 +138,7 @@ void EndAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordina
   if (record.state == TaskState::kLost) record.surely_over = SurelyOver(turn, run, visit);
   turn.Put(PutTask{record});
   if (record.state == TaskState::kLost)
-    KeepLost(turn, record.key, record.surely_over);
+    KeepLost(turn, record.key, {record.surely_over, record.doubted});
   else
     ReleaseKeys(turn, record.key);
   if (MayRetry(run, visit, visit.At(ordinal), record))

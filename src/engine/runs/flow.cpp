@@ -386,8 +386,11 @@ void Enter(Turn& turn, OpenRun& run, std::uint32_t stage, const Entry& entry) {
 }
 
 void SettleHosts(OpenRun& run, const OpenVisit& visit) {
-  for (std::size_t i = 0; i < visit.slots.size(); ++i)
-    if (!IsFinal(visit.slots[i].state)) CountHost(run, visit.hosts[i]);
+  for (std::size_t i = 0; i < visit.slots.size(); ++i) {
+    if (IsFinal(visit.slots[i].state)) continue;
+    run.hosts[visit.hosts[i]].Move(visit.record.visit, TaskState::kWaiting);
+    CountHost(run, visit.hosts[i]);
+  }
   TakeResults(run, visit.record);
   for (const auto& [state, hosts] : visit.record.results)
     for (const std::uint32_t ordinal : hosts.List()) CountHost(run, ordinal);

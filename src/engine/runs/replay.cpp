@@ -148,6 +148,9 @@ void Replay(OpenRun& open, const std::vector<StageVisit>& visits, std::vector<Ta
   }
   open.counts = {};
   open.counts[TaskState::kWaiting] = static_cast<std::uint32_t>(open.hosts.size());
+  for (const auto& [id, visit] : open.visits)
+    for (std::size_t i = 0; i < visit.slots.size(); ++i)
+      open.hosts[visit.hosts[i]].Move(id, visit.slots[i].state);
   for (std::uint32_t i = 0; i < open.hosts.size(); ++i) CountHost(open, i);
 }
 

@@ -60,6 +60,7 @@ OpenRun& CreateRun(Turn& turn, NewRun made) {
   if (const auto parent = turn.state.runs.find(made.parent); parent != turn.state.runs.end()) {
     run.above = parent->second.run.above;
     run.above.push_back(made.parent);
+    run.keys_above = KeysBelow(parent->second);
     turn.state.AddBelow(run);
   }
   run.guarded = made.guarded;

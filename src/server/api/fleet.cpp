@@ -63,6 +63,7 @@ json::object InviteView(const Invite& invite) {
   return {{"id", invite.id},
           {"kind", invite.server ? "server" : "agent"},
           {"uses_left", invite.uses_left},
+          {"joined", invite.server_name},
           {"expires", FormatTime(invite.expires)},
           {"created", FormatTime(invite.created)},
           {"created_by", invite.created_by},

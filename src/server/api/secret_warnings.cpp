@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view kFactPrefix = "fact.";
 constexpr std::size_t kMostWarnedNames = 200;
+constexpr std::size_t kMostMissingNamed = 20;
 
 // What expressions look at in hosts, also in the groups they name.
 std::set<std::string> LabelsUsed(Services& services, std::vector<std::string> open) {
@@ -92,6 +93,7 @@ Result<> CheckSecrets(Services& services, const RunSpec& plan) {
     const auto secret = services.store.FindSecret(name);
     if (!secret) return Fail(secret.error());
     if (!secret->value) missing.push_back(name);
+    if (missing.size() == kMostMissingNamed) break;
   }
   if (missing.empty()) return {};
   return Fail(ErrorCode::kNotFound, "there is no secret '{}'; set it: muster secrets set {}",

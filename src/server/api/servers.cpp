@@ -94,20 +94,21 @@ void Join(ServerServices& services, const CallPtr& call) {
   if (!parsed) return services.common.refusals.NoJoin(call, parsed.error());
   if (const auto fits = CheckHostName(name); !fits) return call->Fail(fits.error());
   const auto key = FromBase64(box_key);
-  if (!key || key->size() != 32)
-    return call->Fail(400, "invalid", "box_key: expected 32 bytes as base64");
+  if (!key || key->size() != 32 || !crypto::SealFor(*key, ""))
+    return call->Fail(400, "invalid", "box_key: expected a public key of 32 bytes as base64");
+  const auto keys = services.keys();
+  if (!keys) return call->Fail(keys.error());
   engine::Caller caller = CallerOf(*call);
   caller.name = "join";
   services.common.engine.Ask(
       engine::JoinServer{.caller = std::move(caller),
                          .invite = InviteId(parsed->secret),
                          .name = name,
-                         .key = ToHex(crypto::Sha256(*key))},
-      [&services, call, key = *key](Result<engine::Answer> answer) {
+                         .key = ToHex(crypto::Sha256(*key)),
+                         .keys = ToHex(crypto::Sha256(keys->Reveal()))},
+      [&services, call, key = *key, keys = *keys](Result<engine::Answer> answer) {
         if (!answer) return services.common.refusals.NoJoin(call, answer.error());
-        const auto keys = services.keys();
-        if (!keys) return call->Fail(keys.error());
-        const auto sealed = crypto::SealFor(key, keys->Reveal());
+        const auto sealed = crypto::SealFor(key, keys.Reveal());
         if (!sealed) return call->Fail(sealed.error());
         call->Json(201, {{"cluster", std::get<engine::ServerJoined>(*answer).cluster},
                          {"sealed_keys", ToBase64(*sealed)}});

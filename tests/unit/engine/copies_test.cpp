@@ -1,4 +1,4 @@
-#include "engine_fixture.hpp"
+#include "flow_fixture.hpp"
 #include "link/judge.hpp"
 
 namespace muster::engine {
@@ -6,7 +6,7 @@ namespace {
 
 constexpr Duration kBetweenTries = std::chrono::minutes(1);
 
-class Copies : public EngineFixture {
+class Copies : public FlowFixture {
  protected:
   Copies() {
     AddHosts(1);
@@ -114,6 +114,26 @@ TEST_F(Copies, LongSilenceProvesNothing) {
   EXPECT_EQ(State(), HostState::kCopy) << "the network may have kept the other one away, too";
 }
 
+TEST_F(Copies, KeyWithoutTheDataFolderIsNeverTakenBack) {
+  std::uint64_t session = Session();
+  for (int i = 0; i < 20; ++i) {
+    Hello(++session, 0, "boot", "another folder");
+    EXPECT_EQ(State(), HostState::kCopy);
+    Advance(kBetweenTries);
+  }
+}
+
+TEST_F(Copies, BothActsAreOnTheTrail) {
+  MakeCopy();
+  EXPECT_EQ(Acts("agent.copy"), 1U);
+  std::uint64_t session = Session();
+  for (int i = 0; i < 7; ++i) {
+    Hello(++session);
+    Advance(kBetweenTries);
+  }
+  EXPECT_EQ(Acts("agent.taken_back"), 1U);
+}
+
 TEST_F(Copies, TaskThatTheOneTakenBackDoesNotKnowIsLost) {
   const RunId run = Start(1);
   MakeCopy();
@@ -124,6 +144,32 @@ TEST_F(Copies, TaskThatTheOneTakenBackDoesNotKnowIsLost) {
   }
   ASSERT_EQ(State(), HostState::kActive);
   EXPECT_EQ(StateOf(run, 1), TaskState::kLost);
+}
+
+TEST_F(Copies, OneTakenBackSaysNothingOfWhatTheOtherOneRuns) {
+  AddHosts(2);
+  Hello(1'000);
+  StageSpec stage = Named("go");
+  stage.limits = {{.key = "k", .max = 1}};
+  stage.max_failures = {.number = 1};
+  const RunId run = StartJob(2, {stage});
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  MakeCopy();
+  std::uint64_t session = Session();
+  for (int i = 0; i < 7; ++i) {
+    Hello(++session);
+    Advance(kBetweenTries);
+  }
+  ASSERT_EQ(State(), HostState::kActive);
+  EXPECT_EQ(StateOf(run, 1), TaskState::kLost);
+  Hello(++session);
+  EXPECT_EQ(Sent(), Hosts{}) << "the copy may still be at work";
+  Lead();
+  SayHello(2);
+  Hello(++session);
+  EXPECT_EQ(Sent(), Hosts{}) << "also for the next leader";
+  Advance(std::chrono::hours(2));
+  EXPECT_EQ(Sent(), (Hosts{2}));
 }
 
 }  // namespace

@@ -122,6 +122,12 @@ class EngineFixture : public ::testing::Test, public Links {
     session_of_[host] = hello.hello.session;
     Tell(std::move(hello));
   }
+  // How many such entries the audit trail has.
+  std::size_t Acts(const std::string& act) {
+    AuditFilter filter;
+    filter.act = act;
+    return store_.ListAudit(filter, 0, 100)->entries.size();
+  }
   void Cut(std::uint64_t host) { Tell(LinkClosed{link_of_.at(host)}); }
 
   RunId Start(std::uint64_t hosts, StageSpec stage = {}, std::string key = "") {

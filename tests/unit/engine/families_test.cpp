@@ -75,6 +75,22 @@ TEST_F(Families, PassOfAnEndedRunTakesTheKeysAgain) {
   EXPECT_EQ(Find(third).state, RunState::kQueued) << "the retried run has the key";
 }
 
+TEST_F(Families, PassOfAChildTakesTheKeysOfTheParentThatEnded) {
+  AddHosts(1);
+  const auto [parent, child] = LeaveChildBehind();
+  EndAll();
+  Settle();
+  const RunId other = StartOther();
+  EXPECT_EQ(Sent(), Hosts{1});
+  const auto refused = Do(RetryOf(child));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find(FormatRunId(other)), std::string::npos);
+  EndAll();
+  EXPECT_TRUE(Do(RetryOf(child)));
+  EXPECT_EQ(Sent(), Hosts{1});
+  EXPECT_EQ(Find(StartOther()).state, RunState::kQueued) << "the retried child has the key";
+}
+
 TEST_F(Families, NoPassBeginsBesideChildrenOfTheOneBefore) {
   AddHosts(1);
   const auto [parent, child] = LeaveChildBehind();

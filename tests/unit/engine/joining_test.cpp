@@ -36,11 +36,6 @@ class Joining : public EngineFixture {
     const auto& state = pipeline_->engine()->state();
     return state.hosts.at(state.host_by_name.at(name)).host;
   }
-  std::size_t Acts(const std::string& act) {
-    AuditFilter filter;
-    filter.act = act;
-    return store_.ListAudit(filter, 0, 100)->entries.size();
-  }
   static bool Waits(const Result<Answer>& answer) {
     return answer && std::holds_alternative<JoinWaits>(*answer);
   }
@@ -453,9 +448,14 @@ class ServerJoining : public Joining {
   }
   // The code of the answer; kInternal: it was let in.
   ErrorCode JoinServer(const std::string& invite, const std::string& name, const std::string& key) {
-    return CodeOf(
-        Answered(engine::JoinServer{.caller = {}, .invite = invite, .name = name, .key = key}));
+    return CodeOf(Answered(engine::JoinServer{
+        .caller = {}, .invite = invite, .name = name, .key = key, .keys = keys_}));
   }
+  std::size_t Open() {
+    const auto open = Answered(ListInvites{.caller = {}});
+    return std::get<OpenInvites>(*open).invites.size();
+  }
+  std::string keys_ = "digest";  // of the keys of the cluster
   static constexpr ErrorCode kLetIn = ErrorCode::kInternal;
 };
 
@@ -469,8 +469,32 @@ TEST_F(ServerJoining, SameKeyIsAnsweredAgainAndNoOther) {
   EXPECT_EQ(JoinServer("t", "s2", "k"), kLetIn) << "also after a restart of the leader";
   EXPECT_EQ(JoinServer("t", "s2", "another"), ErrorCode::kDenied);
   EXPECT_EQ(Acts("server.join"), 3U) << "each time is on the trail";
-  const auto open = Answered(ListInvites{.caller = {}});
-  EXPECT_TRUE(std::get<OpenInvites>(*open).invites.empty()) << "nobody else can use it";
+}
+
+TEST_F(ServerJoining, UsedInviteIsListedAndRevokedWhileItIsAnswered) {
+  InviteServer("0123456789abcdef");
+  EXPECT_EQ(JoinServer("0123456789abcdef", "s2", "k"), kLetIn);
+  EXPECT_EQ(Open(), 1U);
+  EXPECT_TRUE(Answered(RevokeInvite{.caller = {}, .id = "0123456789", .reason = {}}));
+  EXPECT_EQ(JoinServer("0123456789abcdef", "s2", "k"), ErrorCode::kDenied);
+  EXPECT_EQ(Open(), 0U);
+}
+
+TEST_F(ServerJoining, ChangedKeysAreNotGivenForAUsedInvite) {
+  InviteServer("t");
+  EXPECT_EQ(JoinServer("t", "s2", "k"), kLetIn);
+  keys_ = "of the next CA";
+  EXPECT_EQ(JoinServer("t", "s2", "k"), ErrorCode::kDenied);
+}
+
+TEST_F(ServerJoining, NotLongerThanAnHour) {
+  InviteServer("t", std::chrono::hours(100));
+  EXPECT_EQ(JoinServer("t", "s2", "k"), kLetIn);
+  Advance(std::chrono::minutes(50));
+  EXPECT_EQ(JoinServer("t", "s2", "k"), kLetIn);
+  Advance(std::chrono::minutes(20));
+  EXPECT_EQ(JoinServer("t", "s2", "k"), ErrorCode::kDenied);
+  EXPECT_EQ(Open(), 0U);
 }
 
 TEST_F(ServerJoining, InviteOfNoKeyIsNotBound) {

@@ -130,6 +130,20 @@ TEST_F(Limiter, ALostTaskKeepsItsKeyUntilItsHostSaysOtherwise) {
   EXPECT_EQ(Sent(), (Hosts{2}));
 }
 
+TEST_F(Limiter, HostThatIsRemovedHoldsNothing) {
+  AddHosts(2);
+  StageSpec stage = Limited("go", "k", 1);
+  stage.max_failures = {.number = 1};
+  const RunId run = StartJob(2, {stage});
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  Cut(1);
+  EXPECT_TRUE(Do(StopRun{.caller = {}, .run = run, .host = HostId(1), .reason = {}, .known = {}}));
+  Advance(std::chrono::minutes(3));
+  EXPECT_EQ(Sent(), Hosts{});
+  EXPECT_TRUE(Do(RemoveHost{.caller = {}, .name = "h1", .reason = {}}));
+  EXPECT_EQ(Sent(), (Hosts{2}));
+}
+
 TEST_F(Limiter, ALostTasksKeyComesBackWhenItsTimeoutHasSurelyEndedIt) {
   AddHosts(2);
   muster::Command command;
