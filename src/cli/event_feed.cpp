@@ -27,7 +27,7 @@ struct EventFeed::Shared {
     const base::Lock lock(mutex);
     while (bytes > kMostEventBytes && IsWanted(round)) room.Wait(mutex);
     if (!IsWanted(round)) return false;
-    bytes += item.event.data.size();
+    bytes += item.Bytes();
     items.push_back(std::move(item));
     const std::uint64_t one = 1;
     return write(wake, &one, sizeof one) == sizeof one;

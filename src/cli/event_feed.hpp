@@ -21,6 +21,11 @@ class EventFeed {
     SseEvent event;
     bool closed = false;  // the stream ended; `error` says why, unless the server closed it
     Error error;
+
+    // About what it takes.
+    std::size_t Bytes() const {
+      return sizeof(Item) + event.id.size() + event.name.size() + event.data.size();
+    }
   };
 
   using Clock = std::chrono::steady_clock;

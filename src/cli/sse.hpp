@@ -14,11 +14,12 @@ struct SseEvent {
 };
 
 // Cuts a stream of bytes into server-sent events (WHATWG HTML, section 9.2.6), however the bytes
-// are split. Comments and unknown fields are dropped; an event without data is none. A line, and
-// the data of an event, have a bound.
+// are split. Comments and unknown fields are dropped; an event without data is none. Lines, ids,
+// names and the data of an event have a bound.
 class SseParser {
  public:
   static constexpr std::size_t kMost = 16 << 20;  // bytes; a piece of output has 64 KiB
+  static constexpr std::size_t kMostId = 256;     // also of a name; each event has both
 
   // Calls `on_event` for each event that `bytes` completes, until it returns false; then returns
   // false itself. False also past the bound.
@@ -26,7 +27,10 @@ class SseParser {
 
   const std::string& LastId() const { return id_; }
   // The stream went past the bound: no more of it is taken.
-  bool TooLong() const { return line_.size() > kMost || data_.size() > kMost; }
+  bool TooLong() const {
+    return line_.size() > kMost || data_.size() > kMost || id_.size() > kMostId ||
+           name_.size() > kMostId;
+  }
 
  private:
   bool TakeLine(std::string_view line, const std::function<bool(SseEvent)>& on_event);

@@ -1,31 +1,15 @@
 #include "cli/usage.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "base/result.hpp"
+#include "base/similar.hpp"
 
 namespace muster::cli {
 namespace {
-
-// Letters to change, add, leave out or swap with their neighbour to make one of the other.
-std::size_t Slips(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> slips(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) slips[i][0] = i;
-  std::iota(slips[0].begin(), slips[0].end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t changed = slips[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      slips[i][j] = std::min({slips[i - 1][j] + 1, slips[i][j - 1] + 1, changed});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        slips[i][j] = std::min(slips[i][j], slips[i - 2][j - 2] + 1);
-    }
-  }
-  return slips.back().back();
-}
 
 // The command that was reached before something did not fit.
 const CLI::App& Reached(const CLI::App& root) {
@@ -120,7 +104,7 @@ std::vector<std::string> Similar(std::string_view typed, const std::vector<std::
   for (const auto& name : known) {
     const bool begun = typed.size() > 2 && name.starts_with(typed);
     const bool slipped =
-        name.size() > 2 && Slips(typed, name) <= std::min(kMostSlips, name.size() / 3);
+        name.size() > 2 && Slips(typed, name, kMostSlips) <= std::min(kMostSlips, name.size() / 3);
     if (begun || slipped) similar.push_back(name);
   }
   return similar;

@@ -50,6 +50,10 @@ std::optional<std::string> WhyNoLabel(const std::string& name, const AnsibleVar&
   return std::nullopt;
 }
 
+// More of it takes seconds.
+constexpr std::size_t kMostLooks = 20'000'000;
+using SharedVars = std::map<std::string_view, const AnsibleVar*>;
+
 class Settler {
  public:
   Settler(const AnsibleInventory& inventory, InventoryBuilder& out)
@@ -109,37 +113,54 @@ class Settler {
     for (const auto& [name, group] : inventory_.groups)
       for (const auto host : group.hosts) memberships[host].insert(name);
     // Most hosts share their groups with others.
-    std::map<std::set<std::string_view>, AnsibleVars> merged;
+    std::map<std::set<std::string_view>, SharedVars> merged;
     for (const auto& name : inventory_.order) {
       if (out_.findings.Full()) return;
       const auto& direct = memberships[name];
       auto shared = merged.find(direct);
-      if (shared == merged.end()) shared = merged.emplace(direct, VarsOf(direct)).first;
-      AnsibleVars vars = shared->second;
-      for (const auto& [key, var] : inventory_.hosts.at(name).vars) vars[key] = var;
-      out_.AddHost(name, inventory_.hosts.at(name).at, LabelsOf(vars));
+      if (shared == merged.end()) {
+        auto vars = VarsOf(direct);
+        if (!vars) return;
+        shared = merged.emplace(direct, std::move(*vars)).first;
+      }
+      const auto& host = inventory_.hosts.at(name);
+      Labels labels;
+      for (const auto& [key, var] : shared->second)
+        if (!host.vars.contains(std::string(key))) labels[std::string(key)] = var->text;
+      for (const auto& [key, var] : host.vars)
+        if (FitsLabel(key, var)) labels[key] = var.text;
+      out_.AddHost(name, host.at, std::move(labels));
     }
   }
 
-  AnsibleVars VarsOf(const std::set<std::string_view>& direct) const {
+  // What hosts of these groups have from them, as far as it can be labels. Nothing: it is too much.
+  std::optional<SharedVars> VarsOf(const std::set<std::string_view>& direct) {
     std::set<std::string> above;
     if (inventory_.groups.contains("all")) above.insert("all");
     for (const auto group : direct) Climb(std::string(group), above);
-    AnsibleVars vars;
-    for (const auto& group : Ordered(above))
-      for (const auto& [key, var] : inventory_.groups.at(group).vars) vars[key] = var;
-    return vars;
+    SharedVars vars;
+    for (const auto& group : Ordered(above)) {
+      const auto& own = inventory_.groups.at(group);
+      looked_at_ += own.vars.size();
+      if (looked_at_ > kMostLooks) {
+        out_.findings.Wrong(own.at,
+                            "its groups have too many variables for so many sets of groups");
+        return std::nullopt;
+      }
+      for (const auto& [key, var] : own.vars) vars[key] = &var;
+    }
+    std::erase_if(vars, [&](const auto& item) { return !FitsLabel(item.first, *item.second); });
+    // Each of these sets has a host with all of these labels.
+    kept_ += vars.size();
+    if (kept_ <= kMostInventoryLabels) return vars;
+    out_.findings.Wrong({}, "more than {} labels over all hosts", kMostInventoryLabels);
+    return std::nullopt;
   }
 
-  Labels LabelsOf(const AnsibleVars& vars) {
-    Labels labels;
-    for (const auto& [key, var] : vars) {
-      if (const auto why = WhyNoLabel(key, var))
-        out_.findings.Remark(var.at, "{}", *why);
-      else
-        labels[key] = var.text;
-    }
-    return labels;
+  bool FitsLabel(std::string_view key, const AnsibleVar& var) {
+    const auto why = WhyNoLabel(std::string(key), var);
+    if (why) out_.findings.Remark(var.at, "{}", *why);
+    return !why;
   }
 
   void AddGroups() {
@@ -197,7 +218,9 @@ class Settler {
   InventoryBuilder& out_;
   std::map<std::string, std::size_t> levels_;
   std::map<std::string, std::set<std::string>> parents_;
-  std::size_t gathered_ = 0;  // hosts, over all groups
+  std::size_t gathered_ = 0;   // hosts, over all groups
+  std::size_t looked_at_ = 0;  // variables of groups, over all sets of groups that hosts have
+  std::size_t kept_ = 0;       // of these, what becomes labels
 };
 
 bool LooksLikeYaml(std::string_view text) {

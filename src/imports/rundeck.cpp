@@ -86,6 +86,16 @@ class JobWriter {
       : job_(source.job), book_(book), out_(out), notes_(out.notes) {}
 
   void Write() {
+    static constexpr std::string_view kTexts[] = {"description",
+                                                  "group",
+                                                  "uuid",
+                                                  "timeout",
+                                                  "timeZone",
+                                                  "maxMultipleExecutions",
+                                                  "scheduleEnabled",
+                                                  "multipleExecutions",
+                                                  "nodesSelectedByDefault"};
+    LostUnlessTexts(job_, kTexts, "the job", notes_);
     std::string text = Comment() + std::string(kHead);
     text += fmt::format("name: {}\n", YamlQuoted(out_.name));
     const auto description = TextIn(job_, "description");

@@ -141,6 +141,12 @@ class FilterReader {
     parts_.push_back(one.excludes ? "not " + *part : *part);
   }
 
+  // A part that is not as it should be: without it, the job would work on other hosts.
+  void Miss(Position at, std::string_view key) {
+    notes_.Lost(at, "node filter: '{}' is not one text and was left out", key);
+    failed_ = true;
+  }
+
   // "" when nothing, or not all of it, could be said.
   std::string Expression() const {
     if (failed_ || parts_.empty()) return "";
@@ -163,9 +169,13 @@ class FilterReader {
 };
 
 void TakeMap(const Node* map, bool excludes, FilterReader& reader) {
-  if (map == nullptr) return;
+  if (map == nullptr || map->kind == Node::Kind::kNothing) return;
+  if (!map->IsMap()) return reader.Miss(map->at, excludes ? "exclude" : "include");
   for (std::size_t i = 0; i < map->keys.size(); ++i)
-    if (map->items[i].IsText()) reader.Take({map->keys[i].text, map->items[i].text, excludes});
+    if (map->items[i].IsText())
+      reader.Take({map->keys[i].text, map->items[i].text, excludes});
+    else
+      reader.Miss(map->keys[i].at, map->keys[i].text);
 }
 
 }  // namespace
@@ -191,6 +201,10 @@ std::string TargetsOf(const Node& job, JobNotes& notes) {
     return "";
   }
   FilterReader reader(at, notes);
+  for (const std::string_view key : {"filter", "filterExclude"})
+    if (const Node* text = filters->Find(key);
+        text != nullptr && !text->IsText() && text->kind != Node::Kind::kNothing)
+      reader.Miss(text->at, key);
   for (const auto& one : CutFilter(filter)) reader.Take(one);
   for (auto one : CutFilter(without)) {
     one.excludes = !one.excludes;
@@ -202,7 +216,9 @@ std::string TargetsOf(const Node& job, JobNotes& notes) {
     notes.Lost(at, "the node filter was left out: a start has to say -t, or set 'targets'");
     return "";
   }
-  if (!FlagIn(job, "nodesSelectedByDefault", true)) {
+  const Node* selected = job.Find("nodesSelectedByDefault");
+  if (selected != nullptr &&
+      (!selected->IsText() || !FlagIn(job, "nodesSelectedByDefault", true))) {
     notes.Changed(job.FindKey("nodesSelectedByDefault")->at,
                   "no node is selected by default: a start has to say -t, for example '{}'",
                   reader.Expression());

@@ -26,8 +26,21 @@ std::string TextIn(const Node& map, std::string_view key) {
 }
 
 bool FlagIn(const Node& map, std::string_view key, bool fallback) {
-  const auto text = TextIn(map, key);
-  return text.empty() ? fallback : text == "true";
+  auto text = std::string(Trim(TextIn(map, key)));
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text.empty() ? fallback : text == "true" || text == "yes" || text == "on";
+}
+
+bool LostUnlessTexts(const Node& map, std::span<const std::string_view> keys, std::string_view what,
+                     JobNotes& notes) {
+  bool good = true;
+  for (const auto& key : keys) {
+    const Node* value = map.Find(key);
+    if (value == nullptr || value->IsText() || value->kind == Node::Kind::kNothing) continue;
+    notes.Lost(map.FindKey(key)->at, "{}: '{}' is not one text and was left out", what, key);
+    good = false;
+  }
+  return good;
 }
 
 std::string Slug(std::string_view text, std::string_view more, char instead, std::size_t most) {

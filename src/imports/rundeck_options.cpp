@@ -24,7 +24,13 @@ std::vector<std::pair<std::string, const Node*>> Each(const Node* node) {
   return list;
 }
 
-bool IsSecret(const Node& option) { return FlagIn(option, "secure", false); }
+// Also when the export does not say it in so many words: a password must not become a plain text.
+bool IsSecret(const Node& option) {
+  const Node* secure = option.Find("secure");
+  if (secure == nullptr) return false;
+  const auto text = Trim(TextIn(option, "secure"));
+  return !secure->IsText() || (!text.empty() && text != "false");
+}
 
 bool IsAlways(const Node& option) {
   return FlagIn(option, "required", false) || !TextIn(option, "value").empty();
@@ -53,6 +59,10 @@ class ParamWriter {
       : name_(name), node_(node), notes_(notes) {}
 
   std::string Lines(const std::string& param) {
+    static constexpr std::string_view kTexts[] = {
+        "value",    "description", "storagePath", "regex",        "delimiter",
+        "required", "enforced",    "multivalued", "valueExposed", "secure"};
+    LostUnlessTexts(node_, kTexts, fmt::format("option '{}'", name_), notes_);
     text_ = fmt::format("  {}:\n", YamlText(param, 0));
     if (IsSecret(node_))
       Secret();

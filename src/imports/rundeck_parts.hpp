@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -70,9 +71,15 @@ struct RundeckBook {
   const Entry* Find(const std::string& title) const;
 };
 
-// Reading what may be missing or of another kind.
+// Reading what may be missing. What is no text reads as missing, so LostUnlessTexts has to tell of
+// it.
 std::string TextIn(const Node& map, std::string_view key);
+// True for true, yes and on; the fallback for an empty text; false for any other.
 bool FlagIn(const Node& map, std::string_view key, bool fallback);
+// Notes those of `keys` whose value is a list or a map; false when there is one. `what`: "option
+// 'v'".
+bool LostUnlessTexts(const Node& map, std::span<const std::string_view> keys, std::string_view what,
+                     JobNotes& notes);
 
 // "Restart Web!" becomes "restart-web"; letters, digits and what `more` lists stay.
 std::string Slug(std::string_view text, std::string_view more, char instead, std::size_t most);

@@ -52,6 +52,13 @@ class StepWriter {
   }
 
   StageText Write() {
+    static constexpr std::string_view kTexts[] = {
+        "exec",       "script",    "args", "scriptInterpreter", "interpreterArgsQuoted",
+        "scriptfile", "scripturl", "type", "description"};
+    LostUnlessTexts(step_, kTexts, "a step", context_.notes);
+    if (!TextIn(step_, "exec").empty() && !TextIn(step_, "script").empty())
+      context_.notes.Lost(At("script"),
+                          "a step has a command and a script: the script was left out");
     if (const auto text = TextIn(step_, "exec"); !text.empty())
       Script(ShellText(text, At("exec"), context_, env_), "");
     else if (const auto script = TextIn(step_, "script"); !script.empty())

@@ -27,6 +27,18 @@ class Imports(ClusterTest):
         path.write_text(text)
         return path
 
+    def measured(self, words, kilobytes):
+        """What `muster` with these words says; it takes no more memory than that."""
+        child = subprocess.Popen([str(BIN / "muster"), *map(str, words)], env=self.cluster.environment(),
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        out, complaint = child.stdout.read(), child.stderr.read()
+        child.stdout.close()
+        child.stderr.close()
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        assert_cost(self, used.ru_maxrss, kilobytes, "kilobytes")
+        return Outcome(words, child.returncode, out, complaint)
+
     def crontab(self, text, *words, code=0):
         file = self.write("one.cron", text)
         return self.assertCode(self.cluster.muster("import", "crontab", file, "--user", "nobody", *words), code)
@@ -103,22 +115,21 @@ class Crontabs(Imports):
         wide = self.write("wide.cron", "BIG=" + "x" * 60_000 + "\n" + "".join(f"0 1 * * * d{n}\n" for n in range(7000)))
         good = self.write("good.cron", "0 1 * * * fine\n")
         words = ["import", "crontab", bomb, wide, good, "--user", "nobody", "--host", "host1", "-o", "json"]
-        child = subprocess.Popen([str(BIN / "muster"), *map(str, words)], env=self.cluster.environment(),
-                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        out, complaint = child.stdout.read(), child.stderr.read()
-        child.stdout.close()
-        child.stderr.close()
-        _, status, used = os.wait4(child.pid, 0)
-        child.returncode = os.waitstatus_to_exitcode(status)
-        outcome = self.assertCode(Outcome(words, child.returncode, out, complaint), 0)
-        assert_cost(self, used.ru_maxrss, 500_000, "kilobytes")
-        answer = json.loads(outcome.out)
+        answer = json.loads(self.assertCode(self.measured(words, 500_000), 0).out)
         self.assertEqual([trigger["places"][0]["text"] for trigger in answer["triggers"]], ["0 1 * * * fine"])
         lost = [note["file"] for note in answer["notes"] if note["carried"] == "lost"]
         self.assertEqual(lost, [str(bomb), str(wide)])
 
 
 class OtherImports(Imports):
+    def test_a_variable_of_many_groups_is_kept_once(self):
+        groups = "".join(f"[g{n}]\nh{n}\n" for n in range(4900))
+        file = self.write("wide.ini", f"[all:vars]\nnote={'x' * 200_000}\nrack=r1\n{groups}")
+        self.assertCode(self.measured(["hosts", "import", file, "--dry-run"], 300_000), 0)
+        many = "".join(f"v{n}={n}\n" for n in range(1000))
+        file = self.write("deep.ini", f"[all:vars]\n{many}{groups}")
+        self.assertCode(self.measured(["hosts", "import", file, "--dry-run"], 500_000), 1)
+
     def test_a_job_of_rundeck_is_not_replaced(self):
         def export(command):
             return self.write("jobs.json", json.dumps([{"name": "deploy", "sequence": {"commands": [{"exec": command}]},

@@ -65,6 +65,17 @@ TEST(SseParser, EndsALineOrAnEventWithoutEnd) {
   }
 }
 
+TEST(SseParser, EndsAtALongIdOrName) {
+  const auto none = [](const SseEvent&) { return true; };
+  for (const std::string field : {"id", "event"}) {
+    SseParser good;
+    EXPECT_TRUE(good.Feed(field + ": " + std::string(SseParser::kMostId, 'a') + "\n", none));
+    SseParser bad;
+    EXPECT_FALSE(bad.Feed(field + ": " + std::string(SseParser::kMostId + 1, 'a') + "\n", none));
+    EXPECT_TRUE(bad.TooLong());
+  }
+}
+
 RC_GTEST_PROP(SseParser, DoesNotCareHowBytesAreSplit, ()) {
   const auto text = *rc::gen::container<std::string>(
                         rc::gen::element('d', 'a', 't', ':', ' ', '\n', '\r', '\n', 'x')) +

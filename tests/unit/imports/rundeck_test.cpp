@@ -256,6 +256,42 @@ TEST(Rundeck, TriggerOfAJobThatLacksAValueIsAComment) {
   EXPECT_THAT(Notes(job, Carried::kLost), Contains(HasSubstr("no value for version")));
 }
 
+TEST(Rundeck, FilterThatIsNoTextGivesNoTargets) {
+  for (const char* filters :
+       {"{filter: 'name: web.*', filterExclude: ['name: web1', 'name: web2']}",
+        "{filter: 'name: web.*', exclude: {name: [web1, web2]}}",
+        "{filter: 'name: web.*', exclude: ['name: web1']}", "{filter: ['name: web.*']}"}) {
+    const auto job = Only(std::string("- name: a\n  nodefilters: ") + filters +
+                          "\n  sequence: {commands: [{exec: 'true'}]}\n");
+    EXPECT_THAT(job.text, Not(HasSubstr("\ntargets:"))) << filters;
+    EXPECT_THAT(Notes(job, Carried::kLost), Contains(HasSubstr("not one text"))) << filters;
+    EXPECT_THAT(Notes(job, Carried::kOver), Not(Contains(HasSubstr("node filter")))) << filters;
+  }
+  const auto selected = Only(R"(- name: a
+  nodefilters: {filter: 'name: web.*'}
+  nodesSelectedByDefault: [false]
+  sequence: {commands: [{exec: 'true'}]}
+)");
+  EXPECT_THAT(selected.text, Not(HasSubstr("\ntargets:")));
+}
+
+TEST(Rundeck, SecureIsSecretHoweverItIsSaid) {
+  for (const char* secure : {"true", "'True'", "yes", "[false, true]", "{x: 1}"}) {
+    const auto job =
+        Only(std::string("- name: a\n  options: [{name: pw, value: hunter2, secure: ") + secure +
+             ", valueExposed: true}]\n  sequence: {commands: [{exec: 'true'}]}\n");
+    EXPECT_THAT(job.text, HasSubstr("type: secret")) << secure;
+    EXPECT_THAT(job.text, Not(HasSubstr("hunter2"))) << secure;
+  }
+  const auto plain = Only(R"(- name: a
+  options: [{name: v, value: x, secure: false, regex: [a, b]}]
+  sequence: {commands: [{exec: 'true', script: 'id'}]}
+)");
+  EXPECT_THAT(plain.text, Not(HasSubstr("type: secret")));
+  EXPECT_THAT(Notes(plain, Carried::kLost), AllOf(Contains(HasSubstr("'regex'")),
+                                                  Contains(HasSubstr("the script was left out"))));
+}
+
 TEST(Rundeck, StepsGoOnOrAreHandledAsTheyWere) {
   const auto keepgoing = Only(R"(- name: a
   sequence:
