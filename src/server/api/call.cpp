@@ -34,12 +34,12 @@ int StatusOf(ErrorCode code) {
   return 500;
 }
 
-// %41 and + as browsers write them; a broken escape stays as it is.
-std::string Decode(std::string_view text) {
+// %41 as itself, and in a query + too, as browsers write them; a broken escape stays as it is.
+std::string Decode(std::string_view text, char space) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '+') {
-      out += ' ';
+      out += space;
     } else if (text[i] == '%' && i + 2 < text.size()) {
       if (const auto byte = FromHex(text.substr(i + 1, 2))) {
         out += *byte;
@@ -82,8 +82,18 @@ Call::Call(net::HttpRequest request, std::shared_ptr<net::HttpExchange> exchange
     const auto equals = pair.find('=');
     const auto value =
         equals == std::string_view::npos ? std::string_view{} : pair.substr(equals + 1);
-    query_[Decode(pair.substr(0, equals))] = Decode(value);
+    query_[Decode(pair.substr(0, equals), ' ')] = Decode(value, ' ');
   }
+}
+
+bool Call::SetParts(std::map<std::string, std::string> parts) {
+  parts_ = std::move(parts);
+  for (auto& [name, text] : parts_) {
+    text = Decode(text, '+');
+    if (!IsUtf8(text) || std::ranges::any_of(text, [](unsigned char c) { return c < ' '; }))
+      return false;
+  }
+  return true;
 }
 
 const std::string& Call::Part(const std::string& name) const { return Find(parts_, name); }
@@ -99,6 +109,13 @@ Result<std::uint64_t> Call::QueryNumber(const std::string& name, std::uint64_t o
     return muster::Fail(ErrorCode::kInvalid, "{}: expected a whole number from {} to {}", name,
                         least, most);
   return number;
+}
+
+Result<bool> Call::QueryFlag(const std::string& name) const {
+  const std::string& text = Query(name);
+  if (text.empty() || text == "false") return false;
+  if (text == "true") return true;
+  return muster::Fail(ErrorCode::kInvalid, "{}: expected true or false", name);
 }
 
 Result<json::object> Call::Body() const {

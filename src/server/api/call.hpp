@@ -30,7 +30,7 @@ class Call {
   const Actor& actor() const { return actor_; }
   std::string_view Path() const { return path_; }
 
-  // A part of the path by its name in the route's pattern; "" when the pattern has none.
+  // A part of the path by its name in the route's pattern, decoded; "" when the pattern has none.
   const std::string& Part(const std::string& name) const;
   // A parameter of the query, decoded; "" when absent.
   const std::string& Query(const std::string& name) const;
@@ -39,6 +39,9 @@ class Call {
   // A whole number of the query within [least, most], `otherwise` when absent.
   Result<std::uint64_t> QueryNumber(const std::string& name, std::uint64_t otherwise,
                                     std::uint64_t least, std::uint64_t most) const;
+  // "true" or "false" of the query; false when absent. kInvalid: another text, so that a call with
+  // `dry_run=1` does not do what it should only tell.
+  Result<bool> QueryFlag(const std::string& name) const;
   // The body as a JSON object; kInvalid says where it is wrong.
   Result<boost::json::object> Body() const;
 
@@ -73,7 +76,8 @@ class Call {
   // Called once the handler denies the call to a caller who was let in (403), from any thread.
   using Denied = std::function<void(const Call& call, std::string_view why)>;
   void SetDenied(Denied denied) { denied_ = std::move(denied); }
-  void SetParts(std::map<std::string, std::string> parts) { parts_ = std::move(parts); }
+  // Decodes them. False: one is no UTF-8 or has control characters, which no name has.
+  bool SetParts(std::map<std::string, std::string> parts);
 
  private:
   boost::json::value ErrorBody(std::string_view code, std::string_view message,

@@ -112,10 +112,10 @@ json::object RowView(const TaskRecord& row, std::string host) {
 // One answer: some runs of a period, newest first.
 class Slice {
  public:
-  Slice(Services& services, const Call& call, CommitNumber horizon)
+  Slice(Services& services, const Call& call, bool with_rows, CommitNumber horizon)
       : store_(services.store),
         call_(call),
-        with_rows_(call.Query("rows") == "true"),
+        with_rows_(with_rows),
         names_(store_),
         horizon_(horizon),
         checker_({.horizon = horizon,
@@ -267,13 +267,15 @@ Result<json::object> CheckSome(Services& services, const Call& call) {
   if (!period) return Fail(period.error());
   const auto cursor = ReadHistoryCursor(call.Query("cursor"));
   if (!cursor) return Fail(cursor.error());
+  const auto with_rows = call.QueryFlag("rows");
+  if (!with_rows) return Fail(with_rows.error());
   // Before anything else is read: see HistoryChecker.
   const auto fence = services.store.ReadFence();
   if (!fence) return Fail(fence.error());
   RunFilter filter;
   filter.since = period->since;
   filter.until = period->until;
-  Slice slice(services, call, fence->number);
+  Slice slice(services, call, *with_rows, fence->number);
   if (cursor->given)
     if (const auto given = slice.GiveOn(*cursor->given); !given) return Fail(given.error());
   Result<std::string> next;

@@ -31,11 +31,9 @@ void Groups(Services& services, const CallPtr& call) {
   if (!id) return call->Fail(id.error());
   if (const auto& by = call->Query("by"); !by.empty() && by != "output")
     return call->Fail(400, "invalid", "by: expected output");
-  const auto& masked = call->Query("masked");
-  if (!masked.empty() && masked != "true" && masked != "false")
-    return call->Fail(400, "invalid", "masked: expected true or false");
-  const auto grouped =
-      services.results.GroupsOf({*id, call->Query("stage")}, masked == "true", kMostGroups);
+  const auto masked = call->QueryFlag("masked");
+  if (!masked) return call->Fail(masked.error());
+  const auto grouped = services.results.GroupsOf({*id, call->Query("stage")}, *masked, kMostGroups);
   if (!grouped) return call->Fail(grouped.error());
   call->Json(200, GroupsView(*grouped));
 }

@@ -259,7 +259,8 @@ void Router::Handle(net::HttpRequest request, std::shared_ptr<net::HttpExchange>
   if (body == Body::kUnread)
     return call->Fail(503, "unavailable", "try again", {{"Retry-After", "1"}});
   const Route& route = *found->route;
-  call->SetParts(std::move(found->parts));
+  if (!call->SetParts(std::move(found->parts)))
+    return call->Fail(400, "invalid", "the path is not UTF-8 text without control characters");
   call->SetDenied([this](const Call& denied, std::string_view why) {
     const auto& token = denied.actor().name;
     LogDenied(denied, token.empty() ? denied.request().peer_key : token, why);

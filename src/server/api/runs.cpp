@@ -33,7 +33,9 @@ void StartRun(Services& services, const CallPtr& call) {
   if (!request)
     return too_large ? call->Fail(413, "too_large", request.error().message)
                      : call->Fail(request.error());
-  const bool dry_run = call->Query("dry_run") == "true";
+  const auto flag = call->QueryFlag("dry_run");
+  if (!flag) return call->Fail(flag.error());
+  const bool dry_run = *flag;
   for (const auto& stage : request->spec.stages)
     if (const Command* command = CommandOf(stage); command != nullptr && command->push && !dry_run)
       if (auto there = CheckArtifacts(*command->push, services.artifacts); !there)

@@ -239,7 +239,9 @@ class Search : public std::enable_shared_from_this<Search> {
 Result<SearchRequest> ReadRequest(SearchServices& services, const Call& call) {
   const auto id = ParseRunId(call.Part("id"));
   if (!id) return Fail(id.error());
-  auto pattern = SearchPattern::Of(call.Query("re"), call.Query("ignore_case") == "true");
+  const auto ignore_case = call.QueryFlag("ignore_case");
+  if (!ignore_case) return Fail(ignore_case.error());
+  auto pattern = SearchPattern::Of(call.Query("re"), *ignore_case);
   if (!pattern) return Fail(pattern.error());
   const auto context = call.QueryNumber("context", 0, 0, 20);
   if (!context) return Fail(context.error());
