@@ -7,6 +7,7 @@
 #include "adapters/crypto/seal.hpp"
 #include "base/secret_text.hpp"
 #include "server/api/caller_slots.hpp"
+#include "server/api/drain_orders.hpp"
 #include "server/api/lane.hpp"
 #include "server/api/router.hpp"
 #include "server/api/services.hpp"
@@ -67,6 +68,7 @@ struct ServerServices {
   std::function<Result<SecretText>()> keys;  // of the cluster
   SchemaWatch& schema;
   WorkerPool& workers;
+  DrainOrders drains = {};
 };
 std::vector<Route> ServerRoutes(ServerServices& services);
 

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <set>
+
 #include <boost/json.hpp>
 
 #include "adapters/crypto/box.hpp"
@@ -128,10 +131,11 @@ void Drain(ServerServices& services, const CallPtr& call, bool wanted) {
     return call->Fail(
         404, "not_found",
         fmt::format("there is no server '{}' in the cluster now; see 'muster servers'", name));
-  const auto stays = std::ranges::count_if(servers, [&](const Cluster::View& view) {
-    return view.here && !view.member.draining && view.member.name != name;
-  });
-  if (wanted && stays == 0)
+  std::set<std::string> others;
+  for (const auto& view : servers)
+    if (view.here && !view.member.draining && view.member.name != name)
+      others.insert(view.member.name);
+  if (wanted && !services.drains.Take(name, others, services.common.clock.Read().mono))
     return call->Fail(
         409, "conflict",
         fmt::format("'{}' is the last server that takes part; nothing would work", name));
@@ -139,6 +143,7 @@ void Drain(ServerServices& services, const CallPtr& call, bool wanted) {
       engine::DrainServer{
           .caller = CallerOf(*call), .name = name, .wanted = wanted, .reason = reason},
       [&services, call, name, wanted](Result<engine::Answer> answer) {
+        if (wanted != answer.has_value()) services.drains.Drop(name);
         if (!answer) return call->Fail(answer.error());
         call->Json(200, {{"name", name}, {"draining", wanted}});
         if (name == services.name)
