@@ -152,8 +152,8 @@ json::object SpecView(const RunSpec& spec) {
   json::object view{{"targets", spec.targets}};
   if (spec.stages.empty()) return view;
   const StageSpec& stage = spec.stages.front();
-  const Command none;
-  const Command& command = CommandOf(stage) ? *CommandOf(stage) : none;
+  if (CommandOf(stage) == nullptr) return view;
+  const Command& command = *CommandOf(stage);
   json::object what;
   if (!command.argv.empty()) {
     json::array words;
