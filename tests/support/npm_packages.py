@@ -4,6 +4,8 @@
 """
 
 import fcntl
+import json
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +20,21 @@ def _is_there(source, folder):
     return mark.exists() and copy.exists() and copy.read_text() == (source / "package-lock.json").read_text()
 
 
+def check_node(source):
+    """Fails with what to do when node or npm is missing, or node is older than package.json says."""
+    for program in ("node", "npm"):
+        if not shutil.which(program):
+            raise RuntimeError(f"{program} is not installed; scripts/deps installs it")
+    wanted = json.loads((Path(source) / "package.json").read_text()).get("engines", {}).get("node", ">=0")
+    said = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False).stdout
+    numbers = [[int(number) for number in re.findall(r"\d+", text)] for text in (said, wanted)]
+    if numbers[0] < numbers[1]:
+        raise RuntimeError(f"{shutil.which('node')} is version {said.strip() or 'unknown'}; {source}/package.json needs "
+                           f"{wanted}: install a newer Node.js, or put one first in PATH")
+
+
 def install(source, folder):
+    check_node(source)
     source, folder = Path(source), Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "w") as lock:
