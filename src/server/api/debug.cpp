@@ -6,6 +6,7 @@
 
 #include <boost/json.hpp>
 
+#include "server/api/fields.hpp"
 #include "server/api/routes.hpp"
 
 namespace muster::server::api {
@@ -14,7 +15,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::uint64_t kMostLines = 4096;
-constexpr std::uint64_t kMostRaiseMs = 3'600'000;
+constexpr std::uint32_t kMostRaiseMs = 3'600'000;
 
 // State and CPU time of a thread, as the kernel tells them (proc(5), /proc/PID/stat).
 void AddKernelView(json::object& view, pid_t thread) {
@@ -77,21 +78,16 @@ void ReadOwnLog(Services& services, const CallPtr& call) {
 }
 
 void RaiseLog(Services& services, const CallPtr& call) {
-  const auto body = call->Body();
-  if (!body) return call->Fail(body.error());
-  const auto* level = body->if_contains("level");
-  const auto* time = body->if_contains("for_ms");
-  if (level == nullptr || !level->is_string())
-    return call->Fail({ErrorCode::kInvalid, "level: expected one of debug, info, warn, error"});
-  boost::system::error_code problem;
-  const auto ms = time == nullptr ? 60'000 : time->to_number<std::uint64_t>(problem);
-  if (problem || ms == 0 || ms > kMostRaiseMs)
-    return call->Fail({ErrorCode::kInvalid, "for_ms: expected a whole number from 1 to 3600000"});
-  const auto until = services.clock.Read().wall + Duration(static_cast<Duration::rep>(ms));
-  const std::string_view name(level->get_string());
-  if (const auto raised = services.log.Raise(name, until); !raised)
+  auto fields = Fields::Of(*call);
+  if (!fields) return call->Fail(fields.error());
+  std::string level;
+  std::optional<std::uint32_t> ms;
+  if (auto read = fields->Text("level", level).Number("for_ms", ms, 1, kMostRaiseMs).Rest(); !read)
+    return call->Fail(read.error());
+  const auto until = services.clock.Read().wall + Duration(ms.value_or(60'000));
+  if (const auto raised = services.log.Raise(level, until); !raised)
     return call->Fail(raised.error());
-  call->Json(200, {{"level", name}, {"until", FormatTime(until)}});
+  call->Json(200, {{"level", level}, {"until", FormatTime(until)}});
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ def debug(world):
     world.call("getLoops", 200)
     world.call("raiseServerLog", 200, {"level": "debug", "for_ms": 1000})
     world.call("raiseServerLog", 400, {"level": "mood"})
+    world.call("raiseServerLog", 400, {"level": "debug", "no_such_field": 1})
     world.call("getServerLog", 200, query={"level": "info", "after": 1, "limit": 5})
     world.call("getServerLog", 400, query={"limit": 0})
 
