@@ -5,9 +5,7 @@
 #include <ctime>
 
 #include "adapters/crypto/digest.hpp"
-#include "agent/masked_hash.hpp"
 #include "agent/reboot.hpp"
-#include "base/version.hpp"
 #include "domain/features.hpp"
 #include "link/codec/codec.hpp"
 
@@ -22,46 +20,11 @@ std::int64_t ReadClock(clockid_t clock) {
 
 std::int64_t BootNow() { return ReadClock(CLOCK_BOOTTIME); }
 
-// The pretended output repeats one line, so any piece of it can be made from its offset.
-constexpr std::string_view kLine = "muster-fleet pretends to say this line of forty-eight bytes\n";
-
-std::string Piece(std::uint64_t from, std::size_t size) {
-  std::string piece;
-  piece.reserve(size + kLine.size());
-  std::size_t skip = from % kLine.size();
-  while (piece.size() < size) {
-    piece += kLine.substr(skip);
-    skip = 0;
-  }
-  piece.resize(size);
-  return piece;
-}
-
 bool Fails(const TaskKey& task, double share) {
   return static_cast<double>(std::hash<TaskKey>{}(task) % 10'000) < share * 10'000;
 }
 
-std::string WithName(std::string text, const std::string& host) {
-  constexpr std::string_view kPlace = "{host}";
-  for (auto at = text.find(kPlace); at != text.npos; at = text.find(kPlace, at + host.size()))
-    text.replace(at, kPlace.size(), host);
-  return text;
-}
-
 }  // namespace
-
-LogTotals PretendedTotals(std::uint64_t bytes) {
-  const std::string text = Piece(0, bytes);
-  const agent::LineMask mask({});
-  agent::MaskedHash masked(mask);
-  masked.Add(text);
-  return {.bytes = bytes,
-          .dropped = 0,
-          .gap = false,
-          .stdout_sha256 = crypto::Sha256(text),
-          .stderr_sha256 = kEmptySha256,
-          .masked_sha256 = JoinMasked(masked, agent::MaskedHash(mask))};
-}
 
 EmulatedHost::EmulatedHost(net::EventLoop& loop, std::vector<std::string> servers,
                            Identity identity, const Pretence& pretence, std::string boot,
@@ -70,6 +33,7 @@ EmulatedHost::EmulatedHost(net::EventLoop& loop, std::vector<std::string> server
       identity_(std::move(identity)),
       servers_(identity_.store, std::move(servers)),
       pretence_(pretence),
+      conduct_(pretence.Of(identity_.name)),
       notice_(std::move(notice)),
       tickets_(tickets),
       boot_(std::move(boot)),
@@ -160,15 +124,15 @@ void EmulatedHost::StartTask(const link::Order& order) {
   node_.Started(order.task);
   if (order.command->reboot) {
     Flush();
-    tasks_[order.task].timer = loop_.After(pretence_.duration, [this] { Restart(); });
+    tasks_[order.task].timer = loop_.After(conduct_.duration, [this] { Restart(); });
     return;
   }
-  if (pretence_.duration == Duration::zero()) return EndTask(order.task, TaskState::kSucceeded);
+  if (conduct_.duration == Duration::zero()) return EndTask(order.task, TaskState::kSucceeded);
   const Duration timeout = order.command->timeout;
-  const bool times_out = timeout > Duration::zero() && timeout < pretence_.duration;
+  const bool times_out = timeout > Duration::zero() && timeout < conduct_.duration;
   const TaskState state = times_out ? TaskState::kTimedOut : TaskState::kSucceeded;
   tasks_[order.task].timer =
-      loop_.After(times_out ? timeout : pretence_.duration, [this, task = order.task, state] {
+      loop_.After(times_out ? timeout : conduct_.duration, [this, task = order.task, state] {
         EndTask(task, state);
         Flush();
       });
@@ -185,7 +149,7 @@ void EmulatedHost::EndTask(const TaskKey& task, TaskState state) {
 }
 
 std::uint64_t EmulatedHost::KeptOf(const Command& command) const {
-  return std::min(pretence_.output_bytes, command.max_output);
+  return std::min(conduct_.output_bytes, command.max_output);
 }
 
 TaskEnd EmulatedHost::Ended(const TaskKey& task, const Command& command, TaskState state) const {
@@ -194,17 +158,24 @@ TaskEnd EmulatedHost::Ended(const TaskKey& task, const Command& command, TaskSta
   if (state == TaskState::kTimedOut)
     end.reason = fmt::format("timed out after {}", FormatDuration(command.timeout));
   end.started = end.ended = WallTime{ReadClock(CLOCK_REALTIME)};
-  end.log = PretendedTotals(0);
+  end.log = PretendedTotals("", 0, "");
   if (!command.IsProcess()) return end;
-  const bool fails = state == TaskState::kSucceeded && Fails(task, pretence_.fail_share);
-  if (fails) end.state = TaskState::kFailed;
-  end.exit_code = fails ? 1 : 0;
+  if (state == TaskState::kSucceeded) {
+    end.exit_code = conduct_.exit_code;
+    if (end.exit_code == 0 && Fails(task, pretence_.fail_share)) end.exit_code = 1;
+    if (end.exit_code != 0) end.state = TaskState::kFailed;
+  }
   const std::uint64_t kept = KeptOf(command);
-  end.log = kept == pretence_.output_bytes ? pretence_.totals : PretendedTotals(kept);
-  end.log->dropped = pretence_.output_bytes - kept;
+  end.log = TotalsOf(kept);
+  end.log->dropped = conduct_.output_bytes - kept;
   for (const auto& [name, value] : pretence_.outputs)
     end.outputs.emplace_back(name, WithName(value, identity_.name));
   return end;
+}
+
+LogTotals EmulatedHost::TotalsOf(std::uint64_t kept) const {
+  if (conduct_.output.empty() && kept == pretence_.totals.bytes) return pretence_.totals;
+  return PretendedTotals(conduct_.output, kept, identity_.name);
 }
 
 // The machine is down and up again: its agent finds what it held, and tells it under another boot.
@@ -238,8 +209,8 @@ Result<std::vector<LogChunk>> EmulatedHost::Read(const TaskKey& task, std::uint6
   constexpr std::size_t kMost = 64 << 10;
   for (std::uint64_t at = from; at < end; at += kMost) {
     const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(kMost, end - at));
-    chunks.push_back(
-        {task, at, Stream::kStdout, WallTime{ReadClock(CLOCK_REALTIME)}, Piece(at, size)});
+    chunks.push_back({task, at, Stream::kStdout, WallTime{ReadClock(CLOCK_REALTIME)},
+                      PretendedPiece(conduct_.output, at, size)});
   }
   return chunks;
 }

@@ -12,24 +12,11 @@
 #include "adapters/net/event_loop.hpp"
 #include "agent/daemon/history_file.hpp"
 #include "agent/daemon/ticket_check.hpp"
-#include "base/version.hpp"
+#include "fleet/pretence.hpp"
 #include "link/node.hpp"
 #include "link/server_choice.hpp"
 
 namespace muster::fleet {
-
-// What a pretended process does.
-struct Pretence {
-  Duration duration{0};
-  std::uint64_t output_bytes = 0;
-  double fail_share = 0;           // of tasks, chosen by hash of the task: the same each time
-  std::string version = kVersion;  // what the host says of itself
-  std::vector<std::pair<std::string, std::string>> outputs = {};  // "{host}" is the host's name
-  LogTotals totals = {};  // of the output; the same for all, so the fleet fills it in once
-};
-
-// What every pretended process says, as totals.
-LogTotals PretendedTotals(std::uint64_t bytes);
 
 // A host as the server sees one: the real link state machine over a real TLS link, with a process
 // that is only pretended. Memory instead of a disk: what it held is gone with the program. One
@@ -73,6 +60,7 @@ class EmulatedHost {
   // `state`: kSucceeded, unless the task is one of those that fail; kTimedOut or kKilled.
   void EndTask(const TaskKey& task, TaskState state);
   std::uint64_t KeptOf(const Command& command) const;  // of the output, in bytes
+  LogTotals TotalsOf(std::uint64_t kept) const;
   TaskEnd Ended(const TaskKey& task, const Command& command, TaskState state) const;
   void Restart();
   link::Node MakeNode(Term highest_term);
@@ -85,6 +73,7 @@ class EmulatedHost {
   Identity identity_;
   link::ServerChoice servers_;
   const Pretence& pretence_;
+  const Conduct conduct_;
   Notice notice_;
   agent::TicketCheck& tickets_;
   std::string boot_;

@@ -31,7 +31,7 @@ Fleet::Fleet(net::EventLoop& loop, FleetOptions options)
     : loop_(loop),
       options_(std::move(options)),
       boot_("emulated-" + ToHex(crypto::RandomBytes(8))) {
-  options_.pretence.totals = PretendedTotals(options_.pretence.output_bytes);
+  options_.pretence.totals = PretendedTotals("", options_.pretence.conduct.output_bytes, "");
 }
 
 Result<EmulatedHost::Identity> Fleet::JoinOne(std::uint32_t index) const {

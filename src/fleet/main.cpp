@@ -1,8 +1,10 @@
 // muster-fleet: thousands of emulated agents in one process, to try Muster and to measure it.
 
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <sys/resource.h>
 #include <vector>
 
@@ -41,6 +43,50 @@ muster::Result<Outputs> ReadOutputs(const std::vector<std::string>& pairs) {
   return outputs;
 }
 
+muster::Result<std::int32_t> ReadExitCode(std::string_view option, const std::string& text) {
+  std::int32_t code = 0;
+  const auto end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, code);
+  if (read.ec != std::errc() || read.ptr != end || code < 0 || code > 255)
+    return muster::Fail(muster::ErrorCode::kInvalid, "{}: expected 0 to 255, found '{}'", option,
+                        text);
+  return code;
+}
+
+// What only some hosts do, as given: "HOSTS=VALUE".
+struct ForSome {
+  std::vector<std::string> durations;
+  std::vector<std::string> exit_codes;
+  std::vector<std::string> outputs;
+};
+
+using Exceptions = std::vector<muster::fleet::Pretence::Exception>;
+
+muster::Result<Exceptions> ReadExceptions(const ForSome& some) {
+  using muster::fleet::HostSet;
+  Exceptions exceptions;
+  for (const auto& text : some.durations) {
+    auto parts = HostSet::Before("--host-duration", text);
+    if (!parts) return muster::Fail(parts.error());
+    const auto time = muster::ParseDuration(parts->second);
+    if (!time) return muster::Fail(time.error());
+    exceptions.push_back({.hosts = std::move(parts->first), .duration = *time});
+  }
+  for (const auto& text : some.exit_codes) {
+    auto parts = HostSet::Before("--host-exit-code", text);
+    if (!parts) return muster::Fail(parts.error());
+    const auto code = ReadExitCode("--host-exit-code", parts->second);
+    if (!code) return muster::Fail(code.error());
+    exceptions.push_back({.hosts = std::move(parts->first), .exit_code = *code});
+  }
+  for (const auto& text : some.outputs) {
+    auto parts = HostSet::Before("--host-output", text);
+    if (!parts) return muster::Fail(parts.error());
+    exceptions.push_back({.hosts = std::move(parts->first), .output = std::move(parts->second)});
+  }
+  return exceptions;
+}
+
 muster::Result<> Run(muster::fleet::FleetOptions options) {
   const auto count = options.count;
   muster::net::EventLoop loop;
@@ -73,12 +119,19 @@ int main(int argc, char** argv) {
       "  muster-fleet --server https://127.0.0.1:8440 --join \"$(muster agents invite --uses 1000 "
       "--replace)\" --count 1000\n"
       "  muster-fleet --server URL --join TOKEN --count 50 --duration 3s --output-bytes 2000 "
-      "--fail 0.1");
+      "--fail 0.1\n"
+      "  muster-fleet --server URL --join TOKEN --count 50 --output 'hello from {host}' "
+      "--host-exit-code 'fleet[1-3]=2'\n\n"
+      "A pretended process ends after its duration, or by the task's timeout (--timeout of\n"
+      "'muster run', timeout of a stage) or a stop, whichever comes first. HOSTS are names,\n"
+      "ranges and patterns with commas between: 'fleet[1-20],fleet9*'. If a host is in\n"
+      "several of one option, the last one counts.");
   muster::fleet::FleetOptions options;
   std::string duration = "0";
   std::string bytes = "0";
   std::vector<std::string> labels;
   std::vector<std::string> outputs;
+  ForSome some;
   app.add_option("--server", options.servers,
                  "URL of a server; may be repeated, or have commas: hosts spread over all")
       ->delimiter(',')
@@ -96,8 +149,19 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--duration", duration, "How long a pretended process runs")
       ->capture_default_str();
-  app.add_option("--output-bytes", bytes, "How much it says")->capture_default_str();
-  app.add_option("--fail", options.pretence.fail_share, "Share of tasks that fail, 0 to 1")
+  app.add_option("--host-duration", some.durations, "HOSTS=DURATION: how long on these hosts");
+  app.add_option("--exit-code", options.pretence.conduct.exit_code,
+                 "Exit code of a pretended process that was not ended")
+      ->check(CLI::Range(0, 255))
+      ->capture_default_str();
+  app.add_option("--host-exit-code", some.exit_codes, "HOSTS=CODE: exit code on these hosts");
+  app.add_option("--output", options.pretence.conduct.output,
+                 "Line that it prints; {host} is the host's name");
+  app.add_option("--host-output", some.outputs, "HOSTS=TEXT: line that these hosts print");
+  app.add_option("--output-bytes", bytes, "Size of its output, at least; filled up with a line")
+      ->capture_default_str();
+  app.add_option("--fail", options.pretence.fail_share,
+                 "Share of tasks that fail (exit code 1), 0 to 1")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--outputs", outputs,
                  "NAME=VALUE it writes to $MUSTER_OUTPUT; {host} is the host; may be repeated");
@@ -129,8 +193,11 @@ int main(int argc, char** argv) {
   if (!size) return fail(size.error());
   auto parsed = ReadLabels(labels);
   if (!parsed) return fail(parsed.error());
-  options.pretence.duration = *time;
-  options.pretence.output_bytes = *size;
+  options.pretence.conduct.duration = *time;
+  options.pretence.conduct.output_bytes = *size;
+  auto exceptions = ReadExceptions(some);
+  if (!exceptions) return fail(exceptions.error());
+  options.pretence.exceptions = std::move(*exceptions);
   options.labels = std::move(*parsed);
   auto pairs = ReadOutputs(outputs);
   if (!pairs) return fail(pairs.error());

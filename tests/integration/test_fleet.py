@@ -111,6 +111,34 @@ class Groups(FleetTest):
         self.assertEqual(states, {"succeeded", "failed"})
 
 
+class Conduct(FleetTest):
+    pretence = ("--duration", "10ms", "--output", "hello from {host}", "--exit-code", "3", "--host-exit-code",
+                f"fleet[11-{COUNT}]=0", "--host-output", "fleet5,fleet7*=disk full on {host}", "--host-duration", "fleet9=1h")
+
+    def outcome(self, *words):
+        return self.cluster.muster("run", "-t", "all", "-o", "json", *words, "--", "pretend")
+
+    def test_hosts_differ_as_they_were_told(self):
+        document = self.assertCode(self.outcome("--timeout", "2s"), 1).json()
+        ends = {host["host"]: (host["state"], host["exit_code"]) for host in document["hosts"]}
+        self.assertEqual(ends["fleet1"], ("failed", 3))
+        self.assertEqual(ends["fleet11"], ("succeeded", 0))
+        self.assertEqual(ends["fleet9"][0], "timed_out", "it would run for an hour")
+        self.assertEqual(sum(end == ("succeeded", 0) for end in ends.values()), COUNT - 10)
+        run = document["id"]
+        self.assertEqual(self.cluster.log_of(run, "fleet1"), b"hello from fleet1\n")
+        self.assertEqual(self.cluster.log_of(run, "fleet5"), b"disk full on fleet5\n")
+        self.assertEqual(self.cluster.log_of(run, "fleet72"), b"disk full on fleet72\n")
+        # Outputs that differ by the host's name alone are one group when that is masked.
+        masked = self.cluster.get(f"/runs/{run}/groups", masked="true")["groups"]
+        said = {group["sample_host"]: group["count"] for group in masked if group["state"] == "succeeded"}
+        self.assertEqual(sorted(said.values()), [10, COUNT - 20])
+        # All of it in one answer.
+        text = self.assertCode(self.cluster.muster("logs", run), 0).text
+        self.assertIn("fleet200 | hello from fleet200\n", text)
+        self.assertEqual(text.count("\n"), COUNT)
+
+
 class Losses(FleetTest):
     pretence = ("--duration", "1h")
 
