@@ -104,8 +104,9 @@ class Resolver {
         continue;
       }
       const Host& host = *hosts_[found->second];
-      // Leaving such a host out is no mistake, sending it work is.
-      if (host.state != HostState::kActive && !negated && !any_state_)
+      // Leaving such a host out is no mistake, sending it work is. A copy may be an active host
+      // again in a moment: it is refused by itself, as one that is away ends by itself.
+      if (host.state == HostState::kRevoked && !negated && !any_state_)
         return Fail(ErrorCode::kConflict, "host '{}' takes no work, it is {}{}{}", name,
                     Name(host.state), host.note.empty() ? "" : ": ", host.note);
       mask[found->second] = 1;

@@ -1,5 +1,6 @@
 #include "engine/hosts/copies.hpp"
 
+#include "domain/copies_text.hpp"
 #include "engine/hosts/presence.hpp"
 #include "engine/limiter/limiter.hpp"
 #include "engine/runs/ending.hpp"
@@ -46,6 +47,16 @@ void TakeBack(Turn& turn, HostEntry& entry, const std::string& address) {
              "of the agents that have its key, only this one was heard for 5 minutes",
              {entry.host.id});
   DoubtLost(turn, entry.host.id);
+}
+
+std::string CopiesAmong(const State& state, const Targets& targets) {
+  std::vector<std::string> copies;
+  for (const auto& target : targets) {
+    const auto found = state.hosts.find(target.host);
+    if (found != state.hosts.end() && found->second.host.state == HostState::kCopy)
+      copies.push_back(target.name);
+  }
+  return CopiesText(copies);
 }
 
 bool IsOnlyOneLeft(Turn& turn, HostEntry& entry, const link::Hello& hello) {

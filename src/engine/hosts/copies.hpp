@@ -12,6 +12,10 @@ namespace muster::engine {
 void MarkAsCopy(Turn& turn, HostEntry& entry, LinkId newcomer, const std::string& address,
                 const std::string& why);
 
+// Those of the targets that are copies, for people: "1 copy, which takes no work: web7"; "" when
+// none is.
+std::string CopiesAmong(const State& state, const Targets& targets);
+
 // Whether the agent that says this Hello is the only one of a host that is shown as a copy: it has
 // the host's data folder, and no other agent with its key said Hello for link::kAloneFor, while
 // this one did so regularly. Notes the Hello.

@@ -91,6 +91,9 @@ void GiveTurn(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal)
                      "the host is no longer known");
   if (host->host.state == HostState::kRevoked)
     return EndUnsent(turn, run, visit, ordinal, TaskEvent::kOfflineOver, "the host is revoked");
+  if (host->host.state == HostState::kCopy)
+    return EndUnsent(turn, run, visit, ordinal, TaskEvent::kRefusedForGood,
+                     "the host is a copy: two agents have its key; see 'muster hosts'");
   const Duration delay = SpreadOf(spec, run, visit, ordinal, turn.now);
   if (delay > Duration::zero()) {
     slot.retry_at = turn.now.mono + delay;

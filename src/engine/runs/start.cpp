@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "domain/plan_bytes.hpp"
+#include "engine/hosts/copies.hpp"
 #include "engine/hosts/maintenance.hpp"
 #include "engine/keeping/gates.hpp"
 #include "engine/keys.hpp"
@@ -123,12 +124,16 @@ void Decide(Turn& turn, const StartRun& command) {
     hosts = {.targets = command.targets, .left_out = ""};
   }
   hosts.AddLeftOut(command.never_joined);
-  if (command.require_all && !hosts.left_out.empty())
-    return turn.Answer(command.caller,
-                       GateClosed{.gate = "left_out",
-                                  .reason = fmt::format("not all hosts are there, and all are "
-                                                        "required: {}",
-                                                        hosts.left_out)});
+  if (command.require_all) {
+    Available all = hosts;
+    all.AddLeftOut(CopiesAmong(turn.state, *hosts.targets));
+    if (!all.left_out.empty())
+      return turn.Answer(command.caller,
+                         GateClosed{.gate = "left_out",
+                                    .reason = fmt::format("not all hosts are there, and all are "
+                                                          "required: {}",
+                                                          all.left_out)});
+  }
   if (hosts.targets->empty())
     return turn.Answer(command.caller,
                        GateClosed{.gate = "maintenance",

@@ -114,6 +114,7 @@ void StartJob(Services& services, const CallPtr& call) {
                                          .targets = spec->targets,
                                          .exclude = request->exclude,
                                          .hosts = resolved->targets.get()});
+  if (resolved) WarnOfCopies(*resolved, warnings);
   if (request->dry_run) return AnswerDryRun(services, *call, *spec, *resolved, warnings);
   engine::StartRun command{.caller = CallerOf(*call),
                            .key = key->key,

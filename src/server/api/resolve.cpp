@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "domain/copies_text.hpp"
 #include "domain/host_ranges.hpp"
 #include "server/api/target_lookup.hpp"
 
@@ -82,6 +83,8 @@ Result<Resolved> ResolveTargets(Services& services, const std::string& expressio
         for (const auto index : *matching) {
           targets->push_back({hosts[index]->id, hosts[index]->name});
           if (!online(hosts[index]->id)) offline.insert(hosts[index]->id);
+          if (hosts[index]->state == HostState::kCopy)
+            resolved.copies.push_back(hosts[index]->name);
         }
       },
       wanted->OnlyNames());
@@ -110,6 +113,11 @@ std::string NeverJoinedText(const Resolved& resolved) {
   if (resolved.never_joined.empty()) return {};
   return fmt::format("{} declared and never joined: {}", resolved.never_joined.size(),
                      FoldHostNames(resolved.never_joined, kMostNames));
+}
+
+void WarnOfCopies(const Resolved& resolved, std::vector<std::string>& warnings) {
+  if (const auto copies = CopiesText(resolved.copies); !copies.empty())
+    warnings.push_back(copies + " (refused; 'muster hosts' says why)");
 }
 
 std::set<std::string> GroupAuthors(Services& services, const std::string& expression) {

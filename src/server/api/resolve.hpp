@@ -16,12 +16,15 @@ struct Resolved {
   std::shared_ptr<const Targets> targets;  // in natural order of names
   std::vector<std::string> offline;
   std::vector<std::string> never_joined;  // declared hosts that it means, too
+  std::vector<std::string> copies;        // among the targets; they take no work, and are refused
   bool says_all = false;
   std::set<std::string> group_authors;  // see GroupAuthors
 };
 
 // The hosts that never joined, for people: "2 that never joined: db[1-2]"; "" when there are none.
 std::string NeverJoinedText(const Resolved& resolved);
+// Hosts of which a start must tell beforehand that they will be refused.
+void WarnOfCopies(const Resolved& resolved, std::vector<std::string>& warnings);
 
 // Which hosts an expression means now, less those of `exclude`. kInvalid: one does not parse.
 // kNotFound: an unknown name in one of them, or nothing is left. Long look-ups for a `call` end as

@@ -56,6 +56,7 @@ void StartRun(Services& services, const CallPtr& call) {
                                          .targets = request->spec.targets,
                                          .exclude = request->exclude,
                                          .hosts = resolved->targets.get()});
+  if (resolved) WarnOfCopies(*resolved, warnings);
   if (dry_run) {
     json::object answer = HostsView(*resolved);
     AddWarnings(answer, warnings);

@@ -188,6 +188,12 @@ TEST_F(TargetsTest, NamesMeanHostsInEveryStateWhenAsked) {
   EXPECT_FALSE(Resolve("ol*", {.any_state = true}));
 }
 
+TEST_F(TargetsTest, CopyThatIsNamedRefusesNoOtherHost) {
+  Add("web3", {{"zone", "sh1"}}).state = HostState::kCopy;
+  EXPECT_THAT(*Resolve("web[1-3]"), ElementsAre("web1", "web2", "web3"));
+  EXPECT_THAT(*Resolve("web*"), ElementsAre("web1", "web2", "web10"));
+}
+
 TEST_F(TargetsTest, NoMatchIsAnError) {
   EXPECT_EQ(CodeOf("nope*"), ErrorCode::kNotFound);
   EXPECT_EQ(CodeOf("zone=nowhere"), ErrorCode::kNotFound);

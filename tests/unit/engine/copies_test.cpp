@@ -134,6 +134,33 @@ TEST_F(Copies, BothActsAreOnTheTrail) {
   EXPECT_EQ(Acts("agent.taken_back"), 1U);
 }
 
+TEST_F(Copies, RunOnACopyIsRefusedThereOnly) {
+  AddHosts(2);
+  MakeCopy();
+  TakeOrders();
+  const RunId run = Start(2);
+  EXPECT_EQ(StateOf(run, 1), TaskState::kRefused);
+  EXPECT_FALSE(RecordOf(run, 1).sent);
+  const auto orders = TakeOrders();
+  ASSERT_EQ(orders.size(), 1U);
+  EXPECT_EQ(orders.front().host, HostId(2));
+}
+
+TEST_F(Copies, StartThatRequiresAllHostsIsRefused) {
+  AddHosts(2);
+  MakeCopy();
+  StartRun start;
+  start.spec.stages = {StageSpec{}};
+  start.targets = std::make_shared<const Targets>(Targets{{HostId(1), "h1"}, {HostId(2), "h2"}});
+  start.require_all = true;
+  const auto id = Ask(std::move(start));
+  Settle();
+  const auto& closed = std::get<GateClosed>(*replies_.at(id));
+  EXPECT_EQ(closed.gate, "left_out");
+  EXPECT_NE(closed.reason.find("h1"), std::string::npos);
+  EXPECT_EQ(closed.reason.find("h2"), std::string::npos);
+}
+
 TEST_F(Copies, TaskThatTheOneTakenBackDoesNotKnowIsLost) {
   const RunId run = Start(1);
   MakeCopy();
