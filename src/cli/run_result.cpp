@@ -10,13 +10,19 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kMostGroups = 20;
-constexpr std::size_t kMostLines = 50;
+constexpr std::size_t kMostLines = 50;  // of one sample
 constexpr std::size_t kMostSample = 64 << 10;
+// What is printed of all groups: samples, each of which is a call to the server, and then the
+// groups without.
+constexpr std::size_t kMostSamples = 50;
+constexpr std::size_t kMostSampled = 256 << 10;
+constexpr std::size_t kMostPrinted = 384 << 10;
 
-Result<> PrintSample(const Context& context, ApiClient& api, const std::string& run,
-                     const OutcomeGroup& group) {
-  if (group.bytes == 0 || group.sample_host.empty()) return {};
+bool HasSample(const OutcomeGroup& group) { return group.bytes > 0 && !group.sample_host.empty(); }
+
+// The bytes that were printed.
+Result<std::size_t> PrintSample(const Context& context, ApiClient& api, const std::string& run,
+                                const OutcomeGroup& group) {
   const auto log =
       api.GetRawLog(run, {{"host", group.sample_host}, {"limit", std::to_string(kMostSample)}});
   if (!log) return Fail(log.error());
@@ -27,7 +33,7 @@ Result<> PrintSample(const Context& context, ApiClient& api, const std::string& 
   if (left > 0 || log->next < group.bytes)
     text += OwnLine(fmt::format("… more: muster logs {} --host {}", run, group.sample_host));
   Write(stdout, text);
-  return {};
+  return text.Bytes().size();
 }
 
 }  // namespace
@@ -52,16 +58,31 @@ Result<json::value> ResultDocument(ApiClient& api, const json::value& run) {
 }
 
 Result<> PrintGroups(const Context& context, ApiClient& api, const std::string& run,
-                     const std::vector<OutcomeGroup>& groups) {
-  for (std::size_t i = 0; i < groups.size() && i < kMostGroups; ++i) {
-    if (i > 0) Write(stdout, "\n");
-    Write(stdout, OwnLine(Paint(GroupHead(groups[i]), ColourOf(groups[i].state),
-                                context.terminal.colour_out)));
-    if (auto ok = PrintSample(context, api, run, groups[i]); !ok) return ok;
+                     const std::vector<OutcomeGroup>& groups, std::size_t total) {
+  std::size_t samples = 0;
+  std::size_t printed = 0;
+  std::size_t shown = 0;
+  for (; shown < groups.size() && printed < kMostPrinted; ++shown) {
+    const OutcomeGroup& group = groups[shown];
+    if (shown > 0) Write(stdout, "\n");
+    const auto head =
+        OwnLine(Paint(GroupHead(group), ColourOf(group.state), context.terminal.colour_out));
+    Write(stdout, head);
+    printed += head.Bytes().size();
+    if (!HasSample(group)) continue;
+    if (samples == kMostSamples || printed >= kMostSampled) {
+      Write(stdout,
+            OwnLine(fmt::format("… its output: muster logs {} --host {}", run, group.sample_host)));
+      continue;
+    }
+    ++samples;
+    const auto sample = PrintSample(context, api, run, group);
+    if (!sample) return Fail(sample.error());
+    printed += *sample;
   }
-  if (groups.size() > kMostGroups)
+  if (shown < total)
     Write(stdout, fmt::format("\n… and {} more groups of equal outcome: muster show {}\n",
-                              Count(groups.size() - kMostGroups), run));
+                              Count(total - shown), run));
   return {};
 }
 

@@ -60,7 +60,9 @@ Result<int> Follow(const Context& context, ApiClient& api, const StartOptions& o
   if (!answer) return Fail(answer.error());
   const auto groups = GroupsOf(*answer);
   if (table && !follow.live) {
-    if (auto ok = PrintGroups(context, api, follow.run, groups); !ok) return Fail(ok.error());
+    const auto total = static_cast<std::size_t>(NumberOf(*answer, "groups_total"));
+    if (auto ok = PrintGroups(context, api, follow.run, groups, total); !ok)
+      return Fail(ok.error());
   } else if (!table && !follow.lines) {
     const auto document =
         Persist(context, kResultPatience, [&] { return ResultDocument(api, *run); });

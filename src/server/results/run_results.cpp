@@ -10,16 +10,22 @@ namespace {
 
 constexpr std::size_t kPage = 2000;
 constexpr std::size_t kMostRanges = 64;  // of hosts whose rows are read by themselves
-// Characters of host names: groups that are looked at first have room for more.
-constexpr std::size_t kWideGroups = 20;
+// Characters of host names: of one group, and of all groups together. Each has room for a few; what
+// the first groups leave of theirs is there for the next.
 constexpr std::size_t kWideHosts = 2000;
 constexpr std::size_t kNarrowHosts = 160;
+constexpr std::size_t kAllHosts = 80'000;
 
 // A group as it was under the lock; names come after it.
 struct Seen {
   const Outcome* outcome = nullptr;
   const IntervalSet* hosts = nullptr;
 };
+
+// What is left for long lists when each of so many groups has its few.
+std::size_t RoomOf(std::size_t groups) {
+  return kAllHosts - std::min(kAllHosts, groups * kNarrowHosts);
+}
 
 int RankOf(TaskState state) {
   if (state == TaskState::kSucceeded) return 2;
@@ -290,6 +296,7 @@ Result<RunResults::Grouped> RunResults::GroupsOf(const Choice& choice, bool mask
     grouped.total = table.Tasks();
     const std::size_t shown = std::min(most, seen.size());
     std::ranges::partial_sort(seen, seen.begin() + static_cast<std::ptrdiff_t>(shown), ComesFirst);
+    std::size_t left = RoomOf(shown) / 2;
     for (std::size_t i = 0; i < shown; ++i) {
       const auto& [outcome, hosts] = seen[i];
       grouped.groups.push_back({.outcome = *outcome,
@@ -297,12 +304,17 @@ Result<RunResults::Grouped> RunResults::GroupsOf(const Choice& choice, bool mask
                                 .ordinal = hosts->First(),
                                 .sample = table.At(hosts->First())});
       // A range takes two characters at least, so that more would not be written.
-      ranges.push_back(hosts->Ranges((i < kWideGroups ? kWideHosts : kNarrowHosts) / 2));
+      ranges.push_back(hosts->Ranges(std::min(kWideHosts / 2, kNarrowHosts / 2 + left)));
+      left -=
+          std::min(left, ranges.back().size() - std::min(ranges.back().size(), kNarrowHosts / 2));
     }
   }
+  std::size_t room = RoomOf(grouped.groups.size());
   for (std::size_t i = 0; i < grouped.groups.size(); ++i) {
     Group& group = grouped.groups[i];
-    group.hosts = folds->Fold(ranges[i], group.count, i < kWideGroups ? kWideHosts : kNarrowHosts);
+    const std::size_t most = std::min(kWideHosts, kNarrowHosts + room);
+    group.hosts = folds->Fold(ranges[i], group.count, most);
+    room -= std::min(room, group.hosts.size() - std::min(group.hosts.size(), kNarrowHosts));
     group.sample_host = (*found->targets)[group.ordinal].name;
   }
   return grouped;

@@ -59,8 +59,8 @@ class RunResults {
     std::size_t groups_total = 0;  // of which `groups` are the first
     std::uint32_t total = 0;       // tasks
   };
-  // At most `most` groups; the first few name more of their hosts than the others. Costs what the
-  // groups cost. kNotFound: no such run or stage.
+  // At most `most` groups. Their lists of hosts are cut by size: the first ones have what room
+  // there is. Costs what the groups cost. kNotFound: no such run or stage.
   Result<Grouped> GroupsOf(const Choice& choice, bool masked, std::size_t most);
 
   // TaskState by ordinal, TaskTable::kNoTask for hosts that are not of the stage. kNotFound as

@@ -70,6 +70,24 @@ TEST(RunResults, FirstGroupsAreTheWorstAndBiggest) {
   EXPECT_EQ(grouped->groups_total, 4U);
 }
 
+TEST(RunResults, ListsOfHostsAreCutBySizeNotByTheirPlace) {
+  // 30 groups of 100 hosts that are not neighbours.
+  constexpr std::uint32_t kGroups = 30;
+  constexpr std::uint32_t kEach = 100;
+  FollowedRun run(kGroups * kEach);
+  run.Commit({PutVisit{kRun, VisitTo("one", 1, Ordinals::All(kGroups * kEach))}});
+  std::vector<Change> ended;
+  for (std::uint32_t i = 0; i < kGroups * kEach; ++i)
+    ended.push_back(
+        PutTask{Ended(KeyOf(1, i), TaskState::kFailed, static_cast<int>(i % kGroups) + 1)});
+  run.Commit(ended);
+  const auto grouped = run.results.GroupsOf({kRun}, false, 400);
+  ASSERT_TRUE(grouped);
+  ASSERT_EQ(grouped->groups.size(), kGroups);
+  for (const auto& group : grouped->groups)
+    EXPECT_EQ(group.hosts.find("more"), std::string::npos) << group.hosts;
+}
+
 TEST(RunResults, WindowsNameTheLastTaskOfEachHost) {
   FollowedRun run(5);
   run.Commit({PutVisit{kRun, VisitTo("one", 1, Ordinals::All(5))},
