@@ -258,6 +258,7 @@ Result<LogPart> ApiClient::GetLog(std::string_view run, const Query& query) {
   }
   part.next = static_cast<std::uint64_t>(NumberOf(*body, "next"));
   part.state = TextOf(*body, "state");
+  part.missing = TextOf(*body, "missing");
   part.attempt = static_cast<std::uint32_t>(NumberOf(*body, "attempt"));
   return part;
 }

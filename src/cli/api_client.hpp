@@ -40,7 +40,8 @@ struct LogPart {
   };
   std::vector<Piece> pieces;
   std::uint64_t next = 0;
-  std::string state;  // "open", "complete", …
+  std::string state;    // "open", "complete", …
+  std::string missing;  // why it is "expired": "retention", "restore" or "" when that is not known
   std::uint32_t attempt = 0;
 };
 

@@ -6,6 +6,7 @@ namespace muster::cli {
 
 void Context::Settle() {
   terminal = Terminal::Detect(colour);
+  if (quiet) terminal.one_output = false;  // no message comes behind hosts' output
   const auto contexts = Contexts::Load(Contexts::DefaultFolder());
   if (!contexts) {
     problem = contexts.error();

@@ -14,7 +14,7 @@ HostPrinter::HostPrinter(const Terminal& terminal, bool single, bool all_to_stdo
 
 void HostPrinter::Add(std::string_view host, Stream stream, std::string_view bytes) {
   const bool err = ToStderr(stream);
-  if (IsTerminal(err) && !bytes.empty()) mid_line_ = single_ && bytes.back() != '\n';
+  if (Meets(err) && !bytes.empty()) mid_line_ = single_ && bytes.back() != '\n';
   if (single_)
     ready_[err] += streams_.try_emplace(err, IsTerminal(err)).first->second.Feed(bytes);
   else
@@ -31,7 +31,7 @@ void HostPrinter::Finish(std::string_view host) {
 void HostPrinter::FinishAll() {
   lines_.FinishAll();
   Finish("");
-  if (std::exchange(mid_line_, false) && terminal_.stderr_tty) Write(stderr, "\n");
+  if (std::exchange(mid_line_, false)) Write(stderr, "\n");
 }
 
 void HostPrinter::PutLine(std::string_view host, Stream stream, std::string_view line) {

@@ -23,12 +23,17 @@ class HostPrinter {
   void Add(std::string_view host, Stream stream, std::string_view bytes);
   // Nothing more comes of `host`: completes its unfinished last lines.
   void Finish(std::string_view host);
-  // At a terminal, what is printed next begins a line of its own.
+  // Where stdout and stderr meet, at a terminal or with 2>&1, what is printed next begins a line of
+  // its own.
   void FinishAll();
 
  private:
   bool ToStderr(Stream stream) const { return stream == Stream::kStderr && !all_to_stdout_; }
   bool IsTerminal(bool err) const { return err ? terminal_.stderr_tty : terminal_.stdout_tty; }
+  // Whether messages to stderr come behind what is written to this stream.
+  bool Meets(bool err) const {
+    return terminal_.one_output || (terminal_.stderr_tty && (err || terminal_.stdout_tty));
+  }
   void PutLine(std::string_view host, Stream stream, std::string_view line);
   void Flush();
 
@@ -38,7 +43,7 @@ class HostPrinter {
   LineJoiner lines_;
   std::map<bool, HostStream> streams_;  // of the single host; by whether to stderr
   std::map<bool, ShownText> ready_;
-  bool mid_line_ = false;  // on the screen
+  bool mid_line_ = false;  // where the next message will be
 };
 
 }  // namespace muster::cli

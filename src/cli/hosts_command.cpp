@@ -31,6 +31,13 @@ std::string StateOf(const json::value& host) {
   return FlagOf(host, "online") ? "online" : "offline";
 }
 
+std::string LastSeen(const json::value& host) {
+  const auto seen = TextOf(host, "last_seen");
+  // Servers of earlier versions do not say it of hosts that are online.
+  if (seen.empty() && FlagOf(host, "online")) return "now";
+  return Ago(ParseTime(seen.empty() ? TextOf(host, "last_hello") : seen), WallNow());
+}
+
 }  // namespace
 
 std::string LabelsText(const json::value& host) {
@@ -66,11 +73,8 @@ Result<int> ListHosts(const Context& context, const std::string& targets) {
   };
   Table table({"NAME", "STATE", "LABELS", "OS", "LAST SEEN", "NOTE"});
   for (const auto& host : hosts)
-    table.Add(
-        {TextOf(host, "name"), StateOf(host), LabelsText(host),
-         TextOf(FieldOf(host, "facts"), "os"),
-         FlagOf(host, "online") ? "now" : Ago(ParseTime(TextOf(host, "last_hello")), WallNow()),
-         note(host)});
+    table.Add({TextOf(host, "name"), StateOf(host), LabelsText(host),
+               TextOf(FieldOf(host, "facts"), "os"), LastSeen(host), note(host)});
   table.Fit(context.terminal.columns, {3, 2, 5});
   Write(stdout, table.Text(context.terminal.colour_out, 1));
   context.Say(fmt::format("{}, {} online",

@@ -24,8 +24,10 @@ ShownText Line(const Context& context, const json::value& found, bool with_stage
       FieldOf(found, "match").is_bool() && FieldOf(found, "match").as_bool() ? ':' : '-';
   const std::string stage = with_stage ? " " + LineOf(found, "stage") : "";
   const std::string pass = with_pass ? fmt::format(" pass {}", NumberOf(found, "pass")) : "";
-  auto line = OwnText(fmt::format("{}{}{}{}{}{} ", LineOf(found, "host"), stage, pass, mark,
-                                  NumberOf(found, "line"), mark));
+  const std::string attempt =
+      FlagOf(found, "repeated") ? fmt::format(" attempt {}", NumberOf(found, "attempt")) : "";
+  auto line = OwnText(fmt::format("{}{}{}{}{}{}{} ", LineOf(found, "host"), stage, pass, attempt,
+                                  mark, NumberOf(found, "line"), mark));
   line += CopiedText(TextIn(found), context.terminal.stdout_tty);
   line += OwnText(FieldOf(found, "cut").is_bool() ? "…\n" : "\n");
   return line;

@@ -50,14 +50,15 @@ struct LogsFlags {
   }
 };
 
-void Remark(const Context& context, const std::string& host, std::string_view state) {
-  if (state == "gap") context.Say(fmt::format("{}: bytes are missing from this output", host));
-  if (state == "cut")
-    context.Say(fmt::format("{}: the output was cut at the quota (--max-output)", host));
-  if (state == "expired")
-    context.Say(fmt::format(
-        "{}: the output is not kept any more: retention dropped it, or a restore came without it",
-        host));
+// What there is to know of an output beside its bytes; "" of one that is whole.
+std::string RemarkOf(std::string_view state, std::string_view missing) {
+  if (state == "gap") return "bytes are missing from this output";
+  if (state == "cut") return "the output was cut at the quota (--max-output)";
+  if (state != "expired") return "";
+  if (missing == "restore")
+    return "the output is missing: the server was restored from a backup without output";
+  if (missing == "retention") return "the output is not kept any more: retention dropped it";
+  return "the output is not kept any more";
 }
 
 // Prints what there is of one host from an offset on, and remembers how far that was.
@@ -74,28 +75,36 @@ class HostLog {
       auto part = api_.GetLog(flags_.run, flags_.For(host_, next_));
       if (!part) return Fail(part.error());
       for (const auto& piece : part->pieces) Print(piece);
-      state_ = part->state;
+      Note(*part);
       if (part->next <= next_) return {};
       next_ = part->next;
     }
   }
 
   bool Open() const { return state_ == "open"; }
+  const std::string& Host() const { return host_; }
 
-  void Finish() {
-    for (const auto& line : stamps_.Finish()) printer_.Add(host_, Stream::kStdout, line);
-    printer_.Finish(host_);
-    Remark(context_, host_, state_);
-  }
-
- private:
   void Print(const LogPart::Piece& piece) {
     const auto stream = piece.stream == "stderr" ? Stream::kStderr : Stream::kStdout;
     if (!flags_.timestamps) return printer_.Add(host_, stream, piece.data);
     for (const auto& line : stamps_.Add(piece.stream, piece.time, piece.data))
       printer_.Add(host_, stream, line);
   }
+  void Note(const LogPart& part) {
+    state_ = part.state;
+    missing_ = part.missing;
+  }
 
+  void Finish() {
+    for (const auto& line : stamps_.Finish()) printer_.Add(host_, Stream::kStdout, line);
+    printer_.Finish(host_);
+    const auto remark = RemarkOf(state_, missing_);
+    if (remark.empty()) return;
+    printer_.FinishAll();
+    context_.Say(fmt::format("{}: {}", host_, remark));
+  }
+
+ private:
   // The API counts bytes from the end, a person counts lines: takes more until there are enough.
   Result<> ReadTail() {
     constexpr std::uint64_t kMost = 8 << 20;
@@ -108,7 +117,7 @@ class HostLog {
           kept.front().data.size() == part->pieces.front().data.size())
         continue;
       for (const auto& piece : kept) Print(piece);
-      state_ = part->state;
+      Note(*part);
       next_ = part->next;
       return {};
     }
@@ -140,6 +149,7 @@ class HostLog {
   LineStamps stamps_;
   std::uint64_t next_ = 0;
   std::string state_;
+  std::string missing_;
 };
 
 // Events only say that there is something new; the bytes come from the log itself, which is also
@@ -173,8 +183,9 @@ Result<int> OneHost(const Context& context, ApiClient& api, const LogsFlags& fla
   return 0;
 }
 
-Result<int> EveryHost(const Context& context, ApiClient& api, const LogsFlags& flags, bool single) {
-  HostPrinter printer(context.terminal, single, true);
+// Of a server that has no stream of all output, or has no room for another one.
+Result<int> HostByHost(const Context& context, ApiClient& api, const LogsFlags& flags,
+                       HostPrinter& printer) {
   Result<> outcome;
   const auto pages = api.Pages(fmt::format("/runs/{}/tasks", Segment(flags.run)),
                                {{"stage", flags.stage}}, "tasks", [&](const json::value& task) {
@@ -186,6 +197,80 @@ Result<int> EveryHost(const Context& context, ApiClient& api, const LogsFlags& f
                                });
   if (!pages) return Fail(pages.error());
   if (!outcome) return Fail(outcome.error());
+  return 0;
+}
+
+// Prints the lines of a stream of all output as they come, host by host.
+class OutputLines {
+ public:
+  OutputLines(const Context& context, ApiClient& api, const LogsFlags& flags, HostPrinter& printer)
+      : context_(context), api_(api), flags_(flags), printer_(printer) {}
+
+  Result<> Take(const json::value& line) {
+    any_ = true;
+    if (!FieldOf(line, "done").is_null()) {
+      done_ = true;
+      if (FlagOf(line, "timed_out"))
+        return Fail(ErrorCode::kTimeout,
+                    "the output took too long and was ended; what is shown is not all: name a host "
+                    "with --host, or a stage with --stage");
+      return {};
+    }
+    const auto host = TextOf(line, "host");
+    if (!log_ || log_->Host() != host) log_.emplace(context_, api_, flags_, host, printer_);
+    if (FlagOf(line, "end")) {
+      LogPart end;
+      end.state = TextOf(line, "state");
+      end.missing = TextOf(line, "missing");
+      log_->Note(end);
+      log_->Finish();
+      log_.reset();
+      return {};
+    }
+    LogPart::Piece piece;
+    piece.stream = TextOf(line, "stream");
+    piece.time = TextOf(line, "time");
+    if (const auto& text = FieldOf(line, "text"); text.is_string()) {
+      piece.data = text.as_string();
+    } else if (auto bytes = FromBase64(TextOf(line, "text_base64"))) {
+      piece.data = std::move(*bytes);
+    } else {
+      return Fail(ErrorCode::kInternal, "output of {}: a line is not base64", host);
+    }
+    log_->Print(piece);
+    return {};
+  }
+
+  bool Any() const { return any_; }
+  bool Done() const { return done_; }
+
+ private:
+  const Context& context_;
+  ApiClient& api_;
+  const LogsFlags& flags_;
+  HostPrinter& printer_;
+  std::optional<HostLog> log_;
+  bool any_ = false;
+  bool done_ = false;
+};
+
+Result<int> EveryHost(const Context& context, ApiClient& api, const LogsFlags& flags, bool single) {
+  HostPrinter printer(context.terminal, single, true);
+  // The last lines and an attempt are asked for host by host.
+  if (flags.tail > 0 || flags.attempt > 0) return HostByHost(context, api, flags, printer);
+  OutputLines lines(context, api, flags, printer);
+  Result<> outcome;
+  const auto read = api.Objects(fmt::format("/runs/{}/outputs", Segment(flags.run)),
+                                {{"stage", flags.stage}, {"stream", flags.StreamName()}},
+                                [&](const json::value& line) {
+                                  outcome = lines.Take(line);
+                                  return outcome.has_value();
+                                });
+  if (!read && !lines.Any()) return HostByHost(context, api, flags, printer);
+  if (!outcome) return Fail(outcome.error());
+  if (!read) return Fail(read.error());
+  if (!lines.Done())
+    return Fail(ErrorCode::kUnavailable, "the output was cut off; what is shown is not all");
   return 0;
 }
 

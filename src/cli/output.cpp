@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <boost/json/array.hpp>
@@ -30,6 +31,13 @@ std::string Cut(std::string_view text, std::size_t width) {
   return std::string(text.substr(0, end)) + "…";
 }
 
+bool IsOneOutput() {
+  struct stat out{};
+  struct stat err{};
+  return fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 &&
+         out.st_dev == err.st_dev && out.st_ino == err.st_ino;
+}
+
 }  // namespace
 
 Terminal Terminal::Detect(std::string_view colour) {
@@ -40,6 +48,7 @@ Terminal Terminal::Detect(std::string_view colour) {
   terminal.stdin_tty = isatty(STDIN_FILENO) == 1;
   terminal.stdout_tty = isatty(STDOUT_FILENO) == 1;
   terminal.stderr_tty = isatty(STDERR_FILENO) == 1;
+  terminal.one_output = IsOneOutput();
   terminal.colour_out = always || (terminal.stdout_tty && colours);
   terminal.colour_err = always || (terminal.stderr_tty && colours);
   winsize size{};

@@ -20,6 +20,7 @@ struct Terminal {
   bool stdout_tty = false;
   bool stderr_tty = false;
   bool stdin_tty = false;
+  bool one_output = false;  // stdout and stderr lead to the same place, as with 2>&1
   bool colour_out = false;
   bool colour_err = false;
   std::size_t columns = 0;  // of stdout; 0 is no limit

@@ -13,7 +13,7 @@ namespace muster::cli {
 namespace {
 
 constexpr const char* kStopExamples = R"(Examples:
-  muster stop r12                     nothing more starts; TERM now, KILL after 10 s
+  muster stop r12                     no order is sent any more; TERM, after 10 s KILL
   muster stop                         your last run, after a question
   muster stop r12 --host web3         only on this host
   muster stop --job deploy            every open run of a job, after a question

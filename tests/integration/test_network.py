@@ -98,6 +98,11 @@ class Network(ClusterTest):
         wait_until("each slot is on record once", lambda: self.cluster.muster("check", "slots", "--since", "12h").code == 0)
         self.assertCode(self.cluster.check_history(), 0)
 
+    def assert_health_at_once(self, member):
+        """It answers from memory, however long the store and the others are silent."""
+        for path, status in (("/healthz", 200), ("/metrics", 200), ("/readyz", 503)):
+            self.assertEqual(member.asked_inside("GET", path, token=None, timeout=1.5).status, status)
+
     # The leader is cut off
 
     def test_leader_from_etcd_only(self):
@@ -127,6 +132,7 @@ class Network(ClusterTest):
         wait_until("the old one made room", lambda: not self.leader.leads())
         self.assertIn("makes room for another leader", self.leader.log.read_text())
         wait_until("it says why it does not compete", lambda: re.search("store|postgres", self.leader.ready() or ""))
+        self.assert_health_at_once(self.leader)
         for run in runs[1:]:
             run.open_gate()
         self.assert_promises(runs, stream)
@@ -177,6 +183,11 @@ class Network(ClusterTest):
         for run in runs:
             run.open_gate()
         self.wait_moved(self.agents[lost], lost)
+        self.assert_health_at_once(lost)
+        with self.subTest("it knows that it is cut off, and refuses calls at once"):
+            for method, path, body in (("GET", "/api/v1/runs", None), ("GET", "/api/v1/runs/r1/log?host=h1", None),
+                                       ("POST", "/api/v1/tokens", {"name": "never", "role": "viewer"})):
+                self.assertEqual(lost.asked_inside(method, path, body, token="nobody", timeout=1.5).status, 503, path)
         for run in runs:
             run.assert_ended_once(self)  # while it is away
         self.assertTrue(self.leader.leads())

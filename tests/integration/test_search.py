@@ -78,7 +78,7 @@ class Search(ClusterTest):
 
     def test_objects_fit_for_programs(self):
         lines = [json.loads(line) for line in self.grep("trouble", "-o", "jsonl").text.splitlines()]
-        self.assertEqual(lines, [{"host": "h2", "stage": "talk", "pass": 1, "visit": 1, "attempt": 1, "stream": "stderr", "line": 1,
+        self.assertEqual(lines, [{"host": "h2", "stage": "talk", "pass": 1, "visit": 1, "attempt": 1, "repeated": False, "stream": "stderr", "line": 1,
                                   "match": True, "text": "disk: trouble"}])
 
     def test_clients_that_read_nothing_hold_up_nobody_and_may_leave(self):

@@ -30,10 +30,10 @@ class NetMember(Member):
         with self.host.inside():
             return super().leads()
 
-    def asked_inside(self, method, path, body=None):
+    def asked_inside(self, method, path, body=None, **options):
         """An answer to a call from the server's own host."""
         with self.host.inside():
-            return self.cluster.at(self).http(method, path, body)
+            return self.cluster.at(self).http(method, path, body, **options)
 
 
 class NetCluster(ServerCluster):

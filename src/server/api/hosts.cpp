@@ -31,7 +31,7 @@ void ListHosts(Services& services, const CallPtr& call) {
     for (const auto& target : *resolved->targets) wanted.insert(target.host);
     std::erase_if(hosts, [&](const auto& view) { return !wanted.contains(view.host.id); });
   }
-  const WallTime now = services.clock.Read().wall;
+  const Now now = services.clock.Read();
   json::array list;
   for (std::size_t i = *from; i < hosts.size() && list.size() < *limit; ++i)
     list.push_back(HostView(hosts[i], now));
@@ -57,7 +57,7 @@ void FailNoHost(Services& services, Call& call) {
 void ShowHost(Services& services, const CallPtr& call) {
   const auto host = services.live.FindHost(call->Part("name"));
   if (!host) return FailNoHost(services, *call);
-  call->Json(200, HostView(*host, services.clock.Read().wall));
+  call->Json(200, HostView(*host, services.clock.Read()));
 }
 
 void Resolve(Services& services, const CallPtr& call) {

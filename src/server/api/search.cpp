@@ -21,15 +21,9 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kMostSearches = 4;
 constexpr std::size_t kSearchPage = 200;         // tasks
 constexpr std::size_t kOutputPiece = 256 << 10;  // of one output
-constexpr std::size_t kSlice = 1 << 20;          // before other work has its turn
 constexpr std::size_t kMostText = 4 << 10;       // of a line in the answer
-constexpr std::size_t kRoom = 256 << 10;         // unsent; then the reader has to catch up
-
-// How often a search looks at its token and its time, whatever its client does.
-constexpr Duration kWatchEvery = std::chrono::seconds(2);
 
 struct SearchRequest {
   RunId run;
@@ -41,87 +35,26 @@ struct SearchRequest {
   std::shared_ptr<const Targets> targets;
 };
 
-// One of the searches that may be under way, and the one of its caller; null when there is none
-// left, and the call was answered.
-std::shared_ptr<void> TakePlace(SearchServices& services, const CallPtr& call) {
-  auto callers = services.callers.Hold(call);
-  if (!callers) return nullptr;
-  const auto release = [&services, callers](void*) { --services.under_way; };
-  std::shared_ptr<void> place(&services, release);
-  if (services.under_way.fetch_add(1) < kMostSearches) return place;
-  call->Fail(503, "unavailable", "other searches are under way; try again shortly",
-             {{"Retry-After", "5"}});
-  return nullptr;
-}
-
-// One search under way. Alive as long as a worker or the exchange will go on with it. Its steps and
-// its end are in the lane, so one of them is done at a time.
-class Search : public std::enable_shared_from_this<Search> {
+class Search final : public LineStream {
  public:
   Search(SearchServices& services, const Call& call, SearchRequest request,
          std::shared_ptr<void> place)
-      : services_(services),
-        exchange_(call.exchange()),
-        token_(call.actor().name),
-        ends_(services.clock.Read().mono + services.longest),
-        request_(std::move(request)),
-        place_(std::move(place)) {}
-
-  void Begin() {
-    exchange_->BeginStream(
-        200, {{"Content-Type", "application/x-ndjson"}, {"Cache-Control", "no-store"}});
-    Watch();
-    Go();
-  }
+      : LineStream(services, call, std::move(place)),
+        services_(services),
+        request_(std::move(request)) {}
 
  private:
-  // When the token has ended or no worker is free, the exchange goes without its end: the
-  // connection breaks, which tells the client that it did not see everything.
-  void Go() {
-    exchange_->OnRoom(kRoom, [self = shared_from_this()] {
-      self->services_.look_again(self->token_, [self](bool usable) {
-        if (usable) self->services_.lane.Post([self] { self->Step(); });
-      });
-    });
+  Result<bool> GoOn() override { return task_ ? ReadOn() : NextTask(); }
+  bool Full() const override { return matches_ >= request_.limit; }
+  json::object Last(bool complete) const override {
+    return {{"tasks", tasks_}, {"bytes", bytes_}, {"matches", matches_}, {"more", !complete}};
   }
-
-  // Steps wait for the client, which may read slowly or not at all. This does not.
-  void Watch() {
-    services_.later(kWatchEvery, [weak = weak_from_this()] {
-      const auto self = weak.lock();
-      if (!self) return;
-      self->services_.look_again(self->token_, [self](bool usable) {
-        if (usable && !self->TimeIsUp()) return self->Watch();
-        self->services_.lane.Post([self, usable] { usable ? self->Finish() : self->Break(); });
-      });
-    });
-  }
-
-  void Step() {
-    if (exchange_->Gone() || ended_) return;
-    slice_ = 0;
-    while (slice_ < kSlice && out_.size() < kRoom && !Stops()) {
-      const auto more = task_ ? ReadOn() : NextTask();
-      if (!more) return;  // the connection breaks
-      if (*more) continue;
-      complete_ = !Full();
-      return End();
-    }
-    if (Stops()) return End();
-    // An empty line says that the search goes on.
-    exchange_->Write(out_.empty() ? "\n" : std::exchange(out_, {}));
-    Go();
-  }
-
-  bool Full() const { return matches_ >= request_.limit; }
-  bool TimeIsUp() const { return services_.clock.Read().mono >= ends_; }
-  bool Stops() const { return Full() || TimeIsUp(); }
 
   // False: there is no task left.
   Result<bool> NextTask() {
-    slice_ += 4096;  // a look-up is not free either
-    if (page_.empty()) {
-      if (last_page_) return false;
+    Spend(4096);  // a look-up is not free either
+    // The row behind a task's tells whether the task was tried again.
+    if (page_.size() < 2 && !last_page_) {
       auto rows = services_.store.ListTasks(request_.run, request_.filter, after_, kSearchPage);
       if (!rows) return Fail(rows.error());
       last_page_ = rows->size() < kSearchPage;
@@ -131,8 +64,12 @@ class Search : public std::enable_shared_from_this<Search> {
           page_.push_back(row.key);
       return true;
     }
+    if (page_.empty()) return false;
     task_ = page_.front();
     page_.pop_front();
+    repeated_ =
+        task_->attempt.value > 1 || (!page_.empty() && page_.front().visit == task_->visit &&
+                                     page_.front().ordinal == task_->ordinal);
     offset_ = 0;
     ++tasks_;
     lines_.emplace(request_.pattern, request_.context,
@@ -146,7 +83,7 @@ class Search : public std::enable_shared_from_this<Search> {
     for (const auto& chunk : *chunks) {
       lines_->Add(chunk.stream, chunk.data);
       offset_ = chunk.offset + chunk.data.size();
-      slice_ += chunk.data.size();
+      Spend(chunk.data.size());
       bytes_ += chunk.data.size();
     }
     if (!chunks->empty()) return true;
@@ -173,6 +110,7 @@ class Search : public std::enable_shared_from_this<Search> {
                       {"pass", stages_[task_->visit].pass},
                       {"visit", task_->visit.value},
                       {"attempt", task_->attempt.value},
+                      {"repeated", repeated_},
                       {"stream", Name(line.stream)},
                       {"line", line.number},
                       {"match", line.match}};
@@ -181,47 +119,16 @@ class Search : public std::enable_shared_from_this<Search> {
     else
       view["text_base64"] = ToBase64(line.text.substr(0, kMostText));
     if (line.cut || line.text.size() > kMostText) view["cut"] = true;
-    out_ += json::serialize(view) + "\n";
-  }
-
-  // The last line comes after the client took all others. Until then the search has its place, so
-  // that no caller has many answers that wait; then it has none, so that who reads the last line
-  // may search again at once.
-  void End() {
-    if (!out_.empty()) exchange_->Write(std::exchange(out_, {}));
-    exchange_->OnRoom(
-        1, [self = shared_from_this()] { self->services_.lane.Post([self] { self->Finish(); }); });
-  }
-
-  void Finish() {
-    if (std::exchange(ended_, true)) return;
-    place_.reset();
-    const json::object last{{"done", true},       {"tasks", tasks_},
-                            {"bytes", bytes_},    {"matches", matches_},
-                            {"more", !complete_}, {"timed_out", !complete_ && !Full()}};
-    exchange_->Write(json::serialize(last) + "\n");
-    exchange_->End();
-  }
-
-  // Without a last line.
-  void Break() {
-    if (std::exchange(ended_, true)) return;
-    place_.reset();
-    exchange_->End();
+    Put(view);
   }
 
   SearchServices& services_;
-  const std::shared_ptr<net::HttpExchange> exchange_;
-  const std::string token_;
-  const MonoTime ends_;
   const SearchRequest request_;
-  std::shared_ptr<void> place_;  // counted until it goes
-  bool complete_ = false;        // all output was looked through
-  bool ended_ = false;
   std::optional<TaskKey> after_;
   bool last_page_ = false;
   std::deque<TaskKey> page_;
   std::optional<TaskKey> task_;  // whose output is looked through
+  bool repeated_ = false;        // it has other attempts
   std::uint64_t offset_ = 0;
   std::optional<LineSearch> lines_;
   struct Entered {
@@ -229,8 +136,6 @@ class Search : public std::enable_shared_from_this<Search> {
     std::uint32_t pass = 1;
   };
   std::map<Visit, Entered> stages_;
-  std::string out_;
-  std::size_t slice_ = 0;
   std::uint64_t tasks_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t matches_ = 0;
@@ -272,7 +177,7 @@ Result<SearchRequest> ReadRequest(SearchServices& services, const Call& call) {
 void Find(SearchServices& services, const CallPtr& call) {
   auto request = ReadRequest(services, *call);
   if (!request) return call->Fail(request.error());
-  auto place = TakePlace(services, call);
+  auto place = services.TakePlace(call, "searches");
   if (!place) return;
   std::make_shared<Search>(services, *call, std::move(*request), std::move(place))->Begin();
 }

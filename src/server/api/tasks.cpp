@@ -24,12 +24,12 @@ void AllAttempts(Services& services, const CallPtr& call, RunId id, std::size_t 
   }
   const auto rows = services.store.ListTasks(id, filter, std::nullopt, limit);
   if (!rows) return call->Fail(rows.error());
-  const WallTime logs_since = services.keeper.LogsSince();
+  const LogsKept kept = services.keeper.KeptLogs();
   json::array list;
   for (const auto& row : *rows)
     list.push_back(
         TaskView(row, row.key.ordinal < (*targets)->size() ? (**targets)[row.key.ordinal].name : "",
-                 row.state, logs_since));
+                 row.state, kept));
   call->Json(200, {{"tasks", std::move(list)}, {"next", nullptr}});
 }
 
@@ -56,7 +56,7 @@ void ListTasks(Services& services, const CallPtr& call) {
     if (row.key.attempt) keys.push_back(row.key);
   const auto records = services.store.FindTasks(keys);
   if (!records) return call->Fail(records.error());
-  const WallTime logs_since = services.keeper.LogsSince();
+  const LogsKept kept = services.keeper.KeptLogs();
   json::array list;
   auto record = records->value.begin();
   for (const auto& row : window->rows) {
@@ -64,7 +64,7 @@ void ListTasks(Services& services, const CallPtr& call) {
     const TaskRecord* known = nullptr;
     if (row.key.attempt)
       if (const auto& found = *record++; found) known = &*found;
-    list.push_back(known != nullptr ? TaskView(*known, name, row.state, logs_since)
+    list.push_back(known != nullptr ? TaskView(*known, name, row.state, kept)
                                     : WaitingTaskView(name, row.ordinal, row.state));
   }
   json::value next = nullptr;
@@ -78,6 +78,7 @@ struct LogRequest {
   std::uint64_t from = 0;
   std::size_t limit = 0;
   std::optional<Stream> only;
+  LogLoss loss = LogLoss::kNone;
 };
 
 // Of the stage named, else of the last that the host had a task in.
@@ -140,7 +141,8 @@ Result<LogRequest> ReadLogRequest(Services& services, const Call& call) {
       FindAttempt(services, *id, host, call.Query("stage"), static_cast<std::uint32_t>(*attempt));
   if (!record) return Fail(record.error());
   request.task = record->key;
-  request.mark = LogOf(*record, services.keeper.LogsSince());
+  request.mark = record->log;
+  request.loss = LossOf(*record, services.keeper.KeptLogs());
   if (*tail > 0) {
     const auto end = services.logs.DurableEnd(request.task);
     if (!end) return Fail(end.error());
@@ -149,8 +151,9 @@ Result<LogRequest> ReadLogRequest(Services& services, const Call& call) {
   return request;
 }
 
-// Bytes that were proven once and are not there now went with their day.
+// Bytes that were proven once and are not there now are gone.
 bool IsExpired(const LogRequest& request, const std::vector<LogChunk>& chunks) {
+  if (request.loss != LogLoss::kNone) return true;
   const bool whole =
       request.mark.state == LogState::kComplete || request.mark.state == LogState::kCut;
   return whole && request.from < request.mark.bytes &&
@@ -160,6 +163,7 @@ bool IsExpired(const LogRequest& request, const std::vector<LogChunk>& chunks) {
 net::Headers LogHeaders(const LogRequest& request, std::uint64_t next) {
   return {{"Muster-Next-Offset", std::to_string(next)},
           {"Muster-Log-State", std::string(Name(request.mark.state))},
+          {"Muster-Log-Missing", std::string(Name(request.loss))},
           {"Muster-Attempt", std::to_string(request.task.attempt.value)}};
 }
 
@@ -199,6 +203,7 @@ void AnswerChunks(Call& call, const LogRequest& request, const std::vector<LogCh
             {{"chunks", std::move(list)},
              {"next", next},
              {"state", Name(request.mark.state)},
+             {"missing", LossView(request.loss)},
              {"bytes", request.mark.bytes},
              {"attempt", request.task.attempt.value}},
             LogHeaders(request, next));

@@ -52,7 +52,7 @@ json::object TriggerView(const Trigger& trigger, TriggerState state) {
 }
 
 TriggerState StateNow(const Services& services, const Trigger& trigger) {
-  return StateOf(trigger, services.live.IsOpen(trigger.last_run));
+  return StateOf(trigger, services.live.HasOpenRun(trigger.spec.name));
 }
 
 std::string_view ResultOf(const SlotRecord& slot) {

@@ -74,22 +74,29 @@ json::object CountsView(const TaskCounts& counts) {
   return object;
 }
 
-json::object LogView(const LogMark& log) {
-  return {{"state", Name(log.state)},
+LogLoss LossOf(const TaskRecord& record, const LogsKept& kept) {
+  if (record.log.state == LogState::kOpen || record.log.bytes == 0) return LogLoss::kNone;
+  return kept.LossOf(record.ended);
+}
+
+json::value LossView(LogLoss loss) {
+  return loss == LogLoss::kNone ? json::value() : json::value(Name(loss));
+}
+
+namespace {
+
+json::object LogView(const LogMark& log, LogLoss loss) {
+  return {{"state", Name(loss == LogLoss::kNone ? log.state : LogState::kExpired)},
+          {"missing", LossView(loss)},
           {"bytes", log.bytes},
           {"stdout_sha256", ToHex(log.stdout_sha256)},
           {"stderr_sha256", ToHex(log.stderr_sha256)}};
 }
 
-LogMark LogOf(const TaskRecord& record, WallTime logs_since) {
-  LogMark log = record.log;
-  if (log.state != LogState::kOpen && log.bytes > 0 && record.ended < logs_since)
-    log.state = LogState::kExpired;
-  return log;
-}
+}  // namespace
 
 json::object TaskView(const TaskRecord& record, const std::string& host, TaskState shown,
-                      WallTime logs_since) {
+                      const LogsKept& kept) {
   const TaskEnd* end = record.end ? &*record.end : nullptr;
   return {{"host", host},
           {"ordinal", record.key.ordinal},
@@ -103,7 +110,7 @@ json::object TaskView(const TaskRecord& record, const std::string& host, TaskSta
           {"ended", TimeView(record.ended)},
           {"leftovers", end != nullptr && end->leftovers},
           {"peak_memory", PeakView(end)},
-          {"log", LogView(LogOf(record, logs_since))},
+          {"log", LogView(record.log, LossOf(record, kept))},
           {"late", EndView(record.late)}};
 }
 
@@ -131,7 +138,7 @@ json::value MaintenanceView(const Host& host, WallTime now) {
 
 }  // namespace
 
-json::object HostView(const LiveView::HostView& view, WallTime now) {
+json::object HostView(const LiveView::HostView& view, Now now) {
   const Host& host = view.host;
   return {{"name", host.name},
           {"id", host.id.value},
@@ -145,7 +152,8 @@ json::object HostView(const LiveView::HostView& view, WallTime now) {
           {"facts", LabelsView(host.facts)},
           {"joined", TimeView(host.joined)},
           {"last_hello", TimeView(host.last_hello)},
-          {"maintenance", MaintenanceView(host, now)}};
+          {"last_seen", TimeView(view.LastSeen(now))},
+          {"maintenance", MaintenanceView(host, now.wall)}};
 }
 
 json::object SpecView(const RunSpec& spec) {

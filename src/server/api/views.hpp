@@ -3,21 +3,22 @@
 #include <boost/json/object.hpp>
 
 #include "domain/records.hpp"
+#include "server/keeping/logs_kept.hpp"
 #include "server/live/live_view.hpp"
 
 namespace muster::server::api {
 
 // Records as the API shows them; openapi.yaml has the shapes.
 boost::json::object CountsView(const TaskCounts& counts);
-boost::json::object LogView(const LogMark& log);
-// `logs_since`: output that came before it is gone (zero: none is).
 boost::json::object TaskView(const TaskRecord& record, const std::string& host, TaskState shown,
-                             WallTime logs_since = {});
-// What is left of a task's output, which retention or a restore may have dropped since its mark.
-LogMark LogOf(const TaskRecord& record, WallTime logs_since);
+                             const LogsKept& kept = {});
+// Why the output of a task is gone since its mark; kNone when it is there, or never was.
+LogLoss LossOf(const TaskRecord& record, const LogsKept& kept);
+// null for kNone.
+boost::json::value LossView(LogLoss loss);
 boost::json::object WaitingTaskView(const std::string& host, std::uint32_t ordinal,
                                     TaskState state);
-boost::json::object HostView(const LiveView::HostView& host, WallTime now);
+boost::json::object HostView(const LiveView::HostView& host, Now now);
 boost::json::object SpecView(const RunSpec& spec);
 
 // What became of a stage's tasks so far, those under way included.

@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kWorkers = 4;
 constexpr Duration kSchemaLook = std::chrono::seconds(2);
 constexpr Duration kCaLook = std::chrono::seconds(1);
+constexpr Duration kNoteHeard{500};
 // A node gets one certificate in so long. An agent asks again for one that does not come after a
 // fiftieth of its life at the earliest.
 constexpr Duration kRenewEvery = std::chrono::minutes(1);
@@ -84,7 +85,8 @@ Core::Core(Foundation& under)
                  .clock =
                      [this](const std::string& name, Duration ahead) {
                        judge.FollowerSaid(name, ahead, foundation.clock.Read());
-                     }}),
+                     },
+                 .heard = [this](const std::vector<HeardHost>& hosts) { live.Heard(hosts); }}),
       traces(store, under.self.name,
              [&under](const TraceSettings& settings) {
                return WayToCollector(settings, under.clock);
@@ -201,7 +203,14 @@ Result<> Core::Start() {
   if (const auto started = engine.Start(); !started) return started;
   if (foundation.Clustered()) pulse.Start();
   LookAtSchema();
+  NoteHeard();
   return {};
+}
+
+void Core::NoteHeard() {
+  // What the nodes of a follower say, its leader is told with each beat.
+  if (gateway.HeardBy() == Hearing::By::kThisServer) live.Heard(gateway.TakeHeard(SIZE_MAX));
+  loop.After(kNoteHeard, [this] { NoteHeard(); });
 }
 
 void Core::LookAtSchema() {

@@ -75,6 +75,7 @@ class Core {
   void TakeNews(std::vector<engine::News> news);
   void ShowStored(const StoredOutput& output);
   void LookAtSchema();
+  void NoteHeard();
   std::vector<HostsOfCa> HostsByCa() const;
   // Keeps in the data folder what is known of CAs, for `musterd ca`.
   void NoteCas();

@@ -34,6 +34,12 @@ api::Refusals::Later Later(net::EventLoop& loop) {
   };
 }
 
+// A server that is alone has nobody to leave the lead to.
+std::function<bool(const std::string&)> DiskLow(Core& core) {
+  if (!core.foundation.Clustered()) return {};
+  return [&core](const std::string& why) { return core.cluster.SetDiskLow(why); };
+}
+
 // Links of nodes and of other servers have one port and two holders.
 template <typename Nodes, typename Servers>
 void ToHolder(const net::LinkConnection& link, Nodes nodes, Servers servers) {
@@ -52,7 +58,8 @@ Front::Front(Core& core, LogRing& log)
       keeper_(core.store, core.logs, *core.foundation.artifacts, core.engine, clock_,
               {.data = config_.data,
                .retention = config_.retention,
-               .disk_floor = core.foundation.disk_floor}),
+               .disk_floor = core.foundation.disk_floor,
+               .disk_low = DiskLow(core)}),
       failures_({.per_minute = static_cast<std::uint32_t>(config_.failures_per_minute)},
                 [](const std::string& line) { spdlog::warn("{}", line); }),
       refusals_(failures_, clock_, Later(core.loop)),
@@ -75,6 +82,14 @@ Front::Front(Core& core, LogRing& log)
           .lane = api::Lane(core.workers, "search"),
           .look_again = [this](const auto& token, const auto& then) { LookAgain(token, then); },
           .later = Later(core.loop)},
+      streams_{
+          .store = core.store,
+          .logs = core.logs,
+          .clock = clock_,
+          .lane = api::Lane(core.workers, "output"),
+          .look_again = [this](const auto& token, const auto& then) { LookAgain(token, then); },
+          .later = Later(core.loop)},
+      outputs_{.streams = streams_, .results = core.results, .keeper = keeper_},
       joins_{.common = services_, .joins = api::Turns(core.workers, "join")},
       documents_{.common = services_, .lane = api::Lane(core.workers, "documents")},
       sealed_{.store = core.store, .engine = core.engine, .sealer = *core.foundation.sealer},
@@ -91,7 +106,8 @@ Front::Front(Core& core, LogRing& log)
                [&core](std::function<void()> work) {
                  return core.workers.PostUrgent(std::move(work), "read tokens");
                },
-           .to_loop = [&core](std::function<void()> work) { core.loop.Post(std::move(work)); }}),
+           .to_loop = [&core](std::function<void()> work) { core.loop.Post(std::move(work)); },
+           .cut_off = [&core] { return core.foundation.Clustered() ? core.pulse.Trouble() : ""; }}),
       router_(core.people, refusals_, core.workers, clock_) {
   core.gateway.SetRefused(
       [this](const std::string& remote) { LinkRefused(net::SourceOf(remote)); });
@@ -164,6 +180,7 @@ void Front::AddRoutes() {
   router_.Add(api::AgentRoutes(joins_));
   router_.Add(api::ArtifactRoutes(files_));
   router_.Add(api::SearchRoutes(searches_));
+  router_.Add(api::OutputRoutes(outputs_));
   router_.Add(api::DocumentRoutes(documents_));
   router_.Add(api::SecretRoutes(sealed_));
   router_.Add(api::ServerRoutes(servers_));

@@ -4,6 +4,7 @@
 
 #include "adapters/net/server.hpp"
 #include "server/api/artifacts.hpp"
+#include "server/api/outputs.hpp"
 #include "server/api/refusals.hpp"
 #include "server/api/router.hpp"
 #include "server/api/routes.hpp"
@@ -60,6 +61,8 @@ class Front {
   api::TriggerPlanner planner_;
   api::ArtifactServices files_;
   api::SearchServices searches_;
+  api::LineStreams streams_;
+  api::OutputServices outputs_;
   api::AgentServices joins_;
   api::DocumentServices documents_;
   api::SecretServices sealed_;

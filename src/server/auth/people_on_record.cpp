@@ -22,6 +22,8 @@ void PeopleOnRecord::LookAgain(MonoTime now, Then then) {
 
 void PeopleOnRecord::Read() {
   reading_ = std::exchange(waiting_, {});
+  if (const auto why = ways_.cut_off(); !why.empty())
+    return Take(Fail(ErrorCode::kUnavailable, "{}; try again", why));
   const bool posted = ways_.to_worker(
       [this] { ways_.to_loop([this, tokens = store_.ListTokens()] { Take(tokens); }); });
   if (!posted) Take(Fail(ErrorCode::kUnavailable, "the server is too busy; try again shortly"));

@@ -18,6 +18,8 @@ class PeopleOnRecord {
   struct Ways {
     std::function<bool(std::function<void()>)> to_worker;  // false: there is no room
     std::function<void(std::function<void()>)> to_loop;
+    // Why the store is known not to answer; "" when it may. Then nobody waits for it.
+    std::function<std::string()> cut_off = [] { return std::string(); };
   };
   using Then = std::function<void(Result<>)>;
 

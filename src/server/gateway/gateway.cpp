@@ -14,6 +14,8 @@ namespace {
 
 // A node keeps to a window of 1 MiB.
 constexpr std::size_t kMostStoring = 8 << 20;
+// How exactly it is kept when a host was heard: its output may be thousands of frames a second.
+constexpr Duration kHeardWithin{250};
 
 }  // namespace
 
@@ -57,6 +59,7 @@ void Gateway::OnFrame(net::LinkConnection& connection, const std::string& bytes)
   Link& link = found->second;
   const Now now = clock_.Read();
   link.heard = now.mono;
+  if (link.host && now.mono - link.noted >= kHeardWithin) heard_[link.host] = link.noted = now.mono;
   auto frame = Admit(link, bytes, now.mono);
   if (!frame) return CloseNow(id, frame.error().message);
   DropUnpermitted(*frame, link.host);
@@ -109,6 +112,13 @@ bool Gateway::Outdated(const Labels& facts) const {
   if (office_.papers.ca_pem.empty()) return false;
   const auto trusts = facts.find(link::kFactTrusts);
   return trusts == facts.end() || trusts->second != office_.trusts;
+}
+
+std::vector<HeardHost> Gateway::TakeHeard(std::size_t most) {
+  std::vector<HeardHost> taken;
+  for (auto at = heard_.begin(); at != heard_.end() && taken.size() < most; at = heard_.erase(at))
+    taken.push_back({at->first, at->second});
+  return taken;
 }
 
 void Gateway::SendNow(LinkId link, const link::ServerFrame& frame) {

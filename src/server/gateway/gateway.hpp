@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "adapters/net/event_loop.hpp"
 #include "adapters/net/server.hpp"
@@ -25,6 +26,7 @@
 #include "server/gateway/named_servers.hpp"
 #include "server/gateway/output_bounds.hpp"
 #include "server/gateway/renewals.hpp"
+#include "server/live/heard_host.hpp"
 #include "server/worker_pool.hpp"
 
 namespace muster::server {
@@ -112,6 +114,10 @@ class Gateway final : public Links {
 
   std::size_t LinkCount() const { return link_count_; }
 
+  // Hosts that spoke since the last call, and when they did last; at most so many, the others come
+  // with the next call. On the loop's thread.
+  std::vector<HeardHost> TakeHeard(std::size_t most);
+
  private:
   struct OfKey {
     Allowance allowance;  // of frames and of what is in them
@@ -127,6 +133,7 @@ class Gateway final : public Links {
     std::shared_ptr<net::LinkConnection> connection;
     OfKey* of_key;          // its certificate's
     MonoTime heard;         // when it spoke last
+    MonoTime noted = {};    // in heard_
     bool greeted = false;   // said Hello
     bool welcomed = false;  // once or more; by whom it is heard may have changed since
     HostId host = {};       // known once welcomed
@@ -190,6 +197,7 @@ class Gateway final : public Links {
   std::unordered_map<LinkId, Link> links_;
   std::unordered_map<std::string, OfKey> keys_;  // of certificates
   HelloQueue hellos_;
+  std::unordered_map<HostId, MonoTime> heard_;  // not taken yet
   std::atomic<std::size_t> link_count_{0};
 };
 

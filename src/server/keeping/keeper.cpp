@@ -113,6 +113,10 @@ void Keeper::WatchDisk() {
   if (changed && !watch_.Low())
     spdlog::info("disk well again: {} left on the disk of {}", FormatSize(room->free),
                  settings_.data.string());
+  const bool yields = settings_.disk_low && settings_.disk_low(reason);
+  if (yields && !std::exchange(yields_, true)) engine_.Submit(engine::SetGate{kGate, ""});
+  yields_ = yields;
+  if (yields) return;
   // A new leadership knows no gate, so a closed one is said again and again.
   if (changed || watch_.Low()) engine_.Submit(engine::SetGate{kGate, std::move(reason)});
 }
@@ -183,16 +187,20 @@ bool Keeper::DropSlice() {
   return dropped && *dropped && std::get<engine::OldDropped>(**dropped).things > 0;
 }
 
-WallTime Keeper::LogsSince() const {
-  WallTime since;
-  if (settings_.retention.logs.count() > 0) {
+LogsKept Keeper::KeptLogs() const {
+  // Whole days are dropped.
+  const auto since = [this](WallTime now) {
     constexpr std::int64_t kDay = 24LL * 3600 * 1000;
-    since = Before(clock_.Read().wall, settings_.retention.logs);
-    since.ms -= since.ms % kDay;
-  }
-  if (const auto restored = engine_.GetStatus().restored; restored && !restored->logs)
-    since = std::max(since, restored->at);
-  return since;
+    if (settings_.retention.logs.count() == 0) return WallTime{};
+    const WallTime oldest = Before(now, settings_.retention.logs);
+    return WallTime{oldest.ms - oldest.ms % kDay};
+  };
+  LogsKept kept{.since = since(clock_.Read().wall)};
+  const auto restored = engine_.GetStatus().restored;
+  if (!restored || restored->logs) return kept;
+  kept.restored = restored->at;
+  kept.since_at_backup = since(restored->taken);
+  return kept;
 }
 
 Keeper::Status Keeper::GetStatus() const {

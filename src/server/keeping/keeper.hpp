@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "server/engine_thread.hpp"
 #include "server/keeping/disk_watch.hpp"
 #include "server/keeping/last_backup.hpp"
+#include "server/keeping/logs_kept.hpp"
 #include "server/keeping/retention.hpp"
 
 namespace muster::server {
@@ -26,6 +28,9 @@ class Keeper {
     std::filesystem::path data;
     Retention retention;
     DiskFloor disk_floor;
+    // Told at each look why there is no room for new runs, "" when there is. True: another server
+    // of the cluster takes the lead, so the gate stays open.
+    std::function<bool(const std::string& why)> disk_low = {};
   };
   struct Status {
     std::uint64_t disk_free = 0;
@@ -46,8 +51,7 @@ class Keeper {
   void Stop() EXCLUDES(mutex_);
 
   Status GetStatus() const EXCLUDES(mutex_);  // reads the disk
-  // Output that came before this moment is not kept any more; zero: everything is.
-  WallTime LogsSince() const;
+  LogsKept KeptLogs() const;                  // what of tasks' output is still there
 
  private:
   void Loop() EXCLUDES(mutex_);
@@ -70,7 +74,8 @@ class Keeper {
   EngineThread& engine_;
   const Clock& clock_;
   const Settings settings_;
-  DiskWatch watch_;  // the loop's own
+  DiskWatch watch_;      // the loop's own
+  bool yields_ = false;  // likewise: Settings::disk_low said so last
 
   mutable base::Mutex mutex_;
   base::Condition changed_;

@@ -15,6 +15,7 @@ void LiveView::Forget() {
   revoked_.clear();
   runs_.clear();
   ended_.clear();
+  of_trigger_.clear();
   logs_open_.clear();
 }
 
@@ -52,6 +53,7 @@ void LiveView::TakeOne(const engine::RunNews& news) {
   }
   view.logs_open = news.logs_open;
   view.commit = news.commit;
+  CountForTrigger(news.run, view);
   if (IsFinal(view.state) && view.logs_open == 0) ended_.push_back(news.run);
 }
 
@@ -86,6 +88,18 @@ void LiveView::TakeOne(const engine::HostNews& news) {
   view.online = news.online;
   view.address = news.address;
   if (by_name_.insert_or_assign(news.host.name, news.host.id).second) ++roster_;
+}
+
+WallTime LiveView::HostView::LastSeen(Now now) const {
+  if (!online || heard == MonoTime{}) return host.last_hello;
+  return std::max(host.last_hello, now.wall + -(now.mono - heard));
+}
+
+void LiveView::Heard(const std::vector<HeardHost>& hosts) {
+  base::Lock lock(mutex_);
+  for (const auto& [id, at] : hosts)
+    if (const auto found = hosts_.find(id); found != hosts_.end())
+      found->second.heard = std::max(found->second.heard, at);
 }
 
 std::vector<LiveView::HostView> LiveView::Hosts() const {
@@ -173,6 +187,24 @@ bool LiveView::IsOpen(RunId id) const {
   base::Lock lock(mutex_);
   const auto found = runs_.find(id);
   return found != runs_.end() && !IsFinal(found->second.state);
+}
+
+bool LiveView::HasOpenRun(const std::string& trigger) const {
+  base::Lock lock(mutex_);
+  return of_trigger_.contains(trigger);
+}
+
+// A run that has ended stays here until the next news, and while its output comes.
+void LiveView::CountForTrigger(RunId id, const RunView& view) {
+  if (!view.run || view.run->trigger.empty()) return;
+  if (!IsFinal(view.state)) {
+    of_trigger_[view.run->trigger].insert(id);
+    return;
+  }
+  const auto found = of_trigger_.find(view.run->trigger);
+  if (found == of_trigger_.end()) return;
+  found->second.erase(id);
+  if (found->second.empty()) of_trigger_.erase(found);
 }
 
 std::vector<RunId> LiveView::OpenRuns() const {

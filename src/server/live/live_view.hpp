@@ -14,6 +14,7 @@
 #include "base/mutex.hpp"
 #include "domain/records.hpp"
 #include "engine/effects.hpp"
+#include "server/live/heard_host.hpp"
 
 namespace muster::server {
 
@@ -27,6 +28,10 @@ class LiveView {
     bool online = false;
     std::string address;
     std::uint32_t running = 0;  // tasks sent and not ended
+    MonoTime heard = {};        // when it spoke last over an open link; zero: not since its Hello
+
+    // When it was last known to be there.
+    WallTime LastSeen(Now now) const;
   };
   struct RunView {
     std::shared_ptr<const Run> run;
@@ -49,6 +54,8 @@ class LiveView {
     watcher_ = std::move(watcher);
   }  // once, before the first news
 
+  void Heard(const std::vector<HeardHost>& hosts);
+
   // All hosts in natural order of their names, as one moment.
   std::vector<HostView> Hosts() const;
   std::optional<HostView> FindHost(const std::string& name) const;
@@ -68,6 +75,8 @@ class LiveView {
   std::optional<RunView> FindRun(RunId id, bool with_states = false) const;
   // Whether the run has not ended. One that has may be here until the next news.
   bool IsOpen(RunId id) const;
+  // Whether a run that the trigger started has not ended.
+  bool HasOpenRun(const std::string& trigger) const;
   // The host's name as the run froze it; "" when the run is not here any more.
   std::string HostNameOf(const TaskKey& task) const;
   std::vector<RunId> OpenRuns() const;
@@ -84,6 +93,7 @@ class LiveView {
  private:
   void TakeOne(const engine::RunNews& news) REQUIRES(mutex_);
   void TakeOne(const engine::TaskNews& news) REQUIRES(mutex_);
+  void CountForTrigger(RunId id, const RunView& view) REQUIRES(mutex_);
   void TakeOne(const engine::HostNews& news) REQUIRES(mutex_);
   void TakeOne(const engine::TokenNews&) REQUIRES(mutex_) {}   // the authenticator's
   void TakeOne(const engine::SecretNews&) REQUIRES(mutex_) {}  // the secret book's
@@ -95,6 +105,7 @@ class LiveView {
   std::unordered_set<std::string> revoked_ GUARDED_BY(mutex_);  // keys of hosts_
   std::map<RunId, RunView> runs_ GUARDED_BY(mutex_);
   std::vector<RunId> ended_ GUARDED_BY(mutex_);
+  std::unordered_map<std::string, std::set<RunId>> of_trigger_ GUARDED_BY(mutex_);  // open ones
   std::unordered_map<RunId, std::uint32_t> logs_open_ GUARDED_BY(mutex_);
   Watcher watcher_;
 };

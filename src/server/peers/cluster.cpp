@@ -11,7 +11,6 @@ namespace {
 
 constexpr Duration kAnnounceEvery = std::chrono::seconds(2);
 constexpr Duration kLookEvery{250};
-constexpr Duration kDrainWithin = std::chrono::seconds(5);  // its nodes move
 // What the server that is to lead said counts for so long: it is asked several times a second.
 constexpr Duration kRefusalCounts = std::chrono::seconds(3);
 // What a leader was asked before it stepped down it still answers; a drain of it is always answered
@@ -120,6 +119,7 @@ Member Cluster::Self() const {
   now.trouble = exits_.cannot_lead();
   if (now.trouble.empty()) now.trouble = judge_.Differs(clock_.Read());
   base::Lock lock(mutex_);
+  if (now.trouble.empty()) now.trouble = disk_low_;
   now.unfit = unfit_;
   return now;
 }
@@ -129,12 +129,13 @@ void Cluster::AnnounceSoon() {
   loop_.After(kAnnounceEvery, [this, alive = alive_] {
     if (!*alive) return;
     Announce();
+    StandBy();
     PublishFacts();
     RenewForwarder();
     NoteMembers(coordinator_.Members());  // forgets those that went long ago
     // Some may have come back before they heard of other servers.
     if (leaves_ && exits_.links() > 0)
-      exits_.say_goodbye(kDrainWithin, [this] { return SendsAway(); });
+      exits_.say_goodbye(kGoodbyeWithin, [this] { return SendsAway(); });
     AnnounceSoon();
   });
 }
@@ -308,34 +309,6 @@ void Cluster::EndedHere() {
     gateway_.EndHere();
     // The leader that this server follows by now may have asked while it still led itself.
     if (gateway_.HeardBy() == Hearing::By::kNobody) leader_link_.AskAgain();
-  });
-}
-
-void Cluster::Drain(bool wanted) {
-  draining_ = wanted;
-  spdlog::info("drain wanted={}", wanted);
-  TakePart();
-}
-
-void Cluster::SetUnfit(std::string why) {
-  {
-    base::Lock lock(mutex_);
-    if (why == unfit_) return;
-    unfit_ = std::move(why);
-  }
-  TakePart();
-}
-
-void Cluster::TakePart() {
-  const Member self = Self();
-  const bool leaves = self.draining || !self.unfit.empty();
-  if (!self.unfit.empty()) spdlog::error("this server takes no part: {}", self.unfit);
-  leaves_ = leaves;
-  exits_.stand_by(leaves);
-  loop_.Post([this, alive = alive_, leaves] {
-    if (!*alive) return;
-    Announce();
-    if (leaves) exits_.say_goodbye(kDrainWithin, [this] { return SendsAway(); });
   });
 }
 

@@ -93,6 +93,9 @@ class Cluster {
   // Why this server can neither lead nor take nodes: it sends them to others and stands by until
   // it is told "". From any thread.
   void SetUnfit(std::string why) EXCLUDES(mutex_);
+  // Why this server's data folder has no room for new runs; "" when it has. True: another server
+  // can lead, whose folder has room, so this one does not. From any thread.
+  bool SetDiskLow(std::string why) EXCLUDES(mutex_);
   // Nodes are better off at another server: this one drains, is unfit, or has lost its leader or
   // the store.
   bool SendsAway() const { return leaves_ || cut_off_; }
@@ -107,6 +110,8 @@ class Cluster {
   std::vector<Member> Others() const;  // all that are there but this one
 
  private:
+  static constexpr Duration kGoodbyeWithin = std::chrono::seconds(5);  // nodes move in this time
+
   // The way from the coordinator's thread, which may outlive this, to the loop.
   struct Way {
     base::Mutex mutex;
@@ -122,6 +127,9 @@ class Cluster {
   void AnnounceSoon();
   Member Self() const EXCLUDES(mutex_);  // as it is now
   void TakePart() EXCLUDES(mutex_);      // or not: tells everybody
+  void StandBy() EXCLUDES(mutex_);       // or compete, as things are now
+  // Its disk is low, and another server that leads would start what this one cannot.
+  bool Yields() const EXCLUDES(mutex_);
   void Announce() EXCLUDES(mutex_);
   // Looks several times a second whether there is a way to a leader.
   void WatchWay();
@@ -155,6 +163,8 @@ class Cluster {
   std::atomic<bool> cut_off_{false};
   mutable base::Mutex mutex_;
   std::string unfit_ GUARDED_BY(mutex_);
+  std::string disk_low_ GUARDED_BY(mutex_);
+  bool yields_ GUARDED_BY(mutex_) = false;  // as it was said last
   SeenMembers seen_ GUARDED_BY(mutex_);
   ProvenServers proven_ GUARDED_BY(mutex_);
 };

@@ -88,6 +88,11 @@ void Followers::Take(Follower& from, FollowerItem item) {
 void Followers::TakeBeat(Follower& from, const FollowerBeat& beat) {
   const Now now = clock_.Read();
   if (beat.clock_ahead && from.welcome && exits_.clock) exits_.clock(from.name, *beat.clock_ahead);
+  if (from.welcome && exits_.heard && !beat.heard.empty()) {
+    auto heard = beat.heard;
+    for (auto& host : heard) host.at = now.mono + -(beat.sent_at - host.at);
+    exits_.heard(heard);
+  }
   LeaderBeat answer{.echo = beat.sent_at, .now = now.mono, .wall = now.wall};
   if (from.welcome && std::exchange(from.facts, facts_number_) != facts_number_)
     answer.cluster = facts_;

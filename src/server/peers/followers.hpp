@@ -37,6 +37,8 @@ class Followers final : public Links {
     std::function<void(ServerFacts)> proven = {};
     // What a follower finds of its clock: surely so much ahead of this server's.
     std::function<void(const std::string& name, Duration ahead)> clock = {};
+    // Hosts that spoke over a follower's links; by this server's clock.
+    std::function<void(const std::vector<HeardHost>&)> heard = {};
   };
 
   // `own` is this server's gateway.

@@ -94,7 +94,10 @@ void LeaderLink::Beat() {
     connection_.reset();
     return Retry("it is silent");
   }
-  Say(FollowerBeat{now, clock_ahead_});
+  // Nobody reads them before the leader knows the hosts.
+  constexpr std::size_t kMostHeard = 20'000;
+  Say(FollowerBeat{now, clock_ahead_,
+                   welcome_ ? gateway_.TakeHeard(kMostHeard) : std::vector<HeardHost>{}});
   loop_.After(kBeat, [this, alive = alive_, round = round_] {
     if (*alive && round == round_ && open_) Beat();
   });

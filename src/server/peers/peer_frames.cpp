@@ -42,6 +42,11 @@ void Put(const FollowerHello& hello, wire::FollowerItem* out) {
 void Put(const FollowerBeat& beat, wire::FollowerItem* out) {
   out->mutable_beat()->set_sent_at(beat.sent_at.ms);
   if (beat.clock_ahead) out->mutable_beat()->set_clock_ahead(beat.clock_ahead->count());
+  for (const auto& [host, at] : beat.heard) {
+    auto* one = out->mutable_beat()->add_heard();
+    one->set_host(host.value);
+    one->set_ago_ms((beat.sent_at - at).count());
+  }
 }
 
 void Put(const engine::NodeHello& hello, wire::FollowerItem* out) {
@@ -128,6 +133,10 @@ Result<FollowerItem> Take(const wire::FollowerBeat& beat) {
   if (!IsMoment(beat.sent_at()) || !IsSpan(beat.clock_ahead())) return Fail(Strange());
   FollowerBeat taken{.sent_at = {beat.sent_at()}};
   if (beat.has_clock_ahead()) taken.clock_ahead = Duration(beat.clock_ahead());
+  for (const auto& one : beat.heard()) {
+    if (!IsSpan(one.ago_ms()) || one.ago_ms() < 0) return Fail(Strange());
+    taken.heard.push_back({HostId(one.host()), taken.sent_at + -Duration(one.ago_ms())});
+  }
   return taken;
 }
 

@@ -11,6 +11,7 @@
 #include "link/codec/codec.hpp"
 #include "ports/links.hpp"
 #include "server/cluster_facts.hpp"
+#include "server/live/heard_host.hpp"
 
 // What the servers of a cluster say to each other, in plain words; peers.proto is the same on the
 // wire.
@@ -25,6 +26,8 @@ struct FollowerHello {
 struct FollowerBeat {
   MonoTime sent_at;                          // by the follower's clock
   std::optional<Duration> clock_ahead = {};  // its wall clock, of the leader's, surely
+  // Hosts that spoke over its links since the beat before; by the follower's clock, too.
+  std::vector<HeardHost> heard = {};
 };
 struct StoredOutput {
   TaskKey task;

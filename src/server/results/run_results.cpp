@@ -5,27 +5,23 @@
 #include <iterator>
 #include <tuple>
 
+#include "server/results/shared_room.hpp"
+
 namespace muster::server {
 namespace {
 
 constexpr std::size_t kPage = 2000;
 constexpr std::size_t kMostRanges = 64;  // of hosts whose rows are read by themselves
-// Characters of host names: of one group, and of all groups together. Each has room for a few; what
-// the first groups leave of theirs is there for the next.
-constexpr std::size_t kWideHosts = 2000;
-constexpr std::size_t kNarrowHosts = 160;
-constexpr std::size_t kAllHosts = 80'000;
+// Characters of host names. A range of hosts takes two at least.
+constexpr SharedRoom::Bounds kNames{.all = 80'000, .most = 2000, .least = 160};
+constexpr SharedRoom::Bounds kRanges{
+    .all = kNames.all / 2, .most = kNames.most / 2, .least = kNames.least / 2};
 
 // A group as it was under the lock; names come after it.
 struct Seen {
   const Outcome* outcome = nullptr;
   const IntervalSet* hosts = nullptr;
 };
-
-// What is left for long lists when each of so many groups has its few.
-std::size_t RoomOf(std::size_t groups) {
-  return kAllHosts - std::min(kAllHosts, groups * kNarrowHosts);
-}
 
 int RankOf(TaskState state) {
   if (state == TaskState::kSucceeded) return 2;
@@ -296,25 +292,22 @@ Result<RunResults::Grouped> RunResults::GroupsOf(const Choice& choice, bool mask
     grouped.total = table.Tasks();
     const std::size_t shown = std::min(most, seen.size());
     std::ranges::partial_sort(seen, seen.begin() + static_cast<std::ptrdiff_t>(shown), ComesFirst);
-    std::size_t left = RoomOf(shown) / 2;
+    SharedRoom room(kRanges, shown);
     for (std::size_t i = 0; i < shown; ++i) {
       const auto& [outcome, hosts] = seen[i];
       grouped.groups.push_back({.outcome = *outcome,
                                 .count = hosts->Count(),
                                 .ordinal = hosts->First(),
                                 .sample = table.At(hosts->First())});
-      // A range takes two characters at least, so that more would not be written.
-      ranges.push_back(hosts->Ranges(std::min(kWideHosts / 2, kNarrowHosts / 2 + left)));
-      left -=
-          std::min(left, ranges.back().size() - std::min(ranges.back().size(), kNarrowHosts / 2));
+      ranges.push_back(hosts->Ranges(room.Most()));
+      room.Take(ranges.back().size());
     }
   }
-  std::size_t room = RoomOf(grouped.groups.size());
+  SharedRoom room(kNames, grouped.groups.size());
   for (std::size_t i = 0; i < grouped.groups.size(); ++i) {
     Group& group = grouped.groups[i];
-    const std::size_t most = std::min(kWideHosts, kNarrowHosts + room);
-    group.hosts = folds->Fold(ranges[i], group.count, most);
-    room -= std::min(room, group.hosts.size() - std::min(group.hosts.size(), kNarrowHosts));
+    group.hosts = folds->Fold(ranges[i], group.count, room.Most());
+    room.Take(group.hosts.size());
     group.sample_host = (*found->targets)[group.ordinal].name;
   }
   return grouped;

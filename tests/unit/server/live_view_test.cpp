@@ -44,6 +44,23 @@ TEST_F(LiveViewHosts, OrOnlyThoseOfSomeNames) {
   EXPECT_THAT(Names(std::set<std::string>{}), ElementsAre());
 }
 
+TEST_F(LiveViewHosts, WereSeenWhenTheySpokeLast) {
+  constexpr Now kNow{WallTime{1'000'000}, MonoTime{50'000}};
+  engine::HostNews news;
+  news.host.id = HostId(1);
+  news.host.name = "web1";
+  news.host.last_hello = WallTime{900'000};
+  news.online = true;
+  view_.Take({news});
+  EXPECT_EQ(view_.FindHost("web1")->LastSeen(kNow), WallTime{900'000}) << "its Hello is all so far";
+  view_.Heard({{HostId(1), MonoTime{43'000}}, {HostId(1), MonoTime{42'000}}, {HostId(99), {}}});
+  EXPECT_EQ(view_.FindHost("web1")->LastSeen(kNow), WallTime{993'000});
+  news.online = false;
+  news.host.last_hello = WallTime{993'500};
+  view_.Take({news});
+  EXPECT_EQ(view_.FindHost("web1")->LastSeen(kNow), WallTime{993'500}) << "the link has ended";
+}
+
 TEST_F(LiveViewHosts, FollowAHostThatIsRemoved) {
   engine::HostNews gone;
   gone.host.id = HostId(1);
@@ -93,6 +110,27 @@ TEST(LiveViewRuns, AreNotOpenOnceTheyHaveEnded) {
   view.Take({news});
   EXPECT_TRUE(view.FindRun(RunId(7))) << "until the next news";
   EXPECT_FALSE(view.IsOpen(RunId(7)));
+}
+
+TEST(LiveViewRuns, TriggerRunsWhileAnyOfItsRunsIsOpen) {
+  LiveView view;
+  muster::Run run;
+  run.trigger = "nightly";
+  for (const std::uint64_t id : {7, 8})
+    view.Take({engine::RunNews{.run = RunId(id),
+                               .state = RunState::kRunning,
+                               .logs_open = 1,
+                               .is_new = true,
+                               .whole = std::make_shared<const muster::Run>(run),
+                               .targets = std::make_shared<const Targets>()}});
+  const auto end = [&view](std::uint64_t id) {
+    view.Take({engine::RunNews{.run = RunId(id), .state = RunState::kFailed, .logs_open = 1}});
+  };
+  end(8);
+  EXPECT_TRUE(view.HasOpenRun("nightly")) << "an earlier run goes on";
+  EXPECT_FALSE(view.HasOpenRun("hourly"));
+  end(7);
+  EXPECT_FALSE(view.HasOpenRun("nightly")) << "only output is still to come";
 }
 
 // A server that leads again knows nothing of what happened while another one led.

@@ -99,6 +99,11 @@ TEST(PeerFramesTest, BeatsCarryClocks) {
   EXPECT_EQ(beat.clock_ahead, Duration(-3'600'000));
   frames.Add(FollowerBeat{MonoTime{17}});
   EXPECT_FALSE(OnlyItem<FollowerBeat>(frames).clock_ahead) << "nothing is known yet";
+  frames.Add(FollowerBeat{MonoTime{17'000}, {}, {{HostId(3), MonoTime{16'500}}}});
+  const auto heard = OnlyItem<FollowerBeat>(frames).heard;
+  ASSERT_EQ(heard.size(), 1U);
+  EXPECT_EQ(heard.front().host, HostId(3));
+  EXPECT_EQ(heard.front().at, MonoTime{16'500});
   LeaderFrames answers;
   answers.Add(LeaderBeat{MonoTime{17}, MonoTime{5}, WallTime{1'700'000'000'123}});
   const auto items = DecodeLeaderFrame(answers.Take().front());

@@ -51,6 +51,7 @@ class PeopleOnRecordTest : public testing::Test {
   MemoryStore store_;
   Fence fence_;
   bool room_ = true;
+  std::string cut_off_;
   std::deque<std::function<void()>> work_;
   PeopleOnRecord people_{store_,
                          "admin",
@@ -59,8 +60,20 @@ class PeopleOnRecordTest : public testing::Test {
                                 if (room_) work_.push_back(std::move(work));
                                 return room_;
                               },
-                          .to_loop = [](const std::function<void()>& work) { work(); }}};
+                          .to_loop = [](const std::function<void()>& work) { work(); },
+                          .cut_off = [this] { return cut_off_; }}};
 };
+
+TEST_F(PeopleOnRecordTest, DoesNotAskAStoreThatIsKnownToBeAway) {
+  Put({});
+  cut_off_ = "the store has not answered for 4s";
+  EXPECT_NE(Call()->find(cut_off_), std::string::npos);
+  EXPECT_TRUE(work_.empty());
+  cut_off_.clear();
+  const auto told = Call();
+  WorkOne();
+  EXPECT_EQ(*told, "ann");
+}
 
 TEST_F(PeopleOnRecordTest, KnowsWhoIsOnRecord) {
   Put({});
