@@ -13,6 +13,13 @@ using Kind = Finding::Kind;
 // between them and their neighbours may be gone with the records of then.
 std::uint64_t LifeOf(Term term) { return term.value >> 32; }
 
+// A row of a visit from before a restore that was written after it: its host said that it was sent,
+// and by which batch is not known.
+bool IsAdopted(const TaskRecord& row) {
+  constexpr std::uint32_t kFirstOfARestore = 1U << 20;
+  return SpaceOf(row.key.run) < LifeOf(row.sent_term) && row.key.visit.value < kFirstOfARestore;
+}
+
 bool SameTask(const TaskKey& a, const TaskKey& b) {
   return a.visit == b.visit && a.ordinal == b.ordinal && a.host == b.host;
 }
@@ -113,7 +120,8 @@ void HistoryChecker::CheckPlace(const TaskRecord& row) {
 
 void HistoryChecker::CheckAgainstRun(const TaskRecord& row) {
   const bool sent = static_cast<bool>(row.sent);  // not only written down as never sent
-  if (run_.stop && run_.stop_commit && sent && row.sent_commit > run_.stop_commit)
+  if (run_.stop && run_.stop_commit && sent && row.sent_commit > run_.stop_commit &&
+      !IsAdopted(row))
     Find(Kind::kStopped, row.key,
          fmt::format("{} was sent by commit {}, and commit {} had stopped the run",
                      Describe(row.key), row.sent_commit.value, run_.stop_commit.value));

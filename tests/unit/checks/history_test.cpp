@@ -239,6 +239,14 @@ TEST_F(History, TaskSentAfterAStopIsFound) {
   EXPECT_EQ(Found(), (Lines{"stopped r12/2/0/h1/1", "stopped r12/2/1/h2/1"}));
 }
 
+TEST_F(History, TaskThatAHostBringsBackAfterARestoreMayHaveBeenSentBeforeTheStop) {
+  run_.stop = StopWish{.by = "alice"};
+  run_.stop_commit = CommitNumber(29);
+  rows_[4].sent_commit = CommitNumber(30);
+  rows_[4].sent_term = rows_[4].ended_term = Term((1ULL << 32) + 5);
+  EXPECT_EQ(Found(), Lines{});
+}
+
 TEST_F(History, TaskThatAStopSkippedIsWell) {
   run_.stop = StopWish{.by = "alice"};
   run_.stop_commit = CommitNumber(29);
