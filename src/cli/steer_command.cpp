@@ -138,10 +138,12 @@ void AddPauseAndResume(CLI::App& app, Context& context) {
       AddSteering(app, context,
                   {"pause", "Start nothing more of a run; what runs ends", R"(Examples:
   muster pause r12                     children too; waits and the run's budget stand still
-  muster pause r12 --release           gives its concurrency keys back meanwhile
+  muster pause r12 --release           gives its concurrency keys back when its
+                                       tasks have ended
   muster resume r12)",
                    Pause});
-  pause->add_flag("--release", pause_flags->release, "Give its concurrency keys back meanwhile");
+  pause->add_flag("--release", pause_flags->release,
+                  "Give its concurrency keys back when its tasks have ended");
   AddReason(pause, *pause_flags);
   AddSteering(app, context,
               {"resume", "Go on with a paused run", R"(Examples:

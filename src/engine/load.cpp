@@ -111,6 +111,18 @@ void LoadRun(State& state, Snapshot::OpenRun&& loaded, Now now) {
   state.work.Push(open.run.spec.priority, id);
 }
 
+// A stage that waits for a run which has ended, as earlier versions left it after a crash.
+void EndForsaken(State& state) {
+  for (auto& [id, run] : state.runs)
+    for (auto& [number, visit] : run.visits) {
+      const RunId child = visit.record.child;
+      if (!child || visit.ends_as || state.runs.contains(child)) continue;
+      visit.record.reason =
+          fmt::format("run {} has ended, and how it did was not kept", FormatRunId(child));
+      visit.ends_as = StageState::kFailed;
+    }
+}
+
 // How long lost attempts may still run, counted from now on: what an earlier leader counted is gone
 // with it.
 LostBounds BoundsOf(const Snapshot& snapshot) {
@@ -148,7 +160,9 @@ State LoadState(Snapshot snapshot, Options options, Now now) {
   for (auto& join : snapshot.pending) state.pending[join.name] = {join, now.mono};
   const LostBounds lost = BoundsOf(snapshot);
   for (auto& run : snapshot.runs) LoadRun(state, std::move(run), now);
+  EndForsaken(state);
   LoadHolds(state, snapshot.holds, lost);
+  LoadLost(state, lost);
   for (auto& record : snapshot.open_logs) {
     if (state.lingering.contains(record.key)) continue;
     state.CountOpenLog(record.key.run);

@@ -309,7 +309,9 @@ struct State {
   std::unordered_map<TaskKey, std::vector<std::string>> holds;  // keys by holder
   // Lost ones that may still run there; whether no Hello can tell that they do not.
   std::unordered_map<HostId, std::map<TaskKey, bool>> lost_holders;
-  std::multimap<MonoTime, TaskKey> lost_over;                                // until when at most
+  std::multimap<MonoTime, TaskKey> lost_over;  // until when at most
+  // Of those, by open run, the ones that are under the keys of a run.
+  std::map<RunId, std::set<TaskKey>> lost_in;
   std::map<TaskPlace, std::pair<std::string, std::uint64_t>> waits_for_key;  // which, and its place
   std::uint64_t next_waiter = 1;
   // Secrets that were set in this term, without their values; nothing: removed.

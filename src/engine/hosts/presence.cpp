@@ -232,6 +232,9 @@ void SettleUnlisted(Turn& turn, HostEntry& entry, const link::Hello& hello,
                     "the host never got the order");
       EndUnsent(turn, run, visit, ordinal, TaskEvent::kStop,
                 "stopped before the host got the order");
+    } else if (run.run.pause) {
+      ReturnToQueue(turn, run, visit, ordinal, TaskEvent::kRefusedLate,
+                    "the host never got the order");
     } else if (visit.At(ordinal).wait_until <= turn.now.mono) {
       const TaskKey key = record.key;
       TryAgain(turn, key, TaskEvent::kRefusedLate, "the host never got the order");
@@ -251,6 +254,14 @@ void SettleUnsure(Turn& turn, HostEntry& entry) {
                "the server was restored from a backup; whether it was sent after that, and ran, is "
                "unknown");
   }
+}
+
+// The answer may be lost on its way: what still runs is told of its stop once more next time.
+std::set<TaskKey> RunningIn(const link::Hello& hello) {
+  std::set<TaskKey> running;
+  for (const auto& held : hello.tasks)
+    if (held.state != link::HeldState::kEnded) running.insert(held.task);
+  return running;
 }
 
 void Welcome(Turn& turn, HostEntry& entry, const NodeHello& command, bool taken_back) {
@@ -287,7 +298,7 @@ void Welcome(Turn& turn, HostEntry& entry, const NodeHello& command, bool taken_
   SettleLost(turn, entry.host.id, listed);
   SettleUnsure(turn, entry);
   GiveUpOutputs(turn, entry.host.id, listed);
-  DropWishes(turn, entry.host.id);
+  DropWishes(turn, entry.host.id, RunningIn(command.hello));
 }
 
 // True when a look-up says "open" of a task that memory no longer holds: it ended after the read.
@@ -317,11 +328,15 @@ void Refuse(Turn& turn, LinkId link, std::string code, std::string message) {
   turn.effects.closes.push_back(link);
 }
 
-void DropWishes(Turn& turn, HostId host) {
+void DropWishes(Turn& turn, HostId host, const std::set<TaskKey>& except) {
   const auto wishes = turn.state.wishes.find(host);
   if (wishes == turn.state.wishes.end()) return;
-  for (const auto& [task, wish] : wishes->second) turn.Put(DropWish{task});
-  turn.state.wishes.erase(wishes);
+  std::erase_if(wishes->second, [&](const auto& item) {
+    if (except.contains(item.first)) return false;
+    turn.Put(DropWish{item.first});
+    return true;
+  });
+  if (wishes->second.empty()) turn.state.wishes.erase(wishes);
 }
 
 void Decide(Turn& turn, const NodeHello& command) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+
 #include "engine/turn.hpp"
 
 namespace muster::engine {
@@ -13,6 +15,6 @@ void Decide(Turn& turn, const LinkClosed& command);
 void Refuse(Turn& turn, LinkId link, std::string code, std::string message);
 
 // Stops the host needs not hear of any more.
-void DropWishes(Turn& turn, HostId host);
+void DropWishes(Turn& turn, HostId host, const std::set<TaskKey>& except = {});
 
 }  // namespace muster::engine

@@ -12,22 +12,81 @@ namespace {
 // Of rows that do not say it; most tasks have a timeout of an hour.
 constexpr Duration kLostAfterLoad = std::chrono::hours(2);
 
-Result<std::vector<WantedKey>> RunKeysOf(const OpenRun& run) {
-  std::vector<WantedKey> keys;
-  for (const auto& limit : run.run.spec.limits) {
-    auto key = RenderText(run, limit.key);
-    if (!key) return Fail(ErrorCode::kInvalid, "limit: {}", key.error().message);
-    keys.push_back({std::move(*key), limit.max});
-  }
-  return keys;
-}
-
 // The run itself, or one above it, ended or not.
 bool HeldAbove(const State& state, const OpenRun& run, const std::string& key) {
   const auto found = state.keys_held.find(key);
   if (found == state.keys_held.end()) return false;
   const auto holds = [&](RunId id) { return found->second.holders.contains(HolderOf(id)); };
   return holds(run.run.id) || std::ranges::any_of(run.run.above, holds);
+}
+
+// Whether the run or one above it holds keys.
+bool IsUnderKeys(const State& state, const Run& run) {
+  const auto holds = [&](RunId id) { return state.holds.contains(HolderOf(id)); };
+  return holds(run.id) || std::ranges::any_of(run.above, holds);
+}
+
+// Lost attempts of a run stand in nobody's way but that of others: the run may go on beside them.
+std::size_t CountFor(const KeyState& held, const TaskKey& holder) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      held.holders, [&](const TaskKey& other) { return holder.visit || other.run != holder.run; }));
+}
+
+void ForgetLost(State& state, const TaskKey& holder) {
+  const auto in = state.lost_in.find(holder.run);
+  if (in == state.lost_in.end()) return;
+  in->second.erase(holder);
+  if (in->second.empty()) state.lost_in.erase(in);
+}
+
+void RememberLost(State& state, const Run& run, const TaskKey& holder, const LostBound& bound,
+                  MonoTime since) {
+  state.lost_holders[holder.host][holder] = bound.doubted;
+  if (bound.surely_over != Duration::max())
+    state.lost_over.emplace(since + bound.surely_over, holder);
+  if (IsUnderKeys(state, run)) state.lost_in[run.id].insert(holder);
+}
+
+// The keys of the run are about to be given back: its lost attempt holds them, too.
+void HandOn(Turn& turn, RunId run, const TaskKey& lost) {
+  const auto found = turn.state.holds.find(HolderOf(run));
+  if (found == turn.state.holds.end()) return;
+  const auto keys = found->second;  // what follows changes the map
+  for (const auto& key : keys) {
+    if (!turn.state.keys_held[key].holders.insert(lost).second) continue;
+    turn.state.holds[lost].push_back(key);
+    turn.Put(PutHold{{key, lost}});
+  }
+}
+
+void HandOnAll(Turn& turn, RunId run, const std::set<TaskKey>& lost) {
+  for (const TaskKey& holder : lost) HandOn(turn, run, holder);
+}
+
+// Of several attempts of a task, earlier ones may be lost.
+bool IsOut(const OpenRun& run, const TaskKey& task) {
+  const auto visit = run.visits.find(task.visit);
+  if (visit == run.visits.end()) return false;
+  const auto attempt = visit->second.attempts.find(task.ordinal);
+  return attempt != visit->second.attempts.end() && attempt->second.key == task;
+}
+
+bool StandsStill(const OpenRun& run) { return run.run.pause && run.OpenTasks() == 0; }
+
+void GiveBackIfStill(Turn& turn, RunId id) {
+  State& state = turn.state;
+  const auto run = state.runs.find(id);
+  if (run == state.runs.end() || !state.holds.contains(HolderOf(id))) return;
+  if (!StandsStill(run->second) || !run->second.run.pause->release) return;
+  const auto found = state.below.find(id);
+  std::set<RunId> tree = found == state.below.end() ? std::set<RunId>() : found->second;
+  if (!std::ranges::all_of(tree, [&](RunId below) { return StandsStill(state.runs.at(below)); }))
+    return;
+  tree.insert(id);
+  for (const RunId of : tree)
+    if (const auto lost = state.lost_in.find(of); lost != state.lost_in.end())
+      HandOnAll(turn, id, lost->second);
+  ReleaseKeys(turn, HolderOf(id));
 }
 
 // Lets it ask anew; false when it is gone.
@@ -68,6 +127,18 @@ void StandInLine(Turn& turn, const TaskPlace& waiter, const std::string& key) {
 
 }  // namespace
 
+Result<std::vector<WantedKey>> RunKeysOf(const OpenRun& run) {
+  std::vector<WantedKey> keys;
+  // Those above it have them, or may have given them back.
+  for (const auto& [key, max] : run.run.keys_above) keys.push_back({key, max});
+  for (const auto& limit : run.run.spec.limits) {
+    auto key = RenderText(run, limit.key);
+    if (!key) return Fail(ErrorCode::kInvalid, "limit: {}", key.error().message);
+    keys.push_back({std::move(*key), limit.max});
+  }
+  return keys;
+}
+
 bool TakeKeys(Turn& turn, const OpenRun& run, const TaskKey& holder,
               const std::vector<WantedKey>& keys, const TaskPlace& waiter) {
   State& state = turn.state;
@@ -75,7 +146,7 @@ bool TakeKeys(Turn& turn, const OpenRun& run, const TaskKey& holder,
   for (const auto& [key, max] : keys) {
     if (HeldAbove(state, run, key)) continue;
     KeyState& held = state.keys_held[key];
-    if (held.holders.size() >= max) {
+    if (CountFor(held, holder) >= max) {
       StandInLine(turn, waiter, key);
       return false;
     }
@@ -127,18 +198,17 @@ void ReleaseKeys(Turn& turn, const TaskKey& holder) {
   }
 }
 
-void KeepLost(Turn& turn, const TaskKey& holder, const LostBound& bound) {
-  if (!turn.state.holds.contains(holder)) return;
+void KeepLost(Turn& turn, const OpenRun& run, const TaskKey& holder, const LostBound& bound) {
+  if (!turn.state.holds.contains(holder) && !IsUnderKeys(turn.state, run.run)) return;
   if (bound.surely_over <= Duration::zero()) return ReleaseKeys(turn, holder);
-  turn.state.lost_holders[holder.host][holder] = bound.doubted;
-  if (bound.surely_over != Duration::max())
-    turn.state.lost_over.emplace(turn.now.mono + bound.surely_over, holder);
+  RememberLost(turn.state, run.run, holder, bound, turn.now.mono);
 }
 
 void OnLostOver(Turn& turn, const TaskKey& holder) {
   const auto found = turn.state.lost_holders.find(holder.host);
   if (found == turn.state.lost_holders.end() || found->second.erase(holder) == 0) return;
   if (found->second.empty()) turn.state.lost_holders.erase(found);
+  ForgetLost(turn.state, holder);
   ReleaseKeys(turn, holder);
 }
 
@@ -149,6 +219,7 @@ void SettleLost(Turn& turn, HostId host, const std::set<TaskKey>& listed) {
   for (const auto& [holder, doubted] : lost)
     if (!doubted && !listed.contains(holder)) {
       found->second.erase(holder);
+      ForgetLost(turn.state, holder);
       ReleaseKeys(turn, holder);
     }
   if (found->second.empty()) turn.state.lost_holders.erase(found);
@@ -165,11 +236,21 @@ void FreeLost(Turn& turn, HostId host) {
   if (found == turn.state.lost_holders.end()) return;
   const auto lost = std::move(found->second);
   turn.state.lost_holders.erase(found);
-  for (const auto& [holder, doubted] : lost) ReleaseKeys(turn, holder);
+  for (const auto& [holder, doubted] : lost) {
+    ForgetLost(turn.state, holder);
+    ReleaseKeys(turn, holder);
+  }
+}
+
+void OnLostEnded(Turn& turn, const TaskKey& holder) {
+  const auto found = turn.state.lost_holders.find(holder.host);
+  if (found == turn.state.lost_holders.end()) return;
+  const auto lost = found->second.find(holder);
+  if (lost != found->second.end() && !lost->second) OnLostOver(turn, holder);
 }
 
 std::vector<KeyLimit> KeysBelow(const OpenRun& run) {
-  std::vector<KeyLimit> keys = run.run.keys_above;
+  std::vector<KeyLimit> keys;
   // One whose keys cannot be made starts nothing.
   if (const auto own = RunKeysOf(run))
     for (const auto& [key, max] : *own) keys.push_back({.key = key, .max = max});
@@ -177,7 +258,7 @@ std::vector<KeyLimit> KeysBelow(const OpenRun& run) {
 }
 
 bool TakeRunKeys(Turn& turn, OpenRun& run) {
-  if (run.run.spec.limits.empty()) return true;
+  if (run.run.spec.limits.empty() && run.run.keys_above.empty()) return true;
   const auto keys = RunKeysOf(run);
   if (!keys) {
     run.run.outcome = StageState::kFailed;
@@ -192,12 +273,7 @@ Result<> TakeKeysNow(Turn& turn, OpenRun& run) {
   const auto keys = RunKeysOf(run);
   if (!keys) return Fail(ErrorCode::kConflict, "{}", keys.error().message);
   const TaskPlace place{run.run.id, {}, 0};
-  auto wanted = *keys;
-  const bool outlived = std::ranges::none_of(
-      run.run.above, [&](RunId above) { return turn.state.runs.contains(above); });
-  if (outlived)  // they may have given theirs back
-    for (const auto& [key, max] : run.run.keys_above) wanted.push_back({key, max});
-  if (TakeKeys(turn, run, HolderOf(run.run.id), wanted, place)) return {};
+  if (TakeKeys(turn, run, HolderOf(run.run.id), *keys, place)) return {};
   const std::string why = WhyNoKey(turn.state, place);
   StopWaitingOf(turn, run.run.id);  // it does not wait, and would hold up those behind it
   return Fail(ErrorCode::kConflict, "run {} gave its keys back, and now {}; try later",
@@ -208,10 +284,20 @@ void GiveBackKeys(Turn& turn, const Run& ended) {
   const auto over = [&](RunId id) {
     return !turn.state.runs.contains(id) && !turn.state.below.contains(id);
   };
+  if (const auto lost = turn.state.lost_in.extract(ended.id)) {
+    HandOnAll(turn, ended.id, lost.mapped());
+    for (const RunId above : ended.above) HandOnAll(turn, above, lost.mapped());
+  }
   turn.state.DropBelow(ended);
   if (over(ended.id)) ReleaseKeys(turn, HolderOf(ended.id));
   for (const RunId above : ended.above)
     if (over(above)) ReleaseKeys(turn, HolderOf(above));
+  GiveBackPaused(turn, ended);
+}
+
+void GiveBackPaused(Turn& turn, const Run& run) {
+  for (const RunId above : run.above) GiveBackIfStill(turn, above);
+  GiveBackIfStill(turn, run.id);
 }
 
 void LoadHolds(State& state, const std::vector<KeyHold>& holds, const LostBounds& lost) {
@@ -220,8 +306,7 @@ void LoadHolds(State& state, const std::vector<KeyHold>& holds, const LostBounds
     state.holds[task].push_back(key);
     if (!task.visit) continue;
     const auto run = state.runs.find(task.run);
-    const bool open = run != state.runs.end() && run->second.visits.contains(task.visit) &&
-                      run->second.visits.at(task.visit).attempts.contains(task.ordinal);
+    const bool open = run != state.runs.end() && IsOut(run->second, task);
     if (open) continue;
     const auto bound = lost.find(task);
     state.lost_holders[task.host][task] = bound != lost.end() && bound->second.doubted;
@@ -229,6 +314,15 @@ void LoadHolds(State& state, const std::vector<KeyHold>& holds, const LostBounds
     if (known && bound->second.surely_over != Duration::max())
       state.lost_over.emplace(state.loaded + bound->second.surely_over, task);
     if (!known) state.lost_over.emplace(state.loaded + kLostAfterLoad, task);
+  }
+}
+
+void LoadLost(State& state, const LostBounds& lost) {
+  for (const auto& [task, bound] : lost) {
+    const auto run = state.runs.find(task.run);
+    if (run == state.runs.end() || bound.surely_over <= Duration::zero()) continue;
+    if (IsUnderKeys(state, run->second.run))
+      RememberLost(state, run->second.run, task, bound, state.loaded);
   }
 }
 

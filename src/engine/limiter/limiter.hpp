@@ -24,6 +24,10 @@ inline TaskKey HolderOf(RunId run) { return {run, {}, 0, {}, {}}; }
 bool TakeKeys(Turn& turn, const OpenRun& run, const TaskKey& holder,
               const std::vector<WantedKey>& keys, const TaskPlace& waiter);
 
+// The keys that the run works under, with their values in them: those of the runs above it, and its
+// own.
+Result<std::vector<WantedKey>> RunKeysOf(const OpenRun& run);
+
 // The keys of the run itself, before its first stage. A run whose key cannot be made is on its way
 // to fail.
 bool TakeRunKeys(Turn& turn, OpenRun& run);
@@ -47,19 +51,31 @@ struct LostBound {
 using LostBounds = std::unordered_map<TaskKey, LostBound>;
 void LoadHolds(State& state, const std::vector<KeyHold>& holds, const LostBounds& lost);
 
+// The rest of it, once the holds are loaded: lost attempts of open runs that are under the keys of
+// their run or of one above it.
+void LoadLost(State& state, const LostBounds& lost);
+
 // A run has ended, and is in State::runs no more. It keeps its keys while runs below it are open;
-// if it was the last below another that has ended, that one gives its keys back.
+// if it was the last below another that has ended, that one gives its keys back. Its lost attempts
+// hold the keys that they were under themselves, as long as they may still run.
 void GiveBackKeys(Turn& turn, const Run& ended);
+
+// A run that is paused, and is to give its keys back meanwhile, does so when nothing of it or below
+// it is out any more. Looks at the run and those above it.
+void GiveBackPaused(Turn& turn, const Run& run);
 
 // Gives back what it holds, and wakes who waits for it.
 void ReleaseKeys(Turn& turn, const TaskKey& holder);
 
-// The attempt was lost: it may still run, so it keeps its keys until its host says otherwise, or
-// until `bound` has passed: by then its own timeout has surely ended it.
-void KeepLost(Turn& turn, const TaskKey& holder, const LostBound& bound);
+// The attempt of the run was lost: it may still run, so it keeps its keys until its host says
+// otherwise, or until `bound` has passed: by then its own timeout has surely ended it.
+void KeepLost(Turn& turn, const OpenRun& run, const TaskKey& holder, const LostBound& bound);
 
 // That time has come.
 void OnLostOver(Turn& turn, const TaskKey& holder);
+
+// Its host said how it ended; of a doubted one another machine may run it.
+void OnLostEnded(Turn& turn, const TaskKey& holder);
 
 // The host said Hello with these tasks: lost ones it does not know hold nothing any more, but for
 // doubted ones.

@@ -138,7 +138,7 @@ void EndAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordina
   if (record.state == TaskState::kLost) record.surely_over = SurelyOver(turn, run, visit);
   turn.Put(PutTask{record});
   if (record.state == TaskState::kLost)
-    KeepLost(turn, record.key, {record.surely_over, record.doubted});
+    KeepLost(turn, run, record.key, {record.surely_over, record.doubted});
   else
     ReleaseKeys(turn, record.key);
   if (MayRetry(run, visit, visit.At(ordinal), record))
@@ -196,6 +196,13 @@ void LoseUnsent(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordina
                     Attempt(visit.At(ordinal).attempt)};
   turn.state.wishes[key.host][key] = *run.run.stop;
   turn.Put(PutWish{OpenWish{key, *run.run.stop}});
+}
+
+void ForgetWish(Turn& turn, const TaskKey& task) {
+  const auto wishes = turn.state.wishes.find(task.host);
+  if (wishes == turn.state.wishes.end() || wishes->second.erase(task) == 0) return;
+  if (wishes->second.empty()) turn.state.wishes.erase(wishes);
+  turn.Put(DropWish{task});
 }
 
 void GiveUpOutputs(Turn& turn, HostId host, const std::set<TaskKey>& except) {

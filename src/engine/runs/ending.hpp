@@ -39,6 +39,9 @@ void EndUnsent(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal
 void LoseUnsent(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal,
                 std::string reason);
 
+// The task has ended on its host: there is nothing left to stop.
+void ForgetWish(Turn& turn, const TaskKey& task);
+
 // The node's own word (`event` says which): this attempt did not start. The task waits for its
 // next.
 void ReturnToQueue(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal,

@@ -284,6 +284,19 @@ RunState EndOf(const OpenRun& open) {
   return RunEnd(open.run.outcome);
 }
 
+// The stage that waited for the run ends in the same batch: after a crash between two of them
+// nobody would tell it.
+void EndWaiting(Turn& turn, const Run& child) {
+  const auto parent = turn.state.runs.find(child.parent);
+  if (parent == turn.state.runs.end()) return;
+  OpenRun& run = parent->second;
+  const auto visit = run.visits.find(child.parent_visit);
+  if (visit == run.visits.end() || visit->second.record.child != child.id) return;
+  if (!visit->second.ends_as) return;
+  EndVisit(turn, run, visit->first, *visit->second.ends_as, ReasonOf(run, visit->second));
+  KeepRun(turn, run);
+}
+
 void EndRun(Turn& turn, OpenRun& open) {
   Run& run = open.run;
   StopTicking(turn, open);
@@ -315,6 +328,7 @@ void EndRun(Turn& turn, OpenRun& open) {
   turn.state.RememberEnd(id, turn.commit);
   StopWaitingOf(turn, id);
   OnRunEnd(turn, open);
+  EndWaiting(turn, run);
   OnTriggeredRunEnd(turn, open);
   turn.state.ForgetPlan(open);
   const auto ended = turn.state.runs.extract(id);
@@ -521,6 +535,7 @@ bool Advance(Turn& turn, OpenRun& run) {
     return false;
   }
   Tick(turn, run);
+  if (run.run.pause) GiveBackPaused(turn, run.run);
   if (changed) KeepRun(turn, run);
   const bool work = std::ranges::any_of(run.visits, [&](const auto& item) {
     return item.second.ends_as || HasWork(run, item.second);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/limiter/limiter.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
 
@@ -94,6 +95,8 @@ OpenAttempt FindAttempt(State& state, const TaskKey& key) {
 
 bool TakeLateEnd(Turn& turn, TaskRecord record, const TaskEnd& end,
                  const std::optional<LogMark>& mark) {
+  if (end.state != TaskState::kLost) OnLostEnded(turn, record.key);
+  ForgetWish(turn, record.key);
   if (record.state == TaskState::kLost && !record.late) {
     record.late = end;
     record.late->log.reset();

@@ -41,7 +41,10 @@ void PauseTree(Turn& turn, OpenRun& run, const Pause& pause) {
   StopTicking(turn, run);
   StopWaitingOf(turn, run.run.id);
   KeepRun(turn, run);
-  EachChild(turn, run, [&](OpenRun& child) { PauseTree(turn, child, pause); });
+  // Its own keys a child keeps: the run above it goes on only with its own.
+  Pause below = pause;
+  below.release = false;
+  EachChild(turn, run, [&](OpenRun& child) { PauseTree(turn, child, below); });
 }
 
 // What waited for a host waits from now on.
@@ -163,7 +166,8 @@ void Decide(Turn& turn, const PauseRun& command) {
   OpenRun* run = FindGoing(turn, command.caller, command.run);
   if (run == nullptr) return;
   PauseTree(turn, *run, {command.caller.name, turn.now.wall, command.reason, command.release});
-  if (command.release) ReleaseKeys(turn, HolderOf(command.run));
+  if (command.release && run->run.pause) run->run.pause->release = true;
+  GiveBackPaused(turn, run->run);
   Steered(turn, command.caller, *run, "run.pause", command.release ? "keys released" : "",
           command.reason, FactsAbout(turn.state, *run));
 }

@@ -129,5 +129,70 @@ TEST_F(Families, EndOfTheBudgetReachesThemToo) {
   EXPECT_EQ(Find(parent).state, RunState::kTimedOut);
 }
 
+TEST_F(Families, ResumeOfTheParentLeavesAChildsOwnPauseAlone) {
+  AddHosts(2);
+  RunSpec child = OneStage();
+  child.stages.front().concurrency = 1;
+  const RunId parent = StartSpec(2, Parent(true, child));
+  EXPECT_EQ(Sent(), Hosts{1});
+  const RunId below = orders_.front().task.run;
+  PauseRun pause;
+  pause.run = below;
+  EXPECT_TRUE(Do(pause));
+  Advance(std::chrono::seconds(1));
+  pause.run = parent;
+  EXPECT_TRUE(Do(pause));
+  EXPECT_TRUE(Do(ResumeRun{.caller = {}, .run = parent}));
+  EXPECT_EQ(Find(parent).state, RunState::kRunning);
+  EXPECT_EQ(Find(below).state, RunState::kPaused);
+  EndAll();
+  EXPECT_EQ(Sent(), Hosts{});
+  EXPECT_TRUE(Do(ResumeRun{.caller = {}, .run = below}));
+  EXPECT_EQ(Sent(), Hosts{2});
+}
+
+TEST_F(Families, ResumeOfTheParentDoesNotTakeAChildsFailures) {
+  AddHosts(2);
+  RunSpec child = OneStage();
+  child.stages.front().batches = *ParseBatchPlan("1");
+  child.stages.front().on_limit = OnLimit::kPause;
+  const RunId parent = StartSpec(2, Parent(true, child));
+  EXPECT_EQ(Sent(), Hosts{1});
+  const RunId below = orders_.front().task.run;
+  EndAll({1});
+  EXPECT_EQ(Find(below).state, RunState::kPaused);
+  PauseRun pause;
+  pause.run = parent;
+  EXPECT_TRUE(Do(pause));
+  EXPECT_TRUE(Do(ResumeRun{.caller = {}, .run = parent}));
+  EXPECT_EQ(Find(below).state, RunState::kPaused);
+  EXPECT_EQ(Sent(), Hosts{});
+}
+
+TEST_F(Families, StageThatWaitsForAChildEndsInTheBatchThatEndsIt) {
+  AddHosts(1);
+  for (int commits = 0; commits < 4; ++commits) {
+    const RunId parent = StartSpec(1, Parent(true, OneStage()));
+    ASSERT_EQ(Sent(), Hosts{1});
+    const TaskKey task = orders_.front().task;
+    link::Report report{
+        .task = task, .kind = link::ReportKind::kEnded, .end = TaskEnd{}, .log = {}};
+    report.end->state = TaskState::kSucceeded;
+    NodeReports reports{.link = link_of_.at(1), .session = session_of_.at(1), .reports = {}};
+    reports.reports.push_back(
+        {report, LogMark{LogState::kComplete, 0, kEmptySha256, kEmptySha256}});
+    Tell(std::move(reports));
+    for (int left = commits; left > 0 && held_; --left) {
+      auto held = std::exchange(held_, std::nullopt);
+      store_.Commit(held->batch, held->term, held->number, held->done);
+      pipeline_->Drive(now_);
+    }
+    Lead();
+    SayHello(1, {{.task = task, .state = link::HeldState::kEnded, .end = report.end}});
+    Settle();
+    EXPECT_EQ(Find(parent).state, RunState::kSucceeded) << "killed after " << commits;
+  }
+}
+
 }  // namespace
 }  // namespace muster::engine

@@ -258,9 +258,14 @@ TEST_F(RunKeys, ResumedBeforeItsTurnARunWaitsForItAgain) {
 
 TEST_F(RunKeys, ARefusedResumeHoldsNobodyUpBehindIt) {
   AddHosts(1);
-  const RunId first = StartWithKey();
+  RunSpec spec;
+  spec.job = "job";
+  spec.stages = {Named("go"), Named("on")};
+  spec.limits = {{.key = "k", .max = 1}};
+  const RunId first = StartSpec(1, spec);
   EXPECT_EQ(Sent(), (Hosts{1}));
   Pause(first, true);
+  EndAll();
   const RunId second = StartWithKey();
   EXPECT_EQ(Sent(), (Hosts{1}));
   const auto refused = Do(ResumeRun{.caller = {}, .run = first});
@@ -272,6 +277,105 @@ TEST_F(RunKeys, ARefusedResumeHoldsNobodyUpBehindIt) {
   EXPECT_EQ(Find(second).state, RunState::kSucceeded);
   EXPECT_EQ(Sent(), (Hosts{1}));
   EXPECT_EQ(Find(third).state, RunState::kRunning);
+}
+
+TEST_F(RunKeys, ARunThatGivesItsKeysBackMeanwhileDoesSoWhenItsTasksHaveEnded) {
+  AddHosts(1);
+  const RunId first = StartWithKey();
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  const auto running = orders_;
+  Pause(first, true);
+  const RunId second = StartWithKey();
+  EXPECT_EQ(Find(second).state, RunState::kQueued);
+  Crash();
+  EXPECT_EQ(Find(second).state, RunState::kQueued);
+  orders_ = running;
+  EndAll();
+  EXPECT_EQ(Find(second).state, RunState::kRunning);
+}
+
+// A run under a key whose task was lost and whose host is away; it may run for an hour.
+class LostUnderAKey : public RunKeys {
+ protected:
+  RunId Lose() {
+    AddHosts(2);
+    const RunId run = StartWithKey();
+    EXPECT_EQ(Sent(), (Hosts{1}));
+    task_ = orders_.front().task;
+    Cut(1);
+    EXPECT_TRUE(Do(StopRun{.caller = {}, .run = run, .host = {}, .reason = {}, .known = {}}));
+    Advance(std::chrono::minutes(3));
+    EXPECT_EQ(StateOf(run, 1), TaskState::kLost);
+    EXPECT_EQ(Find(run).state, RunState::kCancelled);
+    return run;
+  }
+  TaskKey task_;
+};
+
+TEST_F(LostUnderAKey, TheRunsKeyIsFreeWhenTheTaskIsSurelyOver) {
+  Lose();
+  const RunId second = StartWithKey();
+  EXPECT_EQ(Find(second).state, RunState::kQueued);
+  Advance(std::chrono::minutes(50));
+  Lead();
+  now_.wall = now_.wall + std::chrono::hours(24);
+  Advance(std::chrono::minutes(50));
+  EXPECT_EQ(Find(second).state, RunState::kQueued) << "the next leader counts again";
+  Advance(std::chrono::minutes(20));
+  EXPECT_EQ(Find(second).state, RunState::kRunning);
+}
+
+TEST_F(LostUnderAKey, TheRunsKeyIsFreeWhenTheHostSaysThatItEnded) {
+  Lose();
+  const RunId second = StartWithKey();
+  TaskEnd end;
+  end.state = TaskState::kSucceeded;
+  SayHello(1, {{.task = task_, .state = link::HeldState::kRunning, .end = {}}});
+  Settle();
+  EXPECT_EQ(Find(second).state, RunState::kQueued);
+  SayHello(1, {{.task = task_, .state = link::HeldState::kEnded, .end = end}});
+  Settle();
+  EXPECT_EQ(Find(second).state, RunState::kRunning);
+}
+
+TEST_F(LostUnderAKey, TheRunItselfGoesOnBesideIt) {
+  const RunId run = Lose();
+  RetryRun retry;
+  retry.run = run;
+  retry.from_start = true;
+  retry.known = *store_.ReadWholeRun(run);
+  EXPECT_TRUE(Do(retry));
+  EXPECT_EQ(Find(run).state, RunState::kRunning);
+}
+
+TEST_F(Limiter, AnAttemptThatWasLostIsToldFromTheOneThatFollowsIt) {
+  AddHosts(3);
+  muster::Command command;
+  command.timeout = std::chrono::minutes(10);
+  StageSpec stage = Limited("go", "k", 2);
+  stage.action = std::make_shared<const muster::Command>(command);
+  stage.repeat = Repeat::kSafe;
+  stage.retries = {.max = 1, .backoff = std::chrono::seconds(1)};
+  stage.wait_offline = std::chrono::hours(1);
+  const RunId run = StartJob(1, {stage});
+  EXPECT_EQ(Sent(), (Hosts{1}));
+  const TaskKey first = orders_.front().task;
+  Cut(1);
+  Advance(std::chrono::minutes(13));
+  SayHello(1, {{.task = first, .state = link::HeldState::kRunning, .end = {}}});
+  Advance(std::chrono::seconds(2));
+  EXPECT_EQ(Sent(), (Hosts{1})) << "the next attempt";
+  StartJob(3, {Limited("go", "k", 2)});
+  EXPECT_EQ(Sent(), (Hosts{}));
+  const auto second = RecordOf(run, 1).key;
+  Lead();
+  SayHello(1, {{.task = first, .state = link::HeldState::kRunning, .end = {}},
+               {.task = second, .state = link::HeldState::kRunning, .end = {}}});
+  SayHello(2);
+  SayHello(3);
+  EXPECT_EQ(Sent(), (Hosts{}));
+  Advance(std::chrono::minutes(11));
+  EXPECT_EQ(Sent().size(), 1U) << "the first is surely over";
 }
 
 TEST_F(Limiter, AQueuedRunCanBeStopped) {

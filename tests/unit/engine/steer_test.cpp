@@ -341,5 +341,18 @@ TEST_F(Steer, ACrashAtAnyStepChangesNothing) {
   }
 }
 
+TEST_F(Steer, OrderThatNeverCameIsNotSentAgainToAPausedRun) {
+  AddHosts(1);
+  const RunId run = StartJob(1, {Named("go")});
+  EXPECT_EQ(Sent(), Hosts{1});
+  EXPECT_TRUE(Do(PauseRun{.caller = {}, .run = run, .release = false, .reason = {}}));
+  Cut(1);
+  SayHello(1);
+  Settle();
+  EXPECT_EQ(Sent(), Hosts{});
+  EXPECT_TRUE(Do(ResumeRun{.caller = {}, .run = run}));
+  EXPECT_EQ(Sent(), Hosts{1});
+}
+
 }  // namespace
 }  // namespace muster::engine

@@ -85,6 +85,28 @@ TEST_F(Stop, OfAHostThatIsAwayIsTakenToItWhenItComesBack) {
   EXPECT_EQ(frames_[0].frame.welcome->answers[0].verb, link::Verb::kKill);
 }
 
+TEST_F(Stop, IsToldAgainWhileTheTaskRuns) {
+  AddHosts(1);
+  const RunId run = Start(1);
+  const auto task = TakeOrders()[0];
+  Cut(1);
+  AskStop(run);
+  Advance(std::chrono::minutes(2));
+  const auto verb = [&](const link::HeldTask& held) {
+    frames_.clear();
+    SayHello(1, {held});
+    Settle();
+    return frames_.at(0).frame.welcome->answers.at(0).verb;
+  };
+  EXPECT_EQ(verb({task, link::HeldState::kRunning, {}}), link::Verb::kKill);
+  Cut(1);  // perhaps before the answer came
+  Lead();
+  EXPECT_EQ(verb({task, link::HeldState::kRunning, {}}), link::Verb::kKill);
+  Report(1, link::ReportKind::kEnded, task, TaskState::kKilled);
+  Lead();
+  EXPECT_TRUE(store_.Load(store_.ReadFence()->term)->wishes.empty());
+}
+
 TEST_F(Stop, DispatchesNothingAfterATakeOver) {
   AddHosts(2);
   StageSpec stage;
