@@ -1,5 +1,6 @@
 #include "sim/history.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -28,7 +29,7 @@ bool IsWorthRepeating(ErrorCode code) {
 class History {
  public:
   History(World& world, Truth& truth, Servers& servers)
-      : world_(world), truth_(truth), server_(servers), operator_(world_, servers) {}
+      : world_(world), truth_(truth), server_(servers), operator_(world_, truth, servers) {}
 
   // What is frozen may be lost with the records.
   void RecordsLost() { freezes_.Forget(); }
@@ -39,6 +40,8 @@ class History {
   void Invite();
   void AddHosts();
   void PlanRuns();
+  void PlanLosses(ServerFaults& faults);
+  void LoseWork(ServerFaults& faults, int tries);
   void StartRun(const std::string& key, const engine::StartRun& request, bool will_stop);
   void StopRun(RunId run, Duration grace);
   void PlanFaults(ServerFaults& faults);
@@ -47,6 +50,12 @@ class History {
   void Operate();
   void Mend();
   void CheckHosts();
+  bool AnyCopy() const {
+    return std::ranges::any_of(hosts_, [](const auto& host) { return host->IsCopy(); });
+  }
+  void CheckStopped() {
+    for (const auto& host : hosts_) host->CheckStopped();
+  }
   SimHost& AnyHost() {
     return *hosts_[static_cast<std::size_t>(
         world_.Between(0, static_cast<std::int64_t>(hosts_.size()) - 1))];
@@ -55,6 +64,7 @@ class History {
   World& world_;
   Truth& truth_;
   NetMood net_;
+  JobMood jobs_;
   Servers& server_;
   SimOperator operator_;
   SimFreezes freezes_{world_, server_};
@@ -133,7 +143,8 @@ void History::StopRun(RunId run, Duration grace) {
 }
 
 void History::PlanRuns() {
-  const std::int64_t count = world_.Between(1, 8);
+  jobs_.crowded = world_.Chance(0.25);
+  const std::int64_t count = world_.Between(1, jobs_.crowded ? 12 : 8);
   for (std::int64_t i = 0; i < count; ++i) {
     world_.After(world_.Between(0, kTrouble), [this, i] {
       auto targets = std::make_shared<Targets>();
@@ -145,11 +156,33 @@ void History::PlanRuns() {
       engine::StartRun request;
       request.key = fmt::format("key-{}", i);
       request.body_sha256 = "body";
-      request.spec = SomeSpec(world_);
+      request.spec = SomeSpec(world_, jobs_);
       request.targets = targets;
       StartRun(request.key, request, world_.Chance(0.3));
     });
   }
+}
+
+// A host with work of minutes is away for longer than it is waited for. Its work is stopped, and
+// soon called lost; then others lead.
+void History::LoseWork(ServerFaults& faults, int tries) {
+  SimHost& host = AnyHost();
+  if (!host.AgentUp() || !host.WorksFor(100'000)) {
+    if (tries > 0)
+      world_.After(world_.Between(500, 3000),
+                   [this, &faults, tries] { LoseWork(faults, tries - 1); });
+    return;
+  }
+  host.CrashAgent();
+  world_.After(world_.Between(100'000, 160'000), [&host] { host.StartAgent(); });
+  for (const RunId run : host.RunsAtWork())
+    if (world_.Chance(0.7)) StopRun(run, Duration(world_.Between(0, 3000)));
+  world_.After(world_.Between(70'000, 90'000), [&faults] { faults.Replace(); });
+}
+
+void History::PlanLosses(ServerFaults& faults) {
+  if (jobs_.crowded && world_.Chance(0.5))
+    world_.After(world_.Between(5000, kTrouble / 3), [this, &faults] { LoseWork(faults, 20); });
 }
 
 void History::BreakSomething() {
@@ -258,6 +291,7 @@ Summary History::Play(ServerFaults& faults) {
   AddHosts();
   PlanRuns();
   PlanFaults(faults);
+  PlanLosses(faults);
   freezes_.Plan(kTrouble, hosts_.size());
   Operate();
   operator_.Work();
@@ -266,12 +300,16 @@ Summary History::Play(ServerFaults& faults) {
   faults.Mend();
   Mend();
   world_.RunUntil(world_.Now() + 60'000);
+  CheckStopped();
   Mend();  // copies that were refused only after the first mending
   world_.RunUntil(world_.Now() + kQuiet);
   // Jobs of many stages take longer than a command; but not for ever.
   for (int hours = 0; hours < 12 && !operator_.AllOver(); ++hours)
     world_.RunUntil(world_.Now() + 3'600'000);
   world_.RunUntil(world_.Now() + kQuiet);
+  // A host that is taken back by itself has to be heard often enough, and may meet servers that are
+  // down.
+  for (int more = 0; more < 8 && AnyCopy(); ++more) world_.RunUntil(world_.Now() + kQuiet);
   truth_.CheckEnd(server_.store(), server_.log_disk());
   CheckHosts();
   faults.CheckEnd();

@@ -39,6 +39,11 @@ class OneServerFaults final : public ServerFaults {
       world_.After(world_.Between(1000, 20'000), [this] { disk_ = {}; });
     }
   }
+  void Replace() override {
+    if (world_.Chance(0.5)) server_.JumpWall(world_.Between(-7'200'000, 7'200'000));
+    server_.Crash();
+    world_.After(world_.Between(100, 2000), [this] { server_.Start(); });
+  }
   void Mend() override {
     disk_ = {};
     server_.Start();

@@ -66,6 +66,7 @@ class ServerFaults {
   virtual void Plan(std::int64_t) = 0;  // what is to happen within so many ms besides Break
   virtual bool Breaks() = 0;            // whether the next fault is one of the servers
   virtual void Break() = 0;             // some fault; ends by itself, or at Mend
+  virtual void Replace() = 0;           // another term begins, perhaps at another hour
   virtual void Mend() = 0;
   virtual void CheckEnd() = 0;
 };

@@ -1,5 +1,7 @@
 #include "sim/sim_host.hpp"
 
+#include <algorithm>
+
 #include "adapters/crypto/digest.hpp"
 #include "sim/sim_tickets.hpp"
 
@@ -101,7 +103,10 @@ void SimHost::CrashAgent() {
 void SimHost::PowerLoss() {
   world_.Trace("{} loses power", name_);
   CrashAgent();
-  for (const auto& [task, boot] : alive_) truth_.At(task).vanished = true;
+  for (const auto& [task, process] : alive_) {
+    truth_.At(task).vanished = true;
+    truth_.ProcessEnds(task);
+  }
   alive_.clear();
   std::erase_if(disk_.tasks, [&](const auto& item) {
     return item.second.written + kUnsyncedMs > world_.Now() && world_.Chance(0.5);
@@ -124,6 +129,8 @@ std::unique_ptr<SimHost> SimHost::Clone() {
   world_.Trace("{} is cloned", name_);
   copy->disk_ = disk_;
   copy->doubled_ = doubled_ = true;
+  // The copy may say that these are gone.
+  for (const auto& [task, process] : alive_) truth_.ProcessEnds(task);
   return copy;
 }
 
@@ -194,7 +201,8 @@ void SimHost::DeliverToNode(const std::shared_ptr<Wire>& wire, link::ServerFrame
   wire->to_node_at = std::max(wire->to_node_at, world_.Now() + world_.Delay(net_.usual, net_.rare));
   world_.After(wire->to_node_at - world_.Now(), [this, wire, frame = std::move(frame)] {
     if (wire_ != wire || !node_) return;
-    if (frame.welcome && world_.Chance(0.01)) return Impersonate(*frame.welcome);
+    if (frame.welcome && frame.welcome->session == disk_.session && world_.Chance(0.01))
+      return Impersonate(*frame.welcome);
     if (frame.welcome) disk_.welcomed = std::max(disk_.welcomed, frame.welcome->term);
     CarryOut(node_->Receive(frame, BootNow()));
   });
@@ -235,6 +243,7 @@ void SimHost::CarryOut(link::Node::Actions actions) {
   }
   if (actions.new_term) disk_.term = *actions.new_term;
   if (actions.welcomed) {
+    heard_since_ = world_.Now();
     backoff_.Reset();
     copy_ = false;
   }
@@ -244,7 +253,7 @@ void SimHost::CarryOut(link::Node::Actions actions) {
   for (const auto& kill : actions.kill) {
     if (!alive_.contains(kill.task)) continue;
     world_.After(world_.Between(0, 200), [this, task = kill.task, boot = boot_] {
-      if (!alive_.contains(task) || alive_.at(task) != boot) return;
+      if (!IsAlive(task, boot)) return;
       truth_.At(task).killed = true;
       EndProcess(task, TaskState::kKilled, 0);
     });
@@ -264,19 +273,50 @@ void SimHost::StartTask(const link::Order& order) {
   if (order.term < disk_.welcomed)
     throw Violation(fmt::format("{} began {} of term {} after term {} had welcomed it", name_,
                                 FormatTaskKey(order.task), order.term.value, disk_.welcomed.value));
-  truth_.ProcessStarts(order, server_.Begins(order));
+  truth_.ProcessStarts(order, server_.Begins(order), !doubled_);
   world_.Trace("{} runs {}", name_, FormatTaskKey(order.task));
-  alive_[order.task] = boot_;
+  const std::int64_t life = LifeOf(*order.command);
+  alive_[order.task] = {boot_, world_.Now() + life};
   node_->Started(order.task);
-  const std::int64_t life = world_.Delay(3000, 20'000);
   Speak(order.task, static_cast<int>(world_.Between(0, 4)), life);
+}
+
+// How long it would run; what may take minutes often does. Its host ends it at its timeout, also
+// when the agent is down.
+std::int64_t SimHost::LifeOf(const Command& command) {
+  const std::int64_t timeout = command.timeout.count();
+  const std::int64_t life = timeout > 60'000 && world_.Chance(0.7)
+                                ? world_.Between(0, timeout + timeout / 4)
+                                : world_.Delay(3000, 20'000);
+  return std::min(life, timeout + world_.Between(1, 200));
+}
+
+bool SimHost::WorksFor(std::int64_t ms) const {
+  return std::ranges::any_of(
+      alive_, [&](const auto& item) { return item.second.until >= world_.Now() + ms; });
+}
+
+std::set<RunId> SimHost::RunsAtWork() const {
+  std::set<RunId> runs;
+  for (const auto& [task, process] : alive_) runs.insert(task.run);
+  return runs;
+}
+
+void SimHost::CheckStopped() const {
+  constexpr std::int64_t kGrace = 15'000;  // and what may be on its way
+  if (!Welcomed() || doubled_) return;
+  for (const auto& [task, process] : alive_)
+    if (const auto since = truth_.courses().StoppedSince(task.run);
+        since && std::max(*since, heard_since_) + kGrace < world_.Now())
+      throw Violation(fmt::format("{} still runs {} ms after its run, or one above it, was stopped",
+                                  FormatTaskKey(task), world_.Now() - *since));
 }
 
 // Says something now and then, and ends when it has lived its life (or its timeout).
 void SimHost::Speak(const TaskKey& task, int pieces_left, std::int64_t life) {
   const std::int64_t step = life / (pieces_left + 1);
   world_.After(step, [this, task, pieces_left, life, step, boot = boot_] {
-    if (!alive_.contains(task) || alive_.at(task) != boot) return;
+    if (!IsAlive(task, boot)) return;
     if (pieces_left == 0) {
       const auto timeout = disk_.tasks.at(task).order.command->timeout.count();
       const bool timed_out = life > timeout;
@@ -303,6 +343,7 @@ void SimHost::Speak(const TaskKey& task, int pieces_left, std::int64_t life) {
 
 void SimHost::EndProcess(const TaskKey& task, TaskState state, int exit_code) {
   alive_.erase(task);
+  truth_.ProcessEnds(task);
   auto& kept = disk_.tasks.at(task);
   TaskEnd end;
   end.state = state;

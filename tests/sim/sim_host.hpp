@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "link/backoff.hpp"
@@ -48,6 +49,11 @@ class SimHost {
   bool Welcomed() const { return node_ && node_->Welcomed(); }
   std::size_t Holding() const { return disk_.tasks.size(); }
   std::size_t Alive() const { return alive_.size(); }
+  // Something runs that goes on for so many ms at least, when nobody ends it.
+  bool WorksFor(std::int64_t ms) const;
+  std::set<RunId> RunsAtWork() const;
+  // Nothing runs for long in spite of a stop, as the host hears its server.
+  void CheckStopped() const;
   // Needs a person: revoked, or its join was lost with a restore.
   bool Refused() const { return revoked_ || unknown_; }
   bool IsCopy() const { return copy_; }  // refused as one; it may be taken back by itself
@@ -91,6 +97,11 @@ class SimHost {
   void SendToServer(const std::shared_ptr<Wire>& wire, link::NodeFrame frame);
   void CarryOut(link::Node::Actions actions);
   void StartTask(const link::Order& order);
+  bool IsAlive(const TaskKey& task, const std::string& boot) const {
+    const auto found = alive_.find(task);
+    return found != alive_.end() && found->second.boot == boot;
+  }
+  std::int64_t LifeOf(const Command& command);
   void Speak(const TaskKey& task, int pieces_left, std::int64_t life);
   void EndProcess(const TaskKey& task, TaskState state, int exit_code);
   void Flush();
@@ -105,9 +116,14 @@ class SimHost {
   std::int64_t mono_base_ = 0;
   Disk disk_;
   std::optional<Disk> snapshot_;
-  std::map<TaskKey, std::string> alive_;  // processes, with the boot they belong to
+  struct Process {
+    std::string boot;        // that it belongs to
+    std::int64_t until = 0;  // when it ends by itself, or by its timeout
+  };
+  std::map<TaskKey, Process> alive_;
   std::unique_ptr<link::Node> node_;
   std::uint64_t agent_life_ = 0;
+  std::int64_t heard_since_ = 0;  // while it is welcomed
   std::shared_ptr<Wire> wire_;
   link::Backoff backoff_;
   bool revoked_ = false;

@@ -16,7 +16,7 @@ void SimOperator::Work() {
 }
 
 void SimOperator::Look(const Run& run) {
-  const bool is_job = run.stages.size() > 1;
+  const bool is_job = !run.spec.job.empty();
   for (const auto& visit : *server_.store().ListVisits(run.id, {}, 1'000'000))
     if (visit.state == StageState::kAwaitingApproval && world_.Chance(0.5))
       Wish(engine::AnswerApproval{.caller = {},
@@ -25,10 +25,11 @@ void SimOperator::Look(const Run& run) {
                                   .approved = world_.Chance(0.8),
                                   .comment = {}},
            run.id);
-  if (run.state == RunState::kPaused && (finishing_ || world_.Chance(0.5))) return Steer(run);
+  // A run that a stage started is often left as it is, also while the one above it goes on.
+  const double resumes = run.parent ? 0.15 : 0.5;
+  if (run.state == RunState::kPaused && (finishing_ || world_.Chance(resumes))) return Steer(run);
   if (finishing_ || !is_job) return;
-  if (run.state == RunState::kRunning && world_.Chance(0.08))
-    Wish(engine::PauseRun{.caller = {}, .run = {}, .release = false, .reason = "sim"}, run.id);
+  if (run.state == RunState::kRunning) Interfere(run);
   if (run.state == RunState::kRunning && world_.Chance(0.03))
     Wish(engine::SkipStage{.caller = {},
                            .run = {},
@@ -43,8 +44,38 @@ void SimOperator::Look(const Run& run) {
     Retry(run);
 }
 
+void SimOperator::Interfere(const Run& run) {
+  if (world_.Chance(0.08)) Pause(run);
+  if (world_.Chance(0.02)) Stop(run);
+  if (!run.parent || !world_.Chance(0.1)) return;
+  // The run, then the one above it; which soon goes on.
+  const auto parent = server_.store().FindRun(run.parent);
+  if (!parent->value || parent->value->state != RunState::kRunning) return;
+  Pause(run);
+  world_.After(world_.Between(1500, 4000), [this, above = *parent->value] { Pause(above); });
+  world_.After(world_.Between(6000, 20'000),
+               [this, above = run.parent] { Wish(engine::ResumeRun{}, above); });
+}
+
+void SimOperator::Pause(const Run& run) {
+  const bool release = !run.spec.limits.empty() && world_.Chance(0.5);
+  Wish(engine::PauseRun{.caller = {}, .run = {}, .release = release, .reason = "sim"}, run.id);
+}
+
+void SimOperator::Stop(const Run& run) {
+  Wish(engine::StopRun{.caller = {},
+                       .run = {},
+                       .host = {},
+                       .grace = Duration(world_.Between(0, 3000)),
+                       .reason = "sim",
+                       .known = *server_.store().FindRun(run.id)},
+       run.id);
+}
+
 void SimOperator::Steer(const Run& run) {
   if (!finishing_ && world_.Chance(0.4)) return Retry(run);
+  // Of two that gave a key back, each may have what the other one needs.
+  if (finishing_ && world_.Chance(0.03)) return Stop(run);
   Wish(engine::ResumeRun{}, run.id);
 }
 

@@ -17,7 +17,7 @@ bool IsDoneAgain(const RunSpec& plan, std::uint32_t stage, std::uint32_t first) 
 
 }  // namespace
 
-void Truth::ProcessStarts(const link::Order& order, std::int64_t start_by_true_time) {
+void Truth::ProcessStarts(const link::Order& order, std::int64_t start_by_true_time, bool alone) {
   const TaskKey& task = order.task;
   if (processes_.contains(task)) throw Violation("attempt " + FormatTaskKey(task) + " ran twice");
   const auto [first, fresh] = started_.try_emplace({task.run, task.visit, task.ordinal}, task);
@@ -35,7 +35,10 @@ void Truth::ProcessStarts(const link::Order& order, std::int64_t start_by_true_t
     throw Violation(fmt::format("attempt {} started {} ms after its start_by", FormatTaskKey(task),
                                 world_.Now() - start_by_true_time));
   processes_[task].task = task;
-  if (order.term >= first_of_life_) CheckContext(order);
+  if (order.term < first_of_life_) return;
+  CheckContext(order);
+  courses_.Starts(task);
+  if (alone) keys_.Starts(order);
 }
 
 void Truth::RequestMade(const TaskKey& task) {
@@ -198,6 +201,8 @@ void Truth::RunWritten(const Run& run) {
     stopped_.erase(run.id);
   }
   runs_[run.id] = run;
+  keys_.RunWritten(run);
+  courses_.RunWritten(run);
   if (run.stop) stop_committed_.insert(run.id);
 }
 
@@ -222,19 +227,19 @@ void Truth::BatchWritten(const Batch& batch, Term term) {
       }
       tasks_[place] = next;
     } else if (const auto* put_hold = std::get_if<PutHold>(&change)) {
-      // Promise 3: the number behind the slash is the maximum.
-      auto& holders = held_[put_hold->hold.key];
-      holders.insert(put_hold->hold.task);
-      if (holders.size() > std::stoul(put_hold->hold.key.substr(put_hold->hold.key.find('/') + 1)))
-        throw Violation("key " + put_hold->hold.key + " is held by too many");
+      world_.Trace("on record: {} has {}", FormatTaskKey(put_hold->hold.task), put_hold->hold.key);
+      keys_.Held(put_hold->hold);
     } else if (const auto* drop_hold = std::get_if<DropHold>(&change)) {
-      held_[drop_hold->hold.key].erase(drop_hold->hold.task);
+      world_.Trace("on record: {} gives {} back", FormatTaskKey(drop_hold->hold.task),
+                   drop_hold->hold.key);
+      keys_.Dropped(drop_hold->hold);
     } else if (const auto* visit = std::get_if<PutVisit>(&change)) {
       VisitWritten(*visit);
     } else if (const auto* run = std::get_if<PutRun>(&change)) {
       RunWritten(run->run);
     }
   }
+  keys_.CheckDropped();
 }
 
 void Truth::Restored(Store& store) {
@@ -243,16 +248,20 @@ void Truth::Restored(Store& store) {
   tasks_.clear();
   runs_.clear();
   visits_.clear();
-  held_.clear();
+  keys_.Forget();
+  courses_.Forget();
   stop_committed_.clear();
   std::erase_if(answered_, [&](const auto& item) { return !store.FindRun(item.second)->value; });
   notices_.clear();
   told_.clear();
-  for (const auto& notice : store.Load(store.ReadFence()->term)->notices)
-    notices_[{notice.run, notice.visit}] = notice;
+  const auto now = store.Load(store.ReadFence()->term);
+  for (const auto& notice : now->notices) notices_[{notice.run, notice.visit}] = notice;
+  for (const auto& hold : now->holds) keys_.Held(hold);
   const auto runs = *store.ListRuns({}, {}, 1'000'000);
   for (const auto& run : runs) {
     runs_[run.id] = run;
+    keys_.RunWritten(store.ReadWholeRun(run.id)->value->run);
+    courses_.Load(run);
     for (const auto& visit : *store.ListVisits(run.id, {}, 1'000'000))
       visits_[{run.id, visit.visit}] = visit;
     if (run.stop) stop_committed_.insert(run.id);
@@ -378,22 +387,24 @@ std::string Truth::OpenVisits(Store& store, RunId run) {
         fmt::format("; visit {} of {} is {}, phase {}, batch {} of hosts {} to {}, inner {}",
                     visit.visit.value, visit.name, Name(visit.state), static_cast<int>(visit.phase),
                     visit.batch, visit.batch_begin, visit.batch_end, visit.inner);
+    if (visit.child) text += " of " + FormatRunId(visit.child);
   }
-  return text;
+  return text + keys_.Describe();
 }
 
 void Truth::CheckEnd(Store& store, LogStore& logs) {
-  for (const auto& [key, id] : answered_) {
-    const auto run = store.FindRun(id);
-    if (!run || !run->value)
+  for (const auto& [key, id] : answered_)
+    if (!store.FindRun(id)->value)
       throw Violation("run " + FormatRunId(id) + " was answered and is gone");
-    if (!IsFinal(run->value->state))
+  for (const auto& run : *store.ListRuns({}, {}, 1'000'000)) {
+    const RunId id = run.id;
+    if (!IsFinal(run.state))
       throw Violation(fmt::format("run {} never ended; it is {}{}", FormatRunId(id),
-                                  Name(run->value->state), OpenVisits(store, id)));
-    if (stopped_.contains(id) && run->value->state != RunState::kCancelled &&
-        run->value->state != RunState::kTimedOut)
+                                  Name(run.state), OpenVisits(store, id)));
+    if (stopped_.contains(id) && run.state != RunState::kCancelled &&
+        run.state != RunState::kTimedOut)
       throw Violation("run " + FormatRunId(id) + " was stopped and ended as " +
-                      std::string(Name(run->value->state)));
+                      std::string(Name(run.state)));
     TaskFilter filter;
     filter.last_attempt_only = false;
     const auto rows = *store.ListTasks(id, filter, std::nullopt, 1'000'000);
@@ -408,12 +419,7 @@ void Truth::CheckEnd(Store& store, LogStore& logs) {
   if (!trail.Reaches(*store.ReadAuditHead()))
     throw Violation("the audit trail is broken at " + std::to_string(trail.bad()) + ": " +
                     trail.why());
-  for (const auto& [key, holders] : held_)
-    for (const TaskKey& holder : holders)
-      // A lost one may hold it until its timeout has surely ended it.
-      if (!holder.visit || (tasks_.contains(MemoryDisk::PlaceOf(holder)) &&
-                            tasks_.at(MemoryDisk::PlaceOf(holder)).state != TaskState::kLost))
-        throw Violation("key " + key + " is still held by " + FormatTaskKey(holder));
+  keys_.CheckEnd();
   for (const auto& [place, record] : tasks_)
     if (record.state == TaskState::kSent)
       throw Violation("task " + FormatTaskKey(record.key) + " is still out");

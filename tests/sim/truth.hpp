@@ -15,6 +15,8 @@
 #include "checks/journal.hpp"
 #include "domain/records.hpp"
 #include "link/messages.hpp"
+#include "sim/course_watch.hpp"
+#include "sim/key_watch.hpp"
 #include "sim/world.hpp"
 
 namespace muster::sim {
@@ -23,7 +25,7 @@ namespace muster::sim {
 // was given. The checkers of the promises compare it with the records.
 class Truth {
  public:
-  explicit Truth(World& world) : world_(world) {}
+  explicit Truth(World& world) : world_(world), courses_(world) {}
 
   struct Process {
     TaskKey task;
@@ -35,7 +37,10 @@ class Truth {
 
   // Promise 2 and the ledger: an attempt starts at most once, and of a task's attempts only one.
   // Promise 11: never past start_by, which is compared with the clock of the server that set it.
-  void ProcessStarts(const link::Order& order, std::int64_t start_by_true_time);
+  // `alone`: the machine's disk has no copy, so that what it says is what is.
+  void ProcessStarts(const link::Order& order, std::int64_t start_by_true_time, bool alone);
+  // It runs no more. Or nothing can be promised of it any more: its machine's disk was copied.
+  void ProcessEnds(const TaskKey& task) { keys_.Ends(task); }
   // The same for what the server does itself.
   void RequestMade(const TaskKey& task);
 
@@ -68,10 +73,11 @@ class Truth {
   void CheckEnd(Store& store, LogStore& logs);
 
   const std::set<RunId>& stopped() const { return stopped_; }
+  CourseWatch& courses() { return courses_; }
   std::size_t Runs() const { return answered_.size(); }
 
  private:
-  static std::string OpenVisits(Store& store, RunId run);
+  std::string OpenVisits(Store& store, RunId run);
   void CheckTask(const TaskRecord& record, LogStore& logs);
   void CheckLog(const TaskRecord& record, LogStore& logs);
 
@@ -91,7 +97,8 @@ class Truth {
   std::map<std::pair<RunId, Visit>, StageVisit> visits_;
   std::set<TaskKey> requests_;
   std::map<std::string, std::vector<checks::JournalEntry>> journals_;
-  std::map<std::string, std::set<TaskKey>> held_;          // keys of the limiter
+  KeyWatch keys_;
+  CourseWatch courses_;
   std::map<std::pair<RunId, Visit>, OpenNotice> notices_;  // that were ever kept
   std::set<std::pair<RunId, Visit>> told_;
   std::map<std::string, RunId> answered_;

@@ -16,6 +16,7 @@ class ClusterFaults final : public ServerFaults {
   void Plan(std::int64_t) override {}
   bool Breaks() override { return world_.Chance(0.65); }
   void Break() override;
+  void Replace() override { Crash(Some()); }
   // Everything is mended, except that a server in the minority may stay down.
   void Mend() override;
   // Exactly one leads.
