@@ -258,9 +258,10 @@ void Truth::Restored(Store& store) {
   for (const auto& notice : now->notices) notices_[{notice.run, notice.visit}] = notice;
   for (const auto& hold : now->holds) keys_.Held(hold);
   const auto runs = *store.ListRuns({}, {}, 1'000'000);
-  for (const auto& run : runs) {
+  for (const auto& listed : runs) {
+    const Run run = store.ReadWholeRun(listed.id)->value->run;  // with its plan
     runs_[run.id] = run;
-    keys_.RunWritten(store.ReadWholeRun(run.id)->value->run);
+    keys_.RunWritten(run);
     courses_.Load(run);
     for (const auto& visit : *store.ListVisits(run.id, {}, 1'000'000))
       visits_[{run.id, visit.visit}] = visit;

@@ -26,7 +26,7 @@ bool IsUnderKeys(const State& state, const Run& run) {
   return holds(run.id) || std::ranges::any_of(run.above, holds);
 }
 
-// Lost attempts of a run stand in nobody's way but that of others: the run may go on beside them.
+// How many others hold the key. A run may go on beside its own lost attempts.
 std::size_t CountFor(const KeyState& held, const TaskKey& holder) {
   return static_cast<std::size_t>(std::ranges::count_if(
       held.holders, [&](const TaskKey& other) { return holder.visit || other.run != holder.run; }));
