@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/text.hpp"
 #include "base/visible.hpp"
 #include "cli/api_client.hpp"
 #include "cli/report.hpp"
@@ -18,6 +19,23 @@ std::string WorkText(const boost::json::value& run) {
   if (job.empty()) return LineOf(run, "title");
   const auto version = NumberOf(run, "version");
   return version > 0 ? fmt::format("{} (version {})", job, version) : job;
+}
+
+std::string ParamsText(const boost::json::value& run) {
+  constexpr std::size_t kMostValue = 60;
+  std::string text;
+  const auto& params = FieldOf(run, "params");
+  if (!params.is_object()) return text;
+  for (const auto& item : params.as_object()) {
+    std::string value = item.value().is_string() ? std::string(item.value().as_string()) : "";
+    if (value.size() > kMostValue) {
+      CutText(value, kMostValue);
+      value += "…";
+    }
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", VisibleLine(item.key()),
+                        VisibleLine(value));
+  }
+  return text;
 }
 
 std::string ChangesText(const boost::json::value& run) {

@@ -5,6 +5,7 @@
 #include "cli/context.hpp"
 #include "cli/moment.hpp"
 #include "cli/report.hpp"
+#include "cli/run_changes.hpp"
 
 namespace muster::cli {
 namespace {
@@ -14,7 +15,9 @@ namespace json = boost::json;
 constexpr const char* kRunsExamples = R"(Examples:
   muster runs                              the last 20
   muster runs --host db7 --since 2d        who did what on this host
-  muster runs --by @me --state failed)";
+  muster runs --by @me --state failed
+  muster runs --job kernel-upgrade -p version=6.1.0
+  muster runs --awaiting-me                runs whose approval you may give)";
 
 struct RunsFlags {
   std::string state;
@@ -22,29 +25,51 @@ struct RunsFlags {
   std::string host;
   std::string since;
   std::string until;
+  std::string job;
+  std::vector<std::string> params;
+  bool awaiting_me = false;
   std::size_t limit = 20;
 };
 
-Result<int> Runs(const Context& context, const RunsFlags& flags) {
+Result<Query> RunsQuery(const RunsFlags& flags) {
   const auto since = Moment("--since", flags.since);
   if (!since) return Fail(since.error());
   const auto until = Moment("--until", flags.until);
   if (!until) return Fail(until.error());
+  Query query{{"state", flags.state},
+              {"by", flags.by},
+              {"host", flags.host},
+              {"since", *since},
+              {"until", *until},
+              {"job", flags.job},
+              {"awaiting", flags.awaiting_me ? "@me" : ""},
+              {"limit", std::to_string(std::clamp<std::size_t>(flags.limit, 1, 500))}};
+  for (const auto& word : flags.params) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == word.size())
+      return Fail(ErrorCode::kInvalid, "-p {}: write NAME=VALUE", word);
+    query.emplace_back(Segment(fmt::format("params[{}]", word.substr(0, equals))),
+                       word.substr(equals + 1));
+  }
+  return query;
+}
+
+// "kernel-upgrade version=6.1.0".
+std::string WhatCell(const json::value& run) {
+  const auto params = ParamsText(run);
+  return TextOf(run, "title") + (params.empty() ? "" : " " + params);
+}
+
+Result<int> Runs(const Context& context, const RunsFlags& flags) {
+  const auto query = RunsQuery(flags);
+  if (!query) return Fail(query.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
   json::array runs;
-  const auto pages =
-      api->Pages("/runs",
-                 {{"state", flags.state},
-                  {"by", flags.by},
-                  {"host", flags.host},
-                  {"since", *since},
-                  {"until", *until},
-                  {"limit", std::to_string(std::clamp<std::size_t>(flags.limit, 1, 500))}},
-                 "runs", [&](const json::value& run) {
-                   if (runs.size() < flags.limit) runs.push_back(run);
-                   return runs.size() < flags.limit;
-                 });
+  const auto pages = api->Pages("/runs", *query, "runs", [&](const json::value& run) {
+    if (runs.size() < flags.limit) runs.push_back(run);
+    return runs.size() < flags.limit;
+  });
   if (!pages) return Fail(pages.error());
   if (context.PrintDocument(json::object{{"runs", runs}})) return 0;
   Table table({"RUN", "STATE", "HOSTS", "BY", "STARTED", "TOOK", "COMMAND"});
@@ -55,7 +80,7 @@ Result<int> Runs(const Context& context, const RunsFlags& flags) {
                HostsCell(CountsOf(FieldOf(run, "counts")),
                          static_cast<std::uint64_t>(NumberOf(run, "hosts"))),
                TextOf(run, "by"), Ago(created, WallNow()),
-               Lasted((ended ? ended : WallNow()) - created), TextOf(run, "title")});
+               Lasted((ended ? ended : WallNow()) - created), WhatCell(run)});
   }
   table.Fit(context.terminal.columns, {2, 3, 6});
   Write(stdout, table.Text(context.terminal.colour_out, 1));
@@ -73,6 +98,14 @@ void AddRuns(CLI::App& app, Context& context) {
                              "timed_out", "cancelled"}));
   command->add_option("--by", flags->by, "Only those this member started; @me is you");
   command->add_option("--host", flags->host, "Only those that had this host")->type_name("HOST");
+  command->add_option("--job", flags->job, "Only runs of this job")->type_name("JOB");
+  command
+      ->add_option("-p,--param", flags->params,
+                   "Only those that had this parameter; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
+  command->add_flag("--awaiting-me", flags->awaiting_me,
+                    "Only those that wait for an approval which you may give");
   command->add_option("--since", flags->since, "Only later ones: a time, or how long ago");
   command->add_option("--until", flags->until, "Only earlier ones: a time, or how long ago");
   command->add_option("-n,--limit", flags->limit, "At most as many")

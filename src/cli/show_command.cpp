@@ -30,24 +30,6 @@ struct ShowFlags {
   bool groups_only = false;
 };
 
-// "version=6.1, token=secret:deploy-token"; long values are cut.
-std::string ParamsText(const json::value& run) {
-  constexpr std::size_t kMostValue = 60;
-  std::string text;
-  const auto& params = FieldOf(run, "params");
-  if (!params.is_object()) return text;
-  for (const auto& item : params.as_object()) {
-    std::string value = item.value().is_string() ? std::string(item.value().as_string()) : "";
-    if (value.size() > kMostValue) {
-      CutText(value, kMostValue);
-      value += "…";
-    }
-    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", VisibleLine(item.key()),
-                        VisibleLine(value));
-  }
-  return text;
-}
-
 std::string Header(const Context& context, const json::value& run) {
   const auto state = LineOf(run, "state");
   std::string text =

@@ -1,8 +1,37 @@
 #include "domain/run_row.hpp"
 
+#include <string_view>
 #include <utility>
 
+#include "base/text.hpp"
+
 namespace muster {
+namespace {
+
+constexpr std::string_view kCutMark = "…";
+
+}  // namespace
+
+std::vector<Param> RowParamsOf(const std::vector<Param>& params) {
+  std::vector<Param> row;
+  std::size_t bytes = 0;
+  for (const auto& param : params) {
+    Param kept = param;
+    if (kept.value.size() > kMostRowParam) {
+      CutText(kept.value, kMostRowParam - kCutMark.size());
+      kept.value += kCutMark;
+    }
+    bytes += kept.name.size() + kept.value.size();
+    if (bytes > kMostRowParams) break;
+    row.push_back(std::move(kept));
+  }
+  return row;
+}
+
+bool IsCut(const Param& row) {
+  // CutText takes away up to three more bytes, so as to leave no part of a character.
+  return row.value.size() + 3 >= kMostRowParam && row.value.ends_with(kCutMark);
+}
 
 RunSpec RowSpecOf(const RunSpec& spec) {
   RunSpec row;
@@ -11,6 +40,7 @@ RunSpec RowSpecOf(const RunSpec& spec) {
   row.job = spec.job;
   row.version = spec.version;
   row.priority = spec.priority;
+  row.params = RowParamsOf(spec.params);
   return row;
 }
 

@@ -3,6 +3,7 @@
 #include "adapters/records/compress.hpp"
 #include "adapters/records/parts.hpp"
 #include "adapters/records/records.hpp"
+#include "domain/run_row.hpp"
 
 namespace muster::records {
 namespace {
@@ -145,6 +146,12 @@ Result<std::string> EncodeRun(const Run& run) {
   out.set_job(run.spec.job);
   out.set_version(run.spec.version);
   out.set_priority(static_cast<std::uint32_t>(run.spec.priority));
+  for (const auto& param : RowParamsOf(run.spec.params)) {
+    auto* item = out.add_params();
+    item->set_name(param.name);
+    item->set_value(param.value);
+    item->set_secret(param.secret);
+  }
   out.set_hosts(run.hosts);
   out.set_created_ms(run.created.ms);
   out.set_ended_ms(run.ended.ms);
@@ -175,6 +182,9 @@ Result<Run> DecodeRun(std::string_view blob) {
   run.spec.job = in.job();
   run.spec.version = in.version();
   if (in.has_priority()) run.spec.priority = *priority;
+  for (const auto& item : in.params())
+    run.spec.params.push_back(
+        {.name = item.name(), .value = item.value(), .secret = item.secret()});
   run.hosts = in.hosts();
   run.created = {in.created_ms()};
   run.ended = {in.ended_ms()};

@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
+#include "server/api/query_object.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -98,6 +99,22 @@ bool Call::SetParts(std::map<std::string, std::string> parts) {
 
 const std::string& Call::Part(const std::string& name) const { return Find(parts_, name); }
 const std::string& Call::Query(const std::string& name) const { return Find(query_, name); }
+
+std::map<std::string, std::string> QueryObject(std::string_view target, std::string_view name) {
+  std::map<std::string, std::string> object;
+  const auto mark = target.find('?');
+  if (mark == std::string_view::npos) return object;
+  const std::string begin = fmt::format("{}[", name);
+  for (const auto pair : Split(target.substr(mark + 1), '&')) {
+    const auto equals = pair.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string key = Decode(pair.substr(0, equals));
+    if (key.size() <= begin.size() || !key.starts_with(begin) || !key.ends_with(']')) continue;
+    object[key.substr(begin.size(), key.size() - begin.size() - 1)] =
+        Decode(pair.substr(equals + 1));
+  }
+  return object;
+}
 
 Result<std::uint64_t> Call::QueryNumber(const std::string& name, std::uint64_t otherwise,
                                         std::uint64_t least, std::uint64_t most) const {

@@ -11,6 +11,7 @@
 #include "server/api/frozen.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
+#include "server/api/run_match.hpp"
 #include "server/api/run_request.hpp"
 #include "server/api/secret_warnings.hpp"
 #include "server/api/shares.hpp"
@@ -22,7 +23,8 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kListedAtOnce = 25;        // a run may have 1,000 stages
+constexpr std::size_t kListedAtOnce = 25;  // a run may have 1,000 stages
+constexpr std::size_t kLookedAtOnce = 100;
 constexpr std::size_t kMostListBytes = 4 << 20;  // bytes of a list; then it ends after that run
 
 void StartRun(Services& services, const CallPtr& call) {
@@ -92,52 +94,61 @@ void StartRun(Services& services, const CallPtr& call) {
       std::move(warnings));
 }
 
-Result<RunFilter> ReadRunFilter(const Call& call) {
-  RunFilter filter;
-  if (const auto& state = call.Query("state"); !state.empty()) {
-    filter.state = ParseRunState(state);
-    if (!filter.state) return Fail(ErrorCode::kInvalid, "state: '{}' is not a run state", state);
-  }
-  // A member's name never begins with '@', so this asks for no one else.
-  filter.by = call.Query("by") == "@me" ? call.actor().name : call.Query("by");
-  for (const auto& [name, field] :
-       {std::pair("since", &filter.since), std::pair("until", &filter.until)}) {
-    if (call.Query(name).empty()) continue;
-    *field = ParseTime(call.Query(name));
-    if (!*field)
-      return Fail(ErrorCode::kInvalid, "{}: expected a time like 2026-11-15T10:43:19Z", name);
-  }
-  return filter;
+void AddRow(Services& services, const Run& run, CommitNumber commit, std::string& text) {
+  if (!text.ends_with('[')) text += ',';
+  text += json::serialize(
+      RunView(run, services.live.FindRun(run.id), services.live.LogsOpen(run.id), commit, false));
 }
+
+std::string PageEnd(RunId next) {
+  if (!next) return "],\"next\":null}\n";
+  return fmt::format("],\"next\":\"{}\"}}\n", FormatRunId(next));
+}
+
+constexpr const char* kPageBegin = R"({"runs":[)";
 
 // The answer as it is sent: as values, many runs of many stages would take ten times as much.
 Result<std::string> RunsText(Services& services, const Call& call, const std::vector<HostId>& hosts,
-                             const RunFilter& filter, RunId before, std::size_t limit) {
+                             const RunsAsked& asked, RunId before, std::size_t limit) {
   const auto fence = services.store.ReadFence();
   const CommitNumber commit = fence ? fence->number : CommitNumber{};
-  std::string text = R"({"runs":[)";
-  for (std::size_t listed = 0; listed < limit;) {
-    const std::size_t page = std::min(kListedAtOnce, limit - listed);
-    const auto runs =
-        ListRunsOf(services.store, hosts, filter, before, page, [&] { return call.GoesOn(); });
+  std::string text = kPageBegin;
+  RunMatch match(services.store, asked, [&] { return call.GoesOn(); });
+  for (std::size_t listed = 0; listed < limit && !match.Spent();) {
+    const std::size_t page =
+        asked.Looks() ? kLookedAtOnce : std::min(kListedAtOnce, limit - listed);
+    const auto runs = ListRunsOf(services.store, hosts, asked.filter, before, page,
+                                 [&] { return call.GoesOn(); });
     if (!runs) return Fail(runs.error());
     for (const auto& run : *runs) {
-      if (listed++ > 0) text += ',';
-      text += json::serialize(RunView(run, services.live.FindRun(run.id),
-                                      services.live.LogsOpen(run.id), commit, false));
       before = run.id;
-      if (text.size() >= kMostListBytes) break;
+      const auto fits = match.Fits(run);
+      if (!fits) return Fail(fits.error());
+      if (*fits) AddRow(services, run, commit, text);
+      if (*fits && ++listed == limit) break;
+      if (text.size() >= kMostListBytes || match.Spent()) break;
     }
-    if (text.size() >= kMostListBytes) break;
-    if (runs->size() < page) return text + "],\"next\":null}\n";
+    if (text.size() >= kMostListBytes || listed == limit) break;
+    if (runs->size() < page) return text + PageEnd(RunId());
     if (const auto on = call.GoesOn(); !on) return Fail(on.error());
   }
-  return text + fmt::format("],\"next\":\"{}\"}}\n", FormatRunId(before));
+  return text + PageEnd(before);
+}
+
+Result<std::string> AwaitingText(Services& services, const Call& call, const RunsAsked& asked,
+                                 RunId before, std::size_t limit) {
+  const auto fence = services.store.ReadFence();
+  const CommitNumber commit = fence ? fence->number : CommitNumber{};
+  const auto runs = RunsAwaiting(services, call, asked, before, limit);
+  if (!runs) return Fail(runs.error());
+  std::string text = kPageBegin;
+  for (const auto& run : *runs) AddRow(services, run, commit, text);
+  return text + PageEnd(runs->size() < limit ? RunId() : runs->back().id);
 }
 
 void ListRuns(Services& services, const CallPtr& call) {
-  const auto filter = ReadRunFilter(*call);
-  if (!filter) return call->Fail(filter.error());
+  const auto asked = ReadRunsAsked(*call);
+  if (!asked) return call->Fail(asked.error());
   const auto limit = call->QueryNumber("limit", 50, 1, 500);
   if (!limit) return call->Fail(limit.error());
   RunId before;
@@ -148,7 +159,8 @@ void ListRuns(Services& services, const CallPtr& call) {
   }
   const auto hosts = HostsAsked(services, *call);
   if (!hosts) return call->Fail(hosts.error());
-  auto text = RunsText(services, *call, *hosts, *filter, before, *limit);
+  auto text = asked->awaiting_me ? AwaitingText(services, *call, *asked, before, *limit)
+                                 : RunsText(services, *call, *hosts, *asked, before, *limit);
   if (!text) return call->Fail(text.error());
   call->Text(200, "application/json", std::move(*text));
 }

@@ -10,6 +10,7 @@
 #include "server/api/frozen.hpp"
 #include "server/api/plans.hpp"
 #include "server/api/routes.hpp"
+#include "server/api/run_match.hpp"
 #include "server/api/starting.hpp"
 #include "server/api/views.hpp"
 
@@ -143,19 +144,6 @@ void Retry(Services& services, const CallPtr& call) {
            });
 }
 
-// The runs above this one, the nearest first, as far as they are open.
-Result<std::vector<Run>> RunsAbove(Services& services, const Run& run) {
-  std::vector<Run> above;
-  for (RunId id = run.parent; id;) {
-    auto parent = services.store.FindRun(id);
-    if (!parent) return Fail(parent.error());
-    if (!parent->value || IsFinal(parent->value->state)) break;
-    id = parent->value->parent;
-    above.push_back(std::move(*parent->value));
-  }
-  return above;
-}
-
 json::array ListView(const std::vector<std::string>& names) {
   return json::array(names.begin(), names.end());
 }
@@ -223,7 +211,7 @@ void ListVisits(Services& services, const CallPtr& call) {
   const auto run = services.store.FindRun(*id);
   if (!run) return call->Fail(run.error());
   if (!run->value) return call->Fail(NoSuchRun(*id));
-  const auto above = RunsAbove(services, *run->value);
+  const auto above = OpenRunsAbove(services.store, *run->value);
   if (!above) return call->Fail(above.error());
   std::vector<const Run*> parents;
   for (const Run& parent : *above) parents.push_back(&parent);

@@ -318,7 +318,7 @@ json::object RunView(const Run& run, std::optional<LiveView::RunView> live, std:
   if (!run.skips.empty()) view["skips"] = SkipsView(run);
   if (!run.overrides.empty()) view["limits"] = LimitsView(run);
   if (with_spec) view["spec"] = SpecView(run.spec);
-  if (with_spec) view["params"] = ParamsView(run.spec);
+  if (with_spec || !run.spec.params.empty()) view["params"] = ParamsView(run.spec);
   return view;
 }
 
