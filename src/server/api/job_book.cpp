@@ -92,14 +92,30 @@ void JobBook::Set(const std::string& name, std::optional<documents::JobDocument>
 Result<const JobBook::Job*> JobBook::Find(const std::string& name) {
   const auto known = jobs_.find(name);
   if (known != jobs_.end()) return known->second.get();
-  auto kept = store_.FindDocument("job", name, 0);
+  const auto kept = store_.FindDocument("job", name, 0);
   if (!kept) return Fail(kept.error());
+  return Keep(name, *kept);
+}
+
+Result<> JobBook::Pin(const std::string& name, std::uint32_t version) {
+  const auto latest = store_.FindDocument("job", name, 0);
+  if (!latest) return Fail(latest.error());
+  if (!*latest) return Fail(ErrorCode::kNotFound, "there is no job '{}' any more", name);
+  const auto kept = store_.FindDocument("job", name, version);
+  if (!kept) return Fail(kept.error());
+  if (!*kept) return Fail(ErrorCode::kNotFound, "job '{}' has no version {}", name, version);
+  if (const auto job = Keep(name, *kept); !job) return Fail(job.error());
+  return {};
+}
+
+Result<const JobBook::Job*> JobBook::Keep(const std::string& name,
+                                          const std::optional<Document>& kept) {
   auto& place = jobs_[name];
-  if (!*kept) return nullptr;
-  auto read = ReadKept(**kept);
+  if (!kept) return nullptr;
+  auto read = ReadKept(*kept);
   if (!read) return Fail(read.error());
   place = std::make_unique<Job>(
-      Job{std::get<documents::JobDocument>(std::move(read->body)), (*kept)->version, (*kept)->by});
+      Job{std::get<documents::JobDocument>(std::move(read->body)), kept->version, kept->by});
   if (reads_ == Reads::kWithoutCommands) DropCommands(place->document.spec);
   bytes_read_ += BytesOfJob(place->document);
   return place.get();

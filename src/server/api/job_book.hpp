@@ -48,6 +48,9 @@ class JobBook {
 
   // From now on this is the job of its name; nullopt: there is none.
   void Set(const std::string& name, std::optional<documents::JobDocument> job);
+  // From now on the job of this name is this version of it, if the job is still there. kNotFound:
+  // the job is gone, or the version is.
+  Result<> Pin(const std::string& name, std::uint32_t version);
   // nullptr when there is none; lives as long as the book.
   Result<const Job*> Find(const std::string& name);
 
@@ -76,6 +79,7 @@ class JobBook {
   };
   using ChildLevel = Level<std::shared_ptr<const RunSpec>>;
 
+  Result<const Job*> Keep(const std::string& name, const std::optional<Document>& kept);
   Result<Level<RunSpec>> Pinned(const Job& job);
   Result<ChildLevel> Child(const std::string& name);
 

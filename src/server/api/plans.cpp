@@ -12,7 +12,8 @@ bool MayTake(const Param& param, const ParamSpec& spec) {
   return spec.name == param.name && (param.secret || spec.type != ParamType::kSecret);
 }
 
-// The run's own, as far as the job still has them.
+}  // namespace
+
 std::vector<std::pair<std::string, std::string>> ParamsOf(const Run& run,
                                                           const documents::JobDocument& job) {
   std::vector<std::pair<std::string, std::string>> given;
@@ -23,8 +24,6 @@ std::vector<std::pair<std::string, std::string>> ParamsOf(const Run& run,
                            (param.secret ? std::string(kSecretPrefix) : "") + param.value);
   return given;
 }
-
-}  // namespace
 
 Result<Corrected> CorrectedPlan(Services& services, const Run& run) {
   if (run.spec.job.empty())

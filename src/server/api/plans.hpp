@@ -2,13 +2,19 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
+#include "documents/documents.hpp"
 #include "domain/run.hpp"
 #include "server/api/services.hpp"
 
 namespace muster::server::api {
+
+// The run's own parameters, as far as the job still has them, as `muster start -p` takes them.
+std::vector<std::pair<std::string, std::string>> ParamsOf(const Run& run,
+                                                          const documents::JobDocument& job);
 
 struct Corrected {
   std::shared_ptr<const RunSpec> plan;

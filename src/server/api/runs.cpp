@@ -68,6 +68,7 @@ void StartRun(Services& services, const CallPtr& call) {
     answer["hindrances"] = HindrancesView(services, "", *resolved->targets);
     return call->Json(200, answer);
   }
+  request->spec.targets = TargetsWithout(request->spec.targets, request->exclude);
   std::string names;
   std::string never_joined;
   engine::FrozenHosts frozen;

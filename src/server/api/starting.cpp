@@ -48,6 +48,10 @@ void FailResolve(Call& call, const Error& error) {
     call.Fail(error);
 }
 
+std::string TargetsWithout(const std::string& targets, const std::string& exclude) {
+  return exclude.empty() ? targets : fmt::format("({}) and not ({})", targets, exclude);
+}
+
 std::string FoldedNames(const Targets& targets) {
   std::vector<std::string> names;
   names.reserve(targets.size());

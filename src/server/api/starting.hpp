@@ -18,6 +18,10 @@ namespace muster::server::api {
 // Answers that the targets did not resolve: 404 no_match when nothing does.
 void FailResolve(Call& call, const Error& error);
 
+// The expression that a run is on record with: what it was started on, without what it excluded. So
+// whoever reads it, or starts the run again, has all of it.
+std::string TargetsWithout(const std::string& targets, const std::string& exclude);
+
 // The targets, folded for the audit trail.
 std::string FoldedNames(const Targets& targets);
 

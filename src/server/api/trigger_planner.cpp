@@ -49,6 +49,7 @@ Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const Trigg
   if (!fits) return Fail(ErrorCode::kConflict, "{}", fits.error().message);
   if (const auto there = CheckSecrets(services, *plan); !there)
     return Fail(AboutThisSlot(there.error()));
+  plan->targets = TargetsWithout(plan->targets, spec.exclude);
   auto authors = book.AuthorsOf(spec.job);
   authors.insert(resolved->group_authors.begin(), resolved->group_authors.end());
   return engine::SlotPlan{.spec = std::move(*plan),
