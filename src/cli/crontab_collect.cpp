@@ -4,6 +4,7 @@
 
 #include "cli/persist.hpp"
 #include "cli/report.hpp"
+#include "cli/run_end.hpp"
 #include "cli/run_follow.hpp"
 
 namespace muster::cli {

@@ -11,6 +11,7 @@
 #include "cli/file_options.hpp"
 #include "cli/persist.hpp"
 #include "cli/report.hpp"
+#include "cli/run_end.hpp"
 #include "cli/run_follow.hpp"
 #include "domain/command.hpp"
 

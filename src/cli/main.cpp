@@ -10,6 +10,7 @@
 #include "base/arguments.hpp"
 #include "cli/context.hpp"
 #include "cli/document_commands.hpp"
+#include "cli/follow_commands.hpp"
 #include "cli/help_format.hpp"
 #include "cli/import_command.hpp"
 #include "cli/usage.hpp"
@@ -48,12 +49,13 @@ void AddGlobalOptions(CLI::App& app, Context& context) {
 }
 
 void AddCommands(CLI::App& app, Context& context) {
-  for (auto* add : {AddRun,     AddApply,    AddGet,        AddDelete, AddStart,  AddCp,
-                    AddFetch,   AddShow,     AddRuns,       AddLogs,   AddStop,   AddSteering,
-                    AddAnswers, AddWhy,      AddTrace,      AddHosts,  AddAgents, AddInvites,
-                    AddTokens,  AddSecrets,  AddAudit,      AddWhoAmI, AddStatus, AddVersion,
-                    AddLogin,   AddContexts, AddCompletion, AddManual, AddDebug,  AddFreeze,
-                    AddImport,  AddCron,     AddTriggers,   AddSlots,  AddCheck,  AddServers})
+  for (auto* add :
+       {AddRun,     AddApply,  AddGet,     AddDelete,  AddStart,    AddCp,         AddFetch,
+        AddShow,    AddRuns,   AddLogs,    AddStop,    AddSteering, AddAnswers,    AddWhy,
+        AddTrace,   AddHosts,  AddAgents,  AddInvites, AddTokens,   AddSecrets,    AddAudit,
+        AddWhoAmI,  AddStatus, AddVersion, AddLogin,   AddContexts, AddCompletion, AddManual,
+        AddDebug,   AddFreeze, AddImport,  AddCron,    AddTriggers, AddSlots,      AddCheck,
+        AddServers, AddWait,   AddAttach})
     add(app, context);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "base/visible.hpp"
+#include "cli/follow_commands.hpp"
 #include "cli/question.hpp"
 #include "cli/report.hpp"
 #include "domain/host_ranges.hpp"
@@ -44,13 +45,19 @@ Follower::Follower(const Context& context, ApiClient& api, FollowOptions options
       printer_(context.terminal, options_.hosts == 1, options_.all_to_stdout),
       live_(api, options_.run, printer_),
       lines_(api, options_.run),
-      progress_(context, options_.run, options_.hosts, !options_.live),
+      progress_(context, options_.run, options_.hosts,
+                !options_.live && (!options_.brief || context.terminal.stderr_tty)),
       last_id_(options_.from) {}
 
 Result<std::optional<int>> Follower::Watch() {
   resync_ = options_.from.empty();
   feed_.Start(last_id_, api_.Server());
+  if (resync_)
+    if (auto ok = Refresh(); !ok) return Fail(ok.error());
   while (!Done()) {
+    if (for_a_person_ && !options_.stays) return LeaveToPerson();
+    if (options_.until && Clock::now() >= *options_.until) return LeaveLate();
+    progress_.Draw();
     if (const auto signal = signals_.Wait(feed_.Fd(), UntilNext()))
       if (const auto code = OnSignal(*signal)) return code;
     for (auto& item : feed_.Take())
@@ -60,8 +67,6 @@ Result<std::optional<int>> Follower::Watch() {
     if (refresh_at_ && Clock::now() >= *refresh_at_)
       if (auto ok = Refresh(); !ok) return Fail(ok.error());
     if (auto ok = PrintLines(); !ok) return Fail(ok.error());
-    if (for_a_person_ && !options_.stays) return LeaveToPerson();
-    progress_.Draw();
   }
   return FetchTheRest();
 }
@@ -164,7 +169,7 @@ Result<> Follower::HandleTask(const json::value& task) {
   }
   if (const auto known = ParseTaskState(state); options_.lines && known && IsFinal(*known))
     lines_.Ended(host);
-  if (state == "succeeded" || failures_shown_ > kMostFailures) return {};
+  if (state == "succeeded" || options_.brief || failures_shown_ > kMostFailures) return {};
   if (++failures_shown_ > kMostFailures) {
     progress_.Say("more hosts did not succeed; they are listed at the end");
     return {};
@@ -250,7 +255,8 @@ Duration Follower::UntilNext() const {
   Duration least = progress_.UntilDraw();
   const auto lines_at = connected_ ? lines_.Due() : std::nullopt;
   const auto doubt_at = reconnect_at_ ? std::nullopt : std::optional(AsksAgainAt());
-  for (const auto& moment : {reconnect_at_, refresh_at_, logs_deadline_, lines_at, doubt_at}) {
+  for (const auto& moment :
+       {reconnect_at_, refresh_at_, logs_deadline_, lines_at, doubt_at, options_.until}) {
     if (!moment) continue;
     const auto left = std::max(Duration(0), std::chrono::ceil<Duration>(*moment - Clock::now()));
     least = least < Duration(0) ? left : std::min(least, left);
@@ -291,7 +297,7 @@ void Follower::Stop() {
 std::optional<int> Follower::Detach() {
   progress_.Clear();
   printer_.FinishAll();
-  Write(stderr, fmt::format("detached; {0} goes on\n  watch it: muster logs {0} -f\n  "
+  Write(stderr, fmt::format("detached; {0} goes on\n  watch it: muster attach {0}\n  "
                             "end it:   muster stop {0}\n",
                             VisibleLine(options_.run)));
   return kExitInterrupted;
@@ -301,10 +307,18 @@ std::optional<int> Follower::LeaveToPerson() {
   progress_.Clear();
   printer_.FinishAll();
   context_.Say(
-      fmt::format("there is no terminal, so this command ends; {} waits for an answer "
-                  "(--wait-paused makes it stay)",
-                  options_.run));
+      options_.brief
+          ? fmt::format("{} waits for an answer (--wait-paused waits for that, too)", options_.run)
+          : fmt::format("there is no terminal, so this command ends; {} waits for an "
+                        "answer (--wait-paused makes it stay)",
+                        options_.run));
   return kExitPaused;
+}
+
+std::optional<int> Follower::LeaveLate() {
+  progress_.Clear();
+  context_.Say(fmt::format("the time is up; {} goes on", options_.run));
+  return kExitTimedOut;
 }
 
 // After the end: whatever of the output the events did not bring.

@@ -20,13 +20,16 @@ namespace muster::cli {
 struct FollowOptions {
   std::string run;
   std::uint64_t hosts = 0;
-  std::string from;            // commit of the start; "" for a run that is already under way
+  std::string from;            // commit of the start; "": under way, so it is looked at first
   bool live = false;           // print hosts' output as it comes; else show progress
   bool all_to_stdout = false;  // hosts' stderr as well
   bool lines = false;          // print a line of JSON for each host as it ends
   bool job = false;            // it may ask a person something: say so
   bool asks = false;           // Ctrl-C asks whether to stop the run; else it detaches
   bool stays = true;           // also while the run waits for a person
+  bool brief = false;          // no failures as they come, and progress at a terminal only
+  // Until when it is watched; then the program leaves it with kExitTimedOut.
+  std::optional<std::chrono::steady_clock::time_point> until = {};
 };
 
 // Watches a run until it has ended and its output is whole. Survives a server that goes away: it
@@ -63,6 +66,7 @@ class Follower {
   void Stop();
   std::optional<int> Detach();
   std::optional<int> LeaveToPerson();
+  std::optional<int> LeaveLate();
   Result<> Patiently(const Result<>& outcome);
   Result<std::optional<int>> FetchTheRest();
 

@@ -8,15 +8,12 @@
 #include "cli/persist.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/report.hpp"
-#include "cli/run_follow.hpp"
-#include "cli/run_result.hpp"
+#include "cli/run_end.hpp"
 
 namespace muster::cli {
 namespace {
 
 namespace json = boost::json;
-
-constexpr std::uint64_t kMostLive = 20;  // hosts whose lines are shown as they come
 
 int PrintDryRun(const Context& context, const json::value& plan) {
   if (context.PrintDocument(plan)) return 0;
@@ -49,32 +46,7 @@ Result<int> Follow(const Context& context, ApiClient& api, const StartOptions& o
   follow.asks = true;
   follow.lines = context.OutputFormat() == Format::kJsonl;
   follow.live = table && (options.live || (follow.hosts <= kMostLive && !options.grouped));
-  const auto left = Follower(context, api, follow).Watch();
-  if (!left) return Fail(left.error());
-  if (*left) return **left;
-
-  const std::string path = "/runs/" + Segment(follow.run);
-  const auto run = Persist(context, kResultPatience, [&] { return api.Get(path); });
-  if (!run) return Fail(run.error());
-  const auto answer = Persist(context, kResultPatience, [&] { return api.Get(path + "/groups"); });
-  if (!answer) return Fail(answer.error());
-  const auto groups = GroupsOf(*answer);
-  if (table && !follow.live) {
-    const auto total = static_cast<std::size_t>(NumberOf(*answer, "groups_total"));
-    if (auto ok = PrintGroups(context, api, follow.run, groups, total); !ok)
-      return Fail(ok.error());
-  } else if (!table && !follow.lines) {
-    const auto document =
-        Persist(context, kResultPatience, [&] { return ResultDocument(api, *run); });
-    if (!document) return Fail(document.error());
-    context.PrintDocument(*document);
-  }
-  if (table)
-    for (const auto& remark : OutputRemarks(groups)) context.Say(remark);
-  context.Say(Paint(SummaryLine(*run, groups), ColourOf(TextOf(*run, "state")),
-                    context.terminal.stderr_tty && context.terminal.colour_err));
-  const int code = ExitCodeOfRun(*run);
-  return options.largest_code ? LargestCode(groups, code) : code;
+  return FollowToEnd(context, api, follow, options.largest_code);
 }
 
 }  // namespace

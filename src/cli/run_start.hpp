@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <optional>
 
 #include <boost/json/value.hpp>
@@ -9,9 +8,6 @@
 #include "cli/context.hpp"
 
 namespace muster::cli {
-
-// Once a run has its id, its result is worth more patience.
-inline constexpr Duration kResultPatience = std::chrono::minutes(15);
 
 struct StartOptions {
   bool dry_run = false;

@@ -180,7 +180,7 @@ class Interrupted(HandTest):
         terminal.type("d\n")
         code, shown = terminal.finish()
         self.assertEqual(code, 130, shown)
-        self.assertIn(f"muster logs {run} -f", shown)
+        self.assertIn(f"muster attach {run}", shown)
         self.assertLeftAlone(terminal)
         self.assertEqual(self.cluster.run_of(run)["state"], "running")
         self.stop(run)
