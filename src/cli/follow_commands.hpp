@@ -10,5 +10,6 @@ inline constexpr int kExitTimedOut = 124;
 // Commands about runs that were started elsewhere.
 void AddWait(CLI::App& app, Context& context);
 void AddAttach(CLI::App& app, Context& context);
+void AddRerun(CLI::App& app, Context& context);
 
 }  // namespace muster::cli
