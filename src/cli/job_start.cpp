@@ -118,6 +118,7 @@ Result<json::object> StartBody(const StartFlags& flags) {
   auto params = ParamsOf(flags.params);
   if (!params) return params;
   json::object body;
+  for (const auto& [name, value] : flags.typed) (*params)[name] = value;
   if (!params->empty()) body["params"] = std::move(*params);
   if (!flags.targets.empty()) body["targets"] = flags.targets;
   if (!flags.exclude.empty()) body["exclude"] = flags.exclude;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <boost/json/object.hpp>
@@ -20,6 +21,7 @@ struct StartFlags {
   std::string targets;
   std::string exclude;
   std::vector<std::string> params;
+  std::vector<std::pair<std::string, std::string>> typed = {};  // parameters that were asked for
   std::string version;
   std::string reason;
   bool wait = false;

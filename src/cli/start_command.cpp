@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/api_client.hpp"
+#include "cli/ask_params.hpp"
 #include "cli/document_commands.hpp"
 #include "cli/job_start.hpp"
 
@@ -14,12 +15,20 @@ constexpr const char* kStartExamples = R"(Examples:
   muster start kernel-upgrade -t 'zone=sh1' -p note=@notes.txt
   muster start deploy -p token=secret:deploy-token          a secret by its name
 
+At a terminal it asks for required parameters that are missing.
 -t says other hosts than the job does. With --wait the exit code is as of muster run; 7: it is
 paused or waits for an approval, and there is no terminal.)";
 
-Result<int> Start(const Context& context, const StartFlags& flags) {
+Result<int> Start(const Context& context, StartFlags flags) {
+  if (auto read = StartBody(flags); !read) return Fail(read.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  const auto asked = AskParams(context, *api, flags);
+  if (!asked) return Fail(asked.error());
+  if (!*asked) {
+    context.Say("nothing was started");
+    return kExitInterrupted;
+  }
   const auto body = StartBody(flags);
   if (!body) return Fail(body.error());
   return StartWork(
