@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/report.hpp"
+#include "cli/stage_progress.hpp"
 
 namespace muster::cli {
 namespace {
@@ -31,9 +32,17 @@ void Progress::Update(const TaskCounts& counts) {
   counts_ = counts;
 }
 
+void Progress::SetStages(boost::json::value summary) {
+  stages_ = std::move(summary);
+  changed_ = true;
+}
+
 Duration Progress::UntilDraw() const {
-  if (!shown_ || !changed_) return Duration(-1);
-  const auto due = drawn_ + Pace(context_.terminal.stderr_tty);
+  const bool tty = context_.terminal.stderr_tty;
+  // The time of a stage goes on at the terminal, also while no host ends.
+  const bool ticks = tty && stages_.is_object();
+  if (!shown_ || (!changed_ && !ticks)) return Duration(-1);
+  const auto due = drawn_ + (changed_ ? Pace(tty) : Duration(1'000));
   const auto left = std::chrono::ceil<Duration>(due - Clock::now());
   return std::max(left, Duration(0));
 }
@@ -42,15 +51,18 @@ void Progress::Draw() {
   if (UntilDraw() != Duration(0)) return;
   drawn_ = Clock::now();
   changed_ = false;
+  const auto stages = StagesText(stages_, WallNow());
   if (context_.terminal.stderr_tty) {
     auto bar = ClearedLine();
-    bar += OwnText(ProgressBar(counts_, hosts_, Columns()));
+    bar += OwnText(stages.empty() ? ProgressBar(counts_, hosts_, Columns())
+                                  : JobBar(counts_, hosts_, stages, Columns()));
     Write(stderr, bar);
     on_screen_ = true;
     return;
   }
-  const auto line = fmt::format("{}: {} of {} ended ({})\n", run_, Count(counts_.Ended()),
-                                Hosts(hosts_), CountsText(counts_));
+  const auto line =
+      fmt::format("{}: {} of {} ended ({}){}\n", run_, Count(counts_.Ended()), Hosts(hosts_),
+                  CountsText(counts_), stages.empty() ? "" : " · " + stages);
   if (line != last_line_) Write(stderr, line);
   last_line_ = line;
 }

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include <boost/json/value.hpp>
+
 #include "cli/context.hpp"
 #include "domain/task.hpp"
 
@@ -19,6 +21,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void Update(const TaskCounts& counts);
+  // How far the stages are: what GET /runs/ID/summary says.
+  void SetStages(boost::json::value summary);
   void Draw();   // when it is time
   void Clear();  // takes the bar away
   void Say(std::string_view line);
@@ -37,6 +41,7 @@ class Progress {
   bool on_screen_ = false;
   Clock::time_point drawn_{};
   std::string last_line_;
+  boost::json::value stages_;
 };
 
 }  // namespace muster::cli

@@ -21,6 +21,9 @@ namespace json = boost::json;
 constexpr int kMostFailures = 20;
 // Between two looks at a run whose stream stays silent.
 constexpr auto kAskEvery = std::chrono::seconds(10);
+// Between two looks at the stages of a job.
+constexpr auto kLookAtTerminal = std::chrono::seconds(1);
+constexpr auto kLookInPipe = std::chrono::seconds(5);
 constexpr Duration kFirstBackoff{200};
 constexpr Duration kLongestBackoff{5'000};
 // How long an ended run's output may be on its way before the program no longer waits for it.
@@ -67,6 +70,7 @@ Result<std::optional<int>> Follower::Watch() {
     if (refresh_at_ && Clock::now() >= *refresh_at_)
       if (auto ok = Refresh(); !ok) return Fail(ok.error());
     if (auto ok = PrintLines(); !ok) return Fail(ok.error());
+    LookAtStages();
   }
   return FetchTheRest();
 }
@@ -107,11 +111,22 @@ void Follower::TakeRun(const json::value& run) {
   const auto counts = CountsOf(FieldOf(run, "counts"));
   progress_.Update(counts);
   if (counts[TaskState::kQueued] > 0) NameOffline();
+  if (options_.job && !options_.live && !stages_at_ && !context_.quiet)
+    stages_at_ = looked_at_ + (context_.terminal.stderr_tty ? kLookAtTerminal : kLookInPipe);
   const auto busy = counts[TaskState::kSent] + counts[TaskState::kRunning];
   for_a_person_ = false;
   if (busy > 0) return;
   if (state_ == "paused") NamePause();
   if (options_.job && state_ == "running") NameQuestions();
+}
+
+// Events tell of a run as a whole; its stages are asked for now and then, after one.
+void Follower::LookAtStages() {
+  if (!stages_at_ || !connected_ || Clock::now() < *stages_at_) return;
+  stages_at_.reset();
+  auto summary = api_.Get(fmt::format("/runs/{}/summary", Segment(options_.run)));
+  looked_at_ = Clock::now();
+  if (summary) progress_.SetStages(std::move(*summary));
 }
 
 void Follower::NamePause() {
@@ -254,9 +269,10 @@ bool Follower::Done() {
 Duration Follower::UntilNext() const {
   Duration least = progress_.UntilDraw();
   const auto lines_at = connected_ ? lines_.Due() : std::nullopt;
+  const auto stages_at = connected_ ? stages_at_ : std::nullopt;
   const auto doubt_at = reconnect_at_ ? std::nullopt : std::optional(AsksAgainAt());
-  for (const auto& moment :
-       {reconnect_at_, refresh_at_, logs_deadline_, lines_at, doubt_at, options_.until}) {
+  for (const auto& moment : {reconnect_at_, refresh_at_, logs_deadline_, lines_at, doubt_at,
+                             stages_at, options_.until}) {
     if (!moment) continue;
     const auto left = std::max(Duration(0), std::chrono::ceil<Duration>(*moment - Clock::now()));
     least = least < Duration(0) ? left : std::min(least, left);

@@ -52,6 +52,7 @@ class Follower {
   Result<> HandleTask(const boost::json::value& task);
   Result<> Refresh();
   void TakeRun(const boost::json::value& run);
+  void LookAtStages();
   void NameOffline();
   void NameQuestions();
   void NamePause();
@@ -87,6 +88,8 @@ class Follower {
   std::optional<Clock::time_point> reconnect_at_;
   std::optional<Clock::time_point> refresh_at_;  // a fetch that failed is tried again
   Clock::time_point asked_at_{};                 // when a silent stream was last doubted
+  std::optional<Clock::time_point> stages_at_;   // when the stages of a job are looked at again
+  Clock::time_point looked_at_{};                // and when they were
 
   std::string state_;
   std::int64_t logs_open_ = 0;

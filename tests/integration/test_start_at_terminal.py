@@ -1,11 +1,11 @@
-"""`muster start` at a terminal: it asks for parameters that are missing."""
+"""`muster start` at a terminal: it asks for parameters that are missing, and shows how far the stages are."""
 
 import sys
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from muster_cluster import ClusterTest  # noqa: E402
+from muster_cluster import ClusterTest, wait_until  # noqa: E402
 from terminal import CONTROL_C, AtTerminal  # noqa: E402
 
 HEAD = "apiVersion: muster/v1\nkind: job\n"
@@ -88,6 +88,34 @@ stages: [{name: go, script: 'echo $MUSTER_PARAM_VERSION $MUSTER_PARAM_MODE $MUST
         code, shown = self.at_terminal("start", "ask", "--yes").finish()
         self.assertEqual(code, 2, shown)
         self.assertCode(self.cluster.muster("start", "no-such-job"), 4)
+
+
+class Stages(StartCase):
+    def test_shows_stage_batch_and_time(self):
+        gate = self.cluster.folder / "gate"
+        self.apply(f"""name: roll
+targets: all
+stages:
+  - {{name: check, script: 'true'}}
+  - name: swap
+    batches: [1]
+    between: {{wait: 1s}}
+    script: 'while ! test -e {gate}-$MUSTER_HOST; do sleep 0.05; done'
+""")
+        terminal = self.at_terminal("start", "roll", "--yes", "--wait", columns=160)
+        run = wait_until("it runs", lambda: self.cluster.get("/runs", job="roll")["runs"])[0]["id"]
+        terminal.wait_for(r"stage \d of \d: swap, batch 1 of 2.* · \d")
+        attached = self.cluster.begin("attach", run)
+        wait_until("a line without a terminal", lambda: "swap, batch 1 of 2" in attached.said()[1])
+        for host in self.hosts:
+            Path(f"{gate}-{host}").touch()
+            terminal.wait_for("swap, batch 2 of 2|succeeded")
+        code, shown = terminal.finish()
+        self.assertEqual(code, 0, shown)
+        self.assertCode(attached.finish(), 0)
+        stages = self.cluster.get(f"/runs/{run}/summary")["stages"]
+        shown = [[stage[name] for name in ("name", "batch", "batches", "hosts_before")] for stage in stages]
+        self.assertEqual(shown[:2], [["check", 0, 0, 0], ["swap", 2, 2, 1]])
 
 
 if __name__ == "__main__":

@@ -39,14 +39,36 @@ int InterestOf(StageState state) {
   return 3;
 }
 
+struct Batches {
+  std::uint32_t all = 0;           // 0 without batches
+  std::uint32_t hosts_before = 0;  // in batches before the current one
+};
+
+// Of the last visit, as its plan has them.
+Batches BatchesOf(const Run& run, std::uint32_t index) {
+  const StageProgress& stage = run.stages[index];
+  if (index >= run.spec.stages.size() || stage.batch == 0 || stage.visits > 1) return {};
+  const BatchPlan& plan = run.spec.stages[index].batches;
+  if (plan.Empty()) return {};
+  Batches batches;
+  for (std::uint64_t begin = 0; begin < stage.hosts; ++batches.all) {
+    if (batches.all + 1 == stage.batch) batches.hosts_before = static_cast<std::uint32_t>(begin);
+    begin += plan.Size(batches.all, run.hosts);
+  }
+  return batches;
+}
+
 json::object StageLine(const Run& run, std::uint32_t index, const TaskCounts& counts,
                        RunState run_state) {
   const StageProgress& stage = run.stages[index];
+  const Batches batches = BatchesOf(run, index);
   json::object line{{"name", Clipped(stage.name, kMostName)},
                     {"state", Name(ShownStage(stage, run_state))},
                     {"visits", stage.visits},
                     {"hosts", stage.hosts},
                     {"batch", stage.batch},
+                    {"batches", batches.all},
+                    {"hosts_before", batches.hosts_before},
                     {"started", TimeView(stage.started)},
                     {"ended", TimeView(stage.ended)},
                     {"counts", CountsView(counts)}};
