@@ -11,7 +11,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kMostNames = 4000;
+constexpr std::size_t kMostShownNames = 4000;
 
 void AnswerStarted(Services& services, Call& call, const engine::RunStarted& started,
                    const std::vector<std::string>& warnings) {
@@ -66,8 +66,8 @@ json::object HostsView(const Resolved& resolved) {
   for (std::size_t i = 0; i < resolved.offline.size() && i < 100; ++i)
     offline.emplace_back(resolved.offline[i]);
   return {{"hosts", names.size()},
-          {"names", FoldHostNames(names, kMostNames)},
-          {"never_joined", FoldHostNames(resolved.never_joined, kMostNames)},
+          {"names", FoldHostNames(names, kMostShownNames)},
+          {"never_joined", FoldHostNames(resolved.never_joined, kMostShownNames)},
           {"never_joined_count", resolved.never_joined.size()},
           {"offline", std::move(offline)},
           {"offline_count", resolved.offline.size()},
@@ -80,7 +80,7 @@ json::object HostsView(const Targets& targets, const Ordinals& hosts,
   for (const std::uint32_t ordinal : hosts.List()) names.push_back(targets[ordinal].name);
   const auto parsed = TargetExpression::Parse(expression);
   return {{"hosts", names.size()},
-          {"names", FoldHostNames(names, kMostNames)},
+          {"names", FoldHostNames(names, kMostShownNames)},
           {"says_all", names.size() == targets.size() && parsed && parsed->SaysAll()}};
 }
 
