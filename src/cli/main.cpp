@@ -55,7 +55,7 @@ void AddCommands(CLI::App& app, Context& context) {
         AddTrace,   AddHosts,  AddAgents,  AddInvites, AddTokens,   AddSecrets,    AddAudit,
         AddWhoAmI,  AddStatus, AddVersion, AddLogin,   AddContexts, AddCompletion, AddManual,
         AddDebug,   AddFreeze, AddImport,  AddCron,    AddTriggers, AddSlots,      AddCheck,
-        AddServers, AddWait,   AddAttach,  AddRerun})
+        AddServers, AddWait,   AddAttach,  AddRerun,   AddRanges})
     add(app, context);
 }
 
