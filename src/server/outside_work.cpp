@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <random>
 #include <utility>
 
 #include <spdlog/spdlog.h>
@@ -9,21 +10,27 @@
 namespace muster::server {
 namespace {
 
-// Which a notice goes to; "" is the work of a stage.
-std::string NoticedBy(const engine::ServerOrder& order) {
-  return order.notice ? std::get<NotifyAction>(order.what).channel : "";
-}
+// Of tests: no task of the engine's has it.
+constexpr std::uint32_t kTestOrdinal = UINT32_MAX;
 
 }  // namespace
+
+OutsideWork::OutsideWork(Means means, WorkerPool& workers)
+    : means_(std::move(means)), workers_(workers), next_test_(std::random_device{}()) {}
+
+OutsideWork::Told OutsideWork::ToldBy(const engine::ServerOrder& order) {
+  const auto* notify = std::get_if<NotifyAction>(&order.what);
+  return notify == nullptr ? Told{} : Told{.channel = notify->channel, .notice = order.notice};
+}
 
 void OutsideWork::Take(std::vector<engine::ServerOrder> orders) {
   for (auto& order : orders) {
     const TaskKey task = order.task;
-    const std::string channel = NoticedBy(order);
+    const Told told = ToldBy(order);
     const bool posted =
         workers_.Post([this, order = std::move(order)] { Begin(order); }, "call outside");
     if (!posted)
-      Report(task, channel, {.state = TaskState::kSkipped, .reason = "the server is too busy"});
+      Report(task, told, {.state = TaskState::kSkipped, .reason = "the server is too busy"});
   }
 }
 
@@ -39,12 +46,34 @@ void OutsideWork::Begin(const engine::ServerOrder& order) {
   }
   auto action = Prepare(order);
   if (!action)
-    return Report(order.task, NoticedBy(order),
+    return Report(order.task, ToldBy(order),
                   {.state = TaskState::kRefused, .reason = action.error().message});
   means_.actions.Start(order.task, std::move(*action),
-                       [this, task = order.task, channel = NoticedBy(order)](ServerOutcome done) {
-                         Report(task, channel, std::move(done));
+                       [this, task = order.task, told = ToldBy(order)](ServerOutcome done) {
+                         Report(task, told, std::move(done));
                        });
+}
+
+void OutsideWork::Test(const std::string& channel, std::string message, ServerActions::Done done) {
+  engine::ServerOrder order{.task = {RunId(), Visit(0), kTestOrdinal, HostId(), Attempt(1)},
+                            .what = NotifyAction{.channel = channel, .message = std::move(message)},
+                            .state = "test"};
+  {
+    base::Lock lock(mutex_);
+    order.task.visit = Visit(next_test_++);
+  }
+  const auto ended = [this, channel, done = std::move(done)](ServerOutcome outcome) {
+    Note(channel, std::nullopt, outcome);
+    done(std::move(outcome));
+  };
+  auto action = Prepare(order);
+  if (!action) return ended({.state = TaskState::kRefused, .reason = action.error().message});
+  means_.actions.Start(order.task, std::move(*action), ended);
+}
+
+void OutsideWork::Note(const std::string& channel, const std::optional<TaskKey>& notice,
+                       const ServerOutcome& outcome) const {
+  if (means_.attempted && !channel.empty()) means_.attempted(channel, notice, outcome);
 }
 
 Result<ServerAction> OutsideWork::Prepare(const engine::ServerOrder& order) {
@@ -100,16 +129,17 @@ void OutsideWork::CarryTrace(const TaskKey& task, HttpAction& http) const {
 }
 
 // The failures that went without a line before this one; nothing: neither does this one.
-std::optional<std::uint32_t> OutsideWork::UnloggedBefore(const std::string& channel,
+std::optional<std::uint32_t> OutsideWork::UnloggedBefore(const Told& told,
                                                          const ServerOutcome& outcome) {
-  if (channel.empty()) return 0;
+  if (!told.notice) return 0;
   base::Lock lock(mutex_);
-  if (outcome.state == TaskState::kSucceeded) return failing_.Recover(channel);
-  return failing_.Fail(channel, std::chrono::steady_clock::now());
+  if (outcome.state == TaskState::kSucceeded) return failing_.Recover(told.channel);
+  return failing_.Fail(told.channel, std::chrono::steady_clock::now());
 }
 
-void OutsideWork::Report(const TaskKey& task, const std::string& channel, ServerOutcome outcome) {
-  if (const auto unlogged = UnloggedBefore(channel, outcome))
+void OutsideWork::Report(const TaskKey& task, const Told& told, ServerOutcome outcome) {
+  Note(told.channel, told.notice ? std::optional(task) : std::nullopt, outcome);
+  if (const auto unlogged = UnloggedBefore(told, outcome))
     spdlog::info("outside task={} state={} status={} reason=\"{}\"{}", FormatTaskKey(task),
                  Name(outcome.state), outcome.status, outcome.reason,
                  *unlogged > 0 ? fmt::format(" failures_before={}", *unlogged) : "");

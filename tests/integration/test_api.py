@@ -96,7 +96,7 @@ class Contract(ApiTest):
                     "acceptJoin": 404, "rejectJoin": 404, "revokeHost": 404, "removeHost": 409,
                     "readArtifact": 404, "writeArtifact": 201, "startJob": 201, "rerunRun": 201, "pauseRun": 409, "resumeRun": 409,
                     "retryRun": 404, "skipStage": 409, "setRun": 409, "approveRun": 409, "rejectRun": 409,
-                    "fireTrigger": 201, "freeze": 201, "thaw": 404, "revokeInvite": 404}
+                    "fireTrigger": 201, "freeze": 201, "testChannel": 404, "thaw": 404, "revokeInvite": 404}
         for method, path, operation in operations():
             name = operation["operationId"]
             if name == "stream":

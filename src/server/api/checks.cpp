@@ -10,6 +10,7 @@
 #include "server/api/check_period.hpp"
 #include "server/api/check_routes.hpp"
 #include "server/api/fields.hpp"
+#include "server/api/known_names.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
 
@@ -261,7 +262,8 @@ Result<std::vector<Trigger>> TriggersOf(Services& services, const std::string& n
     const auto found = services.store.FindTrigger(first);
     if (!found) return Fail(found.error());
     if (!found->value && !name.empty())
-      return Fail(ErrorCode::kNotFound, "there is no trigger '{}'; see 'muster triggers'", name);
+      return Fail(ErrorCode::kNotFound, "there is no trigger '{}'{}; see 'muster triggers'", name,
+                  DidYouMean(services.store, kTriggerKind, name));
     if (found->value) triggers.push_back(*found->value);
   }
   if (!name.empty()) return triggers;

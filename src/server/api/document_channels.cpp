@@ -2,13 +2,17 @@
 
 #include "documents/channel.hpp"
 #include "server/api/job_book.hpp"
+#include "server/api/known_names.hpp"
 
 namespace muster::server::api {
 
 Result<Channel> DocumentChannels::Find(std::string_view name) {
   const auto kept = store_.FindDocument("channel", name, 0);
   if (!kept) return Fail(kept.error());
-  if (!*kept) return NoChannels().Find(name);
+  if (!*kept)
+    return Fail(ErrorCode::kNotFound,
+                "there is no channel '{}'{}; make it with 'muster apply -f FILE'", name,
+                DidYouMean(store_, "channel", name));
   const auto document = ReadKept(**kept);
   if (!document) return Fail(document.error());
   const auto* channel = std::get_if<documents::ChannelDocument>(&document->body);

@@ -10,6 +10,7 @@
 #include "server/api/apply_check.hpp"
 #include "server/api/apply_request.hpp"
 #include "server/api/caller.hpp"
+#include "server/api/heads_page.hpp"
 #include "server/api/job_book.hpp"
 #include "server/api/known_names.hpp"
 #include "server/api/routes.hpp"
@@ -287,12 +288,16 @@ void ListDocuments(Services& services, const CallPtr& call) {
   if (!IsKind(call, kind)) return;
   const auto limit = call->QueryNumber("limit", 100, 1, 1000);
   if (!limit) return call->Fail(limit.error());
-  const auto page = services.store.ListDocumentHeads(kind, call->Query("cursor"), *limit);
+  const std::string prefix = call->Query("prefix");
+  std::function<bool(const std::string&)> wanted;
+  if (!prefix.empty())
+    wanted = [&prefix](const std::string& name) { return name.starts_with(prefix); };
+  const auto page = FindHeads(services.store, *call, kind, *limit, wanted);
   if (!page) return call->Fail(page.error());
   json::array list;
-  for (const auto& head : *page) list.push_back(HeadView(head));
+  for (const auto& head : page->heads) list.push_back(HeadView(head));
   json::value next = nullptr;
-  if (page->size() == *limit) next = page->back().name;
+  if (!page->next.empty()) next = page->next;
   call->Json(200, {{"documents", std::move(list)}, {"next", std::move(next)}});
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "server/api/known_names.hpp"
+
 namespace muster::server::api {
 namespace {
 
@@ -37,10 +39,18 @@ Result<std::vector<HostId>> HostsNamed(Store& store, const std::string& name,
   return hosts;
 }
 
+Result<std::vector<HostId>> HostsNamed(Services& services, const std::string& name) {
+  auto hosts = HostsNamed(services.store, name, services.live.HostIdOf(name));
+  if (!hosts && hosts.error().code == ErrorCode::kNotFound)
+    return Fail(ErrorCode::kNotFound, "{}{}", hosts.error().message,
+                DidYouMeanHost(services.live, name));
+  return hosts;
+}
+
 Result<std::vector<HostId>> HostsAsked(Services& services, const Call& call) {
   const auto& name = call.Query("host");
   if (name.empty()) return std::vector<HostId>();
-  return HostsNamed(services.store, name, services.live.HostIdOf(name));
+  return HostsNamed(services, name);
 }
 
 Result<AuditPage> ListAuditOf(Store& store, const std::vector<HostId>& hosts, AuditFilter filter,

@@ -20,6 +20,9 @@ using GoesOn = std::function<Result<>()>;
 Result<std::vector<HostId>> HostsNamed(Store& store, const std::string& name,
                                        std::optional<HostId> present);
 
+// The same of the hosts there are now; the message may say which one was meant.
+Result<std::vector<HostId>> HostsNamed(Services& services, const std::string& name);
+
 // Those that the call's `host` names; none when it names no host.
 Result<std::vector<HostId>> HostsAsked(Services& services, const Call& call);
 

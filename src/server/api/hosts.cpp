@@ -3,8 +3,8 @@
 
 #include <boost/json.hpp>
 
-#include "base/similar.hpp"
 #include "domain/host_ranges.hpp"
+#include "server/api/known_names.hpp"
 #include "server/api/missing.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
@@ -44,19 +44,9 @@ void ListHosts(Services& services, const CallPtr& call) {
                    {"next", std::move(next)}});
 }
 
-void FailNoHost(Services& services, Call& call) {
-  const std::string& name = call.Part("name");
-  NearestName nearest(name);
-  services.live.WithHosts([&](const std::vector<const Host*>& hosts, const auto&) {
-    for (const Host* known : hosts) nearest.Offer(known->name);
-  });
-  call.Fail(404, "not_found",
-            fmt::format("there is no host '{}'{}; see 'muster hosts'", name, nearest.Hint()));
-}
-
 void ShowHost(Services& services, const CallPtr& call) {
   const auto host = services.live.FindHost(call->Part("name"));
-  if (!host) return FailNoHost(services, *call);
+  if (!host) return call->Fail(NoSuchHost(services.live, call->Part("name")));
   call->Json(200, HostView(*host, services.clock.Read()));
 }
 

@@ -4,11 +4,20 @@
 #include <string_view>
 
 #include "ports/store.hpp"
+#include "server/live/live_view.hpp"
 
 namespace muster::server::api {
 
 // The end of a sentence about a document that is not there: "; did you mean nightly?", or "" when
 // no name of its kind is near. Looks at the first 5,000 names; an error of the store is no hint.
 std::string DidYouMean(Store& store, std::string_view kind, std::string_view name);
+
+// The same of a secret.
+std::string DidYouMeanSecret(Store& store, std::string_view name);
+
+// kNotFound about a host of this name, which may say which one was meant.
+Error NoSuchHost(const LiveView& live, std::string_view name);
+// Its hint alone.
+std::string DidYouMeanHost(const LiveView& live, std::string_view name);
 
 }  // namespace muster::server::api

@@ -6,8 +6,10 @@
 
 #include "adapters/crypto/seal.hpp"
 #include "base/secret_text.hpp"
+#include "ports/server_actions.hpp"
 #include "server/api/caller_slots.hpp"
 #include "server/api/drain_orders.hpp"
+#include "server/api/job_descriptions.hpp"
 #include "server/api/lane.hpp"
 #include "server/api/router.hpp"
 #include "server/api/services.hpp"
@@ -29,6 +31,8 @@ std::vector<Route> JobRoutes(Services& services);       // starts of jobs
 std::vector<Route> TaskRoutes(Services& services);
 std::vector<Route> ResultRoutes(Services& services);  // of a run as a whole
 std::vector<Route> HostRoutes(Services& services);
+std::vector<Route> HostRunRoutes(Services& services);  // what runs came to on a host
+std::vector<Route> LabelRoutes(Services& services);
 std::vector<Route> FleetRoutes(Services& services);  // what is decided about hosts
 std::vector<Route> SystemRoutes(Services& services);
 std::vector<Route> TokenRoutes(Services& services);
@@ -58,6 +62,25 @@ struct DocumentServices {
   CallerSlots waiting{kMostWaiting};
 };
 std::vector<Route> DocumentRoutes(DocumentServices& services);
+
+// Jobs with what became of them last and what is next. One list is made at a time: it may read many
+// documents.
+struct JobServices {
+  static constexpr std::size_t kMostWaiting = 16;  // lists of one caller
+
+  Services& common;
+  Lane lane;
+  JobDescriptions descriptions;
+  CallerSlots waiting{kMostWaiting};
+};
+std::vector<Route> JobListRoutes(JobServices& services);
+
+struct ChannelServices {
+  Services& common;
+  // As OutsideWork::Test.
+  std::function<void(const std::string& channel, std::string message, ServerActions::Done)> test;
+};
+std::vector<Route> ChannelRoutes(ChannelServices& services);
 
 // Servers of the cluster: who is there, who may join, who is to drain, and the end of an upgrade.
 struct ServerServices {

@@ -9,6 +9,8 @@
 #include "server/api/file_request.hpp"
 #include "server/api/former_hosts.hpp"
 #include "server/api/frozen.hpp"
+#include "server/api/known_names.hpp"
+#include "server/api/notices.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/run_match.hpp"
@@ -206,8 +208,7 @@ void StopRun(Services& services, const CallPtr& call) {
       const std::string host(field.value().as_string());
       if (host.empty()) continue;
       command.host = services.live.HostIdOf(host);
-      if (!command.host)
-        return call->Fail(404, "not_found", fmt::format("there is no host '{}'", host));
+      if (!command.host) return call->Fail(NoSuchHost(services.live, host));
     } else {
       return call->Fail(400, "invalid",
                         fmt::format("unknown field '{}'; expected host, grace_ms, reason", name));
@@ -226,14 +227,21 @@ void StopRun(Services& services, const CallPtr& call) {
   });
 }
 
+void AnswerWhy(Services& services, Call& call, RunId run, json::array lines, json::array waiting) {
+  const auto notices = services.channel_book.OfRun(run);
+  AddNoticeLines(notices, services.clock.Read().wall, lines);
+  call.Json(200, {{"lines", std::move(lines)},
+                  {"waiting", std::move(waiting)},
+                  {"notices", NoticesView(notices)}});
+}
+
 void Why(Services& services, const CallPtr& call) {
   const auto id = ParseRunId(call->Part("id"));
   if (!id) return call->Fail(id.error());
   engine::AskWhy command{.caller = CallerOf(*call), .run = *id, .host = {}};
   if (const auto& host = call->Query("host"); !host.empty()) {
     command.host = services.live.HostIdOf(host);
-    if (!command.host)
-      return call->Fail(404, "not_found", fmt::format("there is no host '{}'", host));
+    if (!command.host) return call->Fail(NoSuchHost(services.live, host));
   }
   const auto run = services.store.FindRun(*id);
   if (run && !run->value) return call->Fail(NoSuchRun(*id));
@@ -241,9 +249,9 @@ void Why(Services& services, const CallPtr& call) {
     json::array lines{
         fmt::format("run {} ended: {}{}", FormatRunId(*id), Name(run->value->state),
                     run->value->reason.empty() ? "" : " (" + run->value->reason + ")")};
-    return call->Json(200, {{"lines", std::move(lines)}, {"waiting", json::array{}}});
+    return AnswerWhy(services, *call, *id, std::move(lines), {});
   }
-  services.engine.Ask(std::move(command), [call](Result<engine::Answer> answer) {
+  services.engine.Ask(std::move(command), [&services, call, id](Result<engine::Answer> answer) {
     if (!answer) return call->Fail(answer.error());
     const auto& why = std::get<engine::WhyAnswer>(*answer);
     json::array lines(why.summary.begin(), why.summary.end());
@@ -251,7 +259,7 @@ void Why(Services& services, const CallPtr& call) {
     for (const auto& line : why.waiting)
       waiting.push_back(json::object{
           {"host", line.host}, {"state", Name(line.state)}, {"because", line.because}});
-    call->Json(200, {{"lines", std::move(lines)}, {"waiting", std::move(waiting)}});
+    AnswerWhy(services, *call, *id, std::move(lines), std::move(waiting));
   });
 }
 

@@ -9,6 +9,7 @@
 #include "domain/plan_secrets.hpp"
 #include "domain/targets.hpp"
 #include "server/api/job_book.hpp"
+#include "server/api/known_names.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -96,8 +97,9 @@ Result<> CheckSecrets(Services& services, const RunSpec& plan) {
     if (missing.size() == kMostMissingNamed) break;
   }
   if (missing.empty()) return {};
-  return Fail(ErrorCode::kNotFound, "there is no secret '{}'; set it: muster secrets set {}",
-              fmt::join(missing, "', '"), missing.front());
+  return Fail(ErrorCode::kNotFound, "there is no secret '{}'{}; set it: muster secrets set {}",
+              fmt::join(missing, "', '"), DidYouMeanSecret(services.store, missing.front()),
+              missing.front());
 }
 
 void AddWarnings(boost::json::object& answer, const std::vector<std::string>& warnings) {

@@ -16,7 +16,9 @@
 #include "server/certificates.hpp"
 #include "server/engine_thread.hpp"
 #include "server/keeping/keeper.hpp"
+#include "server/live/channel_book.hpp"
 #include "server/live/declared_hosts.hpp"
+#include "server/live/job_runs.hpp"
 #include "server/live/live_view.hpp"
 #include "server/live/stream_hub.hpp"
 #include "server/log_ring.hpp"
@@ -51,6 +53,8 @@ struct Services {
   ArtifactStore& artifacts;
   RunResults& results;
   DeclaredHosts& declared;
+  JobRuns& job_runs;
+  ChannelBook& channel_book;
   std::function<std::string()> not_ready;  // why nobody should be sent here; "" when all is well
   std::function<bool()> finalize_due;      // an upgrade waits for its last step
   // How this server stands in its cluster.

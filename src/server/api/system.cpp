@@ -9,6 +9,8 @@
 #include <prometheus/text_serializer.h>
 
 #include "base/version.hpp"
+#include "server/api/gauge.hpp"
+#include "server/api/notices.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/status.hpp"
 #include "server/api/trigger_status.hpp"
@@ -32,6 +34,7 @@ void Status(Services& services, const CallPtr& call, MonoTime started) {
                     {"online", hosts.online},
                     {"open_runs", engine.open_runs},
                     {"triggers", TriggersView(engine.triggers)},
+                    {"notices", NoticesView(services.channel_book)},
                     {"finalize_due", services.finalize_due()},
                     {"uptime_ms", (services.clock.Read().mono - started).count()}};
   for (auto& part : KeepingView(services)) view[part.key()] = std::move(part.value());
@@ -109,6 +112,8 @@ void Metrics(Services& services, const CallPtr& call) {
                             MetricType::Gauge, number(traces.queued)));
   AddKeepingMetrics(services, families);
   AddTriggerMetrics(engine.triggers, services.clock.Read().wall, families);
+  families.push_back(Gauge("muster_notices_undelivered", "Notices that their channels did not take",
+                           number(services.channel_book.Sum().undelivered)));
   std::ostringstream out;
   prometheus::TextSerializer().Serialize(out, families);
   call->Text(200, "text/plain; version=0.0.4", out.str());

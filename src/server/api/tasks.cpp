@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
+#include "server/api/known_names.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
 
@@ -19,8 +20,7 @@ void AllAttempts(Services& services, const CallPtr& call, RunId id, std::size_t 
   filter.last_attempt_only = false;
   if (const auto& host = call->Query("host"); !host.empty()) {
     filter.host = services.live.HostIdOf(host);
-    if (!filter.host)
-      return call->Fail(404, "not_found", fmt::format("there is no host '{}'", host));
+    if (!filter.host) return call->Fail(NoSuchHost(services.live, host));
   }
   const auto rows = services.store.ListTasks(id, filter, std::nullopt, limit);
   if (!rows) return call->Fail(rows.error());

@@ -6,6 +6,7 @@
 
 #include "domain/plan_bytes.hpp"
 #include "server/api/frozen.hpp"
+#include "server/api/known_names.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/secret_warnings.hpp"
 #include "server/api/starting.hpp"
@@ -35,7 +36,9 @@ Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const Trigg
                                   const std::map<std::string, std::string>& data) {
   const auto job = book.Find(spec.job);
   if (!job) return Fail(job.error());
-  if (*job == nullptr) return Fail(ErrorCode::kNotFound, "there is no job '{}'", spec.job);
+  if (*job == nullptr)
+    return Fail(ErrorCode::kNotFound, "there is no job '{}'{}", spec.job,
+                DidYouMean(services.store, "job", spec.job));
   const auto params = documents::SlotParamsOf((*job)->document, spec, data);
   auto plan = book.PlanOf(spec.job, params.given);
   if (!plan) return Fail(plan.error());

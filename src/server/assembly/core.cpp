@@ -68,13 +68,20 @@ Core::Core(Foundation& under)
                           [this](const Batch& batch) {
                             results.Take(batch);
                             declared.Take(batch);
+                            job_runs.Take(batch);
+                            channel_book.Take(batch);
                           },
                       .loading =
                           [this] {
                             results.Forget();
                             declared.Forget();
+                            job_runs.Forget();
                             live.Forget();
                             hub.Forget();
+                          },
+                      .loaded =
+                          [this](const Snapshot& snapshot) {
+                            channel_book.Load(snapshot.notices, foundation.clock.Read().wall);
                           }}),
       tickets(under.identity->ca.key_pem, under.self.name),
       followers(loop, gateway, store, under.clock, workers, FindSecrets(), tickets,
@@ -130,6 +137,12 @@ Core::Core(Foundation& under)
                  const auto place = PlaceOf(store, task);
                  return place ? FormatTraceParent(*place) : "";
                },
+               .attempted =
+                   [this](const std::string& channel, const std::optional<TaskKey>& notice,
+                          const ServerOutcome& outcome) {
+                     channel_book.TakeAttempt(channel, notice, outcome,
+                                              foundation.clock.Read().wall);
+                   },
                .submit = [this](engine::Command command) { engine.Submit(std::move(command)); }},
               workers) {
   network.Attach();

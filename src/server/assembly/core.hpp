@@ -11,7 +11,9 @@
 #include "server/clock_judge.hpp"
 #include "server/engine_thread.hpp"
 #include "server/gateway/gateway.hpp"
+#include "server/live/channel_book.hpp"
 #include "server/live/declared_hosts.hpp"
+#include "server/live/job_runs.hpp"
 #include "server/live/live_view.hpp"
 #include "server/live/stream_hub.hpp"
 #include "server/outside_work.hpp"
@@ -57,6 +59,8 @@ class Core {
   Authenticator people;
   RunResults results;
   DeclaredHosts declared;
+  JobRuns job_runs;
+  ChannelBook channel_book;
   WatchedStore watched;
   ClockJudge judge;
   TermTickets tickets;

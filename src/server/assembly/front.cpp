@@ -92,6 +92,15 @@ Front::Front(Core& core, LogRing& log)
       outputs_{.streams = streams_, .results = core.results, .keeper = keeper_},
       joins_{.common = services_, .joins = api::Turns(core.workers, "join")},
       documents_{.common = services_, .lane = api::Lane(core.workers, "documents")},
+      jobs_{.common = services_,
+            .lane = api::Lane(core.workers, "list jobs"),
+            .descriptions = api::JobDescriptions(core.store)},
+      channels_{
+          .common = services_,
+          .test =
+              [&core](const std::string& channel, std::string message, ServerActions::Done done) {
+                core.outside.Test(channel, std::move(message), std::move(done));
+              }},
       sealed_{.store = core.store, .engine = core.engine, .sealer = *core.foundation.sealer},
       servers_{.common = services_,
                .cluster = core.cluster,
@@ -138,6 +147,8 @@ api::Services Front::MakeServices(LogRing& log) {
           .artifacts = shared_files_,
           .results = core.results,
           .declared = core.declared,
+          .job_runs = core.job_runs,
+          .channel_book = core.channel_book,
           .not_ready = [&core] { return core.cluster.NotReady(); },
           .finalize_due = [&core] { return core.schema.Get().FinalizeDue(); },
           .standing = [&core, &clock = clock_]() -> api::Services::Standing {
@@ -172,16 +183,19 @@ void Front::GiveWorkToServer() {
 }
 
 void Front::AddRoutes() {
-  for (auto* routes : {api::RunRoutes, api::SteeringRoutes, api::JobRoutes, api::TaskRoutes,
-                       api::ResultRoutes, api::HostRoutes, api::FleetRoutes, api::SystemRoutes,
-                       api::TokenRoutes, api::AuditRoutes, api::DebugRoutes, api::FreezeRoutes,
-                       api::TriggerRoutes, api::CheckRoutes, api::TraceRoutes})
+  for (auto* routes :
+       {api::RunRoutes, api::SteeringRoutes, api::JobRoutes, api::TaskRoutes, api::ResultRoutes,
+        api::HostRoutes, api::HostRunRoutes, api::LabelRoutes, api::FleetRoutes, api::SystemRoutes,
+        api::TokenRoutes, api::AuditRoutes, api::DebugRoutes, api::FreezeRoutes, api::TriggerRoutes,
+        api::CheckRoutes, api::TraceRoutes})
     router_.Add(routes(services_));
   router_.Add(api::AgentRoutes(joins_));
   router_.Add(api::ArtifactRoutes(files_));
   router_.Add(api::SearchRoutes(searches_));
   router_.Add(api::OutputRoutes(outputs_));
   router_.Add(api::DocumentRoutes(documents_));
+  router_.Add(api::JobListRoutes(jobs_));
+  router_.Add(api::ChannelRoutes(channels_));
   router_.Add(api::SecretRoutes(sealed_));
   router_.Add(api::ServerRoutes(servers_));
 }

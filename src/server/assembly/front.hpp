@@ -65,6 +65,8 @@ class Front {
   api::OutputServices outputs_;
   api::AgentServices joins_;
   api::DocumentServices documents_;
+  api::JobServices jobs_;
+  api::ChannelServices channels_;
   api::SecretServices sealed_;
   api::ServerServices servers_;
   PeopleOnRecord on_record_;

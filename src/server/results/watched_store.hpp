@@ -8,13 +8,14 @@
 
 namespace muster::server {
 
-// Tells of what the engine's commits made durable, before the engine hears of it. Both functions
+// Tells of what the engine's commits made durable, before the engine hears of it. The functions
 // outlive it, come from any thread and must be quick.
 class WatchedStore final : public ForwardingStore {
  public:
   struct Watch {
     std::function<void(const Batch&)> committed;
     std::function<void()> loading;  // a leader begins: others may have written meanwhile
+    std::function<void(const Snapshot&)> loaded = {};  // what it begins with
   };
 
   WatchedStore(Store& next, Watch watch) : ForwardingStore(next), watch_(std::move(watch)) {}
@@ -30,7 +31,9 @@ class WatchedStore final : public ForwardingStore {
 
   Result<Snapshot> Load(Term term) override {
     watch_.loading();
-    return Next().Load(term);
+    auto snapshot = Next().Load(term);
+    if (snapshot && watch_.loaded) watch_.loaded(*snapshot);
+    return snapshot;
   }
 
  private:

@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <map>
+
+#include <boost/json.hpp>
+
+#include "domain/host_result.hpp"
+#include "server/api/former_hosts.hpp"
+#include "server/api/routes.hpp"
+#include "server/api/run_summary.hpp"
+#include "server/api/views.hpp"
+
+// What runs came to on one host.
+namespace muster::server::api {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kRowsPage = 1000;
+constexpr std::size_t kMostRunTitle = 200;
+constexpr std::size_t kMostRunReason = 300;
+
+using Tasks = HostTasks<TaskRecord>;
+
+// The host's tasks in a run, as far as they say how it stands.
+Result<Tasks> TasksOf(Services& services, const Call& call, RunId run, HostId host) {
+  TaskFilter filter;
+  filter.host = host;
+  const auto rows = services.store.ListTasks(run, filter, std::nullopt, kRowsPage);
+  if (!rows) return Fail(rows.error());
+  Tasks tasks;
+  if (rows->empty()) return tasks;
+  const std::uint32_t ordinal = rows->front().key.ordinal;
+  std::map<Visit, StageVisit> visits;
+  for (Visit after;; after = visits.rbegin()->first) {
+    if (const auto on = call.GoesOn(); !on) return Fail(on.error());
+    auto page = services.store.ListVisits(run, after, kRowsPage);
+    if (!page) return Fail(page.error());
+    if (page->empty()) break;
+    const bool last = page->size() < kRowsPage;
+    for (auto& visit : *page) {
+      for (const auto& [state, hosts] : visit.results)
+        if (hosts.Contains(ordinal)) tasks.Take(Tasks::Of(visit, {}, state));
+      visits.emplace(visit.visit, std::move(visit));
+    }
+    if (last) break;
+  }
+  for (const auto& row : *rows) {
+    const auto visit = visits.find(row.key.visit);
+    if (visit == visits.end()) continue;
+    auto task = Tasks::Of(visit->second, row.key.attempt, row.state);
+    task.note = row;
+    tasks.Take(std::move(task));
+  }
+  return tasks;
+}
+
+// That a task began is not on record, only known.
+TaskState StandingNow(const Tasks::Task* decides, const std::optional<LiveView::RunView>& live,
+                      bool open) {
+  const TaskState state = Tasks::Standing(decides, open);
+  if (state != TaskState::kSent || !live) return state;
+  const std::size_t ordinal = decides->note.key.ordinal;
+  const bool began = ordinal < live->states.size() &&
+                     live->states[ordinal] == static_cast<std::uint8_t>(TaskState::kRunning);
+  return began ? TaskState::kRunning : state;
+}
+
+json::object ResultView(const Tasks& tasks, const std::optional<LiveView::RunView>& live,
+                        bool open) {
+  const auto* decides = tasks.Deciding();
+  const TaskState state = StandingNow(decides, live, open);
+  json::object view{{"result", Name(state)}};
+  if (decides == nullptr || !decides->note.key.run) {
+    view["exit_code"] = nullptr;
+    view["reason"] = "";
+    return view;
+  }
+  const auto task = TaskView(decides->note, "", state);
+  view["exit_code"] = task.at("exit_code");
+  view["reason"] = Clipped(std::string(task.at("reason").as_string()), kMostRunReason);
+  return view;
+}
+
+Result<json::object> HostRunView(Services& services, const Call& call, const Run& run,
+                                 const std::vector<HostId>& hosts) {
+  Tasks tasks;
+  for (const HostId host : hosts) {
+    auto found = TasksOf(services, call, run.id, host);
+    if (!found) return Fail(found.error());
+    if (!found->All().empty()) tasks = std::move(*found);
+  }
+  const auto live = services.live.FindRun(run.id, true);
+  const RunState state = live ? live->state : run.state;
+  json::object view{{"id", FormatRunId(run.id)},
+                    {"state", Name(state)},
+                    {"title", Clipped(run.spec.title, kMostRunTitle)},
+                    {"job", run.spec.job},
+                    {"by", run.by},
+                    {"created", TimeView(run.created)},
+                    {"ended", TimeView(run.ended)}};
+  for (auto& [name, value] : ResultView(tasks, live, !IsFinal(state)))
+    view[name] = std::move(value);
+  return view;
+}
+
+void ListHostRuns(Services& services, const CallPtr& call) {
+  const auto limit = call->QueryNumber("limit", 10, 1, 100);
+  if (!limit) return call->Fail(limit.error());
+  const auto hosts = HostsNamed(services, call->Part("name"));
+  if (!hosts) return call->Fail(hosts.error());
+  RunId before;
+  if (const auto& cursor = call->Query("cursor"); !cursor.empty()) {
+    const auto id = ParseRunId(cursor);
+    if (!id) return call->Fail(400, "invalid", "cursor: use the 'next' of the page before");
+    before = *id;
+  }
+  const auto runs =
+      ListRunsOf(services.store, *hosts, {}, before, *limit, [&] { return call->GoesOn(); });
+  if (!runs) return call->Fail(runs.error());
+  json::array list;
+  for (const auto& run : *runs) {
+    auto view = HostRunView(services, *call, run, *hosts);
+    if (!view) return call->Fail(view.error());
+    list.push_back(std::move(*view));
+  }
+  json::value next = nullptr;
+  if (runs->size() == *limit) next = FormatRunId(runs->back().id);
+  call->Json(200, {{"runs", std::move(list)}, {"next", std::move(next)}});
+}
+
+}  // namespace
+
+std::vector<Route> HostRunRoutes(Services& services) {
+  return {
+      {"GET", "/api/v1/hosts/{name}/runs", Privilege::kView,
+       [&services](const CallPtr& call) { ListHostRuns(services, call); }},
+  };
+}
+
+}  // namespace muster::server::api
