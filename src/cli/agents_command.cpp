@@ -103,7 +103,7 @@ void AddAgents(CLI::App& app, Context& context) {
   });
   auto* list = agents->add_subcommand("list", "List agents, as muster hosts does");
   list->footer(kAgentsExamples);
-  list->callback([&context] { context.action = [&context] { return ListHosts(context, ""); }; });
+  list->callback([&context] { context.action = [&context] { return ListHosts(context, {}); }; });
   AddAgentActs(*agents, context);
 }
 

@@ -96,6 +96,7 @@ void AddManual(CLI::App& app, Context& context);
 void AddDebug(CLI::App& app, Context& context);
 void AddFreeze(CLI::App& app, Context& context);  // and thaw
 void AddServers(CLI::App& app, Context& context);
+void AddChannels(CLI::App& app, Context& context);
 void AddRanges(CLI::App& app, Context& context);  // fold, expand
 
 }  // namespace muster::cli

@@ -6,7 +6,8 @@ namespace muster::cli {
 
 // Commands about documents that people apply, and about the jobs among them.
 void AddApply(CLI::App& app, Context& context);
-void AddGet(CLI::App& app, Context& context);  // get, jobs
+void AddGet(CLI::App& app, Context& context);
+void AddJobs(CLI::App& app, Context& context);
 void AddDelete(CLI::App& app, Context& context);
 void AddStart(CLI::App& app, Context& context);
 

@@ -6,6 +6,7 @@
 #include "cli/api_client.hpp"
 #include "cli/confirm.hpp"
 #include "cli/document_commands.hpp"
+#include "cli/document_diff.hpp"
 #include "cli/persist.hpp"
 
 namespace muster::cli {
@@ -17,6 +18,8 @@ constexpr const char* kGetExamples = R"(Examples:
   muster get jobs                          every job: its version, who applied it, when
   muster get job kernel-upgrade -o yaml    as it was written, to edit and apply again
   muster get job kernel-upgrade --version 2 -o yaml
+  muster get job kernel-upgrade --diff 3 4 what changed from version 3 to 4
+  muster get job kernel-upgrade --diff 3   what changed since version 3
   muster get groups -o yaml                all of them, as one file
   muster get channels
   muster get hosts                         hosts that documents expect; see also: muster hosts)";
@@ -25,15 +28,12 @@ constexpr const char* kDeleteExamples = R"(Examples:
   muster delete job kernel-upgrade         its runs stay, and so do its versions
   muster delete group db --reason 'moved to labels')";
 
-constexpr const char* kJobsExamples = R"(Examples:
-  muster jobs                              the same as: muster get jobs
-  muster jobs kernel-upgrade -o yaml)";
-
 struct DocumentFlags {
   std::string kind;
   std::string name;
   std::string reason;
   std::uint32_t version = 0;
+  std::vector<std::uint32_t> diff;
   bool yes = false;
 };
 
@@ -88,6 +88,9 @@ Result<int> Get(const Context& context, const DocumentFlags& flags) {
   if (!kind) return Fail(kind.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
+  if (!flags.diff.empty() && flags.name.empty())
+    return Fail(ErrorCode::kInvalid, "--diff compares versions of one {}: give its name", *kind);
+  if (!flags.diff.empty()) return PrintVersionsDiff(context, *api, *kind, flags.name, flags.diff);
   if (!flags.name.empty()) return GetOne(context, *api, *kind, flags);
   json::array list;
   const auto pages = api->Pages("/documents", {{"kind", *kind}, {"limit", "500"}}, "documents",
@@ -131,33 +134,33 @@ Result<int> Delete(const Context& context, const DocumentFlags& flags) {
 }  // namespace
 
 void AddGet(CLI::App& app, Context& context) {
-  const auto add = [&](const char* word, const char* about, const char* examples, bool kind) {
-    auto* command = app.add_subcommand(word, about);
-    const auto flags = std::make_shared<DocumentFlags>();
-    command->footer(examples);
-    if (kind)
-      command->add_option("kind", flags->kind, "jobs, triggers, hosts, groups or channels")
-          ->type_name("KIND")
-          ->required();
-    else
-      flags->kind = "jobs";
-    command->add_option("name", flags->name, "Only this one")->type_name("NAME");
-    command->add_option("--version", flags->version, "An earlier version of it");
-    command->callback(
-        [&context, flags] { context.action = [&context, flags] { return Get(context, *flags); }; });
-  };
-  add("get", "Show documents that were applied", kGetExamples, true);
-  add("jobs", "Show jobs (muster get jobs)", kJobsExamples, false);
+  auto* command = app.add_subcommand("get", "Show documents that were applied");
+  const auto flags = std::make_shared<DocumentFlags>();
+  command->footer(kGetExamples);
+  command->add_option("kind", flags->kind, "jobs, triggers, hosts, groups or channels")
+      ->type_name("KIND")
+      ->required();
+  command->add_option("name", flags->name, "Only this one")->type_name("DOCUMENT");
+  auto* version = command->add_option("--version", flags->version, "An earlier version of it");
+  command
+      ->add_option("--diff", flags->diff,
+                   "How two versions differ; with one, how the newest differs from it")
+      ->type_name("VERSION")
+      ->expected(1, 2)
+      ->check(CLI::PositiveNumber)
+      ->excludes(version);
+  command->callback(
+      [&context, flags] { context.action = [&context, flags] { return Get(context, *flags); }; });
 }
 
 void AddDelete(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("delete", "Delete a document");
   const auto flags = std::make_shared<DocumentFlags>();
   command->footer(kDeleteExamples);
-  command->add_option("kind", flags->kind, "job, host, group or channel")
+  command->add_option("kind", flags->kind, "job, trigger, host, group or channel")
       ->type_name("KIND")
       ->required();
-  command->add_option("name", flags->name, "Which one")->type_name("NAME")->required();
+  command->add_option("name", flags->name, "Which one")->type_name("DOCUMENT")->required();
   command->add_option("--reason", flags->reason, "Why, for the audit trail");
   command->add_flag("-y,--yes", flags->yes, "Ask nothing");
   command->callback([&context, flags] {

@@ -2,6 +2,7 @@
 
 #include "cli/api_client.hpp"
 #include "cli/hosts_command.hpp"
+#include "cli/output_option.hpp"
 
 namespace muster::cli {
 namespace {
@@ -25,6 +26,12 @@ Result<int> ListMissing(const Context& context) {
         return true;
       });
   if (!first) return Fail(first.error());
+  if (context.output == "names") {
+    std::vector<std::string> names;
+    for (const auto& host : hosts) names.push_back(TextOf(host, "name"));
+    PrintNames(names);
+    return 0;
+  }
   if (context.PrintDocument(json::object{{"hosts", hosts}, {"total", FieldOf(*first, "total")}}))
     return 0;
   const auto now = WallNow();

@@ -56,6 +56,8 @@ void AddCommands(CLI::App& app, Context& context) {
         AddWhoAmI,  AddStatus, AddVersion, AddLogin,   AddContexts, AddCompletion, AddManual,
         AddDebug,   AddFreeze, AddImport,  AddCron,    AddTriggers, AddSlots,      AddCheck,
         AddServers, AddWait,   AddAttach,  AddRerun,   AddRanges})
+    AddServers, AddJobs, AddRanges, AddChannels
+})
     add(app, context);
 }
 

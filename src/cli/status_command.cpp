@@ -58,6 +58,16 @@ std::string KeepingText(const boost::json::object& status) {
   return text;
 }
 
+// Notices that their channels did not take.
+std::string NoticesText(const boost::json::object& status) {
+  const auto* notices = PartOf(status, "notices");
+  const auto count =
+      notices == nullptr ? 0 : static_cast<std::uint64_t>(NumberOf(*notices, "undelivered"));
+  if (count == 0) return "";
+  return fmt::format("notices  {} undelivered, the oldest made {}; see muster channels\n",
+                     Count(count), Ago(ParseTime(TextOf(*notices, "oldest")), WallNow()));
+}
+
 // Only what there is to say; a server of an older version says nothing.
 std::string TriggersText(const boost::json::object& status) {
   const auto* triggers = PartOf(status, "triggers");
@@ -90,7 +100,8 @@ Result<int> Status(const Context& context) {
                             FlagOf(*status, "leader") ? "" : " (follower)", Count(number("hosts")),
                             Count(number("online")), Count(number("open_runs"))));
   if (status->is_object())
-    Write(stdout, TriggersText(status->as_object()) + KeepingText(status->as_object()));
+    Write(stdout, TriggersText(status->as_object()) + NoticesText(status->as_object()) +
+                      KeepingText(status->as_object()));
   return 0;
 }
 

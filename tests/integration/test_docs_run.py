@@ -25,6 +25,7 @@ ENDS = {
     "stop --all": 0,
     "stop": 1,
     "logs r12 --grep": 4,
+    "channels test ops-chat": 1,
     "agents replace web7": 4,
     "agents reject web7": 4,
     "hosts rm web7": 1,
