@@ -128,7 +128,7 @@ void AddAgentActs(CLI::App& agents, Context& context) {
   const auto add = [&](const char* name, const char* what, auto act) {
     auto* command = agents.add_subcommand(name, what);
     command->footer(kAgentActsExamples);
-    command->add_option("name", flags->name, "The host")->required()->type_name("NAME");
+    command->add_option("name", flags->name, "The host")->required()->type_name("HOST");
     command->callback([&context, flags, act] {
       context.action = [&context, flags, act] { return act(context, *flags); };
     });

@@ -33,7 +33,10 @@ const CLI::App* FindCommand(const CLI::App& app, const std::string& name) {
 const CLI::Option* Positional(const CLI::App& app, std::size_t index) {
   const auto options =
       app.get_options([](const CLI::Option* option) { return option->get_positional(); });
-  return index < options.size() ? options[index] : nullptr;
+  if (index < options.size()) return options[index];
+  // The last one may take many words.
+  const bool many = !options.empty() && options.back()->get_expected_max() > 1;
+  return many ? options.back() : nullptr;
 }
 
 std::vector<Candidate> WordsOf(std::string_view set) {
@@ -44,14 +47,25 @@ std::vector<Candidate> WordsOf(std::string_view set) {
 
 // Sets what a value of `option` can be.
 void WantValue(const CLI::Option& option, Wanted& wanted) {
-  constexpr std::array<std::pair<std::string_view, ValueKind>, 6> kKinds{
+  constexpr std::array<std::pair<std::string_view, ValueKind>, 12> kKinds{
       {{"FILE", ValueKind::kFiles},
        {"DIR", ValueKind::kFiles},
        {"EXPR", ValueKind::kTargets},
        {"HOST", ValueKind::kHosts},
        {"RUN", ValueKind::kRuns},
-       {"CONTEXT", ValueKind::kContexts}}};
+       {"CONTEXT", ValueKind::kContexts},
+       {"JOB", ValueKind::kJobs},
+       {"TRIGGER", ValueKind::kTriggers},
+       {"CHANNEL", ValueKind::kChannels},
+       {"SECRET", ValueKind::kSecrets},
+       {"TOKEN", ValueKind::kTokens},
+       {"DOCUMENT", ValueKind::kDocuments}}};
   const auto type = option.get_type_name();
+  if (type == "KIND") {
+    wanted.kind = ValueKind::kWords;
+    wanted.words = WordsOf("job,trigger,channel,group,host");
+    return;
+  }
   const auto open = type.find('{');
   const auto close = type.find('}');
   if (open != std::string::npos && close != std::string::npos && open < close) {
@@ -178,6 +192,7 @@ Wanted WantedAt(const CLI::App& root, const std::vector<std::string>& words) {
       app = command;
     } else {
       ++positionals;
+      wanted.before = word;
     }
   }
   wanted.text = words.back();

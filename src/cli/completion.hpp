@@ -21,8 +21,23 @@ struct TypedLine {
 TypedLine SplitTyped(std::string_view line);
 
 // What may stand where the cursor is. Told by the option's type name: FILE, DIR, EXPR, HOST, RUN,
-// CONTEXT, or a set of words.
-enum class ValueKind { kNothing, kFiles, kTargets, kHosts, kRuns, kContexts, kWords };
+// CONTEXT, JOB, TRIGGER, CHANNEL, SECRET, TOKEN, DOCUMENT (of the kind in the word before it), or a
+// set of words.
+enum class ValueKind {
+  kNothing,
+  kFiles,
+  kTargets,
+  kHosts,
+  kRuns,
+  kContexts,
+  kJobs,
+  kTriggers,
+  kChannels,
+  kSecrets,
+  kTokens,
+  kDocuments,
+  kWords
+};
 
 struct Candidate {
   std::string value;
@@ -34,6 +49,7 @@ struct Wanted {
   std::string head;              // of the word, before what is completed: "--host="
   std::string text;              // what is completed
   std::vector<Candidate> words;  // for kWords
+  std::string before;            // the argument of the command before this one
   ConnectionOptions flags;       // what the line says about the server
 };
 

@@ -12,7 +12,8 @@ constexpr const char* kCompletionExamples = R"(Examples:
   muster completion zsh > ~/.zfunc/_muster                     with ~/.zfunc in fpath
   muster completion fish > ~/.config/fish/completions/muster.fish
 
-Hosts, labels and runs are asked of the server while you type, for at most a second.)";
+Hosts, labels, groups, runs, jobs, triggers, channels and secrets are asked of the server by what
+you typed so far, for at most a second.)";
 
 // The shells differ in how they tell the line and take the answer; everything else is in
 // `muster __complete`, which prints a value and what it is, by a tab, on each line.

@@ -14,8 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kMostHosts = "200";
-constexpr const char* kSample = "500";  // hosts whose labels are looked at
+constexpr const char* kMostOffered = "200";  // of what begins as it was typed
 
 // Needs no quotes, neither for the shell nor for the target language.
 bool IsPlain(std::string_view text, std::string_view more = "") {
@@ -40,7 +39,7 @@ class Source {
   std::vector<Candidate> Hosts(const std::string& begin) {
     std::vector<Candidate> hosts;
     if (!IsNameStart(begin)) return hosts;
-    Query query{{"limit", kMostHosts}};
+    Query query{{"limit", kMostOffered}};
     if (!begin.empty()) query.emplace_back("targets", begin + "*");
     for (const auto& host : List("/hosts", query, "hosts"))
       hosts.push_back({TextOf(host, "name"), FlagOf(host, "online") ? "online" : "offline"});
@@ -56,16 +55,48 @@ class Source {
     return runs;
   }
 
-  // Values by label.
-  std::map<std::string, std::set<std::string>> Labels() {
-    std::map<std::string, std::set<std::string>> labels;
-    for (const auto& host : List("/hosts", {{"limit", kSample}}, "hosts")) {
-      const auto* object = FieldOf(host, "labels").if_object();
-      if (object == nullptr) continue;
-      for (const auto& [key, value] : *object)
-        if (value.is_string()) labels[key].insert(std::string(value.get_string()));
-    }
-    return labels;
+  // Names of documents of a kind that begin so.
+  std::vector<Candidate> Documents(const std::string& kind, const std::string& begin) {
+    const Query query{{"kind", kind}, {"prefix", begin}, {"limit", kMostOffered}};
+    return Named("/documents", query, "documents", [](const json::value& document) {
+      return fmt::format("version {}", NumberOf(document, "version"));
+    });
+  }
+
+  std::vector<Candidate> Jobs(const std::string& begin) {
+    if (!IsNameStart(begin)) return {};
+    return Named("/jobs", {{"name", begin + "*"}, {"limit", kMostOffered}}, "jobs",
+                 [](const json::value& job) { return LineOf(job, "description").substr(0, 60); });
+  }
+
+  std::vector<Candidate> Secrets() {
+    return Named("/secrets", {}, "secrets", [](const json::value&) { return std::string(); });
+  }
+
+  std::vector<Candidate> Tokens() {
+    return Named("/tokens", {}, "tokens",
+                 [](const json::value& token) { return LineOf(token, "role"); });
+  }
+
+  // Labels and facts, as an expression begins with them: "rack=".
+  std::vector<Candidate> LabelKeys(const std::string& begin) {
+    std::vector<Candidate> keys;
+    for (const auto& label :
+         List("/labels", {{"prefix", begin}, {"limit", kMostOffered}}, "labels"))
+      keys.push_back(
+          {TextOf(label, "key") + "=", fmt::format("{} values", NumberOf(label, "values"))});
+    return keys;
+  }
+
+  // Terms with a key and its values: "rack=r1".
+  std::vector<Candidate> LabelTerms(const std::string& key, const std::string& begin) {
+    std::vector<Candidate> terms;
+    const Query query{{"key", key}, {"prefix", begin}, {"limit", kMostOffered}};
+    for (const auto& label : List("/labels", query, "labels"))
+      if (const auto value = TextOf(label, "value"); !value.empty() && IsPlain(value))
+        terms.push_back({fmt::format("{}={}", key, value),
+                         muster::cli::Hosts(static_cast<std::uint64_t>(NumberOf(label, "hosts")))});
+    return terms;
   }
 
  private:
@@ -73,6 +104,14 @@ class Source {
     if (!api_) return {};
     const auto answer = api_->Get(path, query);
     return answer ? ListOf(*answer, field) : json::array();
+  }
+
+  std::vector<Candidate> Named(std::string_view path, const Query& query, std::string_view field,
+                               std::string (*about)(const json::value&)) {
+    std::vector<Candidate> found;
+    for (const auto& one : List(path, query, field))
+      found.push_back({TextOf(one, "name"), about(one)});
+    return found;
   }
 
   Result<ApiClient> api_;
@@ -87,18 +126,15 @@ std::vector<Candidate> TermCandidates(Source& source, const std::string& term) {
     }
     return found;
   }
-  const auto labels = source.Labels();
-  if (const auto equals = term.find('='); equals != std::string::npos) {
-    const auto key = labels.find(term.substr(0, equals));
-    if (key == labels.end()) return found;
-    for (const auto& value : key->second)
-      if (!value.empty() && IsPlain(value))
-        found.push_back({fmt::format("{}={}", key->first, value), {}});
+  if (term.starts_with('@')) {
+    found = source.Documents("group", term.substr(1));
+    for (auto& group : found) group.value.insert(0, 1, '@');
     return found;
   }
+  if (const auto equals = term.find('='); equals != std::string::npos)
+    return source.LabelTerms(term.substr(0, equals), term.substr(equals + 1));
   found = source.Hosts(term);
-  for (const auto& [key, values] : labels)
-    found.push_back({key + "=", fmt::format("label, {} values", values.size())});
+  for (auto& key : source.LabelKeys(term)) found.push_back(std::move(key));
   found.push_back({"all", "every host"});
   found.push_back({"run:", "hosts of a run"});
   return found;
@@ -109,6 +145,12 @@ std::vector<Candidate> TargetCandidates(Source& source, const std::string& text)
   auto found = TermCandidates(source, text.substr(begin));
   for (auto& candidate : found) candidate.value.insert(0, text, 0, begin);
   return found;
+}
+
+// Kinds may be written as one or as many: "jobs" is "job".
+std::string SingularOf(std::string kind) {
+  if (kind.ends_with('s')) kind.pop_back();
+  return kind;
 }
 
 std::vector<Candidate> ContextCandidates() {
@@ -141,6 +183,24 @@ std::vector<Candidate> CandidatesFor(Context& context, const Wanted& wanted) {
       break;
     case ValueKind::kRuns:
       found = source.Runs();
+      break;
+    case ValueKind::kJobs:
+      found = source.Jobs(wanted.text);
+      break;
+    case ValueKind::kTriggers:
+      found = source.Documents("trigger", wanted.text);
+      break;
+    case ValueKind::kChannels:
+      found = source.Documents("channel", wanted.text);
+      break;
+    case ValueKind::kSecrets:
+      found = source.Secrets();
+      break;
+    case ValueKind::kTokens:
+      found = source.Tokens();
+      break;
+    case ValueKind::kDocuments:
+      found = source.Documents(SingularOf(wanted.before), wanted.text);
       break;
     case ValueKind::kTargets:
       found = TargetCandidates(source, wanted.text);

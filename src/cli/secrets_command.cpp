@@ -180,7 +180,7 @@ void AddSecrets(CLI::App& app, Context& context) {
   auto* set = secrets->add_subcommand("set", "Keep a value, from standard input, under a name");
   const auto flags = std::make_shared<SetFlags>();
   set->footer(kSecretsExamples);
-  set->add_option("name", flags->name, "Its name")->type_name("NAME")->required();
+  set->add_option("name", flags->name, "Its name")->type_name("SECRET")->required();
   set->add_option("value", flags->rest)->group("");
   set->add_flag("--prompt", flags->prompt, "Type it, twice, at a terminal");
   set->add_flag("--raw", flags->raw, "Keep the line end after it");
@@ -197,7 +197,7 @@ void AddSecrets(CLI::App& app, Context& context) {
   auto* remove = secrets->add_subcommand("rm", "Forget a value");
   const auto name = std::make_shared<std::string>();
   remove->footer(kSecretsExamples);
-  remove->add_option("name", *name, "Which")->type_name("NAME")->required();
+  remove->add_option("name", *name, "Which")->type_name("SECRET")->required();
   const auto yes = std::make_shared<bool>(false);
   remove->add_flag("-y,--yes", *yes, "Ask nothing");
   remove->callback([&context, name, yes] {

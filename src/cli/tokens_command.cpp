@@ -139,7 +139,7 @@ void AddTokens(CLI::App& app, Context& context) {
   auto* revoke = tokens->add_subcommand("revoke", "Refuse a token from now on");
   const auto revoked = std::make_shared<RevokeFlags>();
   revoke->footer(kTokensExamples);
-  revoke->add_option("name", revoked->name, "Which")->type_name("NAME")->required();
+  revoke->add_option("name", revoked->name, "Which")->type_name("TOKEN")->required();
   revoke->add_option("--reason", revoked->reason, "Why, for the audit trail");
   revoke->add_flag("-y,--yes", revoked->yes, "Ask nothing");
   revoke->callback([&context, revoked] {

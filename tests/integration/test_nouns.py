@@ -1,5 +1,5 @@
 """What there is, by name: jobs with their last run and next slot, a host with all that is known of it, versions of
-documents."""
+documents, names for completion."""
 
 import sys
 import unittest
@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from api_contract import CONTRACT, misfits  # noqa: E402
-from muster_cluster import ClusterTest  # noqa: E402
+from muster_cluster import BIN, ClusterTest, wait_until  # noqa: E402
 
 HEAD = "apiVersion: muster/v1\nkind: "
 
@@ -228,6 +228,57 @@ class Versions(NounsTest):
         self.assertIn(f"--- job {self.name}, version 1: work.sh\n", text)
         self.assertIn("-echo one\n+echo two\n", text)
         self.assertIn(f"+++ job {self.name}, version 2: files (pushed)\n", text)
+
+
+class Names(NounsTest):
+    """What completion asks the server."""
+
+    def offered(self, *words):
+        outcome = self.assertCode(self.cluster.muster("__complete", "--", "muster", *words), 0)
+        return [line.partition("\t")[0] for line in outcome.text.splitlines()]
+
+    def test_names_of_documents_by_their_beginning(self):
+        self.apply(*[job(f"cj-{i:03}") for i in range(300)], job("zz-last"), trigger("zz-nightly", "zz-last"),
+                   f"{HEAD}group\nname: zz-group\nhosts: [web1]\n",
+                   f"{HEAD}channel\nname: zz-chat\ntype: webhook\nurl: http://127.0.0.1:9/\n")
+        self.assertEqual(self.offered("start", "zz"), ["zz-last"])
+        self.assertEqual(len(self.offered("start", "cj-")), 200)
+        self.assertEqual(self.offered("start", "cj-29"), [f"cj-29{i}" for i in range(10)])
+        self.assertEqual(self.offered("stop", "--job", "zz"), ["zz-last"])
+        self.assertEqual(self.offered("triggers", "show", "zz"), ["zz-nightly"])
+        self.assertEqual(self.offered("triggers", "pause", "other", "zz"), ["zz-nightly"])
+        self.assertEqual(self.offered("channels", "test", "zz"), ["zz-chat"])
+        self.assertEqual(self.offered("get", "job", "zz"), ["zz-last"])
+        self.assertEqual(self.offered("get", "groups", "zz"), ["zz-group"])
+        self.assertEqual(self.offered("get", "tr"), ["trigger"])
+        self.assertEqual(self.offered("run", "-t", "@zz"), ["@zz-group"])
+        self.assertEqual(self.offered("run", "-t", "web1,@zz"), ["web1,@zz-group"])
+        self.assertCode(self.cluster.muster("secrets", "set", "zz.token", stdin=b"0123456789"), 0)
+        self.assertEqual(self.offered("secrets", "rm", "zz"), ["zz.token"])
+        page = self.cluster.get("/documents", kind="job", prefix="cj-1", limit=60)
+        self.assertEqual((len(page["documents"]), page["next"]), (60, "cj-159"))
+        page = self.cluster.get("/documents", kind="job", prefix="cj-1", limit=60, cursor=page["next"])
+        self.assertEqual((len(page["documents"]), page["next"]), (40, None))
+
+    def test_labels_and_hosts_of_a_large_fleet(self):
+        count = 600
+        words = [BIN / "muster-fleet", "--server", self.cluster.url, "--count", count, "--prefix", "zed"]
+        token = self.cluster.invite(uses=count, replace=True)
+        self.cluster.add_daemon("fleet", words, {"MUSTER_JOIN": token})
+        wait_until("the fleet is online", lambda: self.cluster.get("/status")["online"] >= count, 120)
+        self.assertCode(self.cluster.muster("hosts", "label", "zed600", "zrack=r600", "zonly=yes"), 0)
+        self.assertCode(self.cluster.muster("hosts", "label", "zed599", "zrack=r599"), 0)
+        self.assertEqual(self.offered("run", "-t", "zed60"), ["zed60", "zed600"])
+        self.assertEqual(self.offered("run", "-t", "zr"), ["zrack="])
+        self.assertEqual(self.offered("run", "-t", "zonly=y"), ["zonly=yes"])
+        self.assertEqual(self.offered("run", "-t", "zrack="), ["zrack=r599", "zrack=r600"])
+        self.assertIn("fact.os=", self.offered("run", "-t", "fact.o"))
+        self.assertIn("fact.os=emulated", self.offered("run", "-t", "fact.os="))
+        keys = self.cluster.get("/labels", prefix="z", limit=1)
+        self.assertEqual((keys["labels"], keys["next"]), ([{"key": "zonly", "values": 1}], "zonly"))
+        keys = self.cluster.get("/labels", prefix="z", limit=1, cursor="zonly")
+        self.assertEqual((keys["labels"], keys["next"]), ([{"key": "zrack", "values": 2}], None))
+        self.assertEqual(self.cluster.get("/labels", key="zrack", prefix="r6")["labels"], [{"value": "r600", "hosts": 1}])
 
 
 if __name__ == "__main__":

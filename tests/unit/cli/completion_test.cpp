@@ -27,6 +27,12 @@ class Completion : public testing::Test {
         ->add_subcommand("use", "This one")
         ->add_option("name", name_)
         ->type_name("CONTEXT");
+    auto* get = app_.add_subcommand("get", "Show documents");
+    get->add_option("kind", kind_)->type_name("KIND");
+    get->add_option("name", name_)->type_name("DOCUMENT");
+    app_.add_subcommand("pause", "Pause triggers")
+        ->add_option("trigger", names_)
+        ->type_name("TRIGGER");
     app_.add_subcommand("__hidden", "Not for people")->group("");
   }
 
@@ -43,14 +49,15 @@ class Completion : public testing::Test {
   }
 
   CLI::App app_{"Muster", "muster"};
-  std::string context_, output_, targets_, script_, run_, name_;
+  std::string context_, output_, targets_, script_, run_, name_, kind_;
+  std::vector<std::string> names_;
   bool detach_ = false;
 };
 
 TEST_F(Completion, BeginsWithCommands) {
   const auto wanted = At({""});
   EXPECT_EQ(wanted.kind, ValueKind::kWords);
-  EXPECT_THAT(Values(wanted), ElementsAre("run", "show", "context"));
+  EXPECT_THAT(Values(wanted), ElementsAre("run", "show", "context", "get", "pause"));
   EXPECT_EQ(wanted.words.front().about, "Run it");
   EXPECT_THAT(Values(At({"context", ""})), ElementsAre("use"));
 }
@@ -77,6 +84,18 @@ TEST_F(Completion, KnowsPositionals) {
   EXPECT_EQ(At({"show", ""}).kind, ValueKind::kRuns);
   EXPECT_EQ(At({"context", "use", ""}).kind, ValueKind::kContexts);
   EXPECT_EQ(At({"show", "r1", ""}).kind, ValueKind::kNothing);
+}
+
+TEST_F(Completion, KnowsTheKindOfADocumentByTheWordBefore) {
+  EXPECT_THAT(Values(At({"get", ""})), testing::Contains("trigger"));
+  const auto wanted = At({"get", "jobs", "dep"});
+  EXPECT_EQ(wanted.kind, ValueKind::kDocuments);
+  EXPECT_EQ(wanted.before, "jobs");
+}
+
+TEST_F(Completion, TheLastArgumentMayTakeManyWords) {
+  EXPECT_EQ(At({"pause", "nightly", "we"}).kind, ValueKind::kTriggers);
+  EXPECT_EQ(At({"show", "r1", "r2", ""}).kind, ValueKind::kNothing);
 }
 
 TEST_F(Completion, LeavesWordsAfterTheMarkToTheShell) {
