@@ -13,6 +13,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "adapters/net/client.hpp"
+#include "base/similar.hpp"
 
 namespace muster::cli {
 namespace {
@@ -191,11 +192,16 @@ std::string Contexts::CaPath(const SavedContext& context) const {
 
 Error Contexts::NoSuch(std::string_view name) const {
   std::string known;
-  for (const auto& context : all_) known += (known.empty() ? "" : ", ") + context.name;
-  return {ErrorCode::kNotFound,
-          known.empty()
-              ? fmt::format("there is no context '{}'; make one with: muster login URL", name)
-              : fmt::format("there is no context '{}'; there are: {}", name, known)};
+  NearestName nearest(name);
+  for (const auto& context : all_) {
+    known += (known.empty() ? "" : ", ") + context.name;
+    nearest.Offer(context.name);
+  }
+  return {
+      ErrorCode::kNotFound,
+      known.empty()
+          ? fmt::format("there is no context '{}'; make one with: muster login URL", name)
+          : fmt::format("there is no context '{}'{}; there are: {}", name, nearest.Hint(), known)};
 }
 
 }  // namespace muster::cli

@@ -28,6 +28,14 @@ struct LabelFlags {
   bool yes = false;
 };
 
+// Of "app:web", as other systems write it.
+std::string LabelHint(std::string change) {
+  const auto colon = change.find(':');
+  if (colon == std::string::npos || colon == 0) return "";
+  change[colon] = '=';
+  return fmt::format("; did you mean {}?", change);
+}
+
 Result<json::object> ReadChanges(const LabelFlags& flags) {
   json::object set;
   json::array remove;
@@ -36,8 +44,8 @@ Result<json::object> ReadChanges(const LabelFlags& flags) {
     const auto equals = change.find('=');
     const bool removes = equals == std::string::npos && change.ends_with('-');
     if (equals == std::string::npos && !removes)
-      return Fail(ErrorCode::kInvalid, "'{}': write KEY=VALUE to set a label, KEY- to remove it",
-                  change);
+      return Fail(ErrorCode::kInvalid, "'{}': write KEY=VALUE to set a label, KEY- to remove it{}",
+                  change, LabelHint(change));
     const auto key = removes ? change.substr(0, change.size() - 1) : change.substr(0, equals);
     const auto value = removes ? "" : change.substr(equals + 1);
     if (const auto fits = CheckLabel(key, value); !fits) return Fail(fits.error());

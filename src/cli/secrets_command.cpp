@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/secret_text.hpp"
+#include "base/similar.hpp"
 #include "base/text.hpp"
 #include "cli/api_client.hpp"
 #include "cli/confirm.hpp"
@@ -99,6 +100,13 @@ Result<std::int64_t> VersionOf(const Context& context, ApiClient& api, const std
   return 0;
 }
 
+std::string SecretHint(ApiClient& api, const std::string& name) {
+  NearestName nearest(name);
+  if (const auto secrets = api.Get("/secrets"))
+    for (const auto& secret : ListOf(*secrets, "secrets")) nearest.Offer(TextOf(secret, "name"));
+  return nearest.Hint();
+}
+
 Result<int> Set(const Context& context, const SetFlags& flags) {
   if (!flags.rest.empty() || context.has_words)
     return Fail(ErrorCode::kInvalid,
@@ -157,7 +165,8 @@ Result<int> Remove(const Context& context, const std::string& name, bool yes) {
   const auto version = VersionOf(context, *api, name);
   if (!version) return Fail(version.error());
   if (*version == 0)
-    return Fail(ErrorCode::kNotFound, "there is no secret '{}'; see 'muster secrets list'", name);
+    return Fail(ErrorCode::kNotFound, "there is no secret '{}'{}; see 'muster secrets list'", name,
+                SecretHint(*api, name));
   const auto agreed =
       Agreed(context, *api, yes, Role::kAdmin, {.act = fmt::format("Forget secret {}", name)});
   if (!agreed) return Fail(agreed.error());

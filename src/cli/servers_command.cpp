@@ -2,6 +2,7 @@
 #include <boost/json.hpp>
 #include <fmt/ranges.h>
 
+#include "base/similar.hpp"
 #include "cli/api_client.hpp"
 #include "cli/confirm.hpp"
 #include "cli/context.hpp"
@@ -101,9 +102,13 @@ Result<int> InviteServer(const Context& context, const ServerInviteFlags& flags)
 Result<> CheckServer(const Context& context, ApiClient& api, const std::string& name) {
   const auto answer = Persist(context, kPatience, [&] { return api.Get("/servers"); });
   if (!answer) return Fail(answer.error());
-  for (const auto& server : ListOf(*answer, "servers"))
+  NearestName nearest(name);
+  for (const auto& server : ListOf(*answer, "servers")) {
     if (TextOf(server, "name") == name) return {};
-  return Fail(ErrorCode::kNotFound, "there is no server '{}'; see 'muster servers'", name);
+    nearest.Offer(TextOf(server, "name"));
+  }
+  return Fail(ErrorCode::kNotFound, "there is no server '{}'{}; see 'muster servers'", name,
+              nearest.Hint());
 }
 
 Result<int> Drain(const Context& context, const DrainFlags& flags, bool wanted) {

@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "base/similar.hpp"
 #include "cli/api_client.hpp"
 #include "cli/confirm.hpp"
 #include "cli/context.hpp"
@@ -77,11 +78,15 @@ Result<int> ListTokens(const Context& context) {
 Result<json::value> FindToken(const Context& context, ApiClient& api, const std::string& name) {
   const auto tokens = Persist(context, kPatience, [&] { return api.Get("/tokens"); });
   if (!tokens) return Fail(tokens.error());
-  for (const auto& token : ListOf(*tokens, "tokens"))
+  NearestName nearest(name);
+  for (const auto& token : ListOf(*tokens, "tokens")) {
     if (TextOf(token, "name") == name) return token;
+    nearest.Offer(TextOf(token, "name"));
+  }
   // It is a file and not listed; the server says what to do about it.
   if (name == kBootstrapAdmin) return json::value(json::object());
-  return Fail(ErrorCode::kNotFound, "there is no token '{}'; see 'muster tokens list'", name);
+  return Fail(ErrorCode::kNotFound, "there is no token '{}'{}; see 'muster tokens list'", name,
+              nearest.Hint());
 }
 
 Result<int> Revoke(const Context& context, const RevokeFlags& flags) {

@@ -1,5 +1,5 @@
 """What there is, by name: jobs with their last run and next slot, a host with all that is known of it, versions of
-documents, names for completion."""
+documents, names for completion, and slips in names."""
 
 import sys
 import unittest
@@ -228,6 +228,43 @@ class Versions(NounsTest):
         self.assertIn(f"--- job {self.name}, version 1: work.sh\n", text)
         self.assertIn("-echo one\n+echo two\n", text)
         self.assertIn(f"+++ job {self.name}, version 2: files (pushed)\n", text)
+
+
+class Slips(NounsTest):
+    def hint(self, meant, *words, code=4):
+        outcome = self.assertCode(self.cluster.muster(*words), code)
+        self.assertIn(f"did you mean {meant}?", outcome.complaint, outcome)
+
+    def test_every_name_has_a_hint(self):
+        self.apply(job("deploy-web"), trigger("nightly", "deploy-web"),
+                   f"{HEAD}channel\nname: ops-chat\ntype: webhook\nurl: http://127.0.0.1:9/\n")
+        self.assertCode(self.cluster.muster("secrets", "set", "deploy.token", stdin=b"0123456789"), 0)
+        self.assertCode(self.cluster.muster("tokens", "create", "alice", "--role", "viewer"), 0)
+        self.assertCode(self.cluster.muster("hosts", "label", "web1", "app=shop"), 0)
+        self.hint("deploy-web", "start", "deploy-wbe")
+        self.hint("deploy-web", "get", "job", "deploy-wbe")
+        self.hint("nightly", "triggers", "show", "nigthly")
+        self.hint("nightly", "check", "slots", "nigthly")
+        self.hint("ops-chat", "channels", "test", "ops-chta")
+        self.hint("deploy.token", "secrets", "rm", "deploy.tokne", "--yes")
+        self.hint("deploy.token", "run", "-t", "web1", "--secret", "T=deploy.tokne", "--", "true")
+        self.hint("alice", "tokens", "revoke", "alcie", "--yes")
+        self.hint("web1", "runs", "--host", "wbe1")
+        run = self.cluster.start_run("-t", "web1", "--", "true")
+        self.cluster.wait_end(run)
+        self.hint("web1", "why", run, "--host", "wbe1")
+        self.hint("app=shop", "hosts", "app:shop", code=2)
+        self.hint("app=shop", "hosts", "label", "web1", "app:shop", code=2)
+        self.hint("app", "hosts", "aap=shop")
+        self.hint("jobs", "jbos", code=2)
+
+    def test_contexts_have_a_hint(self):
+        login = self.cluster.muster("login", self.cluster.url, "--name", "prod", "--ca", self.cluster.data / "ca.pem",
+                                    "--token-file", self.cluster.data / "admin.token",
+                                    environment={"MUSTER_SERVER": ""})
+        self.assertCode(login, 0)
+        self.hint("prod", "context", "use", "pord")
+        self.hint("prod", "--context", "prdo", "hosts")
 
 
 class Names(NounsTest):
