@@ -66,20 +66,27 @@ Result<int> ListChannels(const Context& context) {
   return 0;
 }
 
-Result<int> TestChannel(const Context& context, const std::string& name) {
+struct ChannelTestFlags {
+  std::string name;
+  std::string reason;
+};
+
+Result<int> TestChannel(const Context& context, const ChannelTestFlags& flags) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  const auto path = fmt::format("/channels/{}/test", Segment(name));
-  const auto answer = Act(context, [&] { return api->Post(path, json::object()); });
+  const auto path = fmt::format("/channels/{}/test", Segment(flags.name));
+  json::object body;
+  if (!flags.reason.empty()) body["reason"] = flags.reason;
+  const auto answer = Act(context, [&] { return api->Post(path, body); });
   if (!answer) return Fail(answer.error());
   const bool delivered = FlagOf(*answer, "delivered");
   if (context.PrintDocument(*answer)) return delivered ? 0 : 1;
   const auto status = NumberOf(*answer, "status");
   const auto answered = status == 0 ? "" : fmt::format(" (status {})", status);
   if (!delivered)
-    return Fail(ErrorCode::kConflict, "channel {} did not take the test message{}: {}", name,
+    return Fail(ErrorCode::kConflict, "channel {} did not take the test message{}: {}", flags.name,
                 answered, TextOf(*answer, "reason"));
-  Write(stdout, OwnLine(fmt::format("{}  delivered{}", name, answered)));
+  Write(stdout, OwnLine(fmt::format("{}  delivered{}", flags.name, answered)));
   return 0;
 }
 
@@ -95,12 +102,13 @@ void AddChannels(CLI::App& app, Context& context) {
   });
 
   auto* test = command->add_subcommand("test", "Send a test message, say how it went");
-  const auto name = std::make_shared<std::string>();
+  const auto flags = std::make_shared<ChannelTestFlags>();
   test->footer(kChannelTestExamples);
-  test->add_option("name", *name, "Which channel")->required()->type_name("CHANNEL");
+  test->add_option("name", flags->name, "Which channel")->required()->type_name("CHANNEL");
+  test->add_option("--reason", flags->reason, "Why, for the audit trail");
   AddOutputOption(*test, context, {});
-  test->callback([&context, name] {
-    context.action = [&context, name] { return TestChannel(context, *name); };
+  test->callback([&context, flags] {
+    context.action = [&context, flags] { return TestChannel(context, *flags); };
   });
 }
 

@@ -125,6 +125,13 @@ struct NoteKeys {
   std::vector<std::string> news;  // a sentence each
 };
 
+// Somebody sends a test message through a channel.
+struct NoteTest {
+  Caller caller;
+  std::string channel;
+  std::string reason;
+};
+
 struct CreateToken {
   Caller caller;
   Token token;           // named, hashed, with role and expiry
@@ -423,7 +430,7 @@ using Command =
                  SetSecret, RemoveSecret, MaintainHosts, FreezeRuns, ThawRuns, FireSlot,
                  TakeTriggers, FireTrigger, PauseTrigger, ResumeTrigger, SkipSlot, BackfillTrigger,
                  JoinServer, DrainServer, FinalizeStore, CheckInvite, ListInvites, RevokeInvite,
-                 NoteKeys>;
+                 NoteKeys, NoteTest>;
 
 // --- answers ---
 
@@ -470,6 +477,7 @@ struct ServerJoined {
 };
 struct ServerDrained {};
 struct KeysNoted {};
+struct TestNoted {};
 struct StoreFinalizing {};
 struct TokenAnswer {
   Token token;
@@ -537,11 +545,12 @@ struct TriggerAnswer {  // as it is now
   TriggerState state = TriggerState::kRunnable;
 };
 
-using Answer = std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer,
-                            TokenAnswer, KeyRefused, JoinWaits, HostChanged, JoinRejected,
-                            PendingJoins, HostsLabelled, GateClosed, OldDropped, RunSteered,
-                            FileAnswer, DocumentsApplied, SecretAnswer, FreezeAnswer, TriggerAnswer,
-                            ServerJoined, ServerDrained, StoreFinalizing, PassPlanned,
-                            BackfillPlanned, InviteChecked, OpenInvites, InviteRevoked, KeysNoted>;
+using Answer =
+    std::variant<RunStarted, RunStopping, InviteCreated, HostJoined, WhyAnswer, TokenAnswer,
+                 KeyRefused, JoinWaits, HostChanged, JoinRejected, PendingJoins, HostsLabelled,
+                 GateClosed, OldDropped, RunSteered, FileAnswer, DocumentsApplied, SecretAnswer,
+                 FreezeAnswer, TriggerAnswer, ServerJoined, ServerDrained, StoreFinalizing,
+                 PassPlanned, BackfillPlanned, InviteChecked, OpenInvites, InviteRevoked, KeysNoted,
+                 TestNoted>;
 
 }  // namespace muster::engine

@@ -14,6 +14,7 @@
 #include "engine/keeping/retention.hpp"
 #include "engine/limiter/freezes.hpp"
 #include "engine/load.hpp"
+#include "engine/notices/notices.hpp"
 #include "engine/people/tokens.hpp"
 #include "engine/runs/files.hpp"
 #include "engine/runs/flow.hpp"

@@ -66,13 +66,15 @@ stages: [{{name: work, script: 'true'}}]
         return run
 
     def test_a_test_message_says_how_it_went(self):
-        sent = self.assertCode(self.server_cluster.muster("channels", "test", "ops"), 0)
+        sent = self.assertCode(self.server_cluster.muster("channels", "test", "ops", "--reason", "new pager"), 0)
         self.assertEqual(sent.text, "ops  delivered (status 200)\n")
         path, headers, body = self.world.calls[0]
         self.assertEqual((path, headers["Authorization"], body["state"]), ("/ops", f"Bearer {TOKEN}", "test"))
         self.assertIn("admin", body["message"])
         self.assertCode(self.server_cluster.muster("channels", "test", "chat"), 0)
         self.assertIn("test message", self.world.calls[1][2]["text"])
+        entry = self.server_cluster.get("/audit", act="channel.test")["entries"][-1]
+        self.assertEqual((entry["object"], entry["actor"], entry["reason"]), ("channel ops", "admin", "new pager"))
         # Each is a message of its own for a receiver that looks for repeats.
         self.server_cluster.muster("channels", "test", "ops")
         self.assertNotEqual(headers["Idempotency-Key"], self.world.calls[2][1]["Idempotency-Key"])

@@ -192,6 +192,15 @@ bool TakeNoticeReport(Turn& turn, const ServerReport& command) {
   return true;
 }
 
+void Decide(Turn& turn, const NoteTest& command) {
+  AuditEntry entry;
+  entry.act = "channel.test";
+  entry.object = "channel " + command.channel;
+  entry.reason = command.reason;
+  turn.Audit(command.caller, std::move(entry));
+  turn.Answer(command.caller, TestNoted{});
+}
+
 void LoadNotices(State& state, std::vector<OpenNotice> notices, Now now) {
   for (auto& notice : notices) {
     // A clock that was set back makes nobody wait longer than the longest wait.

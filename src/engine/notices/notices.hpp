@@ -26,6 +26,8 @@ void OnNoticeDue(Turn& turn, RunId run, Visit visit);
 // How an attempt ended. False: it is no notice's.
 bool TakeNoticeReport(Turn& turn, const ServerReport& command);
 
+void Decide(Turn& turn, const NoteTest& command);
+
 // What an earlier leadership left to be told, also when it was just telling it.
 void LoadNotices(State& state, std::vector<OpenNotice> notices, Now now);
 

@@ -2,14 +2,15 @@
 #include <variant>
 
 #include <boost/json.hpp>
-#include <spdlog/spdlog.h>
 
 #include "documents/channel.hpp"
+#include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
 #include "server/api/job_book.hpp"
 #include "server/api/known_names.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
+#include "server/worker_pool.hpp"
 
 // Channels with what they took, and tests of them.
 namespace muster::server::api {
@@ -64,8 +65,6 @@ void ListChannels(ChannelServices& services, const CallPtr& call) {
 }
 
 void AnswerTest(Call& call, const std::string& channel, const ServerOutcome& outcome) {
-  spdlog::info("channel test channel={} by={} state={} status={}", channel, call.actor().name,
-               Name(outcome.state), outcome.status);
   json::value status = nullptr;
   if (outcome.status != 0) status = outcome.status;
   call.Json(200, {{"channel", channel},
@@ -75,20 +74,35 @@ void AnswerTest(Call& call, const std::string& channel, const ServerOutcome& out
                   {"reason", outcome.reason}});
 }
 
+// On a worker's thread.
+void SendTest(ChannelServices& services, const CallPtr& call, const std::string& channel) {
+  services.test(
+      channel, fmt::format("This is a test message of Muster, sent by {}.", call->actor().name),
+      [call, channel](const ServerOutcome& outcome) { AnswerTest(*call, channel, outcome); });
+}
+
 void TestChannel(ChannelServices& services, const CallPtr& call) {
   const std::string name = call->Part("name");
+  engine::NoteTest command{.caller = CallerOf(*call), .channel = name, .reason = {}};
   auto fields = Fields::Of(*call);
   if (!fields) return call->Fail(fields.error());
-  if (auto rest = fields->Rest(); !rest) return call->Fail(rest.error());
+  if (auto rest = fields->Reason("reason", command.reason).Rest(); !rest)
+    return call->Fail(rest.error());
   const auto kept = services.common.store.FindDocument(kChannelKind, name, 0);
   if (!kept) return call->Fail(kept.error());
   if (!*kept)
     return call->Fail(404, "not_found",
                       fmt::format("there is no channel '{}'{}; see 'muster channels'", name,
                                   DidYouMean(services.common.store, kChannelKind, name)));
-  services.test(name,
-                fmt::format("This is a test message of Muster, sent by {}.", call->actor().name),
-                [call, name](const ServerOutcome& outcome) { AnswerTest(*call, name, outcome); });
+  // The audit trail has it before anything is sent. The engine's thread sends nothing itself.
+  services.common.engine.Ask(
+      std::move(command), [&services, call, name](const Result<engine::Answer>& answer) {
+        if (!answer) return call->Fail(answer.error());
+        const auto send = [&services, call, name] { SendTest(services, call, name); };
+        if (!services.workers.Post(send, "test channel"))
+          call->Fail(503, "unavailable", "the server is busy and sent nothing; try again shortly",
+                     {{"Retry-After", "1"}});
+      });
 }
 
 }  // namespace

@@ -77,6 +77,7 @@ std::vector<Route> JobListRoutes(JobServices& services);
 
 struct ChannelServices {
   Services& common;
+  WorkerPool& workers;
   // As OutsideWork::Test.
   std::function<void(const std::string& channel, std::string message, ServerActions::Done)> test;
 };

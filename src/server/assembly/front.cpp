@@ -97,6 +97,7 @@ Front::Front(Core& core, LogRing& log)
             .descriptions = api::JobDescriptions(core.store)},
       channels_{
           .common = services_,
+          .workers = core.workers,
           .test =
               [&core](const std::string& channel, std::string message, ServerActions::Done done) {
                 core.outside.Test(channel, std::move(message), std::move(done));
