@@ -55,6 +55,7 @@ TEST_F(ChannelBookTest, NoticeIsUndeliveredFromItsFirstFailureOn) {
   Attempt(1, TaskState::kSucceeded, "", 40);
   Drop(1);
   EXPECT_EQ(book_.Sum().undelivered, 0U);
+  EXPECT_EQ(book_.Find("ops").undelivered, 0U);
   EXPECT_EQ(book_.Find("ops").delivered, WallTime{40});
 }
 
@@ -65,6 +66,7 @@ TEST_F(ChannelBookTest, OldestIsTold) {
   EXPECT_EQ(book_.Find("ops").oldest, WallTime{100});
   Drop(2);
   EXPECT_EQ(book_.Sum().oldest, WallTime{200});
+  EXPECT_EQ(book_.Find("ops").oldest, WallTime{200});
   EXPECT_EQ(book_.Find("other").undelivered, 0U);
 }
 
