@@ -31,6 +31,8 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "base/visible.hpp"
+#include "help/help_format.hpp"
+#include "help/manual.hpp"
 
 namespace {
 
@@ -40,6 +42,48 @@ using muster::Result;
 using muster::agent::Config;
 
 constexpr const char* kPackagedConfig = "/etc/muster/agent.yaml";
+
+constexpr const char* kExamples = R"(Examples:
+  muster-agent --server https://muster:8440 --data /var/lib/muster-agent --join-file FILE
+  muster-agent --data /var/lib/muster-agent      after it has joined
+  muster-agent --config /etc/muster/agent.yaml   as the packages do
+  muster-agent check-config)";
+
+constexpr const char* kManualSections = R"(.SH SIGNALS
+.TP
+.BR SIGTERM ", " SIGINT
+Stop the agent. Tasks go on; the next start finds them again.
+.TP
+.B SIGHUP
+Read the settings again.
+.SH "EXIT STATUS"
+.TP
+.B 0
+All well.
+.TP
+.B 1
+The agent failed.
+.TP
+.B 2
+Usage, or wrong settings.
+.TP
+.B 3
+The join was denied.
+.SH ENVIRONMENT
+.TP
+.B MUSTER_JOIN
+The token, as \-\-join.
+.SH FILES
+.TP
+.I /etc/muster/agent.yaml
+Settings of the packaged service.
+.TP
+.I /var/lib/muster\-agent
+Identity and running tasks.
+.SH "SEE ALSO"
+.BR muster (1),
+.BR musterd (8)
+)";
 
 // Reads the file and the flags over the defaults; again at each SIGHUP.
 using Load = std::function<Result<Config>()>;
@@ -208,26 +252,35 @@ struct Flags {
 
 void AddOptions(CLI::App& app, Flags& flags) {
   app.add_option("--config", flags.config_file,
-                 "YAML file with settings; flags win (packages: /etc/muster/agent.yaml)");
+                 "YAML file with settings; flags win (packages: /etc/muster/agent.yaml)")
+      ->type_name("FILE");
   app.add_option("--server", flags.servers,
-                 "URL of a server, for the first start; may be repeated, or have commas");
+                 "URL of a server, for the first start; may be repeated, or have commas")
+      ->type_name("URL");
   app.add_option("--data", flags.data,
-                 "Data folder: identity and running tasks (default /var/lib/muster-agent)");
+                 "Data folder: identity and running tasks (default: /var/lib/muster-agent)")
+      ->type_name("DIR");
   app.add_option(
-      "--join", flags.join,
-      "Token of 'muster agents invite' (MUSTER_JOIN; an argument shows in ps for a moment)");
-  app.add_option("--join-file", flags.join_file, "File that holds the token");
+         "--join", flags.join,
+         "Token of 'muster agents invite' (MUSTER_JOIN; an argument shows in ps for a moment)")
+      ->type_name("TOKEN");
+  app.add_option("--join-file", flags.join_file, "File with the token")->type_name("FILE");
   app.add_option("--ca", flags.ca_file,
-                 "File with the cluster's CA, instead of the token's fingerprint");
-  app.add_option("--name", flags.name, "Name of this host (default: its host name)");
-  app.add_option("--label", flags.labels, "KEY=VALUE, at the join; may be repeated");
+                 "File with the cluster's CA, instead of the token's fingerprint")
+      ->type_name("FILE");
+  app.add_option("--name", flags.name, "Name of this host (default: its host name)")
+      ->type_name("HOST");
+  app.add_option("--label", flags.labels, "Label for the join; may be repeated")->type_name("K=V");
   app.add_option("--run-as", flags.run_as,
-                 "User for tasks that name none (default: the agent's own)");
+                 "User for tasks that name none (default: the agent's own)")
+      ->type_name("USER");
   app.add_option("--allow-user", flags.allow_users,
-                 "Users that tasks may name; may be repeated (default: any)");
+                 "Users that tasks may name; may be repeated (default: any)")
+      ->type_name("USER");
   app.add_option("--history", flags.history,
-                 "File that grows by a line for each order, start and end, for 'muster check "
-                 "history --journal'");
+                 "Append a line for each order, start and end, for 'muster check history "
+                 "--journal'")
+      ->type_name("FILE");
   app.set_version_flag("--version", std::string("muster-agent ") + muster::kVersion);
 }
 
@@ -286,16 +339,19 @@ int main(int argc, char** argv) {
   }
   const bool check = argc >= 2 && std::string_view(argv[1]) == "check-config";
 
-  CLI::App app(
-      "muster-agent: runs tasks on this host for a Muster server.\n\n"
-      "Examples:\n"
-      "  muster-agent --server https://muster:8440 --data /var/lib/muster-agent --join-file FILE\n"
-      "  muster-agent --data /var/lib/muster-agent          (once it has joined)\n"
-      "  muster-agent --config /etc/muster/agent.yaml       (as the packages do; SIGHUP reloads)\n"
-      "  muster-agent check-config                          (says what is wrong, or in force)\n"
-      "  muster-agent release-cgroups                       (for systemd, after the agent ended)");
+  CLI::App app("The Muster agent: runs tasks on this host for a Muster server.", "muster-agent");
+  app.footer(kExamples);
+  // Both are looked for before; here they only stand in the help.
+  app.add_subcommand("check-config", "Show the settings in force, or what is wrong with them");
+  app.add_subcommand("release-cgroups",
+                     "Remove control groups of a stopped agent; for its service file");
   Flags flags;
   AddOptions(app, flags);
+  const muster::help::Manual manual{
+      .version = muster::kVersion, .section = 8, .sections = kManualSections};
+  if (const auto written = muster::help::WriteManualIfAsked(app, manual, argc, argv))
+    return *written;
+  muster::help::UseHelpFormat(app);
   try {
     if (check)
       app.parse(argc - 1, argv + 1);
@@ -305,6 +361,9 @@ int main(int argc, char** argv) {
     return app.exit(problem) == 0 ? 0 : 2;
   }
   muster::HideArgument(argc, argv, "--join");
+  if (const auto late = app.get_subcommands(); !late.empty())
+    return Exit(
+        {ErrorCode::kInvalid, fmt::format("{} must be the first word", late.front()->get_name())});
 
   if (check && flags.config_file.empty()) flags.config_file = kPackagedConfig;
   const Load load = [&flags] { return LoadConfig(flags); };

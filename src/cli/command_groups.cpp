@@ -1,9 +1,8 @@
-#include <algorithm>
-#include <span>
-#include <string_view>
+#include "cli/command_groups.hpp"
 
-#include "base/result.hpp"
-#include "cli/help_format.hpp"
+#include <algorithm>
+#include <string_view>
+#include <vector>
 
 namespace muster::cli {
 namespace {
@@ -33,19 +32,6 @@ const std::vector<CommandGroup>& CommandGroups() {
 
 constexpr const char* kOtherGroup = "Other";
 
-std::string CommandLines(const CLI::App& app, const std::string& group, std::string_view title,
-                         std::span<const std::string_view> names, const HelpFormatter& formatter) {
-  auto commands = app.get_subcommands([&](const CLI::App* command) {
-    return !command->get_name().empty() && command->get_group() == group;
-  });
-  std::ranges::stable_sort(commands, {}, [&](const CLI::App* command) {
-    return std::ranges::find(names, command->get_name()) - names.begin();
-  });
-  std::string text;
-  for (const auto* command : commands) text += formatter.make_subcommand(command);
-  return text.empty() ? text : fmt::format("\n{}:\n{}", title, text);
-}
-
 }  // namespace
 
 void GroupCommands(CLI::App& root) {
@@ -58,12 +44,12 @@ void GroupCommands(CLI::App& root) {
   }
 }
 
-std::string HelpFormatter::make_subcommands(const CLI::App* app, CLI::AppFormatMode) const {
-  if (app->get_parent() != nullptr) return CommandLines(*app, "Subcommands", "Commands", {}, *this);
+std::string GroupedHelp::make_subcommands(const CLI::App* app, CLI::AppFormatMode mode) const {
+  if (app->get_parent() != nullptr) return HelpFormatter::make_subcommands(app, mode);
   std::string text;
   for (const auto& group : CommandGroups())
-    text += CommandLines(*app, group.title, group.title, group.commands, *this);
-  return text + CommandLines(*app, kOtherGroup, kOtherGroup, {}, *this);
+    text += CommandLines(*app, group.title, group.title, group.commands);
+  return text + CommandLines(*app, kOtherGroup, kOtherGroup, {});
 }
 
 }  // namespace muster::cli

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/arguments.hpp"
+#include "cli/command_groups.hpp"
 #include "cli/context.hpp"
 #include "cli/document_commands.hpp"
 #include "cli/follow_commands.hpp"
@@ -116,7 +117,7 @@ int Main(int argc, char** argv) {
   CLI::App app("Muster runs work on a fleet of hosts.", "muster");
   app.fallthrough();
   app.require_subcommand(1);
-  app.formatter(std::make_shared<HelpFormatter>());  // commands take it over from here
+  app.formatter(std::make_shared<GroupedHelp>());  // commands take it over from here
   app.footer(kMainExamples);
   AddGlobalOptions(app, context);
   AddCommands(app, context);

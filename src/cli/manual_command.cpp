@@ -1,33 +1,66 @@
-#include <filesystem>
-#include <fstream>
-
 #include <CLI/CLI.hpp>
 
 #include "cli/context.hpp"
-#include "cli/manual.hpp"
+#include "help/manual.hpp"
 
 namespace muster::cli {
 namespace {
 
-Result<> WritePages(const CLI::App& command, const std::filesystem::path& folder) {
-  const auto path = folder / (ManualName(command) + ".1");
-  std::ofstream file(path, std::ios::binary);
-  file << ManualPage(command, MUSTER_VERSION);
-  file.close();
-  if (!file) return Fail(ErrorCode::kInternal, "cannot write '{}'", path.string());
-  for (const auto* below :
-       command.get_subcommands([](const CLI::App* app) { return !app->get_group().empty(); }))
-    if (auto ok = WritePages(*below, folder); !ok) return ok;
-  return {};
-}
-
-Result<int> WriteManual(const CLI::App& root, const std::string& folder) {
-  std::error_code problem;
-  std::filesystem::create_directories(folder, problem);
-  if (problem) return Fail(ErrorCode::kInternal, "cannot make '{}': {}", folder, problem.message());
-  if (auto ok = WritePages(root, folder); !ok) return Fail(ok.error());
-  return 0;
-}
+constexpr const char* kRootSections = R"(.SH "EXIT STATUS"
+.TP
+.B 0
+All well.
+.TP
+.B 1
+A host failed, timed out or was killed; or the thing is in a state that does not allow it.
+.TP
+.B 2
+Usage.
+.TP
+.B 3
+Denied.
+.TP
+.B 4
+Not found, no match.
+.TP
+.B 5
+The server is out of reach.
+.TP
+.B 6
+Some hosts are unreachable, refused, skipped or lost; 1 wins over 6.
+.TP
+.B 7
+The run is paused or waits for an approval, and there is no terminal.
+.TP
+.B 130
+Detached or interrupted.
+.SH ENVIRONMENT
+.TP
+.BR MUSTER_SERVER ", " MUSTER_TOKEN ", " MUSTER_TOKEN_FILE ", " MUSTER_CA ", " MUSTER_CONTEXT
+As the options of the same names. Options win over these, and these over the context in use.
+.TP
+.B MUSTER_UTC
+Set to 1, shows times in UTC, as \-\-utc.
+.TP
+.B TZ
+The local time zone.
+.TP
+.BR MUSTER_PAGER ", " PAGER
+The pager for long lists, by default
+.BR "less \-FRX" ;
+empty or
+.B cat
+is none.
+.TP
+.B NO_COLOR
+Use no colours, unless asked for with \-\-color always.
+.SH FILES
+.TP
+.I ~/.config/muster/contexts.yaml
+Servers and tokens of
+.BR "muster login" ;
+below XDG_CONFIG_HOME when that is set.
+)";
 
 }  // namespace
 
@@ -38,7 +71,12 @@ void AddManual(CLI::App& app, Context& context) {
   command->group("");
   command->add_option("folder", *folder, "Where to")->type_name("DIR")->required();
   command->callback([&app, &context, folder] {
-    context.action = [&app, folder] { return WriteManual(app, *folder); };
+    context.action = [&app, folder]() -> Result<int> {
+      const auto written =
+          help::WriteManual(app, {.version = MUSTER_VERSION, .sections = kRootSections}, *folder);
+      if (!written) return Fail(written.error());
+      return 0;
+    };
   });
 }
 

@@ -7,9 +7,12 @@
 
 #include "base/result.hpp"
 #include "base/similar.hpp"
+#include "help/manual.hpp"
 
 namespace muster::cli {
 namespace {
+
+using help::PathOf;
 
 // The command that was reached before something did not fit.
 const CLI::App& Reached(const CLI::App& root) {
@@ -92,11 +95,6 @@ std::string Culprit(const CLI::App& command, const std::vector<std::string>& ext
 }
 
 }  // namespace
-
-std::string PathOf(const CLI::App& command) {
-  const auto* parent = command.get_parent();
-  return parent == nullptr ? command.get_name() : PathOf(*parent) + " " + command.get_name();
-}
 
 std::vector<std::string> Similar(std::string_view typed, const std::vector<std::string>& known) {
   constexpr std::size_t kMostSlips = 2;

@@ -12,9 +12,6 @@ class ParseError;
 
 namespace muster::cli {
 
-// As it is typed: "muster hosts label".
-std::string PathOf(const CLI::App& command);
-
 // What to say about a command line that could not be read, after `root` has tried: what is wrong,
 // what may have been meant, and where to read on. Lines end with a newline.
 std::string ExplainUsage(const CLI::App& root, const CLI::ParseError& problem);

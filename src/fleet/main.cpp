@@ -16,8 +16,19 @@
 #include "base/visible.hpp"
 #include "domain/outputs.hpp"
 #include "fleet/fleet.hpp"
+#include "help/help_format.hpp"
+#include "help/manual.hpp"
 
 namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  muster-fleet --server https://127.0.0.1:8440 --join "$(muster agents invite --uses 1000 --replace)" --count 1000
+  muster-fleet --server URL --join TOKEN --count 50 --duration 3s --output-bytes 2000 --fail 0.1
+  muster-fleet --server URL --join TOKEN --count 50 --output 'hello from {host}' --host-exit-code 'fleet[1-3]=2'
+
+An emulated process ends after its duration, or by the task's timeout (--timeout of 'muster run',
+timeout of a stage) or a stop, whichever comes first. HOSTS are names, ranges and patterns with
+commas between: 'fleet[1-20],fleet9*'. If a host is in several of one option, the last one counts.)";
 
 muster::Result<muster::Labels> ReadLabels(const std::vector<std::string>& pairs) {
   muster::Labels labels;
@@ -113,19 +124,8 @@ muster::Result<> Run(muster::fleet::FleetOptions options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app(
-      "muster-fleet: N emulated agents in one process, over real TLS links.\n\n"
-      "Examples:\n"
-      "  muster-fleet --server https://127.0.0.1:8440 --join \"$(muster agents invite --uses 1000 "
-      "--replace)\" --count 1000\n"
-      "  muster-fleet --server URL --join TOKEN --count 50 --duration 3s --output-bytes 2000 "
-      "--fail 0.1\n"
-      "  muster-fleet --server URL --join TOKEN --count 50 --output 'hello from {host}' "
-      "--host-exit-code 'fleet[1-3]=2'\n\n"
-      "A pretended process ends after its duration, or by the task's timeout (--timeout of\n"
-      "'muster run', timeout of a stage) or a stop, whichever comes first. HOSTS are names,\n"
-      "ranges and patterns with commas between: 'fleet[1-20],fleet9*'. If a host is in\n"
-      "several of one option, the last one counts.");
+  CLI::App app("Emulated agents, many in one process, over real TLS links.", "muster-fleet");
+  app.footer(kExamples);
   muster::fleet::FleetOptions options;
   std::string duration = "0";
   std::string bytes = "0";
@@ -134,43 +134,64 @@ int main(int argc, char** argv) {
   ForSome some;
   app.add_option("--server", options.servers,
                  "URL of a server; may be repeated, or have commas: hosts spread over all")
+      ->type_name("URL")
       ->delimiter(',')
       ->required();
-  app.add_option(
-         "--join", options.join,
-         "Token of 'muster agents invite --uses N' (with --replace when there is no --data)")
+  app.add_option("--join", options.join,
+                 "Token of 'muster agents invite --uses N' (with --replace if there is no --data; "
+                 "MUSTER_JOIN)")
+      ->type_name("TOKEN")
       ->envname("MUSTER_JOIN")
       ->required();
   app.add_option("--count", options.count, "Number of hosts")
+      ->type_name("N")
       ->required()
       ->check(CLI::Range(1, 200000));
-  app.add_option("--data", options.data, "Folder that keeps the hosts' keys");
+  app.add_option("--data", options.data, "Folder that keeps the hosts' keys")->type_name("DIR");
   app.add_option("--prefix", options.prefix, "Host names are PREFIX1, PREFIX2, …")
+      ->type_name("PREFIX")
       ->capture_default_str();
-  app.add_option("--duration", duration, "How long a pretended process runs")
+  app.add_option("--duration", duration, "How long an emulated process runs")
+      ->type_name("DURATION")
       ->capture_default_str();
-  app.add_option("--host-duration", some.durations, "HOSTS=DURATION: how long on these hosts");
+  app.add_option("--host-duration", some.durations, "How long on these hosts")
+      ->type_name("HOSTS=DURATION");
   app.add_option("--exit-code", options.pretence.conduct.exit_code,
-                 "Exit code of a pretended process that was not ended")
+                 "Exit code of a process that was not ended")
+      ->type_name("CODE")
       ->check(CLI::Range(0, 255))
       ->capture_default_str();
-  app.add_option("--host-exit-code", some.exit_codes, "HOSTS=CODE: exit code on these hosts");
+  app.add_option("--host-exit-code", some.exit_codes, "Exit code on these hosts")
+      ->type_name("HOSTS=CODE");
   app.add_option("--output", options.pretence.conduct.output,
-                 "Line that it prints; {host} is the host's name");
-  app.add_option("--host-output", some.outputs, "HOSTS=TEXT: line that these hosts print");
+                 "Line that it prints; {host} is the host's name")
+      ->type_name("TEXT");
+  app.add_option("--host-output", some.outputs, "Line that these hosts print")
+      ->type_name("HOSTS=TEXT");
   app.add_option("--output-bytes", bytes, "Size of its output, at least; filled up with a line")
+      ->type_name("SIZE")
       ->capture_default_str();
   app.add_option("--fail", options.pretence.fail_share,
                  "Share of tasks that fail (exit code 1), 0 to 1")
+      ->type_name("SHARE")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--outputs", outputs,
-                 "NAME=VALUE it writes to $MUSTER_OUTPUT; {host} is the host; may be repeated");
-  app.add_option("--agent-version", options.pretence.version, "Version the hosts say they have")
+                 "Value it writes to $MUSTER_OUTPUT; {host} is the host; may be repeated")
+      ->type_name("NAME=VALUE");
+  app.add_option("--agent-version", options.pretence.version, "Version that the hosts report")
+      ->type_name("VERSION")
       ->capture_default_str();
   app.add_option("--history", options.history,
-                 "File that grows by a line for each order, start and end of every host");
-  app.add_option("--label", labels, "KEY=VALUE for every host; may be repeated");
+                 "Append a line for each order, start and end of every host")
+      ->type_name("FILE");
+  app.add_option("--label", labels, "Label of every host; may be repeated")->type_name("K=V");
   app.set_version_flag("--version", std::string("muster-fleet ") + muster::kVersion);
+  const muster::help::Manual manual{
+      .version = muster::kVersion,
+      .sections = ".SH \"SEE ALSO\"\n.BR muster (1),\n.BR musterd (8)\n"};
+  if (const auto written = muster::help::WriteManualIfAsked(app, manual, argc, argv))
+    return *written;
+  muster::help::UseHelpFormat(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

@@ -19,22 +19,23 @@
 #include "server/ca_rotation.hpp"
 #include "server/ca_state.hpp"
 #include "server/certificates.hpp"
+#include "server/command_line.hpp"
 
 namespace muster::server {
 namespace {
 
 constexpr int kCaNotAgreed = 130;  // as muster's own
 
-constexpr const char* kCaHelp =
-    "musterd ca: the cluster's CA, and how to change it.\n\n"
-    "To change it without any agent joining again, restart musterd after each step. In a cluster,\n"
-    "do each step on every server before the next one:\n"
-    "  musterd ca add     a new CA is trusted too; agents get it when they connect\n"
-    "  musterd ca use     the new CA signs; agents renew when they connect\n"
-    "  musterd ca drop    the old CA is no longer trusted\n\n"
-    "Examples:\n"
-    "  musterd ca add --data /var/lib/muster && systemctl restart musterd\n"
-    "  musterd ca export | ssh s2 musterd ca add --from /dev/stdin     (the other servers)";
+constexpr const char* kCaExamples = R"(Examples:
+  musterd ca list
+  musterd ca add --data /var/lib/muster && systemctl restart musterd
+  musterd ca export | ssh s2 musterd ca add --from /dev/stdin   the other servers
+
+To change the CA without any agent joining again, restart musterd after each step. In a cluster, do
+each step on every server before the next one:
+  musterd ca add     a new CA is trusted too; agents get it when they connect
+  musterd ca use     the new CA signs; agents renew when they connect
+  musterd ca drop    the old CA is no longer trusted)";
 
 struct CaOptions {
   std::filesystem::path data;
@@ -202,45 +203,44 @@ int ShowCas(const CaOptions& options) {
 }  // namespace
 
 int RunCaCommand(int argc, char** argv) {
-  CLI::App app(kCaHelp, "musterd ca");
+  CLI::App app("Show and change the CA of the cluster", "musterd ca");
+  app.footer(kCaExamples);
   app.require_subcommand(1);
   app.fallthrough();
   std::string data = "/var/lib/muster";
   CaOptions options;
-  app.add_option("--data", data, "Data folder of the server")
+  app.add_option("--data", data, "Data folder of the server (MUSTER_DATA)")
+      ->type_name("DIR")
       ->envname("MUSTER_DATA")
       ->capture_default_str();
   std::function<int()> act;
   const auto add = [&](const char* name, const char* what, std::function<int()> run) {
     auto* command = app.add_subcommand(name, what);
+    command->footer(kCaExamples);
     command->callback([&act, run = std::move(run)] { act = run; });
     return command;
   };
   const auto add_step = [&](const char* name, const char* what,
                             Result<CaStep> (*plan)(const CaOptions&)) {
     auto* command = add(name, what, [&options, plan] { return TakeStep(options, plan); });
-    command->add_flag("--force", options.force,
-                      "Do it although it is known to cut off servers or hosts");
+    command->add_flag("--force", options.force, "Do it even if servers or hosts are cut off");
     return command;
   };
   const auto add_asking = [&](const char* name, const char* what,
                               Result<CaStep> (*plan)(const CaOptions&)) {
     add_step(name, what, plan)->add_flag("--yes", options.yes, "Do not ask");
   };
-  add("list", "The CAs that are trusted, and which one signs", [&] { return ShowCas(options); });
+  add("list", "List the trusted CAs, and which one signs", [&] { return ShowCas(options); });
   add_step("add", "Make a new CA and trust it beside the old one", PlanAdd)
       ->add_option("--from", options.from,
-                   "File with the new CA of another server ('musterd ca export'); make none");
+                   "Trust the new CA of another server, from this file ('musterd ca export')")
+      ->type_name("FILE");
   add("export", "Write the new CA with its key, for another server of the cluster",
       [&] { return Export(options); });
   add_asking("use", "Let the new CA sign", PlanUse);
-  add_asking("undo", "Let the CA sign again that did before 'use'", PlanUndo);
+  add_asking("undo", "Let the CA before 'use' sign again", PlanUndo);
   add_asking("drop", "Stop trusting every CA but the one that signs", PlanDrop);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? 0 : 2;
-  }
+  if (const auto wrong = ParseWords(app, argc, argv)) return *wrong;
   options.data = data;
   ::umask(077);
   return act();

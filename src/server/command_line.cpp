@@ -5,9 +5,52 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/version.hpp"
 #include "base/visible.hpp"
+#include "help/help_format.hpp"
+#include "help/manual.hpp"
 
 namespace muster::server {
+namespace {
+
+constexpr const char* kServerSections = R"(.SH SIGNALS
+.TP
+.BR SIGTERM ", " SIGINT
+Stop the server. Tasks on hosts go on.
+.TP
+.B SIGHUP
+Read the settings again.
+.SH "EXIT STATUS"
+.TP
+.B 0
+All well.
+.TP
+.B 1
+The server or command failed.
+.TP
+.B 2
+Usage, or wrong settings.
+.TP
+.B 130
+A question was not answered with yes.
+.SH ENVIRONMENT
+.TP
+.BR MUSTER_DATA ", " MUSTER_LISTEN ", " MUSTER_CONFIG
+As the options of the same names. Options win over these, and these over the file.
+.SH FILES
+.TP
+.I /etc/muster/musterd.yaml
+Settings of the packaged service.
+.TP
+.I /var/lib/muster
+Records, output, the CA and keys, and the first administrator's token in admin.token.
+.SH "SEE ALSO"
+.BR muster (1),
+.BR muster\-agent (8),
+.BR muster\-fleet (1)
+)";
+
+}  // namespace
 
 int Complain(const Error& error) {
   EndProgress();
@@ -17,6 +60,9 @@ int Complain(const Error& error) {
 }
 
 std::optional<int> ParseWords(CLI::App& app, int argc, char** argv) {
+  const help::Manual manual{.version = kVersion, .section = 8, .sections = kServerSections};
+  if (const auto written = help::WriteManualIfAsked(app, manual, argc, argv)) return *written;
+  help::UseHelpFormat(app);
   try {
     app.parse(argc, argv);
     return std::nullopt;

@@ -18,7 +18,8 @@ namespace muster::server {
 // Says what is wrong, and the exit code for it.
 int Complain(const Error& error);
 
-// The exit code, when the words leave nothing to do.
+// Reads the words of a command, which prints its help as every program does. Gives the exit code
+// when nothing is left to do: for --help, for wrong words, and for `__man DIR` (help/manual.hpp).
 std::optional<int> ParseWords(CLI::App& app, int argc, char** argv);
 
 // The settings of the server: flags over variables over the file, as for the server itself. "" is a

@@ -15,6 +15,7 @@
 #include "domain/join_token.hpp"
 #include "server/certificates.hpp"
 #include "server/cluster_keys.hpp"
+#include "server/command_line.hpp"
 #include "server/join_state.hpp"
 #include "server/key_set.hpp"
 
@@ -23,17 +24,16 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr const char* kJoinHelp =
-    "musterd join: makes this machine a server of a cluster.\n\n"
+constexpr const char* kJoinAbout =
+    "Join a cluster as one more server\n"
     "Asks a server of the cluster for its keys, with a token of 'muster servers invite', and "
-    "writes\n"
-    "them into an empty data folder. Start musterd with that folder afterwards, and with the\n"
-    "cluster's store and coordinator in its settings. If it is interrupted, run the same command\n"
-    "again: the token stays good for the same data folder until it expires.\n\n"
-    "Example:\n"
-    "  musterd join --server https://s1.example:8440 --join-file token --name s2\n"
-    "  ssh s1 muster servers invite --name s2 | musterd join --server https://s1.example:8440 "
-    "--join-file /dev/stdin --name s2";
+    "writes "
+    "them into an empty data folder. Then start musterd with that folder, and with the cluster's "
+    "store and coordinator in its settings. After an interruption run the same command again: the "
+    "token stays valid for the same data folder until it expires.";
+constexpr const char* kJoinExamples = R"(Examples:
+  musterd join --server https://s1.example:8440 --join-file token --name s2
+  ssh s1 muster servers invite --name s2 | musterd join --server https://s1.example:8440 --join-file /dev/stdin --name s2)";
 
 struct Asked {
   std::string server;
@@ -143,25 +143,28 @@ Result<> Join(const Asked& asked) {
 }  // namespace
 
 int JoinMain(int argc, char** argv) {
-  CLI::App app(kJoinHelp, "musterd join");
+  CLI::App app(kJoinAbout, "musterd join");
+  app.footer(kJoinExamples);
   Asked asked{.name = OwnName(), .data = "/var/lib/muster"};
   std::string data = "/var/lib/muster";
   std::string file;
-  app.add_option("--server", asked.server, "A server of the cluster, https://…")->required();
+  app.add_option("--server", asked.server, "A server of the cluster, https://…")
+      ->type_name("URL")
+      ->required();
   app.add_option(
          "--join", asked.token,
          "Token of 'muster servers invite' (MUSTER_JOIN; an argument shows in ps for a moment)")
+      ->type_name("TOKEN")
       ->envname("MUSTER_JOIN");
-  app.add_option("--join-file", file, "File with the token");
-  app.add_option("--name", asked.name, "This server's name in the cluster")->capture_default_str();
-  app.add_option("--data", data, "Data folder, empty")
+  app.add_option("--join-file", file, "File with the token")->type_name("FILE");
+  app.add_option("--name", asked.name, "This server's name in the cluster")
+      ->type_name("NAME")
+      ->capture_default_str();
+  app.add_option("--data", data, "Data folder, empty (MUSTER_DATA)")
+      ->type_name("DIR")
       ->envname("MUSTER_DATA")
       ->capture_default_str();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? 0 : 2;
-  }
+  if (const auto wrong = ParseWords(app, argc, argv)) return *wrong;
   HideArgument(argc, argv, "--join");
   asked.data = data;
   ::umask(077);

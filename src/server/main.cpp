@@ -34,12 +34,21 @@ constexpr const char* kPackagedConfig = "/etc/muster/musterd.yaml";
 struct Subcommand {
   std::string_view name;
   int (*run)(int argc, char** argv);
+  const char* about;
 };
-constexpr Subcommand kSubcommands[] = {{"ca", RunCaCommand},
-                                       {"backup", BackupMain},
-                                       {"restore", RestoreMain},
-                                       {"store", StoreMain},
-                                       {"join", JoinMain}};
+constexpr Subcommand kSubcommands[] = {
+    {"ca", RunCaCommand, "Show and change the CA of the cluster"},
+    {"backup", BackupMain, "Write records, CA, keys and tokens into one file"},
+    {"restore", RestoreMain, "Make a data folder from a backup"},
+    {"store", StoreMain, "Copy the records of a data folder into PostgreSQL"},
+    {"join", JoinMain, "Join a cluster as one more server"}};
+
+constexpr const char* kExamples = R"(Examples:
+  musterd --data /var/lib/muster --listen 127.0.0.1:8440
+  musterd --config /etc/muster/musterd.yaml --public-url https://muster.example:8440
+  musterd check-config               what is in force, or what is wrong
+  musterd backup FILE                while the server runs
+  musterd restore FILE --data DIR)";
 
 // The settings alone say where records go and how: a variable that is forgotten in an environment
 // cannot send them elsewhere, or without TLS.
@@ -110,33 +119,37 @@ int CheckConfigMain(const Flags& flags, const std::string& data, const std::stri
 
 int ServeMain(int argc, char** argv) {
   const bool check = argc >= 2 && std::string_view(argv[1]) == "check-config";
-  CLI::App app(
-      "musterd: the Muster server. One port for the API, agents' links, /metrics and health.\n\n"
-      "Examples:\n"
-      "  musterd --data /var/lib/muster --listen 127.0.0.1:8440\n"
-      "  musterd --config /etc/muster/musterd.yaml --public-url https://muster.example:8440\n"
-      "  musterd ca --help                     (the cluster's CA, and how to change it)\n"
-      "  musterd backup FILE                   (records, CA, keys and tokens, while it runs)\n"
-      "  musterd restore FILE --data DIR       (a data folder from a backup)\n"
-      "  musterd store copy --to postgres://…  (from the data folder into PostgreSQL)\n"
-      "  musterd join --help                   (a place in a cluster)\n"
-      "  musterd check-config                  (says what is wrong, or in force)");
+  CLI::App app("The Muster server: one port for the API, agents, metrics and health.", "musterd");
+  app.footer(kExamples);
+  // Each is a program of its own, found by its first word; here they only stand in the help.
+  for (const auto& subcommand : kSubcommands)
+    app.add_subcommand(std::string(subcommand.name), subcommand.about);
+  app.add_subcommand("check-config", "Show the settings in force, or what is wrong with them");
   Flags flags;
   std::string config_file;
   std::string data;
   app.add_option("--data", data,
-                 "Data folder: records, logs, keys (default /var/lib/muster, MUSTER_DATA)");
+                 "Data folder: records, output, keys (MUSTER_DATA; default: /var/lib/muster)")
+      ->type_name("DIR");
   app.add_option("--listen", flags.listen,
-                 "Address and port (default 127.0.0.1:8440, MUSTER_LISTEN)");
+                 "Address and port (MUSTER_LISTEN; default: 127.0.0.1:8440)")
+      ->type_name("ADDRESS:PORT");
   app.add_option("--config", config_file, "YAML file with settings (MUSTER_CONFIG)")
+      ->type_name("FILE")
       ->envname("MUSTER_CONFIG");
   app.add_option("--public-url", flags.public_url,
-                 "URL that agents and people use; its name goes into the certificate");
-  app.add_option("--log-level", flags.log_level, "debug, info, warn, error")
+                 "URL that agents and people use; its name goes into the certificate")
+      ->type_name("URL");
+  app.add_option("--log-level", flags.log_level, "Least level of lines in the log")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
   app.set_version_flag("--version", std::string("musterd ") + kVersion);
   const int skipped = check ? 1 : 0;
   if (const auto wrong = ParseWords(app, argc - skipped, argv + skipped)) return *wrong;
+  if (const auto late = app.get_subcommands(); !late.empty())
+    return Complain(
+        {ErrorCode::kInvalid,
+         fmt::format("{0} must be the first word: musterd {0} …; see musterd {0} --help",
+                     late.front()->get_name())});
 
   if (check && config_file.empty()) config_file = kPackagedConfig;
   const Load load = [&]() -> Result<Config> {
@@ -159,12 +172,22 @@ int ServeMain(int argc, char** argv) {
   return 0;
 }
 
+// Every command has its page; those of the table replace the ones that musterd's own help would
+// make.
+int WriteManuals(char** argv) {
+  int code = ServeMain(3, argv);
+  for (const auto& subcommand : kSubcommands)
+    if (code == 0) code = subcommand.run(3, argv);
+  return code;
+}
+
 }  // namespace
 }  // namespace muster::server
 
 int main(int argc, char** argv) {
   using namespace muster::server;
   DropPostgresVariables();
+  if (argc == 3 && std::string_view(argv[1]) == "__man") return WriteManuals(argv);
   for (const auto& subcommand : kSubcommands)
     if (argc >= 2 && subcommand.name == argv[1]) return subcommand.run(argc - 1, argv + 1);
   return ServeMain(argc, argv);

@@ -61,6 +61,23 @@ class Packages(unittest.TestCase):
         cls.addClassCleanup(cls.machine.close)
         cls.debs = [f"/share/{deb.name}" for deb in debs]
 
+    def test_0_the_packages_are_as_debian_wants_them(self):
+        """As root lintian warns of itself; the packages of this test are not compressed."""
+        checked = subprocess.run(["lintian", "--fail-on", "error,warning", "--suppress-tags",
+                                  "uses-no-compression-for-control-tarball,uses-no-compression-for-data-tarball",
+                                  *sorted(self.share.glob("*_[0-9]*.deb"))],
+                                 capture_output=True, text=True, check=False)
+        self.assertEqual((checked.returncode, checked.stdout), (0, ""), checked.stderr)
+
+    def test_0_every_program_has_its_manual_page(self):
+        for package, page in (("musterd", "man8/musterd.8"), ("musterd", "man8/musterd-backup.8"),
+                              ("musterd", "man1/muster-fleet.1"), ("muster-agent", "man8/muster-agent.8"),
+                              ("muster", "man1/muster-run.1")):
+            with self.subTest(page=page):
+                deb = next(self.share.glob(f"{package}_[0-9]*.deb"))
+                files = subprocess.check_output(["dpkg-deb", "--contents", deb], text=True)
+                self.assertIn(f"./usr/share/man/{page}.gz\n", files)
+
     def run(self, result=None):
         bad = len(result.failures) + len(result.errors)
         super().run(result)

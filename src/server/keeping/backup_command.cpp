@@ -94,22 +94,25 @@ bool MeansIt(const std::string& what, const std::filesystem::path& data) {
 
 int BackupMain(int argc, char** argv) {
   CLI::App app(
-      "musterd backup: writes records, CA, keys and tokens into one file, while the server runs or "
-      "not.\nThe file is as secret as the data folder. Records in PostgreSQL are found by the "
-      "settings: give --config;\none backup of any server is one of the cluster.\n\n"
-      "Examples:\n"
-      "  musterd backup /backup/muster-$(date +%F) --data /var/lib/muster\n"
-      "  musterd backup /backup/muster --config /etc/muster/musterd.yaml\n"
-      "  musterd backup /backup/muster --logs --force");
+      "Write records, CA, keys and tokens into one file\n"
+      "The server may run meanwhile. The file is as secret as the data folder. With records in "
+      "PostgreSQL, give the settings by --config; one backup of any server is one of the cluster.",
+      "musterd backup");
+  app.footer(R"(Examples:
+  musterd backup /backup/muster-$(date +%F) --data /var/lib/muster
+  musterd backup /backup/muster --config /etc/muster/musterd.yaml
+  musterd backup /backup/muster --logs --force   also output; replace the file)");
   BackupOptions options;
   std::string data;
   std::string config;
-  app.add_option("FILE", options.file, "The backup to write")->required();
-  app.add_option("--data", data, "Data folder (default /var/lib/muster, MUSTER_DATA)");
+  app.add_option("FILE", options.file, "The backup to write")->type_name("PATH")->required();
+  app.add_option("--data", data, "Data folder (MUSTER_DATA; default: /var/lib/muster)")
+      ->type_name("DIR");
   app.add_option("--config", config, "The server's settings (MUSTER_CONFIG)")
+      ->type_name("FILE")
       ->envname("MUSTER_CONFIG");
   app.add_flag("--logs", options.logs, "Also the output of tasks");
-  app.add_flag("--force", options.force, "Replace the file when it is there");
+  app.add_flag("--force", options.force, "Replace the file if it exists");
   if (const auto wrong = ParseWords(app, argc, argv)) return *wrong;
   const auto settings = SettingsOf(data, config);
   if (!settings) return Complain(settings.error());
@@ -131,24 +134,27 @@ int BackupMain(int argc, char** argv) {
 
 int RestoreMain(int argc, char** argv) {
   CLI::App app(
-      "musterd restore: makes a data folder from a backup. Agents come back by themselves; what "
-      "happened after\nthe backup is lost, and nothing of it runs twice. With store.postgres in "
-      "the "
-      "settings (--config) records\nand output go into that database, in one transaction, while no "
-      "server of the cluster runs.\n\n"
-      "Examples:\n"
-      "  musterd restore /backup/muster-2026-11-15 --data /var/lib/muster\n"
-      "  musterd restore /backup/muster --data /var/lib/muster --config /etc/muster/musterd.yaml");
+      "Make a data folder from a backup\n"
+      "Agents come back by themselves. Work after the backup is lost, and no task runs twice. With "
+      "store.postgres in the settings (--config), records and output are written into that "
+      "database in one transaction; no server of the cluster may run.",
+      "musterd restore");
+  app.footer(R"(Examples:
+  musterd restore /backup/muster-2026-11-15 --data /var/lib/muster
+  musterd restore /backup/muster --data /var/lib/muster --config /etc/muster/musterd.yaml)");
   RestoreOptions options;
   std::string data;
   std::string config;
   app.add_option("FILE", options.file, "The backup to read")->required();
-  app.add_option("--data", data, "Data folder to make: empty, or not there")->required();
+  app.add_option("--data", data, "Data folder to make: empty, or not there")
+      ->type_name("DIR")
+      ->required();
   app.add_option("--config", config, "The server's settings (MUSTER_CONFIG)")
+      ->type_name("FILE")
       ->envname("MUSTER_CONFIG");
   bool yes = false;
   app.add_flag("--force", options.force,
-               "Replace what is in the folder, and in the database; asks at a terminal");
+               "Replace the content of the folder and the database; asks at a terminal");
   app.add_flag("--yes", yes, "Do not ask");
   if (const auto wrong = ParseWords(app, argc, argv)) return *wrong;
   const auto settings = SettingsOf(data, config);

@@ -12,14 +12,14 @@
 namespace muster::server {
 namespace {
 
-constexpr const char* kHelp =
-    "musterd store copy: copies the records and output of a data folder into a PostgreSQL "
-    "database,\nwhile no server uses either. All or nothing: what is interrupted leaves no trace. "
-    "Afterwards set\nstore.postgres in the server's settings and start it with the same folder: "
-    "hosts, runs, triggers,\nsecrets, tokens and the audit trail go on where they were.\n\n"
-    "Examples:\n"
-    "  musterd store copy --data /var/lib/muster --to postgres:///muster     (on this machine)\n"
-    "  musterd store copy --config /etc/muster/musterd.yaml     (data and store.postgres of it)";
+constexpr const char* kAbout =
+    "Copy the records of a data folder into PostgreSQL\n"
+    "No server may use either meanwhile. An interrupted copy leaves no trace. Afterwards set "
+    "store.postgres in the settings and start the server with the same folder: hosts, runs, "
+    "triggers, secrets, tokens and the audit trail go on where they were.";
+constexpr const char* kExamples = R"(Examples:
+  musterd store copy --data /var/lib/muster --to postgres:///muster   on this machine
+  musterd store copy --config /etc/muster/musterd.yaml   data and store.postgres of the settings)";
 
 // An address with a password is not repeated.
 std::string Shown(const std::string& address) {
@@ -58,19 +58,25 @@ void Print(const StoreCopyOptions& options, const StoreCopyOutcome& outcome) {
 }  // namespace
 
 int StoreMain(int argc, char** argv) {
-  CLI::App app("musterd store: where records and output are kept.", "musterd store");
+  CLI::App app("Copy the records of a data folder into PostgreSQL", "musterd store");
+  app.footer(kExamples);
   app.require_subcommand(1);
-  CLI::App& copying = *app.add_subcommand("copy", kHelp);
+  CLI::App& copying = *app.add_subcommand("copy", kAbout);
+  copying.footer(kExamples);
   StoreCopyOptions options;
   std::string to;
   std::string data;
   std::string config_file;
   bool without_logs = false;
-  copying.add_option("--data", data, "Data folder to copy (default /var/lib/muster, MUSTER_DATA)");
-  copying.add_option("--to", to,
-                     "The database: postgres://… without records (default: store.postgres of the "
-                     "settings)");
+  copying.add_option("--data", data, "Data folder to copy (MUSTER_DATA; default: /var/lib/muster)")
+      ->type_name("DIR");
+  copying
+      .add_option("--to", to,
+                  "The database, without records: postgres://… (default: store.postgres of the "
+                  "settings)")
+      ->type_name("URL");
   copying.add_option("--config", config_file, "The server's settings (MUSTER_CONFIG)")
+      ->type_name("FILE")
       ->envname("MUSTER_CONFIG");
   copying.add_flag("--without-logs", without_logs, "Leave out the output of tasks");
   if (const auto wrong = ParseWords(app, argc, argv)) return *wrong;

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/manual.hpp"
+#include "help/manual.hpp"
 
 namespace muster::cli {
 namespace {
@@ -116,13 +116,13 @@ TEST_F(Completion, TakesAnyLine) {
 TEST_F(Completion, TheManualHasTheSameWords) {
   auto* run = app_.get_subcommand("run");
   run->footer("Examples:\n  muster run -- 'a\\b'\n\n.leading dot");
-  const auto page = ManualPage(*run, "1.0");
+  const auto page = help::ManualPage(*run, {.version = "1.0"});
   EXPECT_THAT(page, HasSubstr(".TH MUSTER\\-RUN 1"));
   EXPECT_THAT(page, HasSubstr("muster\\-run \\- Run it\n"));
   EXPECT_THAT(page, HasSubstr("\\fB\\-t\\fR, \\fB\\-\\-targets\\fR \\fIEXPR\\fR\nWhich hosts.\n"));
   EXPECT_THAT(page, HasSubstr(".SH EXAMPLES\n.nf\n  muster run \\-\\- \\(aqa\\eb\\(aq\n.fi\n"));
   EXPECT_THAT(page, HasSubstr(".SH NOTES\n\\&.leading dot\n"));
-  EXPECT_THAT(ManualPage(app_, "1.0"), testing::Not(HasSubstr("__hidden")));
+  EXPECT_THAT(help::ManualPage(app_, {.version = "1.0"}), testing::Not(HasSubstr("__hidden")));
 }
 
 TEST(SplitTyped, ReadsAsAShellWould) {

@@ -1,4 +1,4 @@
-#include "cli/help_format.hpp"
+#include "help/help_format.hpp"
 
 #include <string>
 
@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 
-namespace muster::cli {
+namespace muster::help {
 namespace {
 
 using testing::ElementsAre;
@@ -51,4 +51,4 @@ TEST(LayOutFooter, ALineWithADeeperIndentGoesOn) {
 }
 
 }  // namespace
-}  // namespace muster::cli
+}  // namespace muster::help

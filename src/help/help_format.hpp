@@ -1,13 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
-namespace muster::cli {
+namespace muster::help {
 
 // Lines of help are no longer than this, at every terminal.
 inline constexpr std::size_t kHelpColumns = 80;
@@ -22,18 +23,28 @@ std::vector<std::string> WrapWords(std::string_view text, std::size_t width);
 std::string LayOutFooter(std::string_view footer, std::size_t width = kHelpColumns);
 
 // How every command prints its --help.
-class HelpFormatter final : public CLI::Formatter {
+class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter();
 
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override;
+  std::string make_usage(const CLI::App* app, std::string name) const override;
   std::string make_subcommands(const CLI::App* app, CLI::AppFormatMode mode) const override;
   std::string make_subcommand(const CLI::App* command) const override;
   std::string make_description(const CLI::App* app) const override;
   std::string make_footer(const CLI::App* app) const override;
+  std::string make_option_usage(const CLI::Option* option) const override;
   std::string make_option(const CLI::Option* option, bool positional) const override;
+
+ protected:
+  // The commands of `app` that are in `group`, under `title`: those of `names` first, in their
+  // order.
+  std::string CommandLines(const CLI::App& app, const std::string& group, std::string_view title,
+                           std::span<const std::string_view> names) const;
 };
 
-// Sorts the commands of the program into the groups of `muster --help`.
-void GroupCommands(CLI::App& root);
+// Lets `app` and the commands below it print their help so.
+void UseHelpFormat(CLI::App& app);
 
-}  // namespace muster::cli
+}  // namespace muster::help

@@ -1,12 +1,13 @@
-#include "cli/help_format.hpp"
+#include "help/help_format.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/result.hpp"
 #include "base/text.hpp"
-#include "cli/manual.hpp"
+#include "help/manual.hpp"
 
-namespace muster::cli {
+namespace muster::help {
 namespace {
 
 constexpr std::size_t kAboutColumn = 28;    // where descriptions of options and commands begin
@@ -133,12 +134,14 @@ std::string FirstLineOf(std::string_view text) {
 }
 
 std::string OptionHeadText(const CLI::Option& option, bool positional) {
-  std::string head = positional ? option.get_name(true) : option.get_name(false, true);
+  const bool several = option.get_expected_max() >= CLI::detail::expected_max_vector_size;
+  if (positional) return ArgumentName(option) + (several ? "..." : "");
+  std::string head = option.get_name(false, true);
   std::ranges::replace(head, ',', ' ');
   if (const auto at = head.find(' '); at != std::string::npos) head.replace(at, 1, ", ");
   if (option.get_items_expected_max() == 0) return head;
   head += " " + OptionValueName(option);
-  return option.get_expected_max() >= CLI::detail::expected_max_vector_size ? head + " ..." : head;
+  return several ? head + " ..." : head;
 }
 
 // Options that may not stand beside it are said behind what it does.
@@ -181,6 +184,38 @@ HelpFormatter::HelpFormatter() {
   label("Positionals", "Arguments");
 }
 
+// Hidden arguments leave a blank behind.
+std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
+  return fmt::format("{}\n", Trim(CLI::Formatter::make_usage(app, std::move(name))));
+}
+
+// Hidden options leave an empty line behind.
+std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
+                                     CLI::AppFormatMode mode) const {
+  auto text = CLI::Formatter::make_help(app, std::move(name), mode);
+  for (auto at = text.find("\n\n\n"); at != std::string::npos; at = text.find("\n\n\n", at))
+    text.erase(at, 1);
+  return text;
+}
+
+std::string HelpFormatter::make_subcommands(const CLI::App* app, CLI::AppFormatMode) const {
+  return CommandLines(*app, "Subcommands", "Commands", {});
+}
+
+std::string HelpFormatter::CommandLines(const CLI::App& app, const std::string& group,
+                                        std::string_view title,
+                                        std::span<const std::string_view> names) const {
+  auto commands = app.get_subcommands([&](const CLI::App* command) {
+    return !command->get_name().empty() && command->get_group() == group;
+  });
+  std::ranges::stable_sort(commands, {}, [&](const CLI::App* command) {
+    return std::ranges::find(names, command->get_name()) - names.begin();
+  });
+  std::string text;
+  for (const auto* command : commands) text += make_subcommand(command);
+  return text.empty() ? text : fmt::format("\n{}:\n{}", title, text);
+}
+
 std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
   return Beside("  " + command->get_display_name(true), FirstLineOf(command->get_description()),
                 kAboutColumn, kHelpColumns);
@@ -197,9 +232,21 @@ std::string HelpFormatter::make_footer(const CLI::App* app) const {
   return LayOutFooter(app->get_footer());
 }
 
+std::string HelpFormatter::make_option_usage(const CLI::Option* option) const {
+  if (option->get_group().empty()) return "";
+  const auto name = OptionHeadText(*option, true);
+  return option->get_required() ? name : "[" + name + "]";
+}
+
 std::string HelpFormatter::make_option(const CLI::Option* option, bool positional) const {
   return Beside("  " + OptionHeadText(*option, positional), OptionAbout(*option), kAboutColumn,
                 kHelpColumns);
 }
 
-}  // namespace muster::cli
+void UseHelpFormat(CLI::App& app) {
+  app.formatter(std::make_shared<HelpFormatter>());
+  for (auto* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    UseHelpFormat(*command);
+}
+
+}  // namespace muster::help
