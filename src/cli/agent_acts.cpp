@@ -44,7 +44,7 @@ Result<int> ListPending(const Context& context) {
     table.Add({TextOf(join, "name"), TextOf(join, "address"),
                Ago(ParseTime(TextOf(join, "since")), WallNow()),
                TextOf(join, "key").substr(0, 16)});
-  Write(stdout, table.Text());
+  Write(stdout, table.Text(context.terminal.colour_out));
   return 0;
 }
 
@@ -134,16 +134,18 @@ void AddAgentActs(CLI::App& agents, Context& context) {
     });
     return command;
   };
-  auto* pending = agents.add_subcommand("pending", "List who waits to take over a known name");
+  auto* pending =
+      agents.add_subcommand("pending", "List machines that wait to take over a known name");
   pending->footer(kAgentActsExamples);
   pending->callback([&context] { context.action = [&context] { return ListPending(context); }; });
-  auto* replace = add("replace", "Let the machine that waits take the host over", Replace);
-  replace->add_option("--key", flags->key, "Only if its key begins so")->type_name("PREFIX");
-  auto* reject = add("reject", "Turn the machine that waits away", Reject);
+  auto* replace = add("replace", "Let the waiting machine take over the host", Replace);
+  replace->add_option("--key", flags->key, "Only if its key begins with this")->type_name("PREFIX");
+  auto* reject = add("reject", "Refuse the waiting machine", Reject);
   auto* revoke = add("revoke", "Refuse the host's key from now on", Revoke);
   for (auto* command : {reject, revoke})
-    command->add_option("--reason", flags->reason, "Why, for the record")->type_name("TEXT");
-  for (auto* command : {replace, revoke}) command->add_flag("-y,--yes", flags->yes, "Ask nothing");
+    command->add_option("--reason", flags->reason, "Reason, for the audit trail")
+        ->type_name("TEXT");
+  for (auto* command : {replace, revoke}) command->add_flag("-y,--yes", flags->yes, "Do not ask");
 }
 
 }  // namespace muster::cli

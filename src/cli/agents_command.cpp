@@ -81,15 +81,18 @@ void AddAgents(CLI::App& app, Context& context) {
   auto* agents = app.add_subcommand("agents", "Let hosts join");
   agents->require_subcommand(1);
   agents->footer(kAgentsExamples);
-  auto* invite = agents->add_subcommand("invite", "Make a token to join with, and print it");
+  auto* invite =
+      agents->add_subcommand("invite", "Create a token for hosts to join with, and print it");
   const auto flags = std::make_shared<AgentInviteFlags>();
   invite->footer(kAgentsExamples);
   invite->add_option("--uses", flags->uses, "How many hosts may join with it")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  invite->add_option("--expires", flags->expires, "How long it can be used")->capture_default_str();
-  invite->add_option("--label", flags->labels, "Give each of them this label; may be repeated")
+  invite->add_option("--expires", flags->expires, "Lifetime of the token")->capture_default_str();
+  invite
+      ->add_option("--label", flags->labels,
+                   "Label of each host that joins with it; may be repeated")
       ->type_name("K=V")
       ->allow_extra_args(false);
   invite->add_option("--name", flags->names, "Only hosts whose name matches may join")
@@ -97,7 +100,7 @@ void AddAgents(CLI::App& app, Context& context) {
   invite->add_flag("--replace", flags->replace,
                    "May take over a known name with a new key (re-imaged hosts)");
   invite->add_flag("--no-own-labels", flags->no_own_labels,
-                   "Ignore the labels that a host says of itself");
+                   "Ignore labels that a host reports itself");
   invite->callback([&context, flags] {
     context.action = [&context, flags] { return InviteAgent(context, *flags); };
   });

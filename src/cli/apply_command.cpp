@@ -29,8 +29,8 @@ constexpr const char* kApplyExamples = R"(Examples:
   muster apply -f jobs/web/ --root jobs          documents may use files of all of jobs/
   muster get job kernel-upgrade -o yaml | muster apply -f -
 
-Applying the same again changes nothing. What is wrong is said as FILE:LINE:COLUMN, and then
-nothing was applied. --prune deletes documents of the kinds that the files have, and of no other.
+Applying the same again changes nothing. Errors are reported as FILE:LINE:COLUMN, and then
+nothing is applied. --prune deletes documents of the kinds that the files have, and of no other.
 Documents may use scripts and files inside the folder that -f names, or that the named file is in;
 paths and links that lead out of it are refused. --root names a wider folder. Documents from stdin
 may use files with --root only. Names that begin with a dot (.git, .config) are refused, in folders
@@ -218,11 +218,11 @@ void AddApply(CLI::App& app, Context& context) {
       ->type_name("DIR");
   command->add_flag("--dot-files", flags->dot_files,
                     "Let documents use files and folders whose names begin with a dot");
-  command->add_flag("--dry-run", flags->dry_run, "Check, and say what would become of each");
-  command->add_flag("--diff", flags->diff, "Show how they differ from what the server has");
-  command->add_flag("--prune", flags->prune, "Delete what the files no longer have");
-  command->add_flag("-y,--yes", flags->yes, "With --prune: ask nothing");
-  command->add_option("--reason", flags->reason, "Why, for the audit trail");
+  command->add_flag("--dry-run", flags->dry_run, "Show what would change, and apply nothing");
+  command->add_flag("--diff", flags->diff, "Show differences from the server's documents");
+  command->add_flag("--prune", flags->prune, "Delete documents that the files no longer have");
+  command->add_flag("-y,--yes", flags->yes, "Do not ask (with --prune)");
+  command->add_option("--reason", flags->reason, "Reason, for the audit trail");
   command->callback(
       [&context, flags] { context.action = [&context, flags] { return Apply(context, *flags); }; });
 }

@@ -25,14 +25,14 @@ std::string WhoMayAnswer(const json::value& visit) {
   return ApproversText(NamesIn(approvers, "by"), NamesIn(approvers, "not"));
 }
 
-std::string DecisionText(const json::value& visit) {
+std::string DecisionText(const json::value& visit, const Times& times) {
   const auto& decision = FieldOf(visit, "decision");
   if (!decision.is_object()) return {};
   const auto by = LineOf(decision, "by");
   const auto comment = LineOf(decision, "comment");
   return fmt::format("{} was {} {} at {}{}{}", LineOf(visit, "stage"),
                      FlagOf(decision, "approved") ? "approved" : "rejected",
-                     by.empty() ? "by its timeout" : "by " + by, LineOf(decision, "at"),
+                     by.empty() ? "by its timeout" : "by " + by, times.Text(TextOf(decision, "at")),
                      comment.empty() ? "" : ": ", comment);
 }
 

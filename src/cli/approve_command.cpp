@@ -108,12 +108,12 @@ CLI::App* AddAnswer(CLI::App& app, Context& context, bool approved, const char* 
   command->footer(examples);
   command->add_option("run", flags->run, "Which run")->type_name("RUN")->required();
   command->add_option("stage", flags->stage, "Which stage, when several wait")->type_name("STAGE");
-  command->add_option("--comment", flags->comment, "For the record");
+  command->add_option("--comment", flags->comment, "Comment, for the audit trail");
   command
       ->add_option("--approval", flags->approval,
-                   "Answer only what this names; 'muster show' prints it")
+                   "Answer only this approval; 'muster show' prints its id")
       ->type_name("ID");
-  if (approved) command->add_flag("-y,--yes", flags->yes, "Ask nothing");
+  if (approved) command->add_flag("-y,--yes", flags->yes, "Do not ask");
   command->callback([&context, flags, approved] {
     context.action = [&context, flags, approved] { return Answer(context, *flags, approved); };
   });
@@ -123,13 +123,14 @@ CLI::App* AddAnswer(CLI::App& app, Context& context, bool approved, const char* 
 }  // namespace
 
 void AddAnswers(CLI::App& app, Context& context) {
-  AddAnswer(app, context, true, "Approve what a run waits for", R"(Examples:
+  AddAnswer(app, context, true, "Approve a stage that waits for an approval", R"(Examples:
   muster show r12                      what is asked
   muster approve r12                   shows it again, and asks at a terminal
   muster approve r12 roll              when several stages wait
   muster approve r12 --approval 7-1-9f3a0c11d2e4
                                        only if the run has not changed since it was read)");
-  AddAnswer(app, context, false, "Refuse what a run waits for; its stage fails", R"(Examples:
+  AddAnswer(app, context, false, "Reject an approval that a run waits for; its stage fails",
+            R"(Examples:
   muster reject r12 --comment 'not on a Friday')");
 }
 

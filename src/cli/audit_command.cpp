@@ -7,6 +7,7 @@
 #include "cli/api_client.hpp"
 #include "cli/audit_text.hpp"
 #include "cli/context.hpp"
+#include "cli/list.hpp"
 #include "cli/moment.hpp"
 #include "cli/page_guard.hpp"
 #include "cli/persist.hpp"
@@ -41,7 +42,7 @@ struct AuditFlags {
 
 void Print(const Context& context, const json::value& entry, bool whole) {
   if (context.OutputFormat() == Format::kJsonl) return WriteCopy(stdout, JsonLine(entry));
-  Write(stdout, AuditEntryText(entry, whole));
+  Write(stdout, AuditEntryText(entry, whole, context.times));
 }
 
 // The newest entries of a query, at most `most`, oldest of them first.
@@ -101,6 +102,13 @@ Result<int> Follow(const Context& context, ApiClient& api, const Query& query, s
   }
 }
 
+int ShowEntries(const Context& context, const std::vector<json::value>& entries) {
+  std::string text;
+  for (const auto& entry : entries) text += AuditEntryText(entry, false, context.times);
+  if (entries.empty()) context.Say("no entries");
+  return ShowList(context, text);
+}
+
 Result<int> Audit(const Context& context, const AuditFlags& flags) {
   const auto query = QueryOf(flags);
   if (!query) return Fail(query.error());
@@ -122,12 +130,12 @@ Result<int> Audit(const Context& context, const AuditFlags& flags) {
     context.PrintDocument(json::object{{"entries", json::array(entries->begin(), entries->end())}});
     return 0;
   }
+  if (!flags.follow && format == Format::kTable) return ShowEntries(context, *entries);
   for (const auto& entry : *entries) {
     Print(context, entry, false);
     seen = std::max(seen, NumberOf(entry, "number"));
   }
   std::fflush(stdout);
-  if (entries->empty() && !flags.follow && format == Format::kTable) context.Say("no entries");
   return flags.follow ? Follow(context, *api, *query, seen) : 0;
 }
 
@@ -175,16 +183,16 @@ Result<int> Verify(const Context& context) {
 }  // namespace
 
 void AddAudit(CLI::App& app, Context& context) {
-  auto* audit = app.add_subcommand("audit", "Who did what, where, when and why");
+  auto* audit = app.add_subcommand("audit", "Show who did what, where, when and why");
   const auto flags = std::make_shared<AuditFlags>();
   audit->footer(kAuditExamples);
-  audit->add_option("--host", flags->host, "Only acts that touched this host")->type_name("HOST");
+  audit->add_option("--host", flags->host, "Only acts on this host")->type_name("HOST");
   audit->add_option("--by", flags->by, "Only acts of this token");
   audit->add_option("--act", flags->act, "Only this act: run.start, run.stop, token.create, …");
   audit->add_option("--run", flags->run, "Only acts about this run")->type_name("RUN");
   audit->add_option("--since", flags->since, "Only later ones: a time, or how long ago");
   audit->add_option("--until", flags->until, "Only earlier ones: a time, or how long ago");
-  audit->add_option("-n,--limit", flags->count, "At most as many")
+  audit->add_option("-n,--limit", flags->count, "At most N, the newest")
       ->type_name("N")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
@@ -195,7 +203,7 @@ void AddAudit(CLI::App& app, Context& context) {
     context.action = [&context, flags] { return Audit(context, *flags); };
   });
 
-  auto* show = audit->add_subcommand("show", "One act, with its whole script");
+  auto* show = audit->add_subcommand("show", "Show one entry with its whole script");
   show->footer(kAuditExamples);
   const auto number = std::make_shared<std::uint64_t>(0);
   show->add_option("number", *number, "Which entry")->type_name("NUMBER")->required();

@@ -96,16 +96,16 @@ std::string FactsText(const boost::json::value& entry, bool whole) {
 
 }  // namespace
 
-std::string AuditEntryText(const boost::json::value& entry, bool whole) {
-  std::string text =
-      fmt::format("#{}  {}  {}  {}  {}\n", NumberOf(entry, "number"), LineOf(entry, "at"),
-                  LineOf(entry, "actor"), LineOf(entry, "act"), LineOf(entry, "object"));
+std::string AuditEntryText(const boost::json::value& entry, bool whole, const Times& times) {
+  std::string text = fmt::format("#{}  {}  {}  {}  {}\n", NumberOf(entry, "number"),
+                                 times.Text(TextOf(entry, "at")), LineOf(entry, "actor"),
+                                 LineOf(entry, "act"), LineOf(entry, "object"));
   if (const auto hosts = NumberOf(entry, "hosts"); hosts > 0)
     text += fmt::format("    on {}: {}\n", Hosts(static_cast<std::uint64_t>(hosts)),
                         LineOf(entry, "names"));
   const auto script = Script(entry, whole);
   text += script;
-  text += Part("", LineOf(entry, "detail"));
+  text += Part("", times.InText(LineOf(entry, "detail")));
   text += FactsText(entry, whole);
   text += Part("because ", LineOf(entry, "reason"));
   // Without one it is the server's doing: a slot of a trigger, a stage that starts a run.

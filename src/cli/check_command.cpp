@@ -20,7 +20,7 @@ constexpr const char* kCheckExamples = R"(Examples:
   muster check slots nightly --since 30d
   muster check slots --since 2027-03-01T00:00:00Z --until 2027-04-01T00:00:00Z -o json
 
-The due times are counted anew from the documents that held, and compared with the ledger and the
+The due times are counted again from the documents in force, and compared with the ledger and the
 runs. Exit code 1: a slot is lost, doubled, overdue, or on record without being due.)";
 
 constexpr const char* kBothExamples = R"(Examples:
@@ -67,7 +67,7 @@ struct Total {
 
 std::string Amount(std::int64_t number) { return Count(static_cast<std::uint64_t>(number)); }
 
-void PrintCounts(Total& total) {
+void PrintCounts(const Context& context, Total& total) {
   std::int64_t skipped = 0;
   std::string reasons;
   for (const auto& [why, count] : total.skipped) {
@@ -76,8 +76,9 @@ void PrintCounts(Total& total) {
   }
   auto& numbers = total.numbers;
   std::string text = fmt::format("{} trigger{}, {} to {}\n", Amount(numbers["triggers"]),
-                                 numbers["triggers"] == 1 ? "" : "s", LineOf(total.first, "since"),
-                                 LineOf(total.first, "until"));
+                                 numbers["triggers"] == 1 ? "" : "s",
+                                 context.times.Text(TextOf(total.first, "since")),
+                                 context.times.Text(TextOf(total.first, "until")));
   const auto line = [&](std::string_view name, std::int64_t number, std::string_view note) {
     text +=
         fmt::format("  {:<9} {:>12}{}{}\n", name, Amount(number), note.empty() ? "" : "  ", note);
@@ -95,10 +96,11 @@ void PrintFindings(const Context& context, Total& total) {
   if (!total.findings.empty()) {
     Table table({"TRIGGER", "WHAT", "SLOT", "COUNT", "WHY"});
     for (const auto& finding : total.findings)
-      table.Add({TextOf(finding, "trigger"), TextOf(finding, "kind"), TextOf(finding, "first"),
+      table.Add({TextOf(finding, "trigger"), TextOf(finding, "kind"),
+                 context.times.Text(TextOf(finding, "first")),
                  std::to_string(NumberOf(finding, "count")), TextOf(finding, "text")});
     table.Fit(context.terminal.columns, {4});
-    Write(stdout, table.Text());
+    Write(stdout, table.Text(context.terminal.colour_out));
   }
   for (const auto& trigger : total.unchecked)
     Write(stdout, fmt::format("{}: not checked: {}\n", LineOf(trigger, "trigger"),
@@ -139,7 +141,7 @@ Result<int> CheckSlots(const Context& context, const CheckFlags& flags) {
                               Amount(total.numbers["due"])));
   }
   if (!context.PrintDocument(total.Document())) {
-    PrintCounts(total);
+    PrintCounts(context, total);
     PrintFindings(context, total);
   }
   return total.Well() ? 0 : 1;
@@ -148,10 +150,10 @@ Result<int> CheckSlots(const Context& context, const CheckFlags& flags) {
 }  // namespace
 
 void AddCheck(CLI::App& app, Context& context) {
-  auto* check = app.add_subcommand("check", "Prove from the record that promises were kept");
+  auto* check = app.add_subcommand("check", "Verify the records of runs and triggers");
   check->require_subcommand(1);
   check->footer(kBothExamples);
-  auto* slots = check->add_subcommand("slots", "Each due slot ended exactly once");
+  auto* slots = check->add_subcommand("slots", "Check that each due slot ended exactly once");
   const auto flags = std::make_shared<CheckFlags>();
   slots->footer(kCheckExamples);
   slots->add_option("trigger", flags->trigger, "Only this one, also when it was deleted")

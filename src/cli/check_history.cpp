@@ -25,9 +25,9 @@ constexpr const char* kCheckHistoryExamples = R"(Examples:
   muster check history --journal web1.jsonl --journal web2.jsonl
   muster check history --since 2h --journal fleet.jsonl
 
-Looks at every attempt of every run with the commits and terms that wrote it, and at the audit trail
-(that takes an admin's token). With journals (muster-agent --history FILE) also at what the hosts
-themselves wrote down. Exit code 1: something is lost, doubled, or happened before it was allowed.)";
+Checks every attempt of every run against the commits and terms that wrote it, and against the audit
+trail (with an admin's token). With journals (muster-agent --history FILE), also against the records
+of the hosts. Exit code 1: something is lost, doubled, or happened before it was allowed.)";
 
 constexpr std::size_t kMostPrinted = 50;
 constexpr std::size_t kMostFound = 1000;
@@ -174,7 +174,8 @@ class HistoryCheck {
 
   void Print() {
     std::string text = fmt::format("{}, {} to {}\n", Amount(Number("runs"), "run", "runs"),
-                                   LineOf(period_, "since"), LineOf(period_, "until"));
+                                   context_.times.Text(TextOf(period_, "since")),
+                                   context_.times.Text(TextOf(period_, "until")));
     const auto line = [&](std::string_view name, std::uint64_t number, const std::string& note) {
       text +=
           fmt::format("  {:<9} {:>12}{}{}\n", name, Count(number), note.empty() ? "" : "  ", note);
@@ -238,8 +239,8 @@ Result<int> CheckHistory(const Context& context, HistoryFlags flags) {
 }  // namespace
 
 void AddCheckHistory(CLI::App& check, Context& context) {
-  auto* history =
-      check.add_subcommand("history", "Nothing of what runs did is lost, doubled or out of order");
+  auto* history = check.add_subcommand(
+      "history", "Check that no attempt of a run is lost, doubled or out of order");
   const auto flags = std::make_shared<HistoryFlags>();
   history->footer(kCheckHistoryExamples);
   history
@@ -250,7 +251,7 @@ void AddCheckHistory(CLI::App& check, Context& context) {
       ->type_name("TIME");
   history
       ->add_option("--journal", flags->journals,
-                   "What a host wrote down (muster-agent --history); may be repeated")
+                   "History file of a host (muster-agent --history); may be repeated")
       ->type_name("FILE")
       ->allow_extra_args(true);
   history->callback([&context, flags] {

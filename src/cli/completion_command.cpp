@@ -126,7 +126,7 @@ Result<int> Print(const std::string& shell) {
 }  // namespace
 
 void AddCompletion(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("completion", "Print what makes a shell complete commands");
+  auto* command = app.add_subcommand("completion", "Print a completion script for a shell");
   const auto shell = std::make_shared<std::string>();
   command->footer(kCompletionExamples);
   command->add_option("shell", *shell, "Which shell")

@@ -1,12 +1,28 @@
 #include "cli/context.hpp"
 
+#include <cstdlib>
+
 #include "cli/token_file.hpp"
 
 namespace muster::cli {
+namespace {
+
+// MUSTER_UTC=1 is --utc; empty and 0 are not.
+bool UtcInEnvironment() {
+  const char* value = std::getenv("MUSTER_UTC");
+  const std::string_view text = value == nullptr ? "" : value;
+  return !text.empty() && text != "0";
+}
+
+}  // namespace
 
 void Context::Settle() {
   terminal = Terminal::Detect(colour);
   if (quiet) terminal.one_output = false;  // no message comes behind hosts' output
+  times = Times(terminal.stdout_tty);
+  err_times = Times(terminal.stderr_tty);
+  utc = utc || UtcInEnvironment();
+  if (utc) UseUtc();
   const auto contexts = Contexts::Load(Contexts::DefaultFolder());
   if (!contexts) {
     problem = contexts.error();
@@ -37,7 +53,7 @@ Format Context::OutputFormat() const {
 }
 
 void Context::Say(std::string_view line) const {
-  if (!quiet) Write(stderr, OwnLine(line));
+  if (!quiet) Write(stderr, OwnLine(err_times.InText(line)));
 }
 
 void Context::SayLines(std::string_view lines) const {

@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "cli/connection.hpp"
+#include "cli/moment.hpp"
 #include "cli/output.hpp"
 
 namespace CLI {
@@ -33,14 +34,18 @@ struct Context {
   std::string colour = "auto";
   bool quiet = false;
   bool verbose = false;
+  bool utc = false;
+  bool no_pager = false;
 
   std::vector<std::string> words;  // after the first "--", untouched
   bool has_words = false;          // there was a "--"
   bool takes_words = false;        // the chosen command knows what to do with them
   Terminal terminal;
+  Times times;                          // on stdout
+  Times err_times;                      // on stderr
   std::function<Result<int>()> action;  // set by the command that was chosen; gives the exit code
 
-  // Settles the connection and the colours, once the options are known.
+  // Settles the connection, the colours and the time zone, once the options are known.
   void Settle();
   // Where commands go, for a question: "context prod", or the server's URL.
   std::string Where() const;

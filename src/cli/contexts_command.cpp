@@ -68,11 +68,11 @@ void AddList(CLI::App& app, Context& context, const std::string& name) {
 
 void AddContexts(CLI::App& app, Context& context) {
   AddList(app, context, "contexts");
-  auto* group = app.add_subcommand("context", "Choose among the servers you are logged in to");
+  auto* group = app.add_subcommand("context", "List contexts, or use another one");
   group->require_subcommand(1);
   group->footer(kContextsExamples);
   AddList(*group, context, "list");
-  auto* use = group->add_subcommand("use", "Use this server from now on");
+  auto* use = group->add_subcommand("use", "Use another server from now on");
   const auto name = std::make_shared<std::string>();
   use->footer(kContextsExamples);
   use->add_option("name", *name, "Which")->type_name("CONTEXT")->required();

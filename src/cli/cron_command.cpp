@@ -25,7 +25,7 @@ constexpr const char* kCronExamples = R"(Examples:
   muster cron explain '*/15 9-17 * * 1-5'
   muster cron check schedules.txt                      an expression on each line
 
-Nothing is asked of a server. Fields: [second] minute hour day month weekday; docs/cron.md has all.)";
+No server is needed. Fields: [second] minute hour day month weekday; docs/cron.md has all.)";
 
 struct CronFlags {
   std::string expression;
@@ -223,7 +223,9 @@ void AddLanguageOptions(CLI::App& command, CronFlags& flags) {
 void AddNext(CLI::App& cron, Context& context, const std::shared_ptr<CronFlags>& flags) {
   auto* next = cron.add_subcommand("next", "Print the next times, one on each line");
   next->footer(kCronExamples);
-  next->add_option("expression", flags->expression, "In quotes")->type_name("CRON")->required();
+  next->add_option("expression", flags->expression, "The expression, in quotes")
+      ->type_name("CRON")
+      ->required();
   next->add_option("--tz", flags->tz, "The time zone")->type_name("ZONE")->capture_default_str();
   next->add_option("--from", flags->from,
                    "Times after this one: 2027-03-27T00:00:00Z, or 2027-03-27 02:30 in the zone "
@@ -255,9 +257,11 @@ void AddCron(CLI::App& app, Context& context) {
   cron->footer(kCronExamples);
   AddNext(*cron, context, flags);
 
-  auto* explain = cron->add_subcommand("explain", "Say an expression in plain words");
+  auto* explain = cron->add_subcommand("explain", "Explain an expression in plain words");
   explain->footer(kCronExamples);
-  explain->add_option("expression", flags->expression, "In quotes")->type_name("CRON")->required();
+  explain->add_option("expression", flags->expression, "The expression, in quotes")
+      ->type_name("CRON")
+      ->required();
   AddLanguageOptions(*explain, *flags);
   explain->callback([&context, flags] {
     context.action = [&context, flags] { return Explain(context, *flags); };

@@ -41,14 +41,14 @@ Result<int> Loops(const Context& context) {
       return static_cast<std::uint64_t>(NumberOf(loop, field));
     };
     const auto time = [&](std::string_view field) {
-      return Lasted(Duration(NumberOf(loop, field)));
+      return LastedExactly(Duration(NumberOf(loop, field)));
     };
     table.Add({TextOf(loop, "name"), std::to_string(number("thread")), TextOf(loop, "state"),
                TextOf(loop, "work").empty() ? "-" : TextOf(loop, "work"), time("since_ms"),
                FieldOf(loop, "queued").is_null() ? "-" : Count(number("queued")),
                Count(number("done")), time("cpu_ms"), time("longest_ms"), CountersText(loop)});
   }
-  Write(stdout, table.Text());
+  Write(stdout, table.Text(context.terminal.colour_out));
   return 0;
 }
 
@@ -66,8 +66,8 @@ void PrintLines(const Context& context, const json::value& page) {
       WriteCopy(stdout, JsonLine(line));
       continue;
     }
-    Write(stdout, OwnLine(fmt::format("{} {:<5} {}", TextOf(line, "time"), TextOf(line, "level"),
-                                      TextOf(line, "message"))));
+    Write(stdout, OwnLine(fmt::format("{} {:<5} {}", context.times.Stamp(TextOf(line, "time")),
+                                      TextOf(line, "level"), TextOf(line, "message"))));
   }
 }
 
@@ -109,11 +109,11 @@ void AddDebug(CLI::App& app, Context& context) {
   command->footer(
       "Examples:\n  muster debug loops\n  muster debug log -n 200 --level warn\n"
       "  muster debug log --level debug -f");
-  auto* loops = command->add_subcommand("loops", "What each thread of the server does now");
+  auto* loops = command->add_subcommand("loops", "Show what each thread of the server does now");
   loops->footer("Examples:\n  muster debug loops\n  muster debug loops -o json");
   loops->callback([&context] { context.action = [&context] { return Loops(context); }; });
 
-  auto* log = command->add_subcommand("log", "The server's latest log lines");
+  auto* log = command->add_subcommand("log", "Show the server's latest log lines");
   log->footer(
       "Examples:\n  muster debug log -n 200\n  muster debug log --level debug -f\n\n"
       "A level more detailed than the server's own is kept in its memory for a minute, or for as\n"

@@ -11,13 +11,13 @@ void AddFileOptions(CLI::App& command, FileOptions& options) {
   command.add_option("-t,--target,--targets", run.targets, "Which hosts (see: muster hosts EXPR)")
       ->type_name("EXPR")
       ->required();
-  command.add_option("-x,--exclude", run.exclude, "Leave these hosts out")->type_name("EXPR");
-  command.add_flag("--ignore-missing", run.ignore_missing, "Let unknown host names pass");
-  command.add_flag("--during-freeze", run.during_freeze, "Start it although runs are frozen");
+  command.add_option("-x,--exclude", run.exclude, "Exclude these hosts")->type_name("EXPR");
+  command.add_flag("--ignore-missing", run.ignore_missing, "Ignore unknown host names");
+  command.add_flag("--during-freeze", run.during_freeze, "Start it even if runs are frozen");
   command.add_flag("--include-maintenance", run.include_maintenance,
                    "Include hosts in maintenance");
   command.add_flag("--require-all", run.require_all,
-                   "Start nothing when a host that is meant never joined or is in maintenance");
+                   "Start nothing if a selected host never joined or is in maintenance");
   command
       .add_option("-u,--user", run.user,
                   "With the rights of this user (default: what the agent is set to)")
@@ -35,8 +35,8 @@ void AddFileOptions(CLI::App& command, FileOptions& options) {
                   "Failures tolerated per batch: a number or a percentage")
       ->capture_default_str();
   command.add_option("--max-unreachable", run.max_unreachable,
-                     "Likewise for hosts that are not reached (default: any, but a batch "
-                     "without a success opens no other)");
+                     "Unreachable hosts tolerated per batch (default: any, but a batch without a "
+                     "success opens no other)");
   command.add_option("--timeout", run.timeout, "End a transfer that takes longer on a host")
       ->type_name("DURATION")
       ->capture_default_str();
@@ -45,9 +45,9 @@ void AddFileOptions(CLI::App& command, FileOptions& options) {
       ->type_name("DURATION")
       ->capture_default_str();
   command.add_option("--title", run.title, "One line for lists (default: what is moved)");
-  command.add_option("--reason", run.reason, "Why, for the audit trail");
-  command.add_flag("--dry-run", options.start.dry_run, "Say which hosts, move nothing");
-  command.add_flag("-y,--yes", options.start.yes, "Ask nothing");
+  command.add_option("--reason", run.reason, "Reason, for the audit trail");
+  command.add_flag("--dry-run", options.start.dry_run, "Show which hosts, transfer nothing");
+  command.add_flag("-y,--yes", options.start.yes, "Do not ask");
 }
 
 Result<std::uint64_t> RateOf(const FileOptions& options) {

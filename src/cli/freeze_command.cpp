@@ -23,7 +23,7 @@ constexpr const char* kFreezeExamples = R"(Examples:
   muster freeze --list                                      what is frozen now
   muster run --during-freeze -t db1 -- uptime               a person who means it
 
-What runs already goes on; muster stop --all ends that too.)";
+Open runs go on; 'muster stop --all' ends them too.)";
 
 constexpr const char* kThawExamples = R"(Examples:
   muster thaw f17        end one freeze
@@ -57,11 +57,11 @@ void PrintFreezes(const Context& context, const json::value& answer) {
     if (const auto targets = TextOf(freeze, "targets"); !targets.empty()) what += " on " + targets;
     const auto until = TextOf(freeze, "until");
     table.Add({TextOf(freeze, "id"), what, TextOf(freeze, "by"),
-               Ago(ParseTime(TextOf(freeze, "at")), WallNow()), until.empty() ? "thawed" : until,
-               TextOf(freeze, "reason")});
+               Ago(ParseTime(TextOf(freeze, "at")), WallNow()),
+               until.empty() ? "thawed" : context.times.Text(until), TextOf(freeze, "reason")});
   }
   table.Fit(context.terminal.columns, {5, 1});
-  Write(stdout, table.Text());
+  Write(stdout, table.Text(context.terminal.colour_out));
 }
 
 // How many hosts the expression means now, in words. Fails when it names a host that is not there;
@@ -118,11 +118,12 @@ Result<int> Freeze(const Context& context, const FreezeFlags& flags) {
   const auto answer = Act(context, [&] { return api->Post("/freezes", body); });
   if (!answer) return Fail(answer.error());
   if (context.PrintDocument(*answer)) return 0;
-  for (const auto& freeze : ListOf(*answer, "freezes"))
-    context.Say(
-        fmt::format("frozen: {}{}{}; to end it: muster thaw {}", TextOf(freeze, "id"), *hosts_now,
-                    TextOf(freeze, "until").empty() ? "" : ", until " + TextOf(freeze, "until"),
-                    TextOf(freeze, "id")));
+  for (const auto& freeze : ListOf(*answer, "freezes")) {
+    const auto until = TextOf(freeze, "until");
+    context.Say(fmt::format(
+        "frozen: {}{}{}; to end it: muster thaw {}", TextOf(freeze, "id"), *hosts_now,
+        until.empty() ? "" : ", until " + context.err_times.Text(until), TextOf(freeze, "id")));
+  }
   return 0;
 }
 
@@ -180,7 +181,7 @@ Result<int> Thaw(const Context& context, const ThawFlags& flags) {
 }  // namespace
 
 void AddFreeze(CLI::App& app, Context& context) {
-  auto* freeze = app.add_subcommand("freeze", "Start no new runs, for a while or until thawed");
+  auto* freeze = app.add_subcommand("freeze", "Refuse new runs, for a while or until thawed");
   const auto flags = std::make_shared<FreezeFlags>();
   freeze->footer(kFreezeExamples);
   freeze->add_option("what", flags->scope, "Runs that triggers start, that events start, or all")
@@ -190,21 +191,22 @@ void AddFreeze(CLI::App& app, Context& context) {
   freeze->add_option("-t,--targets", flags->targets, "Only runs that have one of these hosts")
       ->type_name("EXPR");
   freeze->add_option("--job", flags->job, "Only runs of this job")->type_name("JOB");
-  freeze->add_option("--for", flags->lasts, "Until then (default: until thawed)")
+  freeze->add_option("--for", flags->lasts, "Duration (default: until thawed)")
       ->type_name("DURATION");
-  freeze->add_option("--reason", flags->reason, "Why; everyone who is refused reads it");
-  freeze->add_flag("-l,--list", flags->list, "Say what is frozen now");
-  freeze->add_flag("-y,--yes", flags->yes, "Ask nothing");
+  freeze->add_option("--reason", flags->reason, "Reason, shown to everyone who is refused");
+  freeze->add_flag("-l,--list", flags->list, "List what is frozen now");
+  freeze->add_flag("-y,--yes", flags->yes, "Do not ask");
   freeze->callback([&context, flags] {
     context.action = [&context, flags] { return Freeze(context, *flags); };
   });
   auto* thaw = app.add_subcommand("thaw", "End a freeze");
   const auto thaw_flags = std::make_shared<ThawFlags>();
   thaw->footer(kThawExamples);
-  thaw->add_option("freeze", thaw_flags->id, "Which (default: the only one)")->type_name("FREEZE");
-  thaw->add_flag("--all", thaw_flags->all, "Every one");
-  thaw->add_flag("-y,--yes", thaw_flags->yes, "With --all: ask nothing");
-  thaw->add_option("--reason", thaw_flags->reason, "Why, for the audit trail");
+  thaw->add_option("freeze", thaw_flags->id, "The freeze (default: the only one)")
+      ->type_name("FREEZE");
+  thaw->add_flag("--all", thaw_flags->all, "All freezes");
+  thaw->add_flag("-y,--yes", thaw_flags->yes, "Do not ask (with --all)");
+  thaw->add_option("--reason", thaw_flags->reason, "Reason, for the audit trail");
   thaw->callback([&context, thaw_flags] {
     context.action = [&context, thaw_flags] { return Thaw(context, *thaw_flags); };
   });

@@ -7,6 +7,7 @@
 #include "cli/confirm.hpp"
 #include "cli/document_commands.hpp"
 #include "cli/document_diff.hpp"
+#include "cli/list.hpp"
 #include "cli/persist.hpp"
 
 namespace muster::cli {
@@ -66,8 +67,8 @@ Result<int> GetOne(const Context& context, ApiClient& api, const std::string& ki
   }
   if (context.OutputFormat() == Format::kTable)
     context.Say(fmt::format("{} {}, version {}, applied {} by {}", kind, flags.name,
-                            NumberOf(*found, "version"), TextOf(*found, "at"),
-                            TextOf(*found, "by")));
+                            NumberOf(*found, "version"),
+                            context.err_times.Text(TextOf(*found, "at")), TextOf(*found, "by")));
   WriteCopy(stdout, WithEnd(TextOf(*found, "text")));
   return 0;
 }
@@ -105,8 +106,7 @@ Result<int> Get(const Context& context, const DocumentFlags& flags) {
   for (const auto& one : list)
     table.Add({TextOf(one, "name"), std::to_string(NumberOf(one, "version")),
                Ago(ParseTime(TextOf(one, "at")), WallNow()), TextOf(one, "by")});
-  Write(stdout, table.Text());
-  return 0;
+  return ShowList(context, table.Text(context.terminal.colour_out), CountOf(list.size(), *kind));
 }
 
 Result<int> Delete(const Context& context, const DocumentFlags& flags) {
@@ -161,8 +161,8 @@ void AddDelete(CLI::App& app, Context& context) {
       ->type_name("KIND")
       ->required();
   command->add_option("name", flags->name, "Which one")->type_name("DOCUMENT")->required();
-  command->add_option("--reason", flags->reason, "Why, for the audit trail");
-  command->add_flag("-y,--yes", flags->yes, "Ask nothing");
+  command->add_option("--reason", flags->reason, "Reason, for the audit trail");
+  command->add_flag("-y,--yes", flags->yes, "Do not ask");
   command->callback([&context, flags] {
     context.action = [&context, flags] { return Delete(context, *flags); };
   });

@@ -107,7 +107,7 @@ void AddHostActs(CLI::App& hosts, Context& context) {
   label->add_option("changes", flags->changes, "KEY=VALUE sets, KEY- removes")
       ->required()
       ->type_name("K=V");
-  label->add_flag("-y,--yes", flags->yes, "Ask nothing");
+  label->add_flag("-y,--yes", flags->yes, "Do not ask");
   label->callback(
       [&context, flags] { context.action = [&context, flags] { return Label(context, *flags); }; });
   AddHostMaintenance(hosts, context);

@@ -64,10 +64,10 @@ Result<Maintained> FindMaintained(const Context& context, ApiClient& api,
           const auto& maintenance = FieldOf(host, "maintenance");
           if (!maintenance.is_object() || ++found.hosts > kMostNotes) return true;
           const auto until = TextOf(maintenance, "until");
-          found.notes.push_back(fmt::format("{} is in maintenance{} ({}: {})", TextOf(host, "name"),
-                                            until.empty() ? "" : " until " + until,
-                                            TextOf(maintenance, "by"),
-                                            TextOf(maintenance, "reason")));
+          found.notes.push_back(
+              fmt::format("{} is in maintenance{} ({}: {})", TextOf(host, "name"),
+                          until.empty() ? "" : " until " + context.err_times.Text(until),
+                          TextOf(maintenance, "by"), TextOf(maintenance, "reason")));
           return true;
         });
   });
@@ -121,9 +121,9 @@ void AddHostMaintenance(CLI::App& hosts, Context& context) {
   command->add_option("targets", flags->targets, "Which hosts")->required()->type_name("EXPR");
   command->add_option("--for", flags->lasts, "How long (default: until --end)")
       ->type_name("DURATION");
-  command->add_option("--reason", flags->reason, "Why; runs that leave the hosts out show it");
+  command->add_option("--reason", flags->reason, "Reason, shown by runs that leave the hosts out");
   command->add_flag("--end", flags->end, "End the maintenance");
-  command->add_flag("-y,--yes", flags->yes, "Ask nothing");
+  command->add_flag("-y,--yes", flags->yes, "Do not ask");
   command->callback([&context, flags] {
     context.action = [&context, flags] { return Maintain(context, *flags); };
   });

@@ -37,12 +37,12 @@ std::string HostResultText(const json::value& run) {
 // What is known of a host, apart from its runs: a fact on each line.
 class HostText {
  public:
-  HostText(const json::value& host, const json::array& runs, WallTime now)
-      : host_(host), now_(now) {
+  HostText(const json::value& host, const json::array& runs, WallTime now, const Times& times)
+      : host_(host), now_(now), times_(times) {
     AddStanding();
     AddLine("address", LineOf(host_, "address"));
     AddLine("agent", LineOf(FieldOf(host_, "facts"), "agent"));
-    AddLine("joined", LineOf(host_, "joined"));
+    AddLine("joined", times_.Text(TextOf(host_, "joined")));
     AddEach("labels", Labels());
     AddEach("facts", Facts());
     AddEach("tasks", OpenTasks(runs));
@@ -64,12 +64,11 @@ class HostText {
   void AddStanding() {
     AddLine("host", LineOf(host_, "name"));
     AddLine("state", HostStateWord(host_));
-    AddLine("last seen", FlagOf(host_, "online")
-                             ? "now"
-                             : Ago(ParseTime(TextOf(host_, "last_hello")), now_) + " (" +
-                                   LineOf(host_, "last_hello") + ")");
+    const auto seen =
+        TextOf(host_, FieldOf(host_, "last_seen").is_string() ? "last_seen" : "last_hello");
+    AddLine("last seen", Ago(ParseTime(seen), now_) + " (" + times_.Text(seen) + ")");
     AddLine("note", LineOf(host_, "note"));
-    AddLine("maintenance", VisibleLine(MaintenanceText(host_)));
+    AddLine("maintenance", VisibleLine(MaintenanceText(host_, times_)));
   }
 
   std::vector<std::string> Labels() const {
@@ -108,6 +107,7 @@ class HostText {
 
   const json::value& host_;
   const WallTime now_;
+  const Times& times_;
   std::string text_;
 };
 
@@ -124,7 +124,7 @@ Result<int> ShowHost(const Context& context, const HostShowFlags& flags) {
   if (whole.is_object()) whole.get_object()["runs"] = runs;
   if (context.PrintDocument(whole)) return 0;
   const WallTime now = WallNow();
-  Write(stdout, HostText(*host, runs, now).Text());
+  Write(stdout, HostText(*host, runs, now, context.times).Text());
   if (runs.empty()) {
     Write(stdout, "runs         none\n");
     return 0;

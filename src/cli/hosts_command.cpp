@@ -6,6 +6,7 @@
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
 #include "cli/host_acts.hpp"
+#include "cli/list.hpp"
 #include "cli/output_option.hpp"
 
 namespace muster::cli {
@@ -46,13 +47,17 @@ std::string LastSeen(const json::value& host) {
   return Ago(ParseTime(seen.empty() ? TextOf(host, "last_hello") : seen), WallNow());
 }
 
-void PrintHosts(const Context& context, const json::array& hosts) {
+Result<int> PrintHosts(const Context& context, const json::array& hosts) {
   const bool wide = context.output == "wide";
   std::vector<std::string> head{"NAME", "STATE", "LABELS", "OS", "LAST SEEN", "NOTE"};
   if (wide) head.insert(head.end(), {"ADDRESS", "RUNNING", "JOINED", "FACTS"});
   Table table(std::move(head));
+  Tally states;
+  std::uint64_t maintained = 0;
   for (const auto& host : hosts) {
-    const auto maintenance = MaintenanceText(host);
+    const auto maintenance = MaintenanceText(host, context.times);
+    states.Add(HostStateWord(host));
+    maintained += maintenance.empty() ? 0 : 1;
     std::vector<std::string> row{
         TextOf(host, "name"),
         HostStateWord(host),
@@ -62,11 +67,14 @@ void PrintHosts(const Context& context, const json::array& hosts) {
         maintenance.empty() ? TextOf(host, "note") : "maintenance " + maintenance};
     if (wide)
       row.insert(row.end(), {TextOf(host, "address"), std::to_string(NumberOf(host, "running")),
-                             TextOf(host, "joined"), HostFactsText(host)});
+                             context.times.Text(TextOf(host, "joined")), HostFactsText(host)});
     table.Add(std::move(row));
   }
   if (!wide) table.Fit(context.terminal.columns, {3, 2, 5});
-  Write(stdout, table.Text(context.terminal.colour_out, 1));
+  const auto summary =
+      states.Text("host") +
+      (maintained == 0 ? "" : fmt::format("; {} in maintenance", Count(maintained)));
+  return ShowList(context, table.Text(context.terminal.colour_out, 1), summary);
 }
 
 }  // namespace
@@ -87,11 +95,11 @@ std::string HostStateWord(const json::value& host) {
   return FlagOf(host, "online") ? "online" : "offline";
 }
 
-std::string MaintenanceText(const json::value& host) {
+std::string MaintenanceText(const json::value& host, const Times& times) {
   const auto& maintenance = FieldOf(host, "maintenance");
   if (!maintenance.is_object()) return "";
   const auto until = TextOf(maintenance, "until");
-  return fmt::format("{}by {}: {}", until.empty() ? "" : "until " + until + " ",
+  return fmt::format("{}by {}: {}", until.empty() ? "" : "until " + times.Text(until) + " ",
                      TextOf(maintenance, "by"), TextOf(maintenance, "reason"));
 }
 
@@ -118,9 +126,7 @@ Result<int> ListHosts(const Context& context, const HostsChoice& choice) {
   if (context.PrintDocument(
           json::object{{"hosts", hosts}, {"total", hosts.size()}, {"online", online}}))
     return 0;
-  PrintHosts(context, hosts);
-  context.Say(fmt::format("{}, {} online", Hosts(hosts.size()), Count(online)));
-  return 0;
+  return PrintHosts(context, hosts);
 }
 
 void AddHosts(CLI::App& app, Context& context) {
@@ -132,7 +138,7 @@ void AddHosts(CLI::App& app, Context& context) {
   auto* online = command->add_flag("--online", choice->online, "Only those that are connected");
   auto* offline =
       command->add_flag("--offline", choice->offline, "Only those that are not")->excludes(online);
-  command->add_flag("--missing", *missing, "Those that never joined, or are away")
+  command->add_flag("--missing", *missing, "Only hosts that never joined or are offline")
       ->excludes(which)
       ->excludes(online)
       ->excludes(offline);

@@ -27,6 +27,6 @@ std::string LabelsText(const boost::json::value& host);
 std::string HostStateWord(const boost::json::value& host);
 
 // "until TIME by alice: new disks"; "" when nobody works on the host.
-std::string MaintenanceText(const boost::json::value& host);
+std::string MaintenanceText(const boost::json::value& host, const Times& times);
 
 }  // namespace muster::cli

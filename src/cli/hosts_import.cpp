@@ -167,13 +167,13 @@ void AddHostsImport(CLI::App& hosts, Context& context) {
   command->add_option("file", flags->file, "The list, or - for stdin")
       ->required()
       ->type_name("FILE");
-  command->add_option("--format", flags->format, "What the file is; else seen by its first lines")
+  command->add_option("--format", flags->format, "Format of the file; auto: by its first lines")
       ->check(CLI::IsMember({"auto", "lines", "csv", "ansible"}))
       ->capture_default_str();
-  command->add_flag("--force", flags->force, "Replace documents that say something else");
-  command->add_flag("--dry-run", flags->dry_run, "Say what would change, and change nothing");
-  command->add_option("--reason", flags->reason, "Why, for the audit trail");
-  command->add_flag("-y,--yes", flags->yes, "Ask nothing");
+  command->add_flag("--force", flags->force, "Replace documents that differ");
+  command->add_flag("--dry-run", flags->dry_run, "Show what would change, and change nothing");
+  command->add_option("--reason", flags->reason, "Reason, for the audit trail");
+  command->add_flag("-y,--yes", flags->yes, "Do not ask");
   command->callback([&context, flags] {
     context.action = [&context, flags] { return Import(context, *flags); };
   });

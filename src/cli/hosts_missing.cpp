@@ -3,6 +3,7 @@
 #include "cli/api_client.hpp"
 #include "cli/hosts_command.hpp"
 #include "cli/output_option.hpp"
+#include "cli/list.hpp"
 
 namespace muster::cli {
 namespace {
@@ -41,10 +42,9 @@ Result<int> ListMissing(const Context& context) {
                Ago(ParseTime(TextOf(host, "last_seen")), now),
                FlagOf(host, "declared") ? "yes" : "no", LabelsText(host)});
   table.Fit(context.terminal.columns, {5});
-  if (!hosts.empty()) Write(stdout, table.Text());
-  context.Say(
-      fmt::format("{} missing", Hosts(static_cast<std::uint64_t>(NumberOf(*first, "total")))));
-  return 0;
+  const auto total = static_cast<std::uint64_t>(NumberOf(*first, "total"));
+  return ShowList(context, hosts.empty() ? std::string() : table.Text(context.terminal.colour_out),
+                  fmt::format("{} missing", Hosts(total)));
 }
 
 }  // namespace muster::cli

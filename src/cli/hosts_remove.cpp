@@ -181,8 +181,8 @@ void AddHostsRemove(CLI::App& hosts, Context& context) {
   command->add_option("targets", flags->targets, "The host, or an expression for several")
       ->required()
       ->type_name("EXPR");
-  command->add_option("--reason", flags->reason, "Why, for the audit trail");
-  command->add_flag("-y,--yes", flags->yes, "Ask nothing");
+  command->add_option("--reason", flags->reason, "Reason, for the audit trail");
+  command->add_flag("-y,--yes", flags->yes, "Do not ask");
   command->callback([&context, flags] {
     context.action = [&context, flags] { return Remove(context, *flags); };
   });

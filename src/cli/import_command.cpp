@@ -83,7 +83,7 @@ Result<int> ImportRundeck(const Context& context, const RundeckFlags& flags) {
 }  // namespace
 
 void AddImport(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("import", "Import what other tools keep");
+  auto* command = app.add_subcommand("import", "Import jobs of other tools");
   command->footer(kImportExamples);
   command->require_subcommand(1);
   auto* rundeck = command->add_subcommand("rundeck", "Turn Rundeck's jobs (YAML) into documents");

@@ -287,7 +287,7 @@ void AddImportCrontab(CLI::App& import, Context& context) {
   command
       ->add_option("--root", flags->root, "With --from-hosts: where their files begin (default: /)")
       ->type_name("DIR");
-  command->add_flag("-y,--yes", flags->start.yes, "Ask nothing");
+  command->add_flag("-y,--yes", flags->start.yes, "Do not ask");
   AddImportFlags(*command, flags->import, "trigger");
   command->callback([&context, flags] {
     context.action = [&context, flags] { return ImportCrontab(context, *flags); };

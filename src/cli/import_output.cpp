@@ -89,10 +89,11 @@ void AddImportFlags(CLI::App& command, ImportFlags& flags, std::string_view each
       .add_option("--into", flags.folder,
                   fmt::format("Write a file for each {} into this folder", each))
       ->type_name("DIR");
-  command.add_flag("--force", flags.force, "Replace files and documents that say something else");
+  command.add_flag("--force", flags.force, "Replace files and documents that differ");
   command.add_flag("--apply", flags.apply, "Apply them, all or none");
-  command.add_flag("--dry-run", flags.dry_run, "With --apply: only check, and say what would be");
-  command.add_option("--reason", flags.reason, "Why, for the audit trail");
+  command.add_flag("--dry-run", flags.dry_run,
+                   "With --apply: show what would change, and apply nothing");
+  command.add_option("--reason", flags.reason, "Reason, for the audit trail");
 }
 
 Result<> CheckImportFlags(const ImportFlags& flags) {

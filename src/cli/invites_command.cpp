@@ -7,6 +7,7 @@
 #include "cli/api_client.hpp"
 #include "cli/confirm.hpp"
 #include "cli/context.hpp"
+#include "cli/list.hpp"
 #include "cli/moment.hpp"
 #include "cli/persist.hpp"
 #include "cli/report.hpp"
@@ -58,10 +59,9 @@ Result<int> ListInvites(const Context& context) {
   for (const auto& invite : list)
     table.Add({ShownInvite(TextOf(invite, "id")), ForText(invite),
                Count(static_cast<std::uint64_t>(NumberOf(invite, "uses_left"))),
-               TextOf(invite, "expires"), Ago(ParseTime(TextOf(invite, "created")), WallNow()),
-               TextOf(invite, "created_by")});
-  Write(stdout, table.Text());
-  return 0;
+               context.times.Text(TextOf(invite, "expires")),
+               Ago(ParseTime(TextOf(invite, "created")), WallNow()), TextOf(invite, "created_by")});
+  return ShowList(context, table.Text(context.terminal.colour_out), CountOf(list.size(), "invite"));
 }
 
 // The one invite that begins so; the server decides when there are none or several.
@@ -121,14 +121,14 @@ Result<int> RevokeInvite(const Context& context, const InviteFlags& flags) {
 }  // namespace
 
 void AddInvites(CLI::App& app, Context& context) {
-  auto* invites = app.add_subcommand("invites", "Tokens that can still be used to join");
+  auto* invites = app.add_subcommand("invites", "List tokens that can still be used to join");
   invites->require_subcommand(0, 1);
   invites->footer(kInvitesExamples);
   invites->callback([&context, invites] {
     if (invites->get_subcommands().empty())
       context.action = [&context] { return ListInvites(context); };
   });
-  auto* revoke = invites->add_subcommand("revoke", "Refuse an invite from now on");
+  auto* revoke = invites->add_subcommand("revoke", "Revoke an invite");
   const auto flags = std::make_shared<InviteFlags>();
   revoke->footer(kInvitesExamples);
   revoke
@@ -136,7 +136,7 @@ void AddInvites(CLI::App& app, Context& context) {
                    "The invite, by the first digits of its id (default: that of the token on "
                    "standard input)")
       ->type_name("ID");
-  revoke->add_option("--reason", flags->reason, "Why, for the audit trail")->type_name("TEXT");
+  revoke->add_option("--reason", flags->reason, "Reason, for the audit trail")->type_name("TEXT");
   revoke->add_flag("-y,--yes", flags->yes, "Do not ask");
   revoke->callback([&context, flags] {
     context.action = [&context, flags] { return RevokeInvite(context, *flags); };

@@ -166,17 +166,17 @@ Result<int> StartWork(const Context& context, ApiClient& api, const StartedWork&
 void AddStartFlags(CLI::App& command, StartFlags& flags) {
   command.add_option("-p,--param", flags.params, "A parameter; @FILE takes it from a file")
       ->type_name("NAME=VALUE");
-  command.add_option("--reason", flags.reason, "Why, for the audit trail");
+  command.add_option("--reason", flags.reason, "Reason, for the audit trail");
   command.add_flag("--wait", flags.wait,
-                   "Stay until it has ended; without a terminal, until it waits for a person");
-  command.add_flag("--wait-paused", flags.wait_paused, "Stay also while it waits for a person");
-  command.add_flag("--dry-run", flags.dry_run, "Say what would be done, and start nothing");
-  command.add_flag("--during-freeze", flags.during_freeze, "Start it although runs are frozen");
+                   "Wait for its end; without a terminal, only until it waits for a person");
+  command.add_flag("--wait-paused", flags.wait_paused, "Wait on while it waits for a person");
+  command.add_flag("--dry-run", flags.dry_run, "Show what would be done, and start nothing");
+  command.add_flag("--during-freeze", flags.during_freeze, "Start it even if runs are frozen");
   command.add_flag("--include-maintenance", flags.include_maintenance,
                    "Include hosts in maintenance");
   command.add_flag("--require-all", flags.require_all,
-                   "Start nothing when a host that is meant never joined or is in maintenance");
-  command.add_flag("-y,--yes", flags.yes, "Do not ask, however many hosts are meant");
+                   "Start nothing if a selected host never joined or is in maintenance");
+  command.add_flag("-y,--yes", flags.yes, "Do not ask, however many hosts are selected");
 }
 
 }  // namespace muster::cli

@@ -225,11 +225,11 @@ Result<int> Logout(const Context& context, const std::string& given) {
 }  // namespace
 
 void AddLogin(CLI::App& app, Context& context) {
-  auto* login = app.add_subcommand("login", "Keep a server and a token under a name");
+  auto* login = app.add_subcommand("login", "Log in to a server and keep its token as a context");
   const auto flags = std::make_shared<LoginFlags>();
   login->footer(kLoginExamples);
   login->add_option("url", flags->url, "The server")->type_name("URL")->required();
-  login->add_option("--name", flags->name, "What to call it (default: its host)")
+  login->add_option("--name", flags->name, "Name of the context (default: the server's host)")
       ->type_name("CONTEXT");
   login
       ->add_option("--fingerprint", flags->fingerprint,

@@ -87,7 +87,7 @@ class HostLog {
   void Print(const LogPart::Piece& piece) {
     const auto stream = piece.stream == "stderr" ? Stream::kStderr : Stream::kStdout;
     if (!flags_.timestamps) return printer_.Add(host_, stream, piece.data);
-    for (const auto& line : stamps_.Add(piece.stream, piece.time, piece.data))
+    for (const auto& line : stamps_.Add(piece.stream, context_.times.Stamp(piece.time), piece.data))
       printer_.Add(host_, stream, line);
   }
   void Note(const LogPart& part) {
@@ -319,9 +319,9 @@ void AddLogs(CLI::App& app, Context& context) {
   command->add_option("--host", flags->host, "Only this host, as raw bytes")->type_name("HOST");
   command->add_option("--stage", flags->stage, "Of this stage (default: each host's last)")
       ->type_name("STAGE");
-  command->add_flag("-f,--follow", flags->follow, "Go on with what is still to come");
-  command->add_flag("--stdout", flags->only_stdout, "Only what went to stdout");
-  command->add_flag("--stderr", flags->only_stderr, "Only what went to stderr");
+  command->add_flag("-f,--follow", flags->follow, "Go on with new output");
+  command->add_flag("--stdout", flags->only_stdout, "Only stdout");
+  command->add_flag("--stderr", flags->only_stderr, "Only stderr");
   command->add_flag("--timestamps", flags->timestamps,
                     "Put the time (by the host's clock) before each line");
   command->add_option("--tail", flags->tail, "Only the last lines")
@@ -333,7 +333,7 @@ void AddLogs(CLI::App& app, Context& context) {
       command
           ->add_option("--grep", flags->grep.re, "Only lines that match, of every host and stage")
           ->type_name("RE");
-  command->add_flag("-i,--ignore-case", flags->grep.ignore_case, "Whatever the case")->needs(grep);
+  command->add_flag("-i,--ignore-case", flags->grep.ignore_case, "Ignore the case")->needs(grep);
   command->add_option("-C,--context-lines", flags->grep.context, "Lines around each match")
       ->type_name("N")
       ->check(CLI::Range(0, 20))

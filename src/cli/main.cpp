@@ -28,25 +28,29 @@ constexpr const char* kMainExamples = R"(Examples:
 
 void AddGlobalOptions(CLI::App& app, Context& context) {
   app.add_option("--server", context.flags.server,
-                 fmt::format("Where the server is (MUSTER_SERVER; default: {})", kDefaultServer))
+                 fmt::format("URL of the server (MUSTER_SERVER; default: {})", kDefaultServer))
       ->type_name("URL");
   app.add_option("--context", context.flags.context,
-                 "A server logged in to, by its name (MUSTER_CONTEXT; see: muster contexts)")
+                 "Context to use (MUSTER_CONTEXT; see: muster contexts)")
       ->type_name("CONTEXT");
-  app.add_option("--token", context.flags.token, "Who is calling (MUSTER_TOKEN)");
+  app.add_option("--token", context.flags.token, "Token of the caller (MUSTER_TOKEN)");
   app.add_option("--token-file", context.flags.token_file,
-                 "The token, in a file (MUSTER_TOKEN_FILE)")
+                 "File with the token (MUSTER_TOKEN_FILE)")
       ->type_name("FILE");
-  app.add_option("--ca", context.flags.ca_file, "Trust servers certified by this file (MUSTER_CA)")
+  app.add_option("--ca", context.flags.ca_file, "File with the CA of the server (MUSTER_CA)")
       ->type_name("FILE");
-  app.add_option("-o,--output", context.output, "How to print; jsonl is a line for each item")
+  app.add_option("-o,--output", context.output, "Output format; jsonl is a line for each item")
       ->check(CLI::IsMember({"table", "json", "jsonl", "yaml"}))
       ->capture_default_str();
   app.add_option("--color", context.colour, "When to use colours; NO_COLOR turns auto off")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
-  app.add_flag("-q,--quiet", context.quiet, "Say only what was asked for");
-  app.add_flag("-v,--verbose", context.verbose, "Tell each call to the server");
+  app.add_flag("--utc", context.utc,
+               "Show times in UTC (MUSTER_UTC; default: local time at a terminal)");
+  app.add_flag("--no-pager", context.no_pager,
+               "Do not show long lists in a pager (MUSTER_PAGER, PAGER; default: less)");
+  app.add_flag("-q,--quiet", context.quiet, "Print only results and errors");
+  app.add_flag("-v,--verbose", context.verbose, "Log each call to the server");
 }
 
 void AddCommands(CLI::App& app, Context& context) {
@@ -63,9 +67,9 @@ void AddCommands(CLI::App& app, Context& context) {
 }
 
 // Further lines are indented: none of them, with a name of others in it, passes for one of ours.
-int Report(const Error& error) {
+int Report(const Error& error, const Times& times) {
   std::string text = "muster: ";
-  for (const char c : error.message) {
+  for (const char c : times.InText(error.message)) {
     if (text.ends_with('\n') && c != ' ') text += "  ";
     text += c;
   }
@@ -140,10 +144,10 @@ int Main(int argc, char** argv) {
   }
   context.Settle();
   if (context.has_words && !context.takes_words)
-    return Report({ErrorCode::kInvalid, "only muster run takes words after --"});
+    return Report({ErrorCode::kInvalid, "only muster run takes words after --"}, context.err_times);
   if (parse_only) return 0;
   const auto code = context.action();
-  return code ? *code : Report(code.error());
+  return code ? *code : Report(code.error(), context.err_times);
 }
 
 }  // namespace

@@ -52,17 +52,21 @@ Terminal Terminal::Detect(std::string_view colour) {
   terminal.colour_out = always || (terminal.stdout_tty && colours);
   terminal.colour_err = always || (terminal.stderr_tty && colours);
   winsize size{};
-  if (terminal.stdout_tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+  if (terminal.stdout_tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {
     terminal.columns = size.ws_col;
+    terminal.rows = size.ws_row;
+  }
   return terminal;
+}
+
+bool WriteToReader(std::FILE* file, const ShownText& text) {
+  const auto& bytes = text.Bytes();
+  return std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() && std::fflush(file) == 0;
 }
 
 void Write(std::FILE* file, const ShownText& text) {
   constexpr int kBrokenPipe = 128 + 13;
-  const auto& bytes = text.Bytes();
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() && std::fflush(file) == 0)
-    return;
-  _exit(errno == EPIPE ? kBrokenPipe : 1);
+  if (!WriteToReader(file, text)) _exit(errno == EPIPE ? kBrokenPipe : 1);
 }
 
 void Write(std::FILE* file, std::string_view text) { Write(file, OwnText(text)); }
@@ -91,6 +95,14 @@ std::string Hosts(std::uint64_t number) {
 }
 
 std::string Lasted(Duration duration) {
+  // A run that took 3 ms took some time.
+  constexpr std::int64_t kLeast = 10;
+  const auto ms = duration.count();
+  if (ms < 1000) return fmt::format("0.{:02} s", ms <= 0 ? 0 : std::max(ms, kLeast) / 10);
+  return LastedExactly(duration);
+}
+
+std::string LastedExactly(Duration duration) {
   const auto ms = std::max<std::int64_t>(0, duration.count());
   if (ms < 1000) return fmt::format("{} ms", ms);
   if (ms < 60'000) return fmt::format("{}.{} s", ms / 1000, ms % 1000 / 100);

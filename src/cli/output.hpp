@@ -24,6 +24,7 @@ struct Terminal {
   bool colour_out = false;
   bool colour_err = false;
   std::size_t columns = 0;  // of stdout; 0 is no limit
+  std::size_t rows = 0;     // of stdout; 0 is unknown
 
   // `colour` is "always", "never" or "auto": on a terminal, unless NO_COLOR is set.
   static Terminal Detect(std::string_view colour);
@@ -36,6 +37,8 @@ void Write(std::FILE* file, const ShownText& text);
 void Write(std::FILE* file, std::string_view text);
 // The same of bytes that are handed on: see CopiedText.
 void WriteCopy(std::FILE* file, std::string_view bytes);
+// The same to a reader who may leave before the end; false when it did.
+bool WriteToReader(std::FILE* file, const ShownText& text);
 
 Colour ColourOf(std::string_view state);
 
@@ -43,8 +46,10 @@ Colour ColourOf(std::string_view state);
 std::string Count(std::uint64_t number);
 // "1 host", "9,871 hosts"
 std::string Hosts(std::uint64_t number);
-// "350 ms", "1.2 s", "4m10s", "2h05m"
+// "0.35 s", "1.2 s", "4m10s", "2h05m"
 std::string Lasted(Duration duration);
+// The same for measurements: below a second in milliseconds, "350 ms".
+std::string LastedExactly(Duration duration);
 // "12s ago", "3h ago", "5d ago"; "never" for zero.
 std::string Ago(WallTime then, WallTime now);
 WallTime WallNow();

@@ -136,7 +136,7 @@ void AddCommandOptions(CLI::App& command, RunOptions& options) {
       ->check(CLI::IsMember({"keep", "kill"}))
       ->capture_default_str();
   command.add_option("--title", options.title, "One line for lists (default: the command)");
-  command.add_option("--reason", options.reason, "Why, for the audit trail");
+  command.add_option("--reason", options.reason, "Reason, for the audit trail");
 }
 
 void AddLimitOptions(CLI::App& command, RunOptions& options) {
@@ -149,8 +149,8 @@ void AddLimitOptions(CLI::App& command, RunOptions& options) {
                   "Failures tolerated per batch: a number or a percentage")
       ->capture_default_str();
   command.add_option("--max-unreachable", options.max_unreachable,
-                     "Likewise for hosts that are not reached (default: any, but a batch "
-                     "without a success opens no other)");
+                     "Unreachable hosts tolerated per batch (default: any, but a batch without a "
+                     "success opens no other)");
   command.add_option("--timeout", options.timeout, "End a command that takes longer")
       ->type_name("DURATION")
       ->capture_default_str();
@@ -158,12 +158,13 @@ void AddLimitOptions(CLI::App& command, RunOptions& options) {
       ->type_name("DURATION")
       ->capture_default_str();
   command
-      .add_option("--memory", options.memory,
-                  "Memory of each command at most, for example 512M; past it it is ended")
+      .add_option(
+          "--memory", options.memory,
+          "Memory limit of each command, for example 512M; above it the command is ended as failed")
       ->type_name("SIZE");
-  command.add_option("--cpu", options.cpu, "Processors of each command at most, for example 1.5")
+  command.add_option("--cpu", options.cpu, "Processor limit of each command, for example 1.5")
       ->type_name("NUMBER");
-  command.add_option("--processes", options.processes, "Processes of each command at most")
+  command.add_option("--processes", options.processes, "Process limit of each command")
       ->type_name("NUMBER");
   command
       .add_option("--max-output", options.max_output,
@@ -193,27 +194,25 @@ void AddRun(CLI::App& app, Context& context) {
                    "Also these hosts: a name or expression on each line, # begins a comment (- is "
                    "stdin)")
       ->type_name("FILE");
-  command->add_option("-x,--exclude", flags->options.exclude, "Leave these hosts out")
+  command->add_option("-x,--exclude", flags->options.exclude, "Exclude these hosts")
       ->type_name("EXPR");
-  command->add_flag("--ignore-missing", flags->options.ignore_missing,
-                    "Let unknown host names pass");
+  command->add_flag("--ignore-missing", flags->options.ignore_missing, "Ignore unknown host names");
   command->add_flag("--during-freeze", flags->options.during_freeze,
-                    "Start it although runs are frozen");
+                    "Start it even if runs are frozen");
   command->add_flag("--include-maintenance", flags->options.include_maintenance,
                     "Include hosts in maintenance");
   command->add_flag("--require-all", flags->options.require_all,
-                    "Start nothing when a host that is meant never joined or is in maintenance");
+                    "Start nothing if a selected host never joined or is in maintenance");
   command->add_flag("-b,--become", flags->become, "Run as root: the same as --user root");
   AddCommandOptions(*command, flags->options);
   AddLimitOptions(*command, flags->options);
-  command->add_flag("--dry-run", flags->start.dry_run,
-                    "Say which hosts and batches, start nothing");
+  command->add_flag("--dry-run", flags->start.dry_run, "Show hosts and batches, start nothing");
   command->add_flag("-d,--detach", flags->start.detach, "Start it, print its id and leave");
   command->add_flag("--live", flags->start.live,
-                    "Show every host's lines as they come, however many hosts");
+                    "Show lines of hosts as they arrive (default: up to 20 hosts)");
   command->add_flag("--grouped", flags->start.grouped,
-                    "Show equal outcomes grouped, however few hosts");
-  command->add_flag("-y,--yes", flags->start.yes, "Ask nothing");
+                    "Group equal outcomes (default: above 20 hosts)");
+  command->add_flag("-y,--yes", flags->start.yes, "Do not ask");
   command->add_flag("-S,--max-code", flags->start.largest_code,
                     "Exit with the largest exit code of the hosts");
   command->callback([&context, flags] {

@@ -3,6 +3,7 @@
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/list.hpp"
 #include "cli/moment.hpp"
 #include "cli/report.hpp"
 #include "cli/run_changes.hpp"
@@ -72,8 +73,10 @@ Result<int> Runs(const Context& context, const RunsFlags& flags) {
   });
   if (!pages) return Fail(pages.error());
   if (context.PrintDocument(json::object{{"runs", runs}})) return 0;
+  Tally states;
   Table table({"RUN", "STATE", "HOSTS", "BY", "STARTED", "TOOK", "COMMAND"});
   for (const auto& run : runs) {
+    states.Add(TextOf(run, "state"));
     const auto created = ParseTime(TextOf(run, "created"));
     const auto ended = ParseTime(TextOf(run, "ended"));
     table.Add({TextOf(run, "id"), TextOf(run, "state"),
@@ -83,8 +86,9 @@ Result<int> Runs(const Context& context, const RunsFlags& flags) {
                Lasted((ended ? ended : WallNow()) - created), WhatCell(run)});
   }
   table.Fit(context.terminal.columns, {2, 3, 6});
-  Write(stdout, table.Text(context.terminal.colour_out, 1));
-  return 0;
+  const bool full = runs.size() == flags.limit;
+  return ShowList(context, table.Text(context.terminal.colour_out, 1),
+                  states.Text("run") + (full ? "; -n N lists more" : ""));
 }
 
 }  // namespace
@@ -108,7 +112,7 @@ void AddRuns(CLI::App& app, Context& context) {
                     "Only those that wait for an approval which you may give");
   command->add_option("--since", flags->since, "Only later ones: a time, or how long ago");
   command->add_option("--until", flags->until, "Only earlier ones: a time, or how long ago");
-  command->add_option("-n,--limit", flags->limit, "At most as many")
+  command->add_option("-n,--limit", flags->limit, "At most N, the newest")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();

@@ -10,6 +10,7 @@
 #include "cli/api_client.hpp"
 #include "cli/confirm.hpp"
 #include "cli/context.hpp"
+#include "cli/list.hpp"
 #include "cli/persist.hpp"
 #include "cli/question.hpp"
 #include "domain/secret.hpp"
@@ -152,11 +153,11 @@ Result<int> ListSecrets(const Context& context) {
   if (!secrets) return Fail(secrets.error());
   if (context.PrintDocument(*secrets)) return 0;
   Table table({"NAME", "VERSION", "SET", "BY"});
-  for (const auto& secret : ListOf(*secrets, "secrets"))
+  const auto& list = ListOf(*secrets, "secrets");
+  for (const auto& secret : list)
     table.Add({TextOf(secret, "name"), std::to_string(NumberOf(secret, "version")),
                Ago(ParseTime(TextOf(secret, "at")), WallNow()), TextOf(secret, "by")});
-  Write(stdout, table.Text());
-  return 0;
+  return ShowList(context, table.Text(context.terminal.colour_out), CountOf(list.size(), "secret"));
 }
 
 Result<int> Remove(const Context& context, const std::string& name, bool yes) {
@@ -182,17 +183,18 @@ Result<int> Remove(const Context& context, const std::string& name, bool yes) {
 }  // namespace
 
 void AddSecrets(CLI::App& app, Context& context) {
-  auto* secrets = app.add_subcommand("secrets", "Values that are used by name and never shown");
+  auto* secrets =
+      app.add_subcommand("secrets", "Manage secrets, which are used by name and never shown");
   secrets->require_subcommand(1);
   secrets->footer(kSecretsExamples);
 
-  auto* set = secrets->add_subcommand("set", "Keep a value, from standard input, under a name");
+  auto* set = secrets->add_subcommand("set", "Set a secret to a value from standard input");
   const auto flags = std::make_shared<SetFlags>();
   set->footer(kSecretsExamples);
   set->add_option("name", flags->name, "Its name")->type_name("SECRET")->required();
   set->add_option("value", flags->rest)->group("");
-  set->add_flag("--prompt", flags->prompt, "Type it, twice, at a terminal");
-  set->add_flag("--raw", flags->raw, "Keep the line end after it");
+  set->add_flag("--prompt", flags->prompt, "Type the value twice, at a terminal");
+  set->add_flag("--raw", flags->raw, "Keep the line end after the value");
   set->add_flag("-y,--yes", flags->yes, "Replace a value without asking");
   set->callback([&context, flags] {
     context.takes_words = true;
@@ -203,12 +205,12 @@ void AddSecrets(CLI::App& app, Context& context) {
   list->footer(kSecretsExamples);
   list->callback([&context] { context.action = [&context] { return ListSecrets(context); }; });
 
-  auto* remove = secrets->add_subcommand("rm", "Forget a value");
+  auto* remove = secrets->add_subcommand("rm", "Delete a secret");
   const auto name = std::make_shared<std::string>();
   remove->footer(kSecretsExamples);
   remove->add_option("name", *name, "Which")->type_name("SECRET")->required();
   const auto yes = std::make_shared<bool>(false);
-  remove->add_flag("-y,--yes", *yes, "Ask nothing");
+  remove->add_flag("-y,--yes", *yes, "Do not ask");
   remove->callback([&context, name, yes] {
     context.action = [&context, name, yes] { return Remove(context, *name, *yes); };
   });

@@ -68,7 +68,7 @@ Result<int> ListServers(const Context& context) {
                Ago(ParseTime(TextOf(server, "since")), WallNow()), TextOf(server, "version"),
                TextOf(server, "url"), LabelsText(server)});
   table.Fit(context.terminal.columns, {6, 5});
-  Write(stdout, table.Text());
+  Write(stdout, table.Text(context.terminal.colour_out));
   for (const auto& server : ListOf(*answer, "servers"))
     if (const auto trouble = TextOf(server, "trouble"); !trouble.empty())
       context.Say(fmt::format("{}: {}", TextOf(server, "name"), trouble));
@@ -161,12 +161,12 @@ Result<int> Finalize(const Context& context, const std::string& reason, bool yes
 
 void AddFinalize(CLI::App& servers, Context& context) {
   const auto reason = std::make_shared<std::string>();
-  auto* finalize = servers.add_subcommand(
-      "finalize", "Take from the store what only servers of the version before needed");
+  auto* finalize =
+      servers.add_subcommand("finalize", "End an upgrade: remove what only older servers need");
   finalize->footer(kServersExamples);
-  finalize->add_option("--reason", *reason, "Why, for the audit trail");
+  finalize->add_option("--reason", *reason, "Reason, for the audit trail");
   const auto yes = std::make_shared<bool>(false);
-  finalize->add_flag("-y,--yes", *yes, "Ask nothing");
+  finalize->add_flag("-y,--yes", *yes, "Do not ask");
   finalize->callback([&context, reason, yes] {
     context.action = [&context, reason, yes] { return Finalize(context, *reason, *yes); };
   });
@@ -176,11 +176,12 @@ void AddDrain(CLI::App& servers, Context& context, bool wanted) {
   const auto flags = std::make_shared<DrainFlags>();
   auto* drain = servers.add_subcommand(
       wanted ? "drain" : "undrain",
-      wanted ? "Send its nodes to other servers, and let another lead" : "Let it take part again");
+      wanted ? "Move a server's hosts to other servers, and let another one lead"
+             : "Let a drained server take part again");
   drain->footer(kServersExamples);
   drain->add_option("server", flags->server, "Name of the server")->required();
-  drain->add_option("--reason", flags->reason, "Why, for the audit trail");
-  if (wanted) drain->add_flag("-y,--yes", flags->yes, "Ask nothing");
+  drain->add_option("--reason", flags->reason, "Reason, for the audit trail");
+  if (wanted) drain->add_flag("-y,--yes", flags->yes, "Do not ask");
   drain->callback([&context, flags, wanted] {
     context.action = [&context, flags, wanted] { return Drain(context, *flags, wanted); };
   });
@@ -189,7 +190,7 @@ void AddDrain(CLI::App& servers, Context& context, bool wanted) {
 }  // namespace
 
 void AddServers(CLI::App& app, Context& context) {
-  auto* servers = app.add_subcommand("servers", "The servers of the cluster");
+  auto* servers = app.add_subcommand("servers", "List the servers of the cluster");
   servers->footer(kServersExamples);
   servers->require_subcommand(0, 1);
   servers->callback([&context, servers] {
@@ -197,10 +198,10 @@ void AddServers(CLI::App& app, Context& context) {
       context.action = [&context] { return ListServers(context); };
   });
   const auto flags = std::make_shared<ServerInviteFlags>();
-  auto* invite = servers->add_subcommand("invite", "Make a token for a new server, and print it");
+  auto* invite = servers->add_subcommand("invite", "Create a token for a new server, and print it");
   invite->footer(kServersExamples);
   invite->add_option("--name", flags->name, "Only a server of this name may join");
-  invite->add_option("--expires", flags->expires, "How long it can be used")->capture_default_str();
+  invite->add_option("--expires", flags->expires, "Lifetime of the token")->capture_default_str();
   invite->callback([&context, flags] {
     context.action = [&context, flags] { return InviteServer(context, *flags); };
   });

@@ -6,6 +6,7 @@
 #include "cli/api_client.hpp"
 #include "cli/approval_text.hpp"
 #include "cli/context.hpp"
+#include "cli/list.hpp"
 #include "cli/report.hpp"
 #include "cli/run_changes.hpp"
 #include "cli/run_choice.hpp"
@@ -41,23 +42,27 @@ std::string Header(const Context& context, const json::value& run) {
   text += fmt::format("targets  {} ({})\n", LineOf(run, "targets"),
                       Hosts(static_cast<std::uint64_t>(NumberOf(run, "hosts"))));
   if (const auto left_out = LineOf(run, "left_out"); !left_out.empty())
-    text += fmt::format("without  {}\n", left_out);
+    text += fmt::format("without  {}\n", context.times.InText(left_out));
   const auto created = ParseTime(TextOf(run, "created"));
   const auto ended = ParseTime(TextOf(run, "ended"));
-  text += fmt::format("started  {} by {}\n", LineOf(run, "created"), LineOf(run, "by"));
+  text += fmt::format("started  {} by {}\n", context.times.Text(TextOf(run, "created")),
+                      LineOf(run, "by"));
   if (ended)
-    text += fmt::format("ended    {} after {}\n", LineOf(run, "ended"), Lasted(ended - created));
+    text += fmt::format("ended    {} after {}\n", context.times.Text(TextOf(run, "ended")),
+                        Lasted(ended - created));
   text += fmt::format("hosts    {}\n", CountsText(CountsOf(FieldOf(run, "counts"))));
   if (const auto reason = LineOf(run, "reason"); !reason.empty())
-    text += fmt::format("reason   {}\n", reason);
+    text += fmt::format("reason   {}\n", context.times.InText(reason));
   if (const auto& pause = FieldOf(run, "pause"); pause.is_object())
-    text += fmt::format("paused   {} by {}{}\n", LineOf(pause, "at"), LineOf(pause, "by"),
+    text += fmt::format("paused   {} by {}{}\n", context.times.Text(TextOf(pause, "at")),
+                        LineOf(pause, "by"),
                         TextOf(pause, "reason").empty() ? "" : ": " + LineOf(pause, "reason"));
   if (const auto pass = NumberOf(run, "pass"); pass > 1) text += fmt::format("pass     {}\n", pass);
   if (const auto changes = ChangesText(run); !changes.empty())
     text += fmt::format("changed  {}\n", changes);
   if (const auto& stop = FieldOf(run, "stop"); stop.is_object())
-    text += fmt::format("stopped  {} by {}{}\n", LineOf(stop, "at"), LineOf(stop, "by"),
+    text += fmt::format("stopped  {} by {}{}\n", context.times.Text(TextOf(stop, "at")),
+                        LineOf(stop, "by"),
                         TextOf(stop, "reason").empty() ? "" : ": " + LineOf(stop, "reason"));
   if (const auto open = NumberOf(run, "logs_open"); open > 0)
     text += fmt::format("output   of {} is still on its way\n",
@@ -90,15 +95,16 @@ std::string Stages(const Context& context, const json::value& run) {
 }
 
 // What waits for a person, until when and for whom, and who has answered what.
-std::string Questions(ApiClient& api, const std::string& id, const json::value& run) {
+std::string Questions(const Context& context, ApiClient& api, const std::string& id,
+                      const json::value& run) {
   if (TextOf(run, "job").empty()) return {};  // a command asks for no approval
   std::string text;
   const auto add = [&](const json::value& visit) {
-    if (const auto decision = DecisionText(visit); !decision.empty())
+    if (const auto decision = DecisionText(visit, context.times); !decision.empty())
       text += fmt::format("answer   {}\n", decision);
     if (TextOf(visit, "state") != "awaiting_approval") return true;
     text += fmt::format("asked    {} ({}, until {})\n", LineOf(visit, "message"),
-                        LineOf(visit, "stage"), LineOf(visit, "until"));
+                        LineOf(visit, "stage"), context.times.Text(TextOf(visit, "until")));
     text += fmt::format("by       {}\n", WhoMayAnswer(visit));
     text +=
         fmt::format("answer   muster approve {} --approval {}\n", id, LineOf(visit, "approval"));
@@ -129,8 +135,7 @@ Result<int> ShowGroupsOnly(const Context& context, ApiClient& api, const std::st
   }
   const auto text = ShowGroups(context, api, run, choice, "");
   if (!text) return Fail(text.error());
-  Write(stdout, *text);
-  return 0;
+  return ShowList(context, *text);
 }
 
 Result<int> Show(const Context& context, const ShowFlags& flags) {
@@ -150,10 +155,10 @@ Result<int> Show(const Context& context, const ShowFlags& flags) {
   }
   const auto groups = ShowGroups(context, *api, *id, flags.groups, "\n");
   if (!groups) return Fail(groups.error());
-  auto text = OwnText(Header(context, *run) + Questions(*api, *id, *run) + Stages(context, *run));
+  auto text =
+      OwnText(Header(context, *run) + Questions(context, *api, *id, *run) + Stages(context, *run));
   text += *groups;
-  Write(stdout, text);
-  return 0;
+  return ShowList(context, text);
 }
 
 }  // namespace

@@ -54,6 +54,27 @@ std::string Coloured(std::string_view line) {
 
 }  // namespace
 
+std::size_t ShownText::Rows(std::size_t columns) const {
+  std::size_t rows = 0;
+  std::size_t width = 0;
+  bool in_sequence = false;
+  const auto end_line = [&] {
+    rows += columns == 0 || width == 0 ? 1 : (width + columns - 1) / columns;
+    width = 0;
+  };
+  for (const char c : bytes_) {
+    if (c == '\n') {
+      end_line();
+    } else if (c == kPlain.front() || in_sequence) {
+      in_sequence = c != 'm';
+    } else if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) {
+      ++width;
+    }
+  }
+  if (width > 0) end_line();
+  return rows;
+}
+
 ShownText& ShownText::operator+=(const ShownText& more) {
   bytes_ += more.bytes_;
   return *this;

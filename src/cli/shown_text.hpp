@@ -21,6 +21,8 @@ class ShownText {
   bool Empty() const { return bytes_.empty(); }
   void Clear() { bytes_.clear(); }
   const std::string& Bytes() const { return bytes_; }
+  // The rows it takes on a terminal of so many columns (0: lines are not broken).
+  std::size_t Rows(std::size_t columns) const;
 
  private:
   friend ShownText OwnText(std::string_view text);

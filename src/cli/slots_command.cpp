@@ -3,6 +3,7 @@
 
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
+#include "cli/list.hpp"
 #include "cli/moment.hpp"
 #include "cli/trigger_text.hpp"
 
@@ -30,9 +31,8 @@ struct SlotFlags {
 std::string TimesText(const cron::Zone& zone, const json::value& slot) {
   const auto first = TextOf(slot, "first");
   const auto last = TextOf(slot, "last");
-  const auto text = LocalText(zone, first);
-  return last.empty() || last == first ? text
-                                       : fmt::format("{} to {}", text, LocalText(zone, last));
+  const auto text = ZoneText(zone, first);
+  return last.empty() || last == first ? text : fmt::format("{} to {}", text, ZoneText(zone, last));
 }
 
 std::string CountText(const json::value& slot) {
@@ -75,34 +75,42 @@ Result<int> Slots(const Context& context, const SlotFlags& flags) {
   if (context.PrintDocument(json::object{{"slots", rows}})) return 0;
   // Times are shown in the trigger's zone; a deleted one has none.
   const auto trigger = api->Get(path);
-  const cron::Zone zone = trigger ? ZoneOfTrigger(*trigger) : cron::Zone::Utc();
+  const cron::Zone zone = trigger ? ZoneOfTrigger(context, *trigger) : cron::Zone::Utc();
   Table table({"SLOT", "COUNT", "RESULT", "HOW", "LATE", "WHY"});
-  for (const auto& slot : rows)
+  if (rows.empty()) {
+    context.Say("no slots there");
+    return 0;
+  }
+  Tally results;
+  for (const auto& slot : rows) {
+    const auto result = TextOf(slot, "result");
+    const auto count = std::max<std::int64_t>(1, NumberOf(slot, "count"));
+    if (result == "started" || result == "skipped")  // else the beginning of a schedule
+      results.Add(result, static_cast<std::uint64_t>(count));
     table.Add({TimesText(zone, slot), CountText(slot), FateText(slot), HowText(slot),
                LateText(slot), TextOf(slot, "detail")});
+  }
   table.Fit(context.terminal.columns, {5});
-  Write(stdout, table.Text());
-  if (rows.empty()) context.Say("no slots there");
-  if (more) context.Say(fmt::format("the latest {}; -n says how many", Count(flags.count)));
-  return 0;
+  return ShowList(context, table.Text(context.terminal.colour_out),
+                  results.Text("slot") + (more ? "; -n N lists more" : ""));
 }
 
 }  // namespace
 
 void AddSlots(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("slots", "What became of a trigger's due times");
+  auto* command = app.add_subcommand("slots", "Show what became of a trigger's slots (due times)");
   const auto flags = std::make_shared<SlotFlags>();
   command->footer(kSlotsExamples);
-  command->add_option("trigger", flags->name, "Whose; also of one that was deleted")
+  command->add_option("trigger", flags->name, "The trigger; may be a deleted one")
       ->type_name("TRIGGER")
       ->required();
   command->add_option("--since", flags->since, "Times at or after: a time, or how long ago")
       ->type_name("TIME");
   command->add_option("--until", flags->until, "Times before")->type_name("TIME");
-  command->add_option("-n,--count", flags->count, "The latest so many rows")
+  command->add_option("-n,--count", flags->count, "At most N rows, the latest")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  command->add_flag("--skipped", flags->skipped, "Only what was skipped");
+  command->add_flag("--skipped", flags->skipped, "Only skipped slots");
   command->callback(
       [&context, flags] { context.action = [&context, flags] { return Slots(context, *flags); }; });
 }

@@ -16,7 +16,7 @@ constexpr const char* kStartExamples = R"(Examples:
   muster start deploy -p token=secret:deploy-token          a secret by its name
 
 At a terminal it asks for required parameters that are missing.
--t says other hosts than the job does. With --wait the exit code is as of muster run; 7: it is
+With --wait the exit code is that of muster run; 7: it is
 paused or waits for an approval, and there is no terminal.)";
 
 Result<int> Start(const Context& context, StartFlags flags) {
@@ -44,9 +44,9 @@ void AddStart(CLI::App& app, Context& context) {
   const auto flags = std::make_shared<StartFlags>();
   command->footer(kStartExamples);
   command->add_option("job", flags->name, "Which job")->type_name("JOB")->required();
-  command->add_option("-t,--targets", flags->targets, "Other hosts than the job says")
+  command->add_option("-t,--targets", flags->targets, "Hosts, instead of those of the job")
       ->type_name("EXPR");
-  command->add_option("-x,--exclude", flags->exclude, "But not these hosts")->type_name("EXPR");
+  command->add_option("-x,--exclude", flags->exclude, "Exclude these hosts")->type_name("EXPR");
   AddStartFlags(*command, *flags);
   command->callback(
       [&context, flags] { context.action = [&context, flags] { return Start(context, *flags); }; });

@@ -19,12 +19,8 @@ std::string Kept(const boost::json::object& retention, std::string_view what) {
   return fmt::format("{} {}", what, FormatDuration(Duration(value->as_int64())));
 }
 
-std::string DayOf(const boost::json::object& part, std::string_view name) {
-  return LineOf(part, name).substr(0, 10);
-}
-
 // A server of an older version says less.
-std::string KeepingText(const boost::json::object& status) {
+std::string KeepingText(const boost::json::object& status, const Times& times) {
   std::string text;
   const auto size = [](const boost::json::object& part, std::string_view name) {
     return FormatSize(static_cast<std::uint64_t>(NumberOf(part, name)));
@@ -46,11 +42,12 @@ std::string KeepingText(const boost::json::object& status) {
   else if (status.contains("last_backup"))
     text += "backup   never: musterd backup FILE\n";
   if (const auto* restored = PartOf(status, "restored"))
-    text += fmt::format("restored {}, from the backup of {}\n", LineOf(*restored, "at"),
-                        LineOf(*restored, "backup"));
+    text += fmt::format("restored {}, from the backup of {}\n", times.Text(TextOf(*restored, "at")),
+                        times.Text(TextOf(*restored, "backup")));
   if (const auto* certificates = PartOf(status, "certificates"))
-    text += fmt::format("certs    server until {}, CA until {}\n", DayOf(*certificates, "server"),
-                        DayOf(*certificates, "ca"));
+    text += fmt::format("certs    server until {}, CA until {}\n",
+                        times.Day(TextOf(*certificates, "server")),
+                        times.Day(TextOf(*certificates, "ca")));
   if (const auto* retention = PartOf(status, "retention"))
     text +=
         fmt::format("kept     {}, {}, {}, {}\n", Kept(*retention, "logs"), Kept(*retention, "runs"),
@@ -101,22 +98,22 @@ Result<int> Status(const Context& context) {
                             Count(number("online")), Count(number("open_runs"))));
   if (status->is_object())
     Write(stdout, TriggersText(status->as_object()) + NoticesText(status->as_object()) +
-                      KeepingText(status->as_object()));
+                      KeepingText(status->as_object(), context.times));
   return 0;
 }
 
 }  // namespace
 
 void AddStatus(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("status", "Say how the server is");
+  auto* command = app.add_subcommand("status", "Show the state of the server");
   command->footer("Examples:\n  muster status\n  muster status -o json");
   command->callback([&context] { context.action = [&context] { return Status(context); }; });
 }
 
 void AddVersion(CLI::App& app, Context& context) {
   app.set_version_flag("--version", fmt::format("muster {}", MUSTER_VERSION),
-                       "Say which version this is");
-  auto* command = app.add_subcommand("version", "Say which version this is (also: --version)");
+                       "Print the version and exit");
+  auto* command = app.add_subcommand("version", "Print the version (also: --version)");
   command->footer("Examples:\n  muster version");
   command->callback([&context] {
     context.action = [&context]() -> Result<int> {

@@ -130,13 +130,13 @@ std::pair<CLI::App*, std::shared_ptr<SteerFlags>> AddSteering(CLI::App& app, Con
 }
 
 void AddReason(CLI::App* command, SteerFlags& flags) {
-  command->add_option("--reason", flags.reason, "Why, for the audit trail");
+  command->add_option("--reason", flags.reason, "Reason, for the audit trail");
 }
 
 void AddPauseAndResume(CLI::App& app, Context& context) {
   const auto [pause, pause_flags] =
       AddSteering(app, context,
-                  {"pause", "Start nothing more of a run; what runs ends", R"(Examples:
+                  {"pause", "Pause a run: tasks that run end, no others start", R"(Examples:
   muster pause r12                     children too; waits and the run's budget stand still
   muster pause r12 --release           gives its concurrency keys back when its
                                        tasks have ended
@@ -146,7 +146,7 @@ void AddPauseAndResume(CLI::App& app, Context& context) {
                   "Give its concurrency keys back when its tasks have ended");
   AddReason(pause, *pause_flags);
   AddSteering(app, context,
-              {"resume", "Go on with a paused run", R"(Examples:
+              {"resume", "Resume a paused run", R"(Examples:
   muster resume r12                    past a failure limit: with the hosts that are left)",
                [](const Context& where, const SteerFlags& flags) {
                  return Send(where, flags, "resume", {}, "resumed");
@@ -156,26 +156,26 @@ void AddPauseAndResume(CLI::App& app, Context& context) {
 void AddRetry(CLI::App& app, Context& context) {
   const auto [retry, flags] =
       AddSteering(app, context,
-                  {"retry", "Open the next pass of a run that ended or is paused", R"(Examples:
+                  {"retry", "Start the next pass of a run that ended or is paused", R"(Examples:
   muster retry r12                     the failed hosts, from the stage that failed
   muster retry r12 --from verify       everyone who came to it, from this stage on
   muster retry r12 --from-start        all of it again
   muster retry r12 --version latest    with the job as it is now: correct it, apply, retry)",
                    Retry});
-  retry->add_flag("--during-freeze", flags->during_freeze, "Although runs are frozen");
-  retry->add_option("--from", flags->from, "The stage to begin again with")->type_name("STAGE");
+  retry->add_flag("--during-freeze", flags->during_freeze, "Start it even if runs are frozen");
+  retry->add_option("--from", flags->from, "First stage of the pass")->type_name("STAGE");
   retry->add_flag("--from-start", flags->from_start, "Begin with the first stage, on all hosts");
   retry->add_flag("--all-hosts", flags->all_hosts, "Also the hosts that succeeded");
   retry->add_option("--version", flags->version, "'latest' takes the corrected job")
       ->type_name("VERSION");
-  retry->add_flag("-y,--yes", flags->yes, "Do not ask, however many hosts are meant");
+  retry->add_flag("-y,--yes", flags->yes, "Do not ask, however many hosts are selected");
   AddReason(retry, *flags);
 }
 
 void AddSkipAndSet(CLI::App& app, Context& context) {
   const auto [skip, skip_flags] =
       AddSteering(app, context,
-                  {"skip", "Leave a stage of a run out", R"(Examples:
+                  {"skip", "Skip a stage of a run", R"(Examples:
   muster skip r12 verify               when its turn comes, or now if it waits or is paused)",
                    [](const Context& where, const SteerFlags& flags) {
                      return Send(where, flags, "skip",

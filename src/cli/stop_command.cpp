@@ -92,10 +92,10 @@ CLI::App* Add(CLI::App& app, Context& context, const std::string& name, const st
   command->add_option("--grace", flags->grace, "Time between TERM and KILL")
       ->type_name("DURATION")
       ->capture_default_str();
-  command->add_option("--reason", flags->reason, "Why, for the audit trail");
+  command->add_option("--reason", flags->reason, "Reason, for the audit trail");
   command->add_option("--job", flags->many.job, "Every open run of this job")->type_name("JOB");
   command->add_flag("--all", flags->many.all, "Every open run");
-  command->add_flag("-y,--yes", flags->many.yes, "With --job or --all: ask nothing");
+  command->add_flag("-y,--yes", flags->many.yes, "Do not ask (with --job or --all)");
   command->callback(
       [&context, flags] { context.action = [&context, flags] { return Stop(context, *flags); }; });
   return command;

@@ -5,6 +5,7 @@
 #include "cli/api_client.hpp"
 #include "cli/confirm.hpp"
 #include "cli/context.hpp"
+#include "cli/list.hpp"
 #include "cli/moment.hpp"
 #include "cli/persist.hpp"
 #include "domain/token.hpp"
@@ -21,7 +22,7 @@ constexpr const char* kTokensExamples = R"(Examples:
   muster tokens revoke alice --reason 'left the team'
 
 Roles: a viewer sees everything but the audit trail; an operator also starts and stops work; an
-admin also decides who and what belongs here, and reads the audit trail.)";
+admin also manages tokens, hosts, secrets and servers, and reads the audit trail.)";
 
 struct CreateFlags {
   std::string name;
@@ -50,9 +51,9 @@ Result<int> Create(const Context& context, const CreateFlags& flags) {
   if (!made) return Fail(made.error());
   if (context.PrintDocument(*made)) return 0;
   const auto expires = TextOf(*made, "expires");
-  context.Say(fmt::format("token {}: {}, {}; it is shown only this once", flags.name,
-                          TextOf(*made, "role"),
-                          expires.empty() ? "never expires" : "expires " + expires));
+  context.Say(fmt::format(
+      "token {}: {}, {}; it is shown only this once", flags.name, TextOf(*made, "role"),
+      expires.empty() ? "never expires" : "expires " + context.err_times.Text(expires)));
   Write(stdout, TextOf(*made, "token") + "\n");
   return 0;
 }
@@ -64,14 +65,15 @@ Result<int> ListTokens(const Context& context) {
   if (!tokens) return Fail(tokens.error());
   if (context.PrintDocument(*tokens)) return 0;
   Table table({"NAME", "ROLE", "STATE", "EXPIRES", "CREATED", "BY"});
+  Tally states;
   for (const auto& token : ListOf(*tokens, "tokens")) {
+    states.Add(TextOf(token, "state"));
     const auto expires = TextOf(token, "expires");
     table.Add({TextOf(token, "name"), TextOf(token, "role"), TextOf(token, "state"),
-               expires.empty() ? "never" : expires,
+               expires.empty() ? "never" : context.times.Text(expires),
                Ago(ParseTime(TextOf(token, "created")), WallNow()), TextOf(token, "created_by")});
   }
-  Write(stdout, table.Text());
-  return 0;
+  return ShowList(context, table.Text(context.terminal.colour_out), states.Text("token"));
 }
 
 // The token as it is listed. kNotFound when there is none.
@@ -96,8 +98,8 @@ Result<int> Revoke(const Context& context, const RevokeFlags& flags) {
   if (!token) return Fail(token.error());
   if (const auto at = TextOf(*token, "revoked"); !at.empty()) {
     if (!context.PrintDocument(*token))
-      context.Say(fmt::format("token {} was revoked already at {} by {}", flags.name, at,
-                              TextOf(*token, "revoked_by")));
+      context.Say(fmt::format("token {} was revoked already at {} by {}", flags.name,
+                              context.err_times.Text(at), TextOf(*token, "revoked_by")));
     return 0;
   }
   json::object body;
@@ -120,33 +122,32 @@ Result<int> Revoke(const Context& context, const RevokeFlags& flags) {
 }  // namespace
 
 void AddTokens(CLI::App& app, Context& context) {
-  auto* tokens = app.add_subcommand("tokens", "Who may call, and as what");
+  auto* tokens = app.add_subcommand("tokens", "Manage tokens of people and programs");
   tokens->require_subcommand(1);
   tokens->footer(kTokensExamples);
 
-  auto* create = tokens->add_subcommand("create", "Make a token and print it, once");
+  auto* create = tokens->add_subcommand("create", "Create a token and print it once");
   const auto created = std::make_shared<CreateFlags>();
   create->footer(kTokensExamples);
-  create->add_option("name", created->name, "Who it is for")->type_name("NAME")->required();
-  create->add_option("--role", created->role, "viewer, operator or admin")
+  create->add_option("name", created->name, "Name of its owner")->type_name("NAME")->required();
+  create->add_option("--role", created->role, "Role of the token")
       ->check(CLI::IsMember({"viewer", "operator", "admin"}))
       ->required();
-  create->add_option("--expires", created->expires,
-                     "How long it is good, like 90d (default: ever)");
+  create->add_option("--expires", created->expires, "Lifetime, like 90d (default: unlimited)");
   create->callback([&context, created] {
     context.action = [&context, created] { return Create(context, *created); };
   });
 
-  auto* list = tokens->add_subcommand("list", "List tokens, also those that ended lately");
+  auto* list = tokens->add_subcommand("list", "List tokens, with those that ended lately");
   list->footer(kTokensExamples);
   list->callback([&context] { context.action = [&context] { return ListTokens(context); }; });
 
-  auto* revoke = tokens->add_subcommand("revoke", "Refuse a token from now on");
+  auto* revoke = tokens->add_subcommand("revoke", "Revoke a token");
   const auto revoked = std::make_shared<RevokeFlags>();
   revoke->footer(kTokensExamples);
   revoke->add_option("name", revoked->name, "Which")->type_name("TOKEN")->required();
-  revoke->add_option("--reason", revoked->reason, "Why, for the audit trail");
-  revoke->add_flag("-y,--yes", revoked->yes, "Ask nothing");
+  revoke->add_option("--reason", revoked->reason, "Reason, for the audit trail");
+  revoke->add_flag("-y,--yes", revoked->yes, "Do not ask");
   revoke->callback([&context, revoked] {
     context.action = [&context, revoked] { return Revoke(context, *revoked); };
   });

@@ -54,8 +54,8 @@ Result<int> Trace(const Context& context, const TraceFlags& flags) {
   const std::size_t width = BarWidth(context, trace);
   Table table({"WHAT", "STATE", "BEGAN", "TOOK", ""});
   for (const auto& row : trace.rows)
-    table.Add({row.what, row.state, row.counts ? "+" + Lasted(row.began) : "",
-               row.counts ? Lasted(row.took) : "", TraceBar(row, trace.whole, width)});
+    table.Add({row.what, row.state, row.counts ? "+" + LastedExactly(row.began) : "",
+               row.counts ? LastedExactly(row.took) : "", TraceBar(row, trace.whole, width)});
   table.Fit(context.terminal.columns, {4, 0});
   Write(stdout, table.Text(context.terminal.colour_out, 1));
   if (trace.without > 0)
@@ -73,7 +73,7 @@ void AddTrace(CLI::App& app, Context& context) {
   const auto flags = std::make_shared<TraceFlags>();
   command->footer(kTraceExamples);
   command->add_option("run", flags->run, "Which run (default: your last)")->type_name("RUN");
-  command->add_option("--tasks", flags->tasks, "Hosts of each stage")
+  command->add_option("--tasks", flags->tasks, "Hosts shown of each stage")
       ->type_name("N")
       ->check(CLI::Range(0, 500))
       ->capture_default_str();

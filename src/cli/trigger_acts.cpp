@@ -44,25 +44,25 @@ void AddTimes(Sheet& sheet, const json::value& trigger, const cron::Zone& zone) 
     if (!times[i].is_string()) continue;
     const std::string time(times[i].get_string());
     const std::string near = i == 0 ? "  " + Distance(ParseTime(time), WallNow()) : std::string();
-    sheet.Add(i == 0 ? "next" : "", LocalText(zone, time) + near);
+    sheet.Add(i == 0 ? "next" : "", ZoneText(zone, time) + near);
   }
   if (times.empty()) sheet.Add("next", "none");
 }
 
 void AddWork(Sheet& sheet, const json::value& trigger, const cron::Zone& zone) {
   if (const auto run = TextOf(trigger, "last_run"); !run.empty())
-    sheet.Add("last", fmt::format("{} for {}", run, LocalText(zone, TextOf(trigger, "last_slot"))));
+    sheet.Add("last", fmt::format("{} for {}", run, ZoneText(zone, TextOf(trigger, "last_slot"))));
   sheet.Add("so far", fmt::format("{} started, {} skipped",
                                   Count(static_cast<std::uint64_t>(NumberOf(trigger, "started"))),
                                   Count(static_cast<std::uint64_t>(NumberOf(trigger, "skipped")))));
   for (const auto& skip : ListOf(trigger, "skips"))
-    sheet.Add("skips", fmt::format("{}, by {}{}{}", LocalText(zone, TextOf(skip, "slot")),
-                                   TextOf(skip, "by"), TextOf(skip, "reason").empty() ? "" : ": ",
-                                   TextOf(skip, "reason")));
+    sheet.Add("skips",
+              fmt::format("{}, by {}{}{}", ZoneText(zone, TextOf(skip, "slot")), TextOf(skip, "by"),
+                          TextOf(skip, "reason").empty() ? "" : ": ", TextOf(skip, "reason")));
   if (const auto& backfill = FieldOf(trigger, "backfill"); backfill.is_object())
     sheet.Add("backfill",
-              fmt::format("from {} to {}, by {}", LocalText(zone, TextOf(backfill, "next")),
-                          LocalText(zone, TextOf(backfill, "to")), TextOf(backfill, "by")));
+              fmt::format("from {} to {}, by {}", ZoneText(zone, TextOf(backfill, "next")),
+                          ZoneText(zone, TextOf(backfill, "to")), TextOf(backfill, "by")));
   if (const auto* data = FieldOf(trigger, "data").if_object())
     for (const auto& [name, value] : *data)
       if (value.is_string())
@@ -70,8 +70,7 @@ void AddWork(Sheet& sheet, const json::value& trigger, const cron::Zone& zone) {
                                       std::string_view(value.get_string())));
 }
 
-std::string Described(const json::value& trigger) {
-  const cron::Zone zone = ZoneOfTrigger(trigger);
+std::string Described(const json::value& trigger, const cron::Zone& zone) {
   Sheet sheet;
   const auto targets = TextOf(trigger, "targets");
   sheet.Add("job", TextOf(trigger, "job") + (targets.empty() ? "" : " on " + targets));
@@ -101,15 +100,15 @@ Result<int> Show(const Context& context, const ActFlags& flags) {
   if (context.PrintDocument(*trigger)) return 0;
   const auto slots = api->Get(path + "/slots", {{"limit", "5"}});
   if (!slots) return Fail(slots.error());
-  const cron::Zone zone = ZoneOfTrigger(*trigger);
-  std::string text = Described(*trigger);
+  const cron::Zone zone = ZoneOfTrigger(context, *trigger);
+  std::string text = Described(*trigger, zone);
   const auto& rows = ListOf(*slots, "slots");
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
     const auto count = NumberOf(*row, "count");
     const auto detail = TextOf(*row, "detail");
     text += fmt::format(
         "  {:<10} {}  {}{}{}\n", row == rows.rbegin() ? "slots" : "",
-        LocalText(zone, TextOf(*row, "first")), VisibleLine(FateText(*row)),
+        ZoneText(zone, TextOf(*row, "first")), VisibleLine(FateText(*row)),
         count > 1 ? fmt::format(" ({} slots)", Count(static_cast<std::uint64_t>(count))) : "",
         detail.empty() ? "" : ", " + VisibleLine(detail));
   }
@@ -156,12 +155,13 @@ Result<std::string> Required(std::string_view option, const std::string& text) {
 }
 
 Result<int> SkipOne(const Context& context, const ActFlags& flags) {
-  if (!ParseTime(flags.slot))
+  const auto slot = HasOffset(flags.slot) ? ReadMoment(flags.slot) : Result<WallTime>();
+  if (!slot || !*slot)
     return Fail(ErrorCode::kInvalid,
-                "slot: expected its time, like 2027-03-28T01:30:00Z; 'muster triggers show {}' has "
-                "the next ones",
+                "slot: expected its time with Z or an offset, like 2027-03-28T01:30:00Z; 'muster "
+                "triggers show {}' has the next ones",
                 flags.name);
-  return Steer(context, flags, "skip", {{"slot", flags.slot}},
+  return Steer(context, flags, "skip", {{"slot", FormatTime(*slot)}},
                fmt::format("{}: the slot of {} will be skipped", flags.name, flags.slot));
 }
 
@@ -188,7 +188,8 @@ Result<int> Backfill(const Context& context, const ActFlags& flags) {
   return Steer(context, flags, "backfill", range,
                fmt::format("{}: the slots from {} to {} are started, one after the other; see: "
                            "muster slots {}",
-                           flags.name, *from, *to, flags.name));
+                           flags.name, context.err_times.Text(*from), context.err_times.Text(*to),
+                           flags.name));
 }
 
 Result<int> Fire(const Context& context, const ActFlags& flags) {
@@ -238,10 +239,10 @@ void AddNames(const Act& act) {
   act.command->add_option("trigger", act.flags->names, "Which")->type_name("TRIGGER")->required();
 }
 void AddYes(const Act& act) {
-  act.command->add_flag("-y,--yes", act.flags->yes, "Do not ask, however many hosts are meant");
+  act.command->add_flag("-y,--yes", act.flags->yes, "Do not ask, however many hosts are selected");
 }
 void AddReason(const Act& act) {
-  act.command->add_option("--reason", act.flags->reason, "Why, for the audit trail");
+  act.command->add_option("--reason", act.flags->reason, "Reason, for the audit trail");
 }
 
 }  // namespace
@@ -250,16 +251,16 @@ void AddTriggerActs(CLI::App& triggers, Context& context, const char* examples) 
   const auto add = [&](const char* word, const char* about, Action action) {
     return AddAct(triggers, context, examples, word, about, action);
   };
-  AddName(add("show", "One trigger: its next times, its last slots, its data", Show));
+  AddName(add("show", "Show one trigger: next times, last slots, data", Show));
 
-  const auto pause = add("pause", "Start nothing until it is resumed; open runs go on",
+  const auto pause = add("pause", "Pause triggers; open runs go on",
                          [](const Context& context_now, const ActFlags& flags) {
                            return SteerAll(context_now, flags, "pause", "paused");
                          });
   AddNames(pause);
   AddReason(pause);
 
-  const auto resume = add("resume", "Go on, also after an error",
+  const auto resume = add("resume", "Resume triggers, also after an error",
                           [](const Context& context_now, const ActFlags& flags) {
                             return SteerAll(context_now, flags, "resume", "goes on");
                           });
@@ -271,18 +272,18 @@ void AddTriggerActs(CLI::App& triggers, Context& context, const char* examples) 
   AddReason(fire);
   AddYes(fire);
   fire.command->add_flag("--despite-overlap", fire.flags->despite_overlap,
-                         "Also while a run of it is open");
+                         "Start it even if a run of it is open");
   fire.command->add_flag("--during-freeze", fire.flags->during_freeze,
-                         "Also while runs are frozen");
+                         "Start it even if runs are frozen");
 
-  const auto skip = add("skip", "Leave one slot out", SkipOne);
+  const auto skip = add("skip", "Skip one slot", SkipOne);
   AddName(skip);
   skip.command->add_option("slot", skip.flags->slot, "Its time, as 2027-03-28T01:30:00Z")
       ->type_name("TIME")
       ->required();
   AddReason(skip);
 
-  const auto backfill = add("backfill", "Start the slots of a time in the past", Backfill);
+  const auto backfill = add("backfill", "Start the slots of a period in the past", Backfill);
   AddName(backfill);
   backfill.command->add_option("--from", backfill.flags->from, "Slots at or after")
       ->type_name("TIME")

@@ -4,14 +4,13 @@
 
 #include "cli/output.hpp"
 #include "cron/describe.hpp"
-#include "cron/local_text.hpp"
 #include "cron/schedule.hpp"
 
 namespace muster::cli {
 
-cron::Zone ZoneOfTrigger(const boost::json::value& trigger) {
+cron::Zone ZoneOfTrigger(const Context& context, const boost::json::value& trigger) {
   const auto name = TextOf(FieldOf(trigger, "schedule"), "tz");
-  if (name.empty()) return cron::Zone::Utc();
+  if (name.empty() || context.utc) return cron::Zone::Utc();
   auto zone = cron::LoadZone(name);
   return zone ? std::move(*zone) : cron::Zone::Utc();
 }
@@ -29,11 +28,6 @@ std::string ScheduleWords(const boost::json::value& trigger) {
   const std::string name = TextOf(trigger, "name");
   const auto schedule = cron::Parse(text, {.seed = name});
   return schedule ? cron::Describe(*schedule) : "";
-}
-
-std::string LocalText(const cron::Zone& zone, const std::string& time) {
-  const WallTime at = ParseTime(time);
-  return at ? cron::FormatLocal(zone, at) : "";
 }
 
 std::string Distance(WallTime then, WallTime now) {

@@ -6,22 +6,21 @@
 #include <boost/json/value.hpp>
 
 #include "base/instant.hpp"
+#include "cli/context.hpp"
 #include "cron/zone.hpp"
 
 // Triggers and slots in words.
 namespace muster::cli {
 
-// The zone of a trigger as the API tells it; UTC when this machine does not know it.
-cron::Zone ZoneOfTrigger(const boost::json::value& trigger);
+// The zone in which the times of a trigger are shown: its own; UTC with --utc, or when this machine
+// does not know the zone.
+cron::Zone ZoneOfTrigger(const Context& context, const boost::json::value& trigger);
 
 // "30 2 * * * Europe/Berlin", "every 5m", "once at 2027-01-01T00:00:00Z".
 std::string ScheduleText(const boost::json::value& trigger);
 
 // In plain words: "at 02:30"; "" when there are none to add.
 std::string ScheduleWords(const boost::json::value& trigger);
-
-// A moment as the zone's clock shows it; "" for none.
-std::string LocalText(const cron::Zone& zone, const std::string& time);
 
 // "in 3h", "12m ago", "now".
 std::string Distance(WallTime then, WallTime now);

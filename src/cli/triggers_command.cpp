@@ -1,11 +1,10 @@
 #include "cli/triggers_command.hpp"
 
-#include <map>
-
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
 #include "cli/api_client.hpp"
+#include "cli/list.hpp"
 #include "cli/trigger_text.hpp"
 
 namespace muster::cli {
@@ -50,27 +49,16 @@ bool Waits(const json::value& trigger) {
   return state == "runnable" || state == "running";
 }
 
-// "12 triggers: 10 runnable, 1 paused, 1 error"
-std::string SumText(const std::map<std::string, std::uint64_t>& states) {
-  std::uint64_t all = 0;
-  std::string parts;
-  for (const auto& [state, count] : states) {
-    all += count;
-    parts += fmt::format("{}{} {}", parts.empty() ? ": " : ", ", Count(count), state);
-  }
-  return fmt::format("{} trigger{}{}", Count(all), all == 1 ? "" : "s", parts);
-}
-
 Result<int> ListTriggers(const Context& context, const ListFlags& flags) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
   json::array list;
-  std::map<std::string, std::uint64_t> states;
+  Tally states;
   const auto pages =
       api->Pages("/triggers", {{"limit", "1000"}}, "triggers", [&](const json::value& trigger) {
         const auto state = TextOf(trigger, "state");
         if (!flags.state.empty() && state != flags.state) return true;
-        ++states[state];
+        states.Add(state);
         list.push_back(trigger);
         return true;
       });
@@ -82,18 +70,16 @@ Result<int> ListTriggers(const Context& context, const ListFlags& flags) {
     const WallTime next = ParseTime(TextOf(trigger, "next"));
     table.Add({TextOf(trigger, "name"), TextOf(trigger, "state"), ScheduleText(trigger),
                next && Waits(trigger) ? Distance(next, now) : "-", LastText(trigger),
-               TextOf(trigger, "job"), NoteOf(trigger)});
+               TextOf(trigger, "job"), context.times.InText(NoteOf(trigger))});
   }
   table.Fit(context.terminal.columns, {6, 2});
-  Write(stdout, table.Text(context.terminal.colour_out, 1));
-  context.Say(SumText(states));
-  return 0;
+  return ShowList(context, table.Text(context.terminal.colour_out, 1), states.Text("trigger"));
 }
 
 }  // namespace
 
 void AddTriggers(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("triggers", "What starts runs by the clock");
+  auto* command = app.add_subcommand("triggers", "List triggers, which start runs by schedule");
   const auto flags = std::make_shared<ListFlags>();
   command->footer(kTriggersExamples);
   command->add_option("--state", flags->state, "Only those in this state")

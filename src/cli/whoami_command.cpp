@@ -15,16 +15,16 @@ Result<int> WhoAmI(const Context& context) {
   if (me->is_object()) me->get_object()["server"] = context.server;
   if (context.PrintDocument(*me)) return 0;
   const auto expires = TextOf(*me, "expires");
-  Write(stdout, OwnLine(fmt::format("{}: {} at {}, {}", TextOf(*me, "name"), TextOf(*me, "role"),
-                                    context.server,
-                                    expires.empty() ? "never expires" : "expires " + expires)));
+  Write(stdout, OwnLine(fmt::format(
+                    "{}: {} at {}, {}", TextOf(*me, "name"), TextOf(*me, "role"), context.server,
+                    expires.empty() ? "never expires" : "expires " + context.times.Text(expires))));
   return 0;
 }
 
 }  // namespace
 
 void AddWhoAmI(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("whoami", "Say whose token this is, and what it may do");
+  auto* command = app.add_subcommand("whoami", "Show whose token is in use, and its role");
   command->footer("Examples:\n  muster whoami\n  muster --token-file alice.token whoami -o json");
   command->callback([&context] { context.action = [&context] { return WhoAmI(context); }; });
 }

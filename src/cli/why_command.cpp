@@ -4,6 +4,7 @@
 #include "cli/api_client.hpp"
 #include "cli/approval_text.hpp"
 #include "cli/context.hpp"
+#include "cli/list.hpp"
 #include "cli/run_choice.hpp"
 
 namespace muster::cli {
@@ -17,28 +18,30 @@ Result<int> Why(const Context& context, const std::string& given, const std::str
   const auto why = api->Get(fmt::format("/runs/{}/why", Segment(*run)), {{"host", host}});
   if (!why) return Fail(why.error());
   if (context.PrintDocument(*why)) return 0;
+  ShownText text;
   for (const auto& line : ListOf(*why, "lines"))
-    if (line.is_string()) Write(stdout, OwnLine(line.get_string()));
+    if (line.is_string()) text += OwnLine(context.times.InText(line.get_string()));
   const auto visits = api->Pages(fmt::format("/runs/{}/visits", Segment(*run)), {{"limit", "1000"}},
-                                 "visits", [](const boost::json::value& visit) {
-                                   if (const auto text = DecisionText(visit); !text.empty())
-                                     Write(stdout, OwnLine("stage " + text));
+                                 "visits", [&](const boost::json::value& visit) {
+                                   const auto decision = DecisionText(visit, context.times);
+                                   if (!decision.empty()) text += OwnLine("stage " + decision);
                                    return true;
                                  });
   if (!visits) return Fail(visits.error());
-  if (ListOf(*why, "waiting").empty()) return 0;
+  if (ListOf(*why, "waiting").empty()) return ShowList(context, text);
   Table table({"HOST", "STATE", "BECAUSE"});
   for (const auto& task : ListOf(*why, "waiting"))
-    table.Add({TextOf(task, "host"), TextOf(task, "state"), TextOf(task, "because")});
+    table.Add({TextOf(task, "host"), TextOf(task, "state"),
+               context.times.InText(TextOf(task, "because"))});
   table.Fit(context.terminal.columns, {2});
-  Write(stdout, table.Text(context.terminal.colour_out, 1));
-  return 0;
+  text += OwnText(table.Text(context.terminal.colour_out, 1));
+  return ShowList(context, text);
 }
 
 }  // namespace
 
 void AddWhy(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("why", "Say what a run waits for");
+  auto* command = app.add_subcommand("why", "Show what a run waits for");
   const auto run = std::make_shared<std::string>();
   const auto host = std::make_shared<std::string>();
   command->footer(

@@ -208,7 +208,7 @@ class Cluster:
 
     def environment(self):
         return {**clean_environment(), "MUSTER_SERVER": self.url, "MUSTER_CA": str(self.data / "ca.pem"),
-                "MUSTER_TOKEN_FILE": str(self.data / "admin.token"), "NO_COLOR": "1",
+                "MUSTER_TOKEN_FILE": str(self.data / "admin.token"), "NO_COLOR": "1", "MUSTER_PAGER": "",
                 "XDG_CONFIG_HOME": str(self.folder / "config")}
 
     def muster(self, *words, stdin=b"", environment=None, deadline=DEADLINE):

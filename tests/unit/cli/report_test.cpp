@@ -164,7 +164,11 @@ TEST(Output, FormatsForPeople) {
   EXPECT_EQ(Count(1234567), "1,234,567");
   EXPECT_EQ(Count(999), "999");
   EXPECT_EQ(Hosts(1), "1 host");
-  EXPECT_EQ(Lasted(Duration(350)), "350 ms");
+  EXPECT_EQ(Lasted(Duration(0)), "0.00 s");
+  EXPECT_EQ(Lasted(Duration(3)), "0.01 s");
+  EXPECT_EQ(Lasted(Duration(350)), "0.35 s");
+  EXPECT_EQ(Lasted(Duration(1'250)), "1.2 s");
+  EXPECT_EQ(LastedExactly(Duration(350)), "350 ms");
   EXPECT_EQ(Lasted(Duration(250'000)), "4m10s");
   EXPECT_EQ(Lasted(Duration(7'500'000)), "2h05m");
   EXPECT_EQ(Ago({}, {5}), "never");
