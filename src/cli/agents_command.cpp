@@ -89,7 +89,9 @@ void AddAgents(CLI::App& app, Context& context) {
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  invite->add_option("--expires", flags->expires, "Lifetime of the token")->capture_default_str();
+  invite->add_option("--expires", flags->expires, "Lifetime of the token")
+      ->type_name("DURATION")
+      ->capture_default_str();
   invite
       ->add_option("--label", flags->labels,
                    "Label of each host that joins with it; may be repeated")

@@ -187,11 +187,14 @@ void AddAudit(CLI::App& app, Context& context) {
   const auto flags = std::make_shared<AuditFlags>();
   audit->footer(kAuditExamples);
   audit->add_option("--host", flags->host, "Only acts on this host")->type_name("HOST");
-  audit->add_option("--by", flags->by, "Only acts of this token");
-  audit->add_option("--act", flags->act, "Only this act: run.start, run.stop, token.create, …");
+  audit->add_option("--by", flags->by, "Only acts of this token")->type_name("NAME");
+  audit->add_option("--act", flags->act, "Only this act: run.start, run.stop, token.create, …")
+      ->type_name("ACT");
   audit->add_option("--run", flags->run, "Only acts about this run")->type_name("RUN");
-  audit->add_option("--since", flags->since, "Only later ones: a time, or how long ago");
-  audit->add_option("--until", flags->until, "Only earlier ones: a time, or how long ago");
+  audit->add_option("--since", flags->since, "Only later ones: a time, or how long ago")
+      ->type_name("TIME");
+  audit->add_option("--until", flags->until, "Only earlier ones: a time, or how long ago")
+      ->type_name("TIME");
   audit->add_option("-n,--limit", flags->count, "At most N, the newest")
       ->type_name("N")
       ->check(CLI::Range(0, 1'000'000))

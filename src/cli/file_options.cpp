@@ -28,15 +28,20 @@ void AddFileOptions(CLI::App& command, FileOptions& options) {
       ->type_name("SIZE");
   command.add_option("--concurrency", run.concurrency, "Hosts at once; 0 is all")
       ->capture_default_str();
-  command.add_option("--batches", run.batches,
-                     "Batch sizes: 1,10%,100% or '20 +10' or '1 *2'; the last repeats");
+  command
+      .add_option("--batches", run.batches,
+                  "Batch sizes: 1,10%,100% or '20 +10' or '1 *2'; the last repeats")
+      ->type_name("PLAN");
   command
       .add_option("--max-failures", run.max_failures,
                   "Failures tolerated per batch: a number or a percentage")
+      ->type_name("N|N%")
       ->capture_default_str();
-  command.add_option("--max-unreachable", run.max_unreachable,
-                     "Unreachable hosts tolerated per batch (default: any, but a batch without a "
-                     "success opens no other)");
+  command
+      .add_option("--max-unreachable", run.max_unreachable,
+                  "Unreachable hosts tolerated per batch (default: any, but a batch without a "
+                  "success opens no other)")
+      ->type_name("N|N%");
   command.add_option("--timeout", run.timeout, "End a transfer that takes longer on a host")
       ->type_name("DURATION")
       ->capture_default_str();

@@ -33,7 +33,8 @@ void AddGlobalOptions(CLI::App& app, Context& context) {
   app.add_option("--context", context.flags.context,
                  "Context to use (MUSTER_CONTEXT; see: muster contexts)")
       ->type_name("CONTEXT");
-  app.add_option("--token", context.flags.token, "Token of the caller (MUSTER_TOKEN)");
+  app.add_option("--token", context.flags.token, "Token of the caller (MUSTER_TOKEN)")
+      ->type_name("TOKEN");
   app.add_option("--token-file", context.flags.token_file,
                  "File with the token (MUSTER_TOKEN_FILE)")
       ->type_name("FILE");

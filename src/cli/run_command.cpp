@@ -142,15 +142,20 @@ void AddCommandOptions(CLI::App& command, RunOptions& options) {
 void AddLimitOptions(CLI::App& command, RunOptions& options) {
   command.add_option("--concurrency", options.concurrency, "Hosts at once; 0 is all")
       ->capture_default_str();
-  command.add_option("--batches", options.batches,
-                     "Batch sizes: 1,10%,100% or '20 +10' or '1 *2'; the last repeats");
+  command
+      .add_option("--batches", options.batches,
+                  "Batch sizes: 1,10%,100% or '20 +10' or '1 *2'; the last repeats")
+      ->type_name("PLAN");
   command
       .add_option("--max-failures", options.max_failures,
                   "Failures tolerated per batch: a number or a percentage")
+      ->type_name("N|N%")
       ->capture_default_str();
-  command.add_option("--max-unreachable", options.max_unreachable,
-                     "Unreachable hosts tolerated per batch (default: any, but a batch without a "
-                     "success opens no other)");
+  command
+      .add_option("--max-unreachable", options.max_unreachable,
+                  "Unreachable hosts tolerated per batch (default: any, but a batch without a "
+                  "success opens no other)")
+      ->type_name("N|N%");
   command.add_option("--timeout", options.timeout, "End a command that takes longer")
       ->type_name("DURATION")
       ->capture_default_str();

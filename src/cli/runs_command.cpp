@@ -100,7 +100,8 @@ void AddRuns(CLI::App& app, Context& context) {
   command->add_option("--state", flags->state, "Only in this state")
       ->check(CLI::IsMember({"created", "queued", "running", "paused", "succeeded", "failed",
                              "timed_out", "cancelled"}));
-  command->add_option("--by", flags->by, "Only those this member started; @me is you");
+  command->add_option("--by", flags->by, "Only those this member started; @me is you")
+      ->type_name("NAME");
   command->add_option("--host", flags->host, "Only those that had this host")->type_name("HOST");
   command->add_option("--job", flags->job, "Only runs of this job")->type_name("JOB");
   command
@@ -110,8 +111,10 @@ void AddRuns(CLI::App& app, Context& context) {
       ->allow_extra_args(false);
   command->add_flag("--awaiting-me", flags->awaiting_me,
                     "Only those that wait for an approval which you may give");
-  command->add_option("--since", flags->since, "Only later ones: a time, or how long ago");
-  command->add_option("--until", flags->until, "Only earlier ones: a time, or how long ago");
+  command->add_option("--since", flags->since, "Only later ones: a time, or how long ago")
+      ->type_name("TIME");
+  command->add_option("--until", flags->until, "Only earlier ones: a time, or how long ago")
+      ->type_name("TIME");
   command->add_option("-n,--limit", flags->limit, "At most N, the newest")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000))

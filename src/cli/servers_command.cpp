@@ -201,7 +201,9 @@ void AddServers(CLI::App& app, Context& context) {
   auto* invite = servers->add_subcommand("invite", "Create a token for a new server, and print it");
   invite->footer(kServersExamples);
   invite->add_option("--name", flags->name, "Only a server of this name may join");
-  invite->add_option("--expires", flags->expires, "Lifetime of the token")->capture_default_str();
+  invite->add_option("--expires", flags->expires, "Lifetime of the token")
+      ->type_name("DURATION")
+      ->capture_default_str();
   invite->callback([&context, flags] {
     context.action = [&context, flags] { return InviteServer(context, *flags); };
   });

@@ -133,7 +133,8 @@ void AddTokens(CLI::App& app, Context& context) {
   create->add_option("--role", created->role, "Role of the token")
       ->check(CLI::IsMember({"viewer", "operator", "admin"}))
       ->required();
-  create->add_option("--expires", created->expires, "Lifetime, like 90d (default: unlimited)");
+  create->add_option("--expires", created->expires, "Lifetime, like 90d (default: unlimited)")
+      ->type_name("DURATION");
   create->callback([&context, created] {
     context.action = [&context, created] { return Create(context, *created); };
   });

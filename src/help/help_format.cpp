@@ -137,8 +137,8 @@ std::string OptionHeadText(const CLI::Option& option, bool positional) {
   const bool several = option.get_expected_max() >= CLI::detail::expected_max_vector_size;
   if (positional) return ArgumentName(option) + (several ? "..." : "");
   std::string head = option.get_name(false, true);
-  std::ranges::replace(head, ',', ' ');
-  if (const auto at = head.find(' '); at != std::string::npos) head.replace(at, 1, ", ");
+  for (auto at = head.find(','); at != std::string::npos; at = head.find(',', at + 1))
+    head.insert(at + 1, " ");
   if (option.get_items_expected_max() == 0) return head;
   head += " " + OptionValueName(option);
   return several ? head + " ..." : head;

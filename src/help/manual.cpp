@@ -80,7 +80,9 @@ std::string Commands(const CLI::App& command, int section) {
 
 std::string Synopsis(const CLI::App& command) {
   std::string text = ".SH SYNOPSIS\n" + Bold(PathOf(command)) + "\n[options]";
-  if (!CommandsBelow(command).empty()) text += " " + Italic("COMMAND");
+  if (!CommandsBelow(command).empty())
+    text += command.get_require_subcommand_min() == 0 ? " [" + Italic("COMMAND") + "]"
+                                                      : " " + Italic("COMMAND");
   for (const auto* option : command.get_options([](const CLI::Option*) { return true; }))
     if (option->get_positional() && !option->get_group().empty())
       text += option->get_required() ? " " + OptionHead(*option) : " [" + OptionHead(*option) + "]";
@@ -122,7 +124,7 @@ std::string OptionValueName(const CLI::Option& option) {
     return type;
   }
   // Behind a colon CLI11 says what a check accepts: "N:INT in [1 - 100]".
-  type.resize(std::min(type.find(':'), type.size()));
+  if (type.find(" in [") != std::string::npos) type.resize(std::min(type.find(':'), type.size()));
   return type == "INT" || type == "UINT" ? "N" : type == "FLOAT" ? "NUMBER" : type;
 }
 

@@ -157,9 +157,8 @@ int JoinMain(int argc, char** argv) {
       ->type_name("TOKEN")
       ->envname("MUSTER_JOIN");
   app.add_option("--join-file", file, "File with the token")->type_name("FILE");
-  app.add_option("--name", asked.name, "This server's name in the cluster")
-      ->type_name("NAME")
-      ->capture_default_str();
+  app.add_option("--name", asked.name, "This server's name in the cluster (default: the host name)")
+      ->type_name("NAME");
   app.add_option("--data", data, "Data folder, empty (MUSTER_DATA)")
       ->type_name("DIR")
       ->envname("MUSTER_DATA")

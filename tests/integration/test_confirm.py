@@ -89,7 +89,7 @@ class Asks(ClusterTest):
         self.assertIn("is revoked", self.cluster.muster("tokens", "revoke", "vera", "--yes").complaint)
         code, shown = self.at_terminal("tokens", "revoke", "vera").finish()
         self.assertEqual(code, 0, shown)
-        self.assertRegex(shown, r"vera was revoked already at \d{4}-\S+ by admin")
+        self.assertRegex(shown, r"vera was revoked already at \d{4}-\S+ \d\d:\d\d:\d\d \S+ by admin")
         entries = self.cluster.get("/audit", act="token.revoke")["entries"]
         self.assertEqual([entry["object"] for entry in entries].count("token vera"), 1)
 
