@@ -47,7 +47,8 @@ constexpr const char* kExamples = R"(Examples:
   muster-agent --server https://muster:8440 --data /var/lib/muster-agent --join-file FILE
   muster-agent --data /var/lib/muster-agent      after it has joined
   muster-agent --config /etc/muster/agent.yaml   as the packages do
-  muster-agent check-config)";
+  muster-agent check-config                      what is in force, or what is wrong
+  muster-agent release-cgroups                   for its service file, after it has ended)";
 
 constexpr const char* kManualSections = R"(.SH SIGNALS
 .TP
