@@ -24,6 +24,15 @@ def read_hosts(world):
     world.call("resolveTargets", 404, {"targets": "nobody"}, code="no_match")
 
 
+@drives("listHostRuns", "listLabels")
+def about_hosts(world):
+    world.call("listHostRuns", 200, query={"limit": 1}, name="h1")
+    world.call("listHostRuns", 400, query={"cursor": "nonsense"}, name="h1")
+    world.call("listLabels", 200, query={"prefix": "fact.", "limit": 1}, bearer=world.viewer)
+    world.call("listLabels", 200, query={"key": "fact.os"})
+    world.call("listLabels", 400, query={"limit": 0})
+
+
 @drives("maintainHosts", "labelHosts")
 def change_hosts(world):
     world.call("maintainHosts", 200, {"targets": "h2", "for_seconds": 60, "reason": "contract"})

@@ -34,6 +34,25 @@ def documents(world):
     world.call("deleteDocument", 200, query={"reason": "contract"}, kind="job", name=parent)
 
 
+@drives("listJobs")
+def list_jobs(world):
+    name = world.job("description: contract\nstages:\n  - {name: say, script: 'true'}\n")
+    world.cluster.wait_end(world.call("startJob", 201, {}, name=name).json()["id"])
+    world.call("listJobs", 200, query={"name": name}, bearer=world.viewer)
+    world.call("listJobs", 200, query={"limit": 1})
+    world.call("listJobs", 400, query={"limit": 0})
+
+
+@drives("listChannels", "testChannel")
+def channels(world):
+    name = world.apply(world.name("channel"), "type: webhook\nurl: http://127.0.0.1:9/\n", kind="channel")
+    world.call("testChannel", 200, {"reason": "contract"}, name=name)
+    world.call("testChannel", 400, {"mood": "good"}, name=name)
+    world.call("listChannels", 200, bearer=world.viewer)
+    world.call("listChannels", 200, query={"limit": 1})
+    world.call("listChannels", 400, query={"limit": 0})
+
+
 @drives("startJob")
 def start_job(world):
     job = world.job("params: {version: {default: '1'}}\nmax_hosts: 1\n"
