@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
+#include "base/text.hpp"
 #include "cli/api_client.hpp"
 #include "cli/context.hpp"
 #include "cli/host_printer.hpp"
