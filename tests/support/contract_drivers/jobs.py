@@ -69,3 +69,19 @@ def start_job(world):
     world.call("startJob", 409, {"targets": f"h1,{world.never_joined}", "require_all": True}, name=job, code="left_out")
     world.call("startJob", 404, {"targets": "nobody"}, name=job, code="no_match")
     world.call("startJob", 400, {"params": {"no_such": "1"}}, name=job)
+
+
+@drives("rerunRun")
+def rerun_run(world):
+    job = world.job("params: {version: {default: '1'}}\nmax_hosts: 1\nstages:\n  - {name: say, script: 'true'}\n")
+    run = world.call("startJob", 201, {"params": {"version": "2"}}, name=job).json()["id"]
+    world.cluster.wait_end(run)
+    key = {"Idempotency-Key": world.name("key")}
+    again = world.call("rerunRun", 201, {"reason": "contract"}, headers=key, id=run).json()["id"]
+    world.cluster.wait_end(again)
+    world.call("rerunRun", 422, {"params": {"version": "3"}}, headers=key, id=run, code="key_reused")
+    world.call("rerunRun", 200, {"dry_run": True, "version": "latest", "params": {"version": "3"}}, id=run)
+    world.call("rerunRun", 422, {"targets": "h1,h2"}, id=run, code="too_many_hosts")
+    world.call("rerunRun", 400, {"mood": "good"}, id=run)
+    world.call("rerunRun", 403, {}, bearer=world.viewer, id=run)
+    world.call("rerunRun", 404, {}, id="r999999999")
