@@ -12,7 +12,6 @@
 #include "cli/context.hpp"
 #include "cli/document_commands.hpp"
 #include "cli/follow_commands.hpp"
-#include "cli/help_format.hpp"
 #include "cli/import_command.hpp"
 #include "cli/usage.hpp"
 
@@ -61,9 +60,7 @@ void AddCommands(CLI::App& app, Context& context) {
         AddTrace,   AddHosts,  AddAgents,  AddInvites, AddTokens,   AddSecrets,    AddAudit,
         AddWhoAmI,  AddStatus, AddVersion, AddLogin,   AddContexts, AddCompletion, AddManual,
         AddDebug,   AddFreeze, AddImport,  AddCron,    AddTriggers, AddSlots,      AddCheck,
-        AddServers, AddWait,   AddAttach,  AddRerun,   AddRanges})
-    AddServers, AddJobs, AddRanges, AddChannels
-})
+        AddServers, AddWait,   AddAttach,  AddRerun,   AddRanges,   AddJobs,       AddChannels})
     add(app, context);
 }
 

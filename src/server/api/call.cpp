@@ -108,10 +108,10 @@ std::map<std::string, std::string> QueryObject(std::string_view target, std::str
   for (const auto pair : Split(target.substr(mark + 1), '&')) {
     const auto equals = pair.find('=');
     if (equals == std::string_view::npos) continue;
-    const std::string key = Decode(pair.substr(0, equals));
+    const std::string key = Decode(pair.substr(0, equals), ' ');
     if (key.size() <= begin.size() || !key.starts_with(begin) || !key.ends_with(']')) continue;
     object[key.substr(begin.size(), key.size() - begin.size() - 1)] =
-        Decode(pair.substr(equals + 1));
+        Decode(pair.substr(equals + 1), ' ');
   }
   return object;
 }

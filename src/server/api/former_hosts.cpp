@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "server/api/known_names.hpp"
+#include "server/api/known_hosts.hpp"
 
 namespace muster::server::api {
 namespace {

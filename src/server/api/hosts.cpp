@@ -4,7 +4,7 @@
 #include <boost/json.hpp>
 
 #include "domain/host_ranges.hpp"
-#include "server/api/known_names.hpp"
+#include "server/api/known_hosts.hpp"
 #include "server/api/missing.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "ports/store.hpp"
-#include "server/live/live_view.hpp"
 
 namespace muster::server::api {
 
@@ -14,10 +13,5 @@ std::string DidYouMean(Store& store, std::string_view kind, std::string_view nam
 
 // The same of a secret.
 std::string DidYouMeanSecret(Store& store, std::string_view name);
-
-// kNotFound about a host of this name, which may say which one was meant.
-Error NoSuchHost(const LiveView& live, std::string_view name);
-// Its hint alone.
-std::string DidYouMeanHost(const LiveView& live, std::string_view name);
 
 }  // namespace muster::server::api

@@ -9,7 +9,7 @@
 #include "server/api/file_request.hpp"
 #include "server/api/former_hosts.hpp"
 #include "server/api/frozen.hpp"
-#include "server/api/known_names.hpp"
+#include "server/api/known_hosts.hpp"
 #include "server/api/notices.hpp"
 #include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"

@@ -4,7 +4,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
-#include "server/api/known_names.hpp"
+#include "server/api/known_hosts.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
 

@@ -57,7 +57,7 @@ class SharedWorkers : public ::testing::Test {
                  {"GET", "/open", Privilege::kPublic, ok},
                  {"GET", "/slow-open", Privilege::kPublic, slow},
                  {"POST", "/stop", Privilege::kOperate, ok, !kOnRecord, kUrgent},
-                 {"GET", "/health", Privilege::kPublic, ok, !kOnRecord, !kUrgent, kVital}});
+                 {"GET", "/health", Privilege::kPublic, ok, !kOnRecord, !kUrgent, Vital::kHealth}});
   }
   ~SharedWorkers() override {
     if (!let_go_) LetGo();
