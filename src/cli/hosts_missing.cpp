@@ -2,8 +2,8 @@
 
 #include "cli/api_client.hpp"
 #include "cli/hosts_command.hpp"
-#include "cli/output_option.hpp"
 #include "cli/list.hpp"
+#include "cli/output_option.hpp"
 
 namespace muster::cli {
 namespace {
