@@ -1,5 +1,6 @@
 #include "imports/xml_reader.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -48,9 +49,20 @@ class XmlTree {
         "none");
   }
 
-  Position Here() const {
-    return {static_cast<std::uint32_t>(XML_GetCurrentLineNumber(parser_.get())),
-            static_cast<std::uint32_t>(XML_GetCurrentColumnNumber(parser_.get())) + 1};
+  // Expat counts lines twice after some errors, so they are counted here.
+  Position Here() {
+    const auto index =
+        static_cast<std::size_t>(std::max<XML_Index>(0, XML_GetCurrentByteIndex(parser_.get())));
+    const std::size_t end = std::min(index, text_.size());
+    if (end < counted_) counted_ = 0, here_ = {1, 1};
+    for (; counted_ < end; ++counted_) {
+      const auto byte = static_cast<unsigned char>(text_[counted_]);
+      if (byte == '\n')
+        here_ = {here_.line + 1, 1};
+      else if ((byte & 0xC0) != 0x80)
+        ++here_.column;
+    }
+    return here_;
   }
 
   void Refuse(std::string_view sentence) {
@@ -144,6 +156,8 @@ class XmlTree {
   std::optional<XmlElement> root_;
   std::size_t parts_ = 0;
   bool refused_ = false;
+  std::size_t counted_ = 0;  // bytes before here_
+  Position here_{1, 1};
 };
 
 }  // namespace

@@ -26,8 +26,9 @@ std::unexpected<Error> CannotDo(const char* what, const fs::path& path, int erro
               std::strerror(error));
 }
 
-files::Fd OpenKeyFolder(const fs::path& path) {
-  return files::Fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+// Whose it is was looked at before; it may be a link.
+files::Fd OpenDataFolder(const fs::path& data) {
+  return files::Fd(::open(data.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 Result<> RemoveUnfinished(const fs::path& data) {
@@ -48,10 +49,13 @@ Result<std::vector<std::string>> FilesIn(const fs::path& folder) {
 
 Result<> MoveWhole(const fs::path& data) {
   const fs::path whole = data / kWholeKeys;
-  const files::Fd from = OpenKeyFolder(whole);
+  const files::Fd to = OpenDataFolder(data);
+  if (!to && errno == ENOENT) return {};
+  if (!to) return CannotDo("open", data, errno);
+  const files::Fd from(
+      ::openat(to.Get(), kWholeKeys, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!from && errno == ENOENT) return {};
-  const files::Fd to = from ? OpenKeyFolder(data) : files::Fd();
-  if (!from || !to) return CannotDo("open", from ? data : whole, errno);
+  if (!from) return CannotDo("open", whole, errno);
   const auto names = FilesIn(whole);
   if (!names) return Fail(names.error());
   for (const auto& name : *names)
@@ -73,7 +77,7 @@ Result<fs::path> BeginKeySet(const fs::path& data) {
 }
 
 Result<> PutKeySet(const fs::path& data) {
-  const files::Fd folder = OpenKeyFolder(data);
+  const files::Fd folder = OpenDataFolder(data);
   if (!folder) return CannotDo("open", data, errno);
   if (const int error = files::RenameSynced(folder.Get(), kUnfinishedKeys, kWholeKeys))
     return CannotDo("rename", data / kUnfinishedKeys, error);

@@ -103,6 +103,14 @@ class Floods(unittest.TestCase):
         self.assertCutOff(self.run_against(
             lambda path, count: (head, PIECE) if "/search" in path else (whole({}), b""), "logs", "r1", "--grep", "x"))
 
+    def test_events_with_long_ids(self):
+        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+        body = b"id: " + b"x" * 1_000_000 + b"\n\n" + b"event: gap\ndata:\n\n" * 1000
+        events = f"{len(body):x}\r\n".encode() + body + b"\r\n"
+        run = {"id": "r1", "state": "running", "commit": 1, "hosts": 1, "stages": []}
+        self.assertCutOff(self.run_against(
+            lambda path, count: (head, events) if "/stream" in path else (whole(run), b""), "logs", "r1", "-f"))
+
     def test_interim_answers_without_end(self):
         many = b"HTTP/1.1 103 Early\r\n\r\n" * 3000
         self.assertCutOff(self.run_against(lambda path, count: (b"", many), "get", "jobs"))

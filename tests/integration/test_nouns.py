@@ -148,7 +148,7 @@ class OneHost(NounsTest):
             self.assertEqual((found["labels"], found["own_labels"]), ({"rack": "r1", "zone": "own"}, ["zone"]))
             self.assertEqual(found["maintenance"]["reason"], "new disks")
             text = self.assertCode(self.cluster.muster("hosts", "show", "web1"), 0).text
-            for line in (r"^state +online$", r"^last seen +now$", r"^maintenance +until .* by admin: new disks$",
+            for line in (r"^state +online$", r"^last seen +\d+s ago ", r"^maintenance +until .* by admin: new disks$",
                          r"zone=own  \(chosen by the host\)$", r"rack=r1$", r"os=", rf"^tasks +{run}  running  ",
                          rf"^{failed} +failed \(exit 4\) .*{self.name}"):
                 self.assertRegex(text, f"(?m){line}")

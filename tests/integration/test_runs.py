@@ -27,7 +27,7 @@ class Basics(RunsTest):
         for host in document["hosts"]:
             self.assertEqual(set(host), {"host", "state", "exit_code", "attempt", "log", "signal", "reason"})
             self.assertEqual((host["state"], host["exit_code"], host["attempt"]), ("succeeded", 0, 1))
-            self.assertEqual(host["log"], {"state": "complete", "bytes": 7, "stdout_sha256": sha256(b"out\n"),
+            self.assertEqual(host["log"], {"state": "complete", "missing": None, "bytes": 7, "stdout_sha256": sha256(b"out\n"),
                                            "stderr_sha256": sha256(b"err")})
 
     def test_stdout_and_stderr_stay_apart(self):

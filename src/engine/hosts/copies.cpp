@@ -42,7 +42,7 @@ void MarkAsCopy(Turn& turn, HostEntry& entry, LinkId newcomer, const std::string
 }
 
 void TakeBack(Turn& turn, HostEntry& entry, const std::string& address) {
-  turn.Audit({.request = {}, .name = "musterd", .address = address}, "agent.taken_back",
+  turn.Audit({.request = {}, .name = "musterd", .address = address}, "agent.readmit",
              "host " + entry.host.name,
              "of the agents that have its key, only this one was heard for 5 minutes",
              {entry.host.id});

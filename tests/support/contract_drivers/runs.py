@@ -93,6 +93,18 @@ def search_logs(world):
     world.call("searchLogs", 400, query={"re": "a", "ignore_case": "1"}, id=world.ended)
 
 
+@drives("streamOutputs")
+def stream_outputs(world):
+    for query in ({}, {"stage": "command", "stream": "stdout"}):
+        lines = [json.loads(line) for line in
+                 world.call("streamOutputs", 200, query=query, id=world.ended).body.splitlines() if line]
+        assert lines[-1]["done"] and any(line.get("end") for line in lines), lines
+        for line in lines:
+            schema = "OutputsEnd" if "done" in line else "OutputEnd" if "end" in line else "OutputPiece"
+            world.client.fits_schema("streamOutputs", schema, line)
+    world.call("streamOutputs", 400, query={"stream": "third"}, id=world.ended)
+
+
 @drives("traceRun")
 def trace_run(world):
     world.call("traceRun", 200, id=world.ended)

@@ -70,7 +70,7 @@ class World:
                 "/jobs/{name}": {"name": self.idle}, "/servers/{server}": {"server": "s2"},
                 "/invites/{invite}": {"invite": "0" * 12}, "/agents/pending": {"name": "h1"},
                 "/tokens/{token}": {"token": "nobody"}, "/secrets/{name}": {"name": "unset"},
-                "/freezes/{freeze}": {"freeze": "f1"}}.get("/".join(path.split("/")[:3]), {})
+                "/freezes/{freeze}": {"freeze": "f1"}, "/channels/{name}": {"name": "nobody"}}.get("/".join(path.split("/")[:3]), {})
 
     @functools.cached_property
     def idle(self):

@@ -42,7 +42,7 @@ TEST(StagesText, EstimatesNothingThatNobodyKnows) {
   EXPECT_EQ(text("running", 50, 2), "stage 1 of 3: go · 2.0 s");
   EXPECT_EQ(text("paused", 50, 60), "stage 1 of 3: go (paused) · 1m00s");
   EXPECT_EQ(text("awaiting_approval", 0, 60), "stage 1 of 3: go (waits for an approval) · 1m00s");
-  EXPECT_EQ(text("running", 50, -60), "stage 1 of 3: go · 0 ms");
+  EXPECT_EQ(text("running", 50, -60), "stage 1 of 3: go · 0.00 s");
   EXPECT_EQ(text("waiting", 0, 60), "");
 }
 
@@ -53,7 +53,7 @@ TEST(StagesText, NamesEachStageOnceAndCountsThoseThatWereLeftOut) {
       {"name": "a", "state": "running", "hosts": 1, "batch": 0, "counts": {}}])");
   summary.as_object()["stages_total"] = 40;
   summary.as_object()["stages_left_out"] = {{"succeeded", 20}, {"waiting", 17}};
-  EXPECT_EQ(StagesText(summary, kStart), "stage 21 of 40: roll, batch 1 and a · 0 ms");
+  EXPECT_EQ(StagesText(summary, kStart), "stage 21 of 40: roll, batch 1 and a · 0.00 s");
   EXPECT_EQ(StagesText(json::value(), kStart), "");
 }
 

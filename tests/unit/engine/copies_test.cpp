@@ -131,7 +131,7 @@ TEST_F(Copies, BothActsAreOnTheTrail) {
     Hello(++session);
     Advance(kBetweenTries);
   }
-  EXPECT_EQ(Acts("agent.taken_back"), 1U);
+  EXPECT_EQ(Acts("agent.readmit"), 1U);
 }
 
 TEST_F(Copies, RunOnACopyIsRefusedThereOnly) {

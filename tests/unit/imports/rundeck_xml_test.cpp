@@ -130,5 +130,11 @@ TEST(RundeckXml, DepthAndNumberOfPartsAreBounded) {
   }
 }
 
+TEST(RundeckXml, PlacesAreInTheFileAlsoAfterABrokenTag) {
+  const auto read = ReadText("<joblist>\n<job>\n<name>a</name>\n<x/>\n<sc/job>\n</joblist>\n");
+  ASSERT_FALSE(read.problems.empty());
+  EXPECT_LE(read.problems.front().position.line, 6U);
+}
+
 }  // namespace
 }  // namespace muster::imports
