@@ -1,6 +1,7 @@
 #include "engine/runs/steer.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "domain/approval_id.hpp"
 #include "domain/approvers.hpp"
@@ -18,11 +19,22 @@
 namespace muster::engine {
 namespace {
 
+// The open run that is next above another one; those between them have ended.
+bool IsNextAbove(const State& state, RunId run, const Run& below) {
+  const auto open = std::ranges::find_if(below.above.rbegin(), below.above.rend(),
+                                         [&](RunId above) { return state.runs.contains(above); });
+  return open != below.above.rend() && *open == run;
+}
+
+// Also those that no stage waits for, as a stop reaches them too.
 template <typename Do>
 void EachChild(Turn& turn, OpenRun& run, Do act) {
-  for (auto& [id, visit] : run.visits)
-    if (const auto child = turn.state.runs.find(visit.record.child); child != turn.state.runs.end())
-      act(child->second);
+  const auto found = turn.state.below.find(run.run.id);
+  if (found == turn.state.below.end()) return;
+  for (const RunId id : std::set(found->second)) {
+    OpenRun& child = turn.state.runs.at(id);
+    if (IsNextAbove(turn.state, run.run.id, child.run)) act(child);
+  }
 }
 
 bool WaitsForTime(const OpenRun& run, const OpenVisit& visit) {

@@ -169,6 +169,25 @@ TEST_F(Families, ResumeOfTheParentDoesNotTakeAChildsFailures) {
   EXPECT_EQ(Sent(), Hosts{});
 }
 
+TEST_F(Families, PauseReachesChildrenThatNobodyWaitsFor) {
+  AddHosts(2);
+  RunSpec child = OneStage();
+  child.stages.front().concurrency = 1;
+  RunSpec spec = Parent(false, child);
+  spec.stages.push_back(With("wait", WaitAction{.time = std::chrono::hours(1), .until = {}}));
+  const RunId parent = StartSpec(2, spec);
+  EXPECT_EQ(Sent(), Hosts{1});
+  const RunId below = orders_.front().task.run;
+  PauseRun pause;
+  pause.run = parent;
+  EXPECT_TRUE(Do(pause));
+  EXPECT_EQ(Find(below).state, RunState::kPaused);
+  EndAll();
+  EXPECT_EQ(Sent(), Hosts{});
+  EXPECT_TRUE(Do(ResumeRun{.caller = {}, .run = parent}));
+  EXPECT_EQ(Sent(), Hosts{2});
+}
+
 TEST_F(Families, StageThatWaitsForAChildEndsInTheBatchThatEndsIt) {
   AddHosts(1);
   for (int commits = 0; commits < 4; ++commits) {
