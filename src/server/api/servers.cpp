@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include <boost/json.hpp>
 
@@ -131,11 +131,10 @@ void Drain(ServerServices& services, const CallPtr& call, bool wanted) {
     return call->Fail(
         404, "not_found",
         fmt::format("there is no server '{}' in the cluster now; see 'muster servers'", name));
-  std::set<std::string> others;
+  std::map<std::string, DrainOrders::Server> here;
   for (const auto& view : servers)
-    if (view.here && !view.member.draining && view.member.name != name)
-      others.insert(view.member.name);
-  if (wanted && !services.drains.Take(name, others, services.common.clock.Read().mono))
+    if (view.here) here[view.member.name] = {!view.member.draining, view.drains};
+  if (wanted && !services.drains.Take(name, here, services.common.clock.Read().mono))
     return call->Fail(
         409, "conflict",
         fmt::format("'{}' is the last server that takes part; nothing would work", name));

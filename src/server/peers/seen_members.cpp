@@ -31,6 +31,7 @@ std::vector<std::string> SeenMembers::Note(const std::vector<Member>& members, W
       found = views_.try_emplace(member.name).first;
       found->second.since = now;
     }
+    if (member.draining && !found->second.member.draining) ++found->second.drains;
     found->second.member = member;
   }
   return gone;

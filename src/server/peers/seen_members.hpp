@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -21,7 +22,8 @@ class SeenMembers {
     Member member;
     bool leads = false;  // for the caller to fill in
     bool here = true;
-    WallTime since;  // when it came, or went
+    WallTime since;            // when it came, or went
+    std::uint64_t drains = 0;  // how often it was seen to begin to drain
   };
 
   // These are there at `now`. Returns the names of those that went since the last call. Past kMost

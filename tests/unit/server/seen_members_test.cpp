@@ -35,6 +35,18 @@ TEST(SeenMembers, TellWhoWentAndWhen) {
   EXPECT_EQ(seen.Views().at("s2").since, kFirstSeen + std::chrono::seconds(9));
 }
 
+TEST(SeenMembers, CountHowOftenAServerBeganToDrain) {
+  SeenMembers seen;
+  auto members = MembersNamed({"s1"});
+  members[0].draining = true;
+  seen.Note(members, kFirstSeen);
+  seen.Note(members, kFirstSeen);
+  EXPECT_EQ(seen.Views().at("s1").drains, 1U);
+  seen.Note(MembersNamed({"s1"}), kFirstSeen);
+  seen.Note(members, kFirstSeen);
+  EXPECT_EQ(seen.Views().at("s1").drains, 2U);
+}
+
 TEST(SeenMembers, ForgetWhoWentADayAgo) {
   SeenMembers seen;
   seen.Note(MembersNamed({"s1", "s2"}), kFirstSeen);
