@@ -35,6 +35,21 @@ bool TellsReason(const OutcomeGroup& group) {
   return !group.reason.empty() && state && std::ranges::find(kStates, *state) != kStates.end();
 }
 
+// The hosts that the run counts and the groups do not have: an answer that is cut has not all.
+std::vector<std::pair<TaskState, std::uint64_t>> HostsLeftOut(
+    const boost::json::value& run, const std::vector<OutcomeGroup>& groups) {
+  std::vector<std::pair<TaskState, std::uint64_t>> left;
+  const TaskCounts counts = CountsOf(FieldOf(run, "counts"));
+  for (std::size_t i = 0; i < kTaskStates; ++i) {
+    const auto state = static_cast<TaskState>(i);
+    std::uint64_t shown = 0;
+    for (const auto& group : groups)
+      if (group.state == Name(state)) shown += group.count;
+    if (counts[state] > shown) left.emplace_back(state, counts[state] - shown);
+  }
+  return left;
+}
+
 }  // namespace
 
 std::vector<OutcomeGroup> GroupsOf(const boost::json::value& answer) {
@@ -95,6 +110,8 @@ std::string SummaryLine(const boost::json::value& run, const std::vector<Outcome
       parts += ": " + Shortened(group.hosts, kSummaryHosts);
     }
   }
+  for (const auto& [state, count] : HostsLeftOut(run, merged))
+    parts += fmt::format("{}{} more {}", parts.empty() ? "" : ", ", Count(count), Name(state));
   const auto created = ParseTime(TextOf(run, "created"));
   const auto ended = ParseTime(TextOf(run, "ended"));
   const std::string took = created && ended ? " · " + Lasted(ended - created) : "";

@@ -35,7 +35,7 @@ std::string Outcome(std::string_view state, std::int64_t exit_code, std::int64_t
 std::string GroupHead(const OutcomeGroup& group);
 
 // "r12 failed: 9 succeeded, 1 failed (exit 3): web3 · 1.2 s"; with the reason where there is one,
-// as in GroupHead.
+// as in GroupHead. Hosts that the run counts and the groups do not have follow: ", 12 more failed".
 std::string SummaryLine(const boost::json::value& run, const std::vector<OutcomeGroup>& groups);
 
 // Lines about output that is not whole: "output cut at the quota (--max-output): web[1-3]", "output

@@ -21,10 +21,9 @@ void PrintStages(const Context& context, const json::value& run) {
 }
 
 Result<> PrintCommand(const Context& context, ApiClient& api, const json::value& run,
-                      const std::vector<OutcomeGroup>& groups, std::size_t total,
                       const EndOptions& options) {
   const bool table = context.OutputFormat() == Format::kTable;
-  if (table && !options.live) return PrintGroups(context, api, TextOf(run, "id"), groups, total);
+  if (table && !options.live) return PrintGroups(context, api, TextOf(run, "id"));
   if (table || options.lines) return {};
   const auto document = Persist(context, kResultPatience, [&] { return ResultDocument(api, run); });
   if (!document) return Fail(document.error());
@@ -51,22 +50,19 @@ Result<int> PrintEnd(const Context& context, ApiClient& api, const std::string& 
   const std::string path = "/runs/" + Segment(id);
   const auto run = Persist(context, kResultPatience, [&] { return api.Get(path); });
   if (!run) return Fail(run.error());
-  const auto answer = Persist(context, kResultPatience, [&] { return api.Get(path + "/groups"); });
-  if (!answer) return Fail(answer.error());
-  const auto groups = GroupsOf(*answer);
+  const auto outcomes = Outcomes(context, api, id);
+  if (!outcomes) return Fail(outcomes.error());
   if (!TextOf(*run, "job").empty()) {
     if (!context.PrintDocument(*run)) PrintStages(context, *run);
   } else {
-    const auto total = static_cast<std::size_t>(NumberOf(*answer, "groups_total"));
-    if (auto ok = PrintCommand(context, api, *run, groups, total, options); !ok)
-      return Fail(ok.error());
+    if (auto ok = PrintCommand(context, api, *run, options); !ok) return Fail(ok.error());
     if (context.OutputFormat() == Format::kTable)
-      for (const auto& remark : OutputRemarks(groups)) context.Say(remark);
+      for (const auto& remark : OutputRemarks(*outcomes)) context.Say(remark);
   }
-  context.Say(Paint(SummaryLine(*run, groups), ColourOf(TextOf(*run, "state")),
+  context.Say(Paint(SummaryLine(*run, *outcomes), ColourOf(TextOf(*run, "state")),
                     context.terminal.stderr_tty && context.terminal.colour_err));
   const int code = ExitCodeAtEnd(*run);
-  return options.largest_code ? LargestCode(groups, code) : code;
+  return options.largest_code ? LargestCode(*outcomes, code) : code;
 }
 
 Result<int> FollowToEnd(const Context& context, ApiClient& api, const FollowOptions& follow,

@@ -3,7 +3,9 @@
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
+#include "cli/persist.hpp"
 #include "cli/report.hpp"
+#include "cli/run_end.hpp"
 
 namespace muster::cli {
 namespace {
@@ -17,6 +19,10 @@ constexpr std::size_t kMostSample = 64 << 10;
 constexpr std::size_t kMostSamples = 50;
 constexpr std::size_t kMostSampled = 256 << 10;
 constexpr std::size_t kMostPrinted = 384 << 10;
+
+std::string GroupsPath(std::string_view run) {
+  return fmt::format("/runs/{}/groups", Segment(run));
+}
 
 bool HasSample(const OutcomeGroup& group) { return group.bytes > 0 && !group.sample_host.empty(); }
 
@@ -57,8 +63,19 @@ Result<json::value> ResultDocument(ApiClient& api, const json::value& run) {
       {"id", FieldOf(run, "id")}, {"state", FieldOf(run, "state")}, {"hosts", std::move(hosts)}};
 }
 
-Result<> PrintGroups(const Context& context, ApiClient& api, const std::string& run,
-                     const std::vector<OutcomeGroup>& groups, std::size_t total) {
+Result<std::vector<OutcomeGroup>> Outcomes(const Context& context, ApiClient& api,
+                                           std::string_view run) {
+  const auto answer = Persist(context, kResultPatience,
+                              [&] { return api.Get(GroupsPath(run), {{"by", "outcome"}}); });
+  if (!answer) return Fail(answer.error());
+  return GroupsOf(*answer);
+}
+
+Result<> PrintGroups(const Context& context, ApiClient& api, const std::string& run) {
+  const auto answer = Persist(context, kResultPatience, [&] { return api.Get(GroupsPath(run)); });
+  if (!answer) return Fail(answer.error());
+  const auto groups = GroupsOf(*answer);
+  const auto total = static_cast<std::size_t>(NumberOf(*answer, "groups_total"));
   std::size_t samples = 0;
   std::size_t printed = 0;
   std::size_t shown = 0;

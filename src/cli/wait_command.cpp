@@ -11,6 +11,7 @@
 #include "cli/report.hpp"
 #include "cli/run_choice.hpp"
 #include "cli/run_end.hpp"
+#include "cli/run_result.hpp"
 
 namespace muster::cli {
 namespace {
@@ -72,10 +73,9 @@ class Waiter {
   Result<int> End(const std::string& id) {
     const auto run = RunOf(context_, api_, id);
     if (!run) return Fail(run.error());
-    const auto groups = Persist(context_, kResultPatience,
-                                [&] { return api_.Get(fmt::format("/runs/{}/groups", id)); });
-    if (!groups) return Fail(groups.error());
-    context_.Say(SummaryLine(*run, GroupsOf(*groups)));
+    const auto outcomes = Outcomes(context_, api_, id);
+    if (!outcomes) return Fail(outcomes.error());
+    context_.Say(SummaryLine(*run, *outcomes));
     return ExitCodeAtEnd(*run);
   }
 

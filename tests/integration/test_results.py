@@ -163,5 +163,33 @@ class OnAFleet(ResultsTest):
         self.assertEqual(json.dumps(self.everything(run)), json.dumps(followed))
 
 
+class EachHostPrintsItsName(ClusterTest):
+    """More groups than an answer has: what is counted is every host all the same."""
+    hosts = ("fleet",)
+    COUNT = 600
+
+    @classmethod
+    def set_up_hosts(cls):
+        token = cls.cluster.invite(uses=cls.COUNT, replace=True)
+        cls.cluster.add_daemon("fleet", [BIN / "muster-fleet", "--server", cls.cluster.url, "--count", str(cls.COUNT),
+                                         "--output", "hello from {host}", "--host-exit-code", "fleet[1-7]=2"],
+                               {"MUSTER_JOIN": token})
+        wait_until(f"{cls.COUNT} hosts online", lambda: cls.cluster.get("/status")["online"] == cls.COUNT, 120)
+
+    def test_summary_counts_every_host(self):
+        ended = self.cluster.muster("run", "-t", "all", "--yes", "--", "true")
+        self.assertEqual(ended.code, 1)
+        run = ended.complaint.split()[1]
+        self.assertIn(f"{run} failed: 593 succeeded, 7 failed (exit 2): fleet[1-7] ", ended.complaint)
+        self.assertIn("200 more groups of equal outcome", ended.text)
+        self.assertIn("593 succeeded, 7 failed", self.cluster.muster("wait", run).complaint)
+        groups = self.cluster.get(f"/runs/{run}/groups", by="outcome")
+        self.assertEqual([(group["state"], group["count"]) for group in groups["groups"]],
+                         [("failed", 7), ("succeeded", 593)])
+        self.assertEqual((groups["groups_left_out"], groups["hosts_left_out"], groups["total"]), (0, 0, self.COUNT))
+        refused = self.cluster.http("GET", f"/api/v1/runs/{run}/groups?by=outcome&masked=true")
+        self.assertEqual(refused.status, 400)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -26,14 +26,23 @@ void Summary(Services& services, const CallPtr& call) {
   call->Json(200, SummaryView(*run->value, live, services.live.LogsOpen(*id), run->commit));
 }
 
+Result<RunResults::GroupBy> GroupByOf(const Call& call) {
+  const auto& by = call.Query("by");
+  const auto masked = call.QueryFlag("masked");
+  if (!masked) return Fail(masked.error());
+  if (by.empty() || by == "output")
+    return *masked ? RunResults::GroupBy::kMaskedOutput : RunResults::GroupBy::kOutput;
+  if (by != "outcome") return Fail(ErrorCode::kInvalid, "by: expected output or outcome");
+  if (*masked) return Fail(ErrorCode::kInvalid, "masked: outputs do not count with by=outcome");
+  return RunResults::GroupBy::kOutcome;
+}
+
 void Groups(Services& services, const CallPtr& call) {
   const auto id = ParseRunId(call->Part("id"));
   if (!id) return call->Fail(id.error());
-  if (const auto& by = call->Query("by"); !by.empty() && by != "output")
-    return call->Fail(400, "invalid", "by: expected output");
-  const auto masked = call->QueryFlag("masked");
-  if (!masked) return call->Fail(masked.error());
-  const auto grouped = services.results.GroupsOf({*id, call->Query("stage")}, *masked, kMostGroups);
+  const auto by = GroupByOf(*call);
+  if (!by) return call->Fail(by.error());
+  const auto grouped = services.results.GroupsOf({*id, call->Query("stage")}, *by, kMostGroups);
   if (!grouped) return call->Fail(grouped.error());
   call->Json(200, GroupsView(*grouped));
 }

@@ -23,6 +23,34 @@ struct Seen {
   const IntervalSet* hosts = nullptr;
 };
 
+// Groups of equal outcome, whatever their tasks printed.
+class Merger {
+ public:
+  void Add(const Outcome& outcome, const IntervalSet& hosts) {
+    const auto [found, added] = groups_.try_emplace(
+        std::tuple(outcome.state, outcome.exit_code, outcome.signal, outcome.log));
+    Group& group = found->second;
+    if (added) {
+      group.outcome = outcome;
+      group.outcome.stdout_sha256 = group.outcome.stderr_sha256 = group.outcome.masked_sha256 = {};
+    } else if (group.outcome.reason != outcome.reason) {
+      group.outcome.reason.clear();
+    }
+    for (const auto& [first, last] : hosts.Ranges(hosts.Count()))
+      group.hosts.InsertRange(first, last);
+  }
+  void ShowIn(std::vector<Seen>& seen) const {
+    for (const auto& [key, group] : groups_) seen.push_back({&group.outcome, &group.hosts});
+  }
+
+ private:
+  struct Group {
+    Outcome outcome;
+    IntervalSet hosts;
+  };
+  std::map<std::tuple<TaskState, int, int, LogState>, Group> groups_;
+};
+
 int RankOf(TaskState state) {
   if (state == TaskState::kSucceeded) return 2;
   return IsFinal(state) ? 0 : 1;
@@ -270,13 +298,14 @@ std::shared_ptr<const HostFolds> RunResults::FoldsOf(RunId run, const Found& fou
   return folds;
 }
 
-Result<RunResults::Grouped> RunResults::GroupsOf(const Choice& choice, bool masked,
+Result<RunResults::Grouped> RunResults::GroupsOf(const Choice& choice, GroupBy by,
                                                  std::size_t most) {
   const auto found = Find(choice);
   if (!found) return Fail(found.error());
   const auto folds = FoldsOf(choice.run, *found);
   Grouped grouped;
   std::vector<std::vector<IntervalSet::Range>> ranges;
+  Merger merger;
   {
     base::Lock lock(mutex_);
     const TaskTable& table = found->table->tasks;
@@ -286,8 +315,15 @@ Result<RunResults::Grouped> RunResults::GroupsOf(const Choice& choice, bool mask
       open[i].state = static_cast<TaskState>(i);
       if (!table.Open()[i].Empty()) seen.push_back({&open[i], &table.Open()[i]});
     }
-    for (const auto& [outcome, group] : masked ? table.MaskedGroups() : table.Exact())
-      if (!group.hosts.Empty()) seen.push_back({&outcome, &group.hosts});
+    const auto& ended = by == GroupBy::kMaskedOutput ? table.MaskedGroups() : table.Exact();
+    for (const auto& [outcome, group] : ended) {
+      if (group.hosts.Empty()) continue;
+      if (by == GroupBy::kOutcome)
+        merger.Add(outcome, group.hosts);
+      else
+        seen.push_back({&outcome, &group.hosts});
+    }
+    merger.ShowIn(seen);
     grouped.groups_total = seen.size();
     grouped.total = table.Tasks();
     const std::size_t shown = std::min(most, seen.size());

@@ -45,7 +45,12 @@ class RunResults {
     std::string stage = {};
   };
 
-  // Tasks that ended alike, or stand alike.
+  // What makes ended tasks alike beside state, exit code, signal and how complete the output is:
+  // reason and output; the output without what differs from host to host; nothing.
+  enum class GroupBy : std::uint8_t { kOutput, kMaskedOutput, kOutcome };
+
+  // Tasks that ended alike, or stand alike. By outcome, `reason` is "" where reasons differ, and no
+  // output is named.
   struct Group {
     Outcome outcome;
     std::uint32_t count = 0;
@@ -61,7 +66,7 @@ class RunResults {
   };
   // At most `most` groups. Their lists of hosts are cut by size: the first ones have what room
   // there is. Costs what the groups cost. kNotFound: no such run or stage.
-  Result<Grouped> GroupsOf(const Choice& choice, bool masked, std::size_t most);
+  Result<Grouped> GroupsOf(const Choice& choice, GroupBy by, std::size_t most);
 
   // TaskState by ordinal, TaskTable::kNoTask for hosts that are not of the stage. kNotFound as
   // above.

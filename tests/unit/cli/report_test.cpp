@@ -51,6 +51,15 @@ TEST(SummaryLine, PutsWhatWentWellFirstAndNamesTheRest) {
             "r12 failed: 2 failed (exit 1): web[3-4], 1 lost: web9 · 1.2 s");
 }
 
+TEST(SummaryLine, CountsHostsThatTheGroupsLeaveOut) {
+  const auto run =
+      json::parse(R"({"id":"r1","state":"failed","counts":{"failed":1200,"succeeded":8800}})");
+  EXPECT_EQ(SummaryLine(run, {Group(1000, "failed", 3, "a[1-1000]")}),
+            "r1 failed: 1,000 failed (exit 3): a[1-1000], 8,800 more succeeded, 200 more failed");
+  EXPECT_EQ(SummaryLine(run, {Group(1200, "failed", 3, "a"), Group(8800, "succeeded", 0, "b")}),
+            "r1 failed: 8,800 succeeded, 1,200 failed (exit 3): a");
+}
+
 TEST(SummaryLine, TellsWhyWhereOutputDoesNot) {
   const auto run = json::parse(R"({"id":"r75","state":"failed"})");
   auto group = Group(2, "failed", 0, "web[1-2]");

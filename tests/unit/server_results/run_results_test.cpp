@@ -31,7 +31,7 @@ TEST(RunResults, GroupsFollowTheCommits) {
     run.Commit({PutTask{Ended(KeyOf(1, i), TaskState::kSucceeded, 0, 'a')}});
   run.Commit({PutTask{Ended(KeyOf(1, 5), TaskState::kFailed, 3, 'b')}});
   run.results.Take({Told(KeyOf(1, 6), TaskState::kRunning)});
-  const auto grouped = run.results.GroupsOf({kRun}, false, 100);
+  const auto grouped = run.results.GroupsOf({kRun}, RunResults::GroupBy::kOutput, 100);
   ASSERT_TRUE(grouped);
   EXPECT_THAT(
       Lines(*grouped),
@@ -50,7 +50,7 @@ TEST(RunResults, OutputThatIsNotWholeIsAGroupOfItsOwn) {
     if (i == 1) row.log.state = LogState::kCut;
     run.Commit({PutTask{row}});
   }
-  const auto grouped = run.results.GroupsOf({kRun}, false, 100);
+  const auto grouped = run.results.GroupsOf({kRun}, RunResults::GroupBy::kOutput, 100);
   ASSERT_TRUE(grouped);
   ASSERT_EQ(grouped->groups.size(), 2U);
   EXPECT_EQ(grouped->groups[0].outcome.log, LogState::kComplete);
@@ -59,12 +59,34 @@ TEST(RunResults, OutputThatIsNotWholeIsAGroupOfItsOwn) {
   EXPECT_EQ(grouped->groups[1].hosts, "h2");
 }
 
+TEST(RunResults, OutcomesCountAllHostsWhateverTheyPrinted) {
+  constexpr std::uint32_t kHosts = 1000;
+  FollowedRun run(kHosts);
+  run.Commit({PutVisit{kRun, VisitTo("one", 1, Ordinals::All(kHosts))}});
+  std::vector<Change> ended;
+  for (std::uint32_t i = 0; i < kHosts; ++i) {
+    auto row =
+        Ended(KeyOf(1, i), i < 7 ? TaskState::kFailed : TaskState::kSucceeded, i < 7 ? 2 : 0, 'a');
+    row.log.stdout_sha256 = fmt::format("{:032}", i);
+    if (i < 7) row.reason = i == 3 ? "out of memory" : "";
+    ended.push_back(PutTask{row});
+  }
+  run.Commit(ended);
+  const auto grouped = run.results.GroupsOf({kRun}, RunResults::GroupBy::kOutcome, 100);
+  ASSERT_TRUE(grouped);
+  EXPECT_THAT(Lines(*grouped),
+              testing::ElementsAre("7 failed exit 2: h[1-7]", "993 succeeded exit 0: h[8-1000]"));
+  EXPECT_EQ(grouped->groups_total, 2U);
+  EXPECT_EQ(grouped->groups[0].outcome.reason, "") << "there are several";
+  EXPECT_EQ(grouped->groups[1].sample_host, "h8");
+}
+
 TEST(RunResults, FirstGroupsAreTheWorstAndBiggest) {
   FollowedRun run(6);
   run.Commit({PutVisit{kRun, VisitTo("one", 1, Ordinals::All(6))}});
   for (std::uint32_t i = 0; i < 6; ++i)
     run.Commit({PutTask{Ended(KeyOf(1, i), TaskState::kFailed, i < 3 ? 1 : int(i), 'a')}});
-  const auto grouped = run.results.GroupsOf({kRun}, false, 2);
+  const auto grouped = run.results.GroupsOf({kRun}, RunResults::GroupBy::kOutput, 2);
   EXPECT_THAT(Lines(*grouped),
               testing::ElementsAre("3 failed exit 1: h[1-3]", "1 failed exit 3: h4"));
   EXPECT_EQ(grouped->groups_total, 4U);
@@ -81,7 +103,7 @@ TEST(RunResults, ListsOfHostsAreCutBySizeNotByTheirPlace) {
     ended.push_back(
         PutTask{Ended(KeyOf(1, i), TaskState::kFailed, static_cast<int>(i % kGroups) + 1)});
   run.Commit(ended);
-  const auto grouped = run.results.GroupsOf({kRun}, false, 400);
+  const auto grouped = run.results.GroupsOf({kRun}, RunResults::GroupBy::kOutput, 400);
   ASSERT_TRUE(grouped);
   ASSERT_EQ(grouped->groups.size(), kGroups);
   for (const auto& group : grouped->groups)
@@ -231,9 +253,10 @@ RC_GTEST_PROP(RunResults, IncrementalIsTheSameAsFromScratch, ()) {
                            .limit = *rc::gen::inRange<std::size_t>(1, kHosts + 1)};
     const auto straight = cold.RowsOf({kRun, stage}, filter);
     RC_ASSERT(*run.results.StatesOf({kRun, stage}) == *fresh.StatesOf({kRun, stage}));
-    for (const bool masked : {false, true})
-      RC_ASSERT(Lines(*run.results.GroupsOf({kRun, stage}, masked, 100)) ==
-                Lines(*fresh.GroupsOf({kRun, stage}, masked, 100)));
+    for (const auto by : {RunResults::GroupBy::kOutput, RunResults::GroupBy::kMaskedOutput,
+                          RunResults::GroupBy::kOutcome})
+      RC_ASSERT(Lines(*run.results.GroupsOf({kRun, stage}, by, 100)) ==
+                Lines(*fresh.GroupsOf({kRun, stage}, by, 100)));
     const auto from_table = run.results.RowsOf({kRun, stage}, filter);
     RC_ASSERT(straight->rows == from_table->rows);
     RC_ASSERT(straight->next == from_table->next);
