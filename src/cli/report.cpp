@@ -84,7 +84,7 @@ std::vector<OutcomeGroup> MergeOutputs(const std::vector<OutcomeGroup>& groups) 
 
 std::string Outcome(std::string_view state, std::int64_t exit_code, std::int64_t signal) {
   if (signal != 0) return fmt::format("{} (signal {})", state, signal);
-  if (state == "failed") return fmt::format("failed (exit {})", exit_code);
+  if (state == "failed" && exit_code != 0) return fmt::format("failed (exit {})", exit_code);
   return std::string(state);
 }
 

@@ -104,13 +104,11 @@ std::string FormatBatchPlan(const BatchPlan& plan) {
 std::string WhyBatchEnds(const BatchEnd& end, const BatchLimits& limits, bool last) {
   if (end.failed > limits.max_failures.Of(end.hosts, 0))
     return fmt::format("more than {} failed", FormatHostShare(limits.max_failures));
-  if (limits.max_unreachable) {
-    if (end.unreachable > limits.max_unreachable->Of(end.hosts, 0))
-      return fmt::format("more than {} unreachable", FormatHostShare(*limits.max_unreachable));
-    return {};
-  }
-  // A batch says nothing about those behind it when none of its hosts did the work.
-  if (last || end.succeeded > 0 || end.failed == end.hosts) return {};
+  if (limits.max_unreachable && end.unreachable > limits.max_unreachable->Of(end.hosts, 0))
+    return fmt::format("more than {} unreachable", FormatHostShare(*limits.max_unreachable));
+  // A batch says nothing about those behind it when none of its hosts did the work, whatever the
+  // limits allow.
+  if (last || end.succeeded > 0) return {};
   return end.unreachable == end.hosts ? "no host was reached" : "no host succeeded";
 }
 

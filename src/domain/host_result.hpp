@@ -15,8 +15,9 @@
 //
 // In each visit the host's last attempt counts, and of several visits to one stage the last one.
 // The worst of these tasks is the host's result. A task that succeeded in a stage that recovers
-// clears those before it. In a pass where the host has
-// a task, only the tasks of that pass count.
+// clears those before it. In a pass where the host has a task outside of `finally`, only the tasks
+// of that pass count: a cleanup alone does not replace what came before it. A host without any task
+// in an ended run was skipped.
 namespace muster {
 
 // Whether an ended task counts before another one: failed, timed_out, killed, lost, refused,
@@ -40,6 +41,7 @@ class HostTasks {
     std::uint8_t progress = 0;  // of two words about one attempt, the one with the higher counts
     bool recovers = false;
     bool onward = false;
+    bool in_finally = false;
     [[no_unique_address]] Note note{};
   };
 
@@ -52,6 +54,7 @@ class HostTasks {
     task.state = state;
     task.recovers = visit.recovers;
     task.onward = visit.onward == Onward::kMore;
+    task.in_finally = visit.in_finally;
     return task;
   }
 
@@ -59,10 +62,14 @@ class HostTasks {
   // that is known counts before it.
   template <typename Drop>
   void Take(Task task, const Drop& drop) {
-    if (!tasks_.empty() && tasks_.front().pass > task.pass) return drop(task);
-    if (!tasks_.empty() && tasks_.front().pass < task.pass) {
-      std::ranges::for_each(std::exchange(tasks_, {}), drop);
-      cleared_ = {};
+    if (task.pass < pass_) return drop(task);
+    if (!task.in_finally && task.pass > pass_) {
+      pass_ = task.pass;
+      std::erase_if(tasks_, [&](const Task& known) {
+        if (known.pass >= pass_) return false;
+        drop(known);
+        return true;
+      });
     }
     if (task.recovers && task.state == TaskState::kSucceeded)
       cleared_ = std::max(cleared_, task.visit);
@@ -105,23 +112,25 @@ class HostTasks {
   // these are of later visits.
   bool Wants(const StageVisit& visit, std::uint32_t ordinal) const {
     if (tasks_.empty()) return true;
-    const bool past = visit.visit < cleared_ || std::ranges::any_of(
-                                                    tasks_,
-                                                    [&](const Task& known) {
-                                                      return known.pass > visit.pass ||
-                                                             known.stage == visit.stage;
-                                                    });
+    if (visit.pass < pass_) return false;
+    if (!visit.in_finally && visit.pass > pass_) return true;  // it tells which pass counts
+    const bool past = visit.visit < cleared_ ||
+                      std::ranges::find(tasks_, visit.stage, &Task::stage) != tasks_.end();
     const bool succeeded = IsFinal(visit.state) && visit.state != StageState::kSkipped &&
                            !visit.dropped.Contains(ordinal);
     return !past && !succeeded;
   }
 
-  // How the host stands by the task that decides. One that came through a stage and has others
-  // before it waits for them while the run is open.
+  // How the host stands in its run by the task that decides. One that came through a stage and has
+  // others before it waits for them while the run is open.
   static TaskState Standing(const Task* decides, bool run_open) {
-    if (decides == nullptr) return TaskState::kWaiting;
+    if (decides == nullptr) return run_open ? TaskState::kWaiting : TaskState::kSkipped;
     const bool under_way = run_open && decides->onward && decides->state == TaskState::kSucceeded;
     return under_way ? TaskState::kWaiting : decides->state;
+  }
+  // How it stands in a stage, whatever its run does.
+  static TaskState InStage(const Task* decides) {
+    return decides == nullptr ? TaskState::kWaiting : decides->state;
   }
 
   const std::vector<Task>& All() const { return tasks_; }
@@ -139,8 +148,9 @@ class HostTasks {
     return a_ended && a.state != TaskState::kSucceeded ? a.visit < b.visit : a.visit > b.visit;
   }
 
-  std::vector<Task> tasks_;  // all of one pass
-  Visit cleared_;            // nothing before this visit counts
+  std::vector<Task> tasks_;
+  std::uint32_t pass_ = 0;  // the last one with a task outside of `finally`; earlier ones are past
+  Visit cleared_;           // nothing before this visit counts
 };
 
 }  // namespace muster

@@ -179,6 +179,7 @@ struct StageVisit {
   StageState state = StageState::kRunning;
   bool recovers = false;  // of the stage
   Onward onward = Onward::kUnknown;
+  bool in_finally = false;  // it cleans up after the others
   // Of a stage in a graph, where others may be at work beside it: the visits that it waited for.
   std::optional<std::vector<Visit>> needs = {};
   WallTime started;

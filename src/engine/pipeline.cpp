@@ -22,6 +22,13 @@ Result<> ReadLost(Store& store, Snapshot& snapshot) {
   return {};
 }
 
+// A row of a run has a part for each of its stages.
+std::size_t WeightOf(const Change& change) {
+  constexpr std::size_t kStagesOfAChange = 8;
+  const auto* put = std::get_if<PutRun>(&change);
+  return put == nullptr ? 1 : 1 + put->run.stages.size() / kStagesOfAChange;
+}
+
 }  // namespace
 
 Pipeline::Pipeline(Store& store, Links& links, Listener listener, Settings settings)
@@ -55,11 +62,16 @@ void Pipeline::LeadUntil(MonoTime until) {
 }
 
 bool Pipeline::Ready() const {
-  return engine_ && stalled_.empty() && gathering_.changes.size() < settings_.most_changes;
+  return engine_ && stalled_.empty() && gathering_.weight < settings_.most_changes;
 }
 
 CommitNumber Pipeline::GatheringNumber() const {
   return CommitNumber(durable_.value + (in_flight_ ? 2 : 1));
+}
+
+void Pipeline::Weigh() {
+  for (; gathering_.weighed < gathering_.changes.size(); ++gathering_.weighed)
+    gathering_.weight += WeightOf(gathering_.changes[gathering_.weighed]);
 }
 
 // Effects of a decision that changed nothing may still rest on what is not durable yet.
@@ -76,6 +88,7 @@ void Pipeline::Attach(Effects effects) {
 void Pipeline::Take(const Command& command, Now now) {
   Effects effects;
   engine_->Decide(command, now, GatheringNumber(), gathering_.changes, effects);
+  Weigh();
   Attach(std::move(effects));
 }
 
@@ -85,6 +98,7 @@ MonoTime Pipeline::Drive(Now now) {
   if (Ready()) {
     Effects effects;
     more = engine_->Continue(now, GatheringNumber(), gathering_.changes, effects);
+    Weigh();
     Attach(std::move(effects));
   }
   if (!in_flight_)

@@ -47,7 +47,8 @@ class Pipeline {
   };
   struct Settings {
     Options engine;
-    std::size_t most_changes = 4000;  // a batch takes no more commands past this
+    // A batch takes no more commands past this. Rows of runs with many stages count more.
+    std::size_t most_changes = 4000;
     Duration resend = std::chrono::milliseconds(200);
   };
 
@@ -90,6 +91,8 @@ class Pipeline {
   struct Gathering {
     std::vector<Change> changes;
     Effects effects;
+    std::size_t weight = 0;   // of the changes, in changes of ordinary size
+    std::size_t weighed = 0;  // so many of them count in `weight`
   };
   struct InFlight {
     CommitNumber number;
@@ -101,6 +104,7 @@ class Pipeline {
 
   CommitNumber GatheringNumber() const;
   void Attach(Effects effects);
+  void Weigh();
   void SendBatch();
   void Hand();
   void Release(Effects effects);

@@ -113,7 +113,9 @@ struct HostFlow {
   static constexpr std::uint32_t kNowhere = ~0U;
   bool Ok() const { return dropped_at == kNowhere; }
   // What the run came to on it so far: how its tasks ended, or kWaiting.
-  TaskState Result() const { return HostTasks<>::Standing(ended.Deciding(), false); }
+  TaskState Result() const { return HostTasks<>::InStage(ended.Deciding()); }
+  // What the run came to on it, as it ends now.
+  TaskState AtEnd() const { return HostTasks<>::Standing(ended.Deciding(), false); }
   // As OpenRun::counts is to have it.
   TaskState Stands() const {
     return busy.empty() ? HostTasks<>::Standing(ended.Deciding(), true) : busy.back().second;

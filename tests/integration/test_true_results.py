@@ -88,6 +88,63 @@ stages: [{name: first, script: 'false'}, {name: second, script: 'true'}]
         self.assertEqual((second["state"], second["reason"]), ("skipped", "the run did not come to it"))
 
 
+    def test_cleanup_in_a_retry_hides_no_failed_host(self):
+        self.apply(HEAD + """kind: job
+name: passes
+targets: all
+stages:
+  - {name: one, max_failures: 100%, script: 'test "$MUSTER_HOST" != host1'}
+  - {name: two, script: 'true'}
+finally: [{name: tidy, hosts: all, script: 'echo CLEANUP'}]
+""")
+        run = self.start("passes", code=1)["id"]
+        self.assertCode(self.cluster.muster("retry", run, "--from", "two"), 0)
+        self.assertCode(self.cluster.muster("wait", run), 1)
+        self.assertEqual(self.cluster.run_of(run)["counts"], {"succeeded": 2, "failed": 1})
+        self.assertEqual(self.names(f"run:{run}.failed"), ["host1"])
+
+    def test_output_of_a_failed_host_is_that_of_its_failure(self):
+        self.apply(HEAD + """kind: job
+name: noisy
+targets: all
+stages:
+  - {name: upgrade, max_failures: 100%, script: 'echo upgrading $MUSTER_HOST; test "$MUSTER_HOST" != host2'}
+finally: [{name: tidy, hosts: all, script: 'echo CLEANUP'}]
+""")
+        run = self.start("noisy", code=1)["id"]
+        self.assertEqual(self.cluster.muster("logs", run, "--host", "host2").text, "upgrading host2\n")
+        self.assertEqual(self.cluster.muster("logs", run, "--host", "host2", "--stage", "tidy").text, "CLEANUP\n")
+        shown = self.cluster.muster("show", run).text
+        self.assertIn("1 host failed (exit 1): host2\n  upgrading host2\n", shown)
+
+    def test_hosts_that_a_roll_did_not_reach_were_skipped(self):
+        self.apply(HEAD + """kind: job
+name: rolled
+targets: all
+stages:
+  - {name: look, script: 'true'}
+  - {name: roll, batches: [1, 100%], on_limit: fail, between: {check: {script: 'true'}}, script: 'false'}
+finally: [{name: tidy, hosts: all, script: 'true'}]
+""")
+        run = self.start("rolled", code=1)
+        self.assertEqual(run["counts"], {"failed": 1, "skipped": 2})
+        self.assertEqual(self.names(f"run:{run['id']}.skipped"), ["host2", "host3"])
+
+    def test_no_host_of_an_ended_run_waits(self):
+        self.apply(HEAD + """kind: job
+name: asks
+targets: all
+stages: [{name: ask, approve: {message: may it, timeout: 100ms}}, {name: work, script: 'true'}]
+""")
+        run = self.start("asks", "--wait-paused", code=1)
+        self.assertEqual(run["counts"], {"skipped": 3})
+        self.assertEqual(self.names(f"run:{run['id']}.waiting"), [])
+        groups = self.cluster.get(f"/runs/{run['id']}/groups")["groups"]
+        self.assertEqual([(group["state"], group["count"]) for group in groups], [("skipped", 3)])
+        rows = self.cluster.get(f"/runs/{run['id']}/tasks", state="skipped")["tasks"]
+        self.assertEqual(len(rows), 3)
+
+
 class Batches(TrueResults):
     def test_unreachable_canary_stops_the_roll(self):
         self.cluster.agents["host1"].end()
@@ -103,12 +160,15 @@ stages: [{name: roll, batches: [1, 100%], on_limit: fail, wait_offline: 100ms, s
         run = self.start("roll", "--yes", code=6)
         self.assertEqual(run["counts"], {"unreachable": 1, "skipped": 2})
         self.assertEqual(run["stages"][0]["reason"], "no host was reached in batch 1")
-        # Said otherwise, it goes on.
-        outcome = self.cluster.muster("run", "-t", "all", "--batches", "1,100%", "--max-unreachable", "1", "--wait-offline",
-                                      "100ms", "--yes", "-o", "json", "--", "true")
-        self.assertCode(outcome, 6)
-        states = sorted(host["state"] for host in json.loads(outcome.out)["hosts"])
-        self.assertEqual(states, ["succeeded", "succeeded", "unreachable"])
+
+        def states(batches):
+            outcome = self.cluster.muster("run", "-t", "all", "--batches", batches, "--max-unreachable", "1",
+                                          "--wait-offline", "100ms", "--yes", "-o", "json", "--", "true")
+            self.assertCode(outcome, 6)
+            return sorted(host["state"] for host in json.loads(outcome.out)["hosts"])
+
+        self.assertEqual(states("1,100%"), ["skipped", "skipped", "unreachable"], "no success, no other batch")
+        self.assertEqual(states("2,100%"), ["succeeded", "succeeded", "unreachable"], "one may be away")
 
 
 class NotThere(TrueResults):

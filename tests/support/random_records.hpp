@@ -182,6 +182,7 @@ class RandomRecords : public RandomValues {
     visit.state = static_cast<StageState>(Number(9));
     visit.recovers = Coin();
     visit.onward = static_cast<Onward>(Number(3));
+    visit.in_finally = Coin();
     if (Coin()) {
       visit.needs.emplace();
       for (std::size_t left = Number(3); left > 0; --left) visit.needs->emplace_back(1 + Small());

@@ -121,6 +121,7 @@ Result<std::string> EncodeVisit(const StageVisit& visit) {
   out.set_state(static_cast<std::uint32_t>(visit.state));
   out.set_recovers(visit.recovers);
   out.set_onward(static_cast<std::uint32_t>(visit.onward));
+  out.set_in_finally(visit.in_finally);
   out.set_in_graph(visit.needs.has_value());
   if (visit.needs)
     for (const Visit need : *visit.needs) out.add_needs(need.value);
@@ -154,6 +155,7 @@ Result<StageVisit> DecodeVisit(std::string_view blob) {
   visit.state = *state;
   visit.recovers = in.recovers();
   visit.onward = *onward;
+  visit.in_finally = in.in_finally();
   if (in.in_graph()) {
     visit.needs.emplace();
     for (const std::uint32_t need : in.needs()) visit.needs->emplace_back(need);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/render.hpp"
 
@@ -127,6 +128,22 @@ void StandInLine(Turn& turn, const TaskPlace& waiter, const std::string& key) {
 
 }  // namespace
 
+Result<> CheckKeys(const std::vector<WantedKey>& keys) {
+  std::size_t bytes = 0;
+  for (const auto& [key, max] : keys) {
+    if (key.size() > kMostKeyBytes)
+      return Fail(ErrorCode::kInvalid, "limit: a key is {} long, and may be {}",
+                  FormatSize(key.size()), FormatSize(kMostKeyBytes));
+    bytes += key.size();
+  }
+  if (bytes > kMostKeysBytes)
+    return Fail(
+        ErrorCode::kInvalid,
+        "limit: all keys together, those of runs above included, are {} long, and may be {}",
+        FormatSize(bytes), FormatSize(kMostKeysBytes));
+  return {};
+}
+
 Result<std::vector<WantedKey>> RunKeysOf(const OpenRun& run) {
   std::vector<WantedKey> keys;
   // Those above it have them, or may have given them back.
@@ -136,6 +153,7 @@ Result<std::vector<WantedKey>> RunKeysOf(const OpenRun& run) {
     if (!key) return Fail(ErrorCode::kInvalid, "limit: {}", key.error().message);
     keys.push_back({std::move(*key), limit.max});
   }
+  if (auto fits = CheckKeys(keys); !fits) return Fail(fits.error());
   return keys;
 }
 

@@ -24,6 +24,12 @@ inline TaskKey HolderOf(RunId run) { return {run, {}, 0, {}, {}}; }
 bool TakeKeys(Turn& turn, const OpenRun& run, const TaskKey& holder,
               const std::vector<WantedKey>& keys, const TaskPlace& waiter);
 
+// A key is in the row of each holder, and those of a run are in the rows of all runs below it.
+inline constexpr std::size_t kMostKeyBytes = 512;
+inline constexpr std::size_t kMostKeysBytes = 16 << 10;  // of all keys that one holder takes
+// kInvalid: a key, or all of them together, are longer than that.
+Result<> CheckKeys(const std::vector<WantedKey>& keys);
+
 // The keys that the run works under, with their values in them: those of the runs above it, and its
 // own.
 Result<std::vector<WantedKey>> RunKeysOf(const OpenRun& run);

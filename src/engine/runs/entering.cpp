@@ -94,6 +94,7 @@ StageVisit MakeRecord(Turn& turn, OpenRun& run, std::uint32_t stage, const Openi
   record.from = opening.entry.from;
   record.recovers = run.run.spec.stages[stage].recovers;
   record.onward = OnwardFrom(run.run.spec, stage);
+  record.in_finally = SectionOf(run.run.spec, stage) == Section::kFinally;
   record.needs = NeedsInGraph(run, stage);
   record.started = turn.now.wall;
   record.hosts = opening.hosts;

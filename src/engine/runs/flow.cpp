@@ -1,8 +1,10 @@
 #include "engine/runs/flow.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "domain/approvals.hpp"
+#include "domain/run_row.hpp"
 #include "engine/limiter/limiter.hpp"
 #include "engine/notices/notices.hpp"
 #include "engine/runs/budget.hpp"
@@ -171,11 +173,24 @@ bool WasTouched(TaskState state) {
   return VerdictOf(state) == Verdict::kRan || state == TaskState::kLost;
 }
 
+// What a sequence came to on one of its hosts that it was begun for. One that did not come through,
+// and that nothing failed on, was left out: no batch reached it, or its batch was left in the
+// middle.
+TaskState OutcomeOf(const OpenRun& run, const StageVisit& sequence, std::uint32_t ordinal) {
+  if (!sequence.dropped.Contains(ordinal)) return TaskState::kSucceeded;
+  const TaskState result = run.hosts[ordinal].Result();
+  const bool went_wrong = IsFinal(result) && result != TaskState::kSucceeded;
+  return went_wrong ? result : TaskState::kSkipped;
+}
+
 // What became of each host of a visit that ends.
 void SumUp(const OpenRun& run, OpenVisit& visit, bool skipped) {
   StageVisit& record = visit.record;
   if (!visit.slots.empty()) {
     record.counts = visit.counts;
+    for (std::size_t i = 0; i < kTaskStates; ++i)
+      if (const auto state = static_cast<TaskState>(i); !IsFinal(state))
+        record.counts[TaskState::kSkipped] += std::exchange(record.counts[state], 0);
     for (std::size_t i = 0; i < visit.hosts.size(); ++i) {
       const TaskState state = visit.slots[i].state;
       const bool never_begun = skipped && !IsFinal(state);
@@ -189,13 +204,15 @@ void SumUp(const OpenRun& run, OpenVisit& visit, bool skipped) {
   // Past a stop or a limit, later batches were never begun.
   for (std::size_t i = record.batch_end; i < visit.hosts.size() && !skipped; ++i)
     record.dropped.Insert(visit.hosts[i]);
-  for (const std::uint32_t ordinal : visit.hosts) {
-    const bool came_through = !record.dropped.Contains(ordinal);
-    const TaskState result = run.hosts[ordinal].Result();
-    ++record.counts[came_through                                         ? TaskState::kSucceeded
-                    : IsFinal(result) && result != TaskState::kSucceeded ? result
-                                                                         : TaskState::kSkipped];
+  Ordinals left_out;
+  for (std::size_t i = 0; i < visit.hosts.size(); ++i) {
+    const bool never_begun = skipped && i >= record.batch_end;
+    const TaskState outcome =
+        never_begun ? TaskState::kSkipped : OutcomeOf(run, record, visit.hosts[i]);
+    ++record.counts[outcome];
+    if (outcome == TaskState::kSkipped && !never_begun) left_out.Insert(visit.hosts[i]);
   }
+  if (!left_out.Empty()) record.results = {{TaskState::kSkipped, std::move(left_out)}};
 }
 
 // Whether the inner stage a batch stands at was cut short or refused before it did anything on
@@ -297,6 +314,14 @@ void EndWaiting(Turn& turn, const Run& child) {
   KeepRun(turn, run);
 }
 
+// The run as its row has it: its plan is long, and stays where it is.
+PutRun RowOf(Run& run) {
+  RunSpec plan = std::exchange(run.spec, RowSpecOf(run.spec));
+  PutRun row{run};
+  run.spec = std::move(plan);
+  return row;
+}
+
 void EndRun(Turn& turn, OpenRun& open) {
   Run& run = open.run;
   StopTicking(turn, open);
@@ -304,14 +329,14 @@ void EndRun(Turn& turn, OpenRun& open) {
   run.ended = turn.now.wall;
   run.ended_commit = turn.commit;
   open.counts = {};
-  for (const HostFlow& host : open.hosts) ++open.counts[host.Result()];
+  for (const HostFlow& host : open.hosts) ++open.counts[host.AtEnd()];
   run.counts = open.counts;
   run.pause.reset();
   if (open.restored && !run.stop)
     run.reason = "it was open in the backup this server was restored from";
   if (run.stop && run.stop->by == kByBudget && run.reason.empty()) run.reason = run.stop->reason;
   TellChannels(turn, open, Name(run.state), run.reason);
-  turn.Put(PutRun{run});
+  turn.Put(RowOf(run));
   const RunId id = run.id;
   const auto logs = turn.state.logs_open.find(id);
   turn.Tell(RunNews{.run = id,
@@ -376,7 +401,7 @@ void KeepRun(Turn& turn, OpenRun& run) {
 void WriteRuns(Turn& turn) {
   for (const RunId id : std::exchange(turn.state.dirty_runs, {}))
     if (const auto run = turn.state.runs.find(id); run != turn.state.runs.end())
-      turn.Put(PutRun{run->second.run});
+      turn.Put(RowOf(run->second.run));
 }
 
 void Begin(Turn& turn, OpenRun& run) {

@@ -334,6 +334,8 @@ Result<std::vector<WantedKey>> RenderKeys(const State& state, const OpenRun& run
                   key.error().message);
     keys.push_back({std::move(*key), limit.max});
   }
+  if (auto fits = CheckKeys(keys); !fits)
+    return Fail(ErrorCode::kInvalid, "stage {}: {}", run.SpecOf(visit).name, fits.error().message);
   return keys;
 }
 

@@ -1,10 +1,7 @@
-#include <algorithm>
-#include <map>
-
 #include <boost/json.hpp>
 
-#include "domain/host_result.hpp"
 #include "server/api/former_hosts.hpp"
+#include "server/api/host_tasks.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/run_summary.hpp"
 #include "server/api/views.hpp"
@@ -15,49 +12,13 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kRowsPage = 1000;
 constexpr std::size_t kMostRunTitle = 200;
 constexpr std::size_t kMostRunReason = 300;
 
-using Tasks = HostTasks<TaskRecord>;
-
-// The host's tasks in a run, as far as they say how it stands.
-Result<Tasks> TasksOf(Services& services, const Call& call, RunId run, HostId host) {
-  TaskFilter filter;
-  filter.host = host;
-  const auto rows = services.store.ListTasks(run, filter, std::nullopt, kRowsPage);
-  if (!rows) return Fail(rows.error());
-  Tasks tasks;
-  if (rows->empty()) return tasks;
-  const std::uint32_t ordinal = rows->front().key.ordinal;
-  std::map<Visit, StageVisit> visits;
-  for (Visit after;; after = visits.rbegin()->first) {
-    if (const auto on = call.GoesOn(); !on) return Fail(on.error());
-    auto page = services.store.ListVisits(run, after, kRowsPage);
-    if (!page) return Fail(page.error());
-    if (page->empty()) break;
-    const bool last = page->size() < kRowsPage;
-    for (auto& visit : *page) {
-      for (const auto& [state, hosts] : visit.results)
-        if (hosts.Contains(ordinal)) tasks.Take(Tasks::Of(visit, {}, state));
-      visits.emplace(visit.visit, std::move(visit));
-    }
-    if (last) break;
-  }
-  for (const auto& row : *rows) {
-    const auto visit = visits.find(row.key.visit);
-    if (visit == visits.end()) continue;
-    auto task = Tasks::Of(visit->second, row.key.attempt, row.state);
-    task.note = row;
-    tasks.Take(std::move(task));
-  }
-  return tasks;
-}
-
 // That a task began is not on record, only known.
-TaskState StandingNow(const Tasks::Task* decides, const std::optional<LiveView::RunView>& live,
-                      bool open) {
-  const TaskState state = Tasks::Standing(decides, open);
+TaskState StandingNow(const HostTaskRows::Task* decides,
+                      const std::optional<LiveView::RunView>& live, bool open) {
+  const TaskState state = HostTaskRows::Standing(decides, open);
   if (state != TaskState::kSent || !live) return state;
   const std::size_t ordinal = decides->note.key.ordinal;
   const bool began = ordinal < live->states.size() &&
@@ -65,7 +26,7 @@ TaskState StandingNow(const Tasks::Task* decides, const std::optional<LiveView::
   return began ? TaskState::kRunning : state;
 }
 
-json::object ResultView(const Tasks& tasks, const std::optional<LiveView::RunView>& live,
+json::object ResultView(const HostTaskRows& tasks, const std::optional<LiveView::RunView>& live,
                         bool open) {
   const auto* decides = tasks.Deciding();
   const TaskState state = StandingNow(decides, live, open);
@@ -83,9 +44,9 @@ json::object ResultView(const Tasks& tasks, const std::optional<LiveView::RunVie
 
 Result<json::object> HostRunView(Services& services, const Call& call, const Run& run,
                                  const std::vector<HostId>& hosts) {
-  Tasks tasks;
+  HostTaskRows tasks;
   for (const HostId host : hosts) {
-    auto found = TasksOf(services, call, run.id, host);
+    auto found = TasksOfHost(services.store, run.id, host, [&] { return call.GoesOn(); });
     if (!found) return Fail(found.error());
     if (!found->All().empty()) tasks = std::move(*found);
   }

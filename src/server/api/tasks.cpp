@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
+#include "server/api/host_tasks.hpp"
 #include "server/api/known_hosts.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
@@ -81,33 +82,53 @@ struct LogRequest {
   LogLoss loss = LogLoss::kNone;
 };
 
-// Of the stage named, else of the last that the host had a task in.
-Result<TaskRecord> FindAttempt(Services& services, RunId run, const std::string& host,
-                               const std::string& stage, std::uint32_t attempt) {
-  const auto targets = services.store.FindTargets(run);
-  if (!targets) return Fail(targets.error());
-  const auto target = std::ranges::find(**targets, host, &Target::name);
-  if (target == (*targets)->end())
-    return Fail(ErrorCode::kNotFound, "run {} has no host '{}'", FormatRunId(run), host);
+struct AttemptWanted {
+  std::string host;
+  std::string stage;          // "": of the task that the host's result follows from
+  std::uint32_t attempt = 0;  // 0: the last
+};
+
+// The last of the rows that fit, nullopt when there is none.
+Result<std::optional<TaskRecord>> LastFitting(Services& services, RunId run, HostId host,
+                                              const AttemptWanted& wanted) {
   TaskFilter filter;
-  filter.host = target->host;
-  filter.last_attempt_only = attempt == 0;
+  filter.host = host;
+  filter.last_attempt_only = wanted.attempt == 0;
   const auto rows = services.store.ListTasks(run, filter, std::nullopt, 1000);
   if (!rows) return Fail(rows.error());
   std::set<Visit> visits;
-  if (!stage.empty()) {
-    const auto of_stage = VisitsOf(services.store, run, stage);
+  if (!wanted.stage.empty()) {
+    const auto of_stage = VisitsOf(services.store, run, wanted.stage);
     if (!of_stage) return Fail(of_stage.error());
     for (const auto& visit : *of_stage) visits.insert(visit.visit);
   }
-  const TaskRecord* last = nullptr;
+  std::optional<TaskRecord> last;
   for (const auto& row : *rows)
-    if ((attempt == 0 || row.key.attempt.value == attempt) &&
-        (stage.empty() || visits.contains(row.key.visit)))
-      last = &row;
-  if (last != nullptr) return *last;
-  if (attempt != 0)
-    return Fail(ErrorCode::kNotFound, "{} has no attempt {} in run {}", host, attempt,
+    if ((wanted.attempt == 0 || row.key.attempt.value == wanted.attempt) &&
+        (wanted.stage.empty() || visits.contains(row.key.visit)))
+      last = row;
+  return last;
+}
+
+Result<TaskRecord> FindAttempt(Services& services, const Call& call, RunId run,
+                               const AttemptWanted& wanted) {
+  const auto targets = services.store.FindTargets(run);
+  if (!targets) return Fail(targets.error());
+  const auto target = std::ranges::find(**targets, wanted.host, &Target::name);
+  if (target == (*targets)->end())
+    return Fail(ErrorCode::kNotFound, "run {} has no host '{}'", FormatRunId(run), wanted.host);
+  if (wanted.stage.empty() && wanted.attempt == 0) {
+    const auto tasks =
+        TasksOfHost(services.store, run, target->host, [&] { return call.GoesOn(); });
+    if (!tasks) return Fail(tasks.error());
+    const auto* decides = tasks->Deciding();
+    if (decides != nullptr && decides->note.key.run) return decides->note;
+  }
+  auto last = LastFitting(services, run, target->host, wanted);
+  if (!last) return Fail(last.error());
+  if (*last) return std::move(**last);
+  if (wanted.attempt != 0)
+    return Fail(ErrorCode::kNotFound, "{} has no attempt {} in run {}", wanted.host, wanted.attempt,
                 FormatRunId(run));
   TaskRecord none;  // its turn has not come: no output yet
   none.key = {run, Visit(1), static_cast<std::uint32_t>(target - (*targets)->begin()), target->host,
@@ -137,8 +158,10 @@ Result<LogRequest> ReadLogRequest(Services& services, const Call& call) {
     request.only = Stream::kStderr;
   else if (!stream.empty() && stream != "both")
     return Fail(ErrorCode::kInvalid, "stream: expected both, stdout or stderr");
-  const auto record =
-      FindAttempt(services, *id, host, call.Query("stage"), static_cast<std::uint32_t>(*attempt));
+  const auto record = FindAttempt(services, call, *id,
+                                  {.host = host,
+                                   .stage = call.Query("stage"),
+                                   .attempt = static_cast<std::uint32_t>(*attempt)});
   if (!record) return Fail(record.error());
   request.task = record->key;
   request.mark = record->log;

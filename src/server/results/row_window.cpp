@@ -92,7 +92,9 @@ Result<RowWindow> ReadWindow(Store& store, RunId run, std::shared_ptr<const Targ
   }
   for (const auto& [ordinal, tasks] : chosen) {
     const auto* decides = tasks.Deciding();
-    TaskRow row{ordinal, HostTasks<>::Standing(decides, now.open), {run, {}, ordinal, {}, {}}};
+    const TaskState state =
+        now.of_stage ? HostTasks<>::InStage(decides) : HostTasks<>::Standing(decides, now.open);
+    TaskRow row{ordinal, state, {run, {}, ordinal, {}, {}}};
     if (decides != nullptr && row.state == decides->state) {
       row.key.visit = decides->visit;
       row.key.attempt = decides->attempt;

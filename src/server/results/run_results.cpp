@@ -313,7 +313,11 @@ Result<RunResults::Grouped> RunResults::GroupsOf(const Choice& choice, GroupBy b
     std::vector<Seen> seen;
     for (std::size_t i = 0; i < open.size(); ++i) {
       open[i].state = static_cast<TaskState>(i);
-      if (!table.Open()[i].Empty()) seen.push_back({&open[i], &table.Open()[i]});
+      if (table.Open()[i].Empty()) continue;
+      if (by == GroupBy::kOutcome)
+        merger.Add(open[i], table.Open()[i]);
+      else
+        seen.push_back({&open[i], &table.Open()[i]});
     }
     const auto& ended = by == GroupBy::kMaskedOutput ? table.MaskedGroups() : table.Exact();
     for (const auto& [outcome, group] : ended) {

@@ -23,11 +23,13 @@ Progress ProgressOf(const TaskRecord& row) {
   return row.log.state == LogState::kOpen ? kOver : kWhole;
 }
 
-// Where one host of a run that a stage started came out.
-Outcome OutcomeOfChild(const StageVisit& visit, TaskState state) {
+// What a stage says itself of a host: where it came out in the run that the stage started, or that
+// no batch reached it.
+Outcome OutcomeInStage(const StageVisit& visit, TaskState state) {
   Outcome outcome;
   outcome.state = state;
-  outcome.reason = fmt::format("in run {}", FormatRunId(visit.child));
+  outcome.reason = visit.child ? fmt::format("in run {}", FormatRunId(visit.child))
+                               : fmt::format("left out of stage {}", visit.name);
   return outcome;
 }
 
@@ -68,7 +70,7 @@ void TaskTable::Enter(const StageVisit& visit) {
   }
   if (IsFinal(visit.state)) EndQueues(visit);
   for (const auto& [state, hosts] : visit.results) {
-    const Outcome outcome = OutcomeOfChild(visit, state);
+    const Outcome outcome = OutcomeInStage(visit, state);
     for (const std::uint32_t ordinal : hosts.List()) {
       if (ordinal >= Hosts() || !hosts_[ordinal].part) continue;
       Known::Task task = Known::Of(visit, {}, state);
@@ -149,11 +151,13 @@ void TaskTable::Queue(std::uint32_t ordinal, Visit visit) {
 
 void TaskTable::SetEnded(bool ended) {
   if (!whole_ || ended_ == ended) return;
-  // Only hosts that came through a stage and have others before them stand otherwise then.
+  // Only hosts without a task, and those that came through a stage and have others before them,
+  // stand otherwise then.
   std::vector<std::uint32_t> between;
   for (std::uint32_t i = 0; i < Hosts(); ++i) {
     const Known::Task* decides = hosts_[i].tasks.Deciding();
-    if (decides == nullptr || !decides->onward || decides->state != TaskState::kSucceeded) continue;
+    if (decides != nullptr && (!decides->onward || decides->state != TaskState::kSucceeded))
+      continue;
     Leave(i);
     between.push_back(i);
   }
@@ -193,13 +197,13 @@ TaskTable::Standing TaskTable::StandingOf(const Host& host) const {
   const Known::Task* decides = host.tasks.Deciding();
   if (decides != nullptr && !IsFinal(decides->state)) return {decides->state, decides};
   if (host.queued) return {TaskState::kQueued, nullptr};
-  const TaskState state = Known::Standing(decides, whole_ && !ended_);
+  const TaskState state = whole_ ? Known::Standing(decides, !ended_) : Known::InStage(decides);
   return {state, IsFinal(state) ? decides : nullptr};
 }
 
 void TaskTable::Leave(std::uint32_t ordinal) {
   const Standing standing = StandingOf(hosts_[ordinal]);
-  if (!IsFinal(standing.state))
+  if (!IsFinal(standing.state) || standing.task == nullptr)
     return open_[static_cast<std::size_t>(standing.state)].Erase(ordinal);
   standing.task->note.exact->second.hosts.Erase(ordinal);
   standing.task->note.masked->second.hosts.Erase(ordinal);
@@ -207,7 +211,7 @@ void TaskTable::Leave(std::uint32_t ordinal) {
 
 void TaskTable::PutInPlace(std::uint32_t ordinal) {
   const Standing standing = StandingOf(hosts_[ordinal]);
-  if (!IsFinal(standing.state))
+  if (!IsFinal(standing.state) || standing.task == nullptr)
     return open_[static_cast<std::size_t>(standing.state)].Insert(ordinal);
   standing.task->note.exact->second.hosts.Insert(ordinal);
   standing.task->note.masked->second.hosts.Insert(ordinal);

@@ -29,7 +29,7 @@ class TaskTable {
     std::uint32_t tasks = 0;  // also those that no host stands by
   };
   using Groups = std::map<Outcome, Group>;
-  using OpenStates = std::array<IntervalSet, static_cast<std::size_t>(TaskState::kSucceeded)>;
+  using OpenStates = std::array<IntervalSet, kTaskStates>;
   static constexpr char kNoTask = '\xff';  // in States: a host that is not of the stage
 
   // One host as it stands.
@@ -67,7 +67,8 @@ class TaskTable {
   Place At(std::uint32_t ordinal) const;
   const Groups& Exact() const { return exact_; }
   const Groups& MaskedGroups() const { return masked_; }
-  // By TaskState: hosts that stand by a task that has not ended, or by none; in none of the groups.
+  // By TaskState: hosts that stand by a task that has not ended, or by none (kWaiting, and kSkipped
+  // when the run has ended); in none of the groups.
   const OpenStates& Open() const { return open_; }
   std::string States() const;  // TaskState by ordinal, or kNoTask
 

@@ -70,7 +70,28 @@ TEST(HostResult, StageThatRecoversClearsWhatLedToIt) {
   EXPECT_EQ(ResultOf(tasks), TaskState::kTimedOut);
 }
 
-TEST(HostResult, PassBeginsAnewForHostsThatHaveATaskInIt) {
+TEST(HostResult, CleanupAloneIsNoNewPass) {
+  StageVisit tidy = VisitTo(2, 3);
+  tidy.in_finally = true;
+  StageVisit again = VisitTo(2, 6, 2);
+  again.in_finally = true;
+  Tasks tasks;
+  Take(tasks, VisitTo(0, 1), TaskState::kFailed);
+  Take(tasks, tidy, TaskState::kTimedOut);
+  Take(tasks, again, TaskState::kSucceeded);
+  EXPECT_EQ(ResultOf(tasks), TaskState::kFailed);
+  Take(tasks, VisitTo(0, 7, 3), TaskState::kSucceeded);
+  EXPECT_EQ(ResultOf(tasks), TaskState::kSucceeded);
+}
+
+TEST(HostResult, HostWithoutATaskWasSkippedWhenTheRunHasEnded) {
+  const Tasks tasks;
+  EXPECT_EQ(Tasks::Standing(tasks.Deciding(), true), TaskState::kWaiting);
+  EXPECT_EQ(Tasks::Standing(tasks.Deciding(), false), TaskState::kSkipped);
+  EXPECT_EQ(Tasks::InStage(tasks.Deciding()), TaskState::kWaiting);
+}
+
+TEST(HostResult, PassBeginsAgainForHostsThatHaveATaskInIt) {
   Tasks tasks;
   Take(tasks, VisitTo(0, 1), TaskState::kFailed);
   Take(tasks, VisitTo(1, 5, 2), TaskState::kSucceeded);
@@ -93,10 +114,11 @@ TEST(HostResult, OpenTaskIsShownAndOneThatWaitsForTheNextStage) {
 // The rule as it is written, over all tasks of the host.
 TaskState ByTheRule(const std::vector<Tasks::Task>& all) {
   std::uint32_t pass = 0;
-  for (const auto& task : all) pass = std::max(pass, task.pass);
+  for (const auto& task : all)
+    if (!task.in_finally) pass = std::max(pass, task.pass);
   std::map<Visit, Tasks::Task> of_visit;
   for (const auto& task : all)
-    if (task.pass == pass)
+    if (task.pass >= pass)
       if (auto& last = of_visit[task.visit]; task.attempt >= last.attempt) last = task;
   std::map<std::uint32_t, Tasks::Task> of_stage;
   for (const auto& [visit, task] : of_visit) {
@@ -104,7 +126,7 @@ TaskState ByTheRule(const std::vector<Tasks::Task>& all) {
     if (task.recovers && task.state == TaskState::kSucceeded)
       std::erase_if(of_stage, [&](const auto& item) { return item.second.visit < visit; });
   }
-  TaskState worst = all.empty() ? TaskState::kWaiting : TaskState::kSucceeded;
+  TaskState worst = all.empty() ? TaskState::kSkipped : TaskState::kSucceeded;
   for (const auto& [stage, task] : of_stage)
     if (IsWorse(task.state, worst)) worst = task.state;
   return worst;
@@ -125,6 +147,7 @@ RC_GTEST_PROP(HostResult, IsTheRulesInAnyOrderAndPrunedInTheirs, ()) {
     for (int i = 0; i < visits; ++i) {
       StageVisit visit = VisitTo(*rc::gen::inRange(0U, 4U), ++number, pass);
       visit.recovers = visit.stage == 3;
+      visit.in_finally = visit.stage == 2;
       const auto attempts = *rc::gen::inRange(0U, 3U);
       for (std::uint32_t attempt = 1; attempt <= attempts; ++attempt)
         all.push_back(Tasks::Of(visit, Attempt(attempt), SomeEnd(attempt == attempts)));

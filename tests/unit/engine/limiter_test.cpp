@@ -223,6 +223,45 @@ TEST_F(Limiter, AChildStandsUnderItsParentsKeys) {
   EXPECT_EQ(Find(run).state, RunState::kSucceeded);
 }
 
+TEST_F(Limiter, AKeyThatIsTooLongFailsItsRun) {
+  AddHosts(1);
+  RunSpec spec;
+  spec.job = "job";
+  spec.stages = {Named("go")};
+  spec.limits = {{.key = std::string(kMostKeyBytes + 1, 'k'), .max = 1}};
+  const RunId run = StartSpec(1, spec);
+  EXPECT_EQ(Sent(), Hosts{});
+  EXPECT_EQ(Find(run).state, RunState::kFailed);
+  EXPECT_THAT(Find(run).reason, testing::HasSubstr("a key is"));
+  spec.limits[0].key.pop_back();
+  StartSpec(1, spec);
+  EXPECT_EQ(Sent(), Hosts{1});
+}
+
+TEST_F(Limiter, KeysOfRunsAboveCountForTheBoundOfAllKeys) {
+  AddHosts(1);
+  const auto keys = [](char letter, std::size_t count) {
+    std::vector<KeyLimit> limits;
+    for (std::size_t i = 0; i < count; ++i)
+      limits.push_back({.key = fmt::format("{}{}", std::string(kMostKeyBytes - 10, letter), i),
+                        .max = 1});
+    return limits;
+  };
+  const std::size_t half = kMostKeysBytes / kMostKeyBytes / 2 + 1;
+  RunSpec child;
+  child.job = "replace";
+  child.stages = {Named("work")};
+  child.limits = keys('c', half);
+  RunSpec spec;
+  spec.job = "repair";
+  spec.limits = keys('p', half);
+  spec.jobs["replace"] = std::make_shared<const RunSpec>(child);
+  spec.stages = {With("sub", JobAction{.job = "replace", .params = {}})};
+  const RunId run = StartSpec(1, spec);
+  EXPECT_EQ(Sent(), Hosts{});
+  EXPECT_EQ(Find(run).state, RunState::kFailed);
+}
+
 class RunKeys : public Limiter {
  protected:
   RunId StartWithKey() {

@@ -99,5 +99,14 @@ TEST_F(PipelineTest, RefusesALookUpOlderThanItsMemoryOfKeys) {
   EXPECT_EQ(replies_.at(id).error().code, ErrorCode::kUnavailable);
 }
 
+TEST_F(PipelineTest, RowsOfRunsWithManyStagesFillABatchSooner) {
+  AddHosts(1);
+  auto start = StartOn("", store_);
+  start.spec.stages.assign(900, StageSpec{});
+  std::size_t starts = 0;
+  for (; pipeline_->Ready() && starts < 1000; ++starts) Ask(start);
+  EXPECT_LT(starts, 100U);
+}
+
 }  // namespace
 }  // namespace muster::engine
