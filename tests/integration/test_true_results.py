@@ -136,6 +136,15 @@ stages: [{name: use, script: 'true'}]
         self.assertCode(self.cluster.muster("start", "needs", "-p", "token=secret:nosuch"), 4)
 
 
+class Outputs(TrueResults):
+    def test_the_folder_of_the_task_reads_the_same_everywhere(self):
+        run = self.cluster.start_run("-t", "all", "--", "echo x > $MUSTER_OUTPUT/y; echo $MUSTER_OUTPUT; exit 1")
+        self.cluster.wait_end(run)
+        group, = self.cluster.get(f"/runs/{run}/groups")["groups"]
+        self.assertEqual(group["count"], 3)
+        self.assertNotIn(b"tasks", self.cluster.log_of(run, "host1"))
+
+
 class Words(TrueResults):
     def test_equal_errors_of_the_shell_are_one_group(self):
         outcome = self.cluster.muster("run", "-t", "all", "--yes", "--grouped", "--script", "-",
