@@ -136,6 +136,25 @@ stages: [{name: use, script: 'true'}]
         self.assertCode(self.cluster.muster("start", "needs", "-p", "token=secret:nosuch"), 4)
 
 
+class Secrets(TrueResults):
+    def refused(self, name, stages, secret):
+        self.apply(HEAD + f"kind: job\nname: {name}\ntargets: host1\nstages: {stages}\n")
+        before = len(self.cluster.get("/runs")["runs"])
+        outcome = self.assertCode(self.cluster.muster("start", name), 4)
+        self.assertIn(secret, outcome.complaint)
+        self.assertEqual(len(self.cluster.get("/runs")["runs"]), before)
+
+    def test_requests_with_unknown_secrets_are_refused_at_the_start(self):
+        self.refused("call", "[{name: call, http: {url: 'http://127.0.0.1:1/', headers: {x: 'secret:none1'}}}]", "none1")
+        self.refused("look", "[{name: look, condition: {url: 'http://127.0.0.1:1/', headers: {x: 'Bearer secret:none2'}, "
+                             "value: /a, above: 1}}]", "none2")
+        self.refused("outer", "[{name: sub, job: call}]", "none1")
+
+    def test_a_message_through_a_channel_with_an_unknown_secret_is_refused(self):
+        self.apply(HEAD + "kind: channel\nname: hook\ntype: webhook\nurl: 'secret:none3'\n")
+        self.refused("tell", "[{name: tell, notify: {to: hook, message: hi}}]", "none3")
+
+
 class Outputs(TrueResults):
     def test_the_folder_of_the_task_reads_the_same_everywhere(self):
         run = self.cluster.start_run("-t", "all", "--", "echo x > $MUSTER_OUTPUT/y; echo $MUSTER_OUTPUT; exit 1")
