@@ -7,6 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_cluster import ClusterTest, wait_until  # noqa: E402
+from terminal import AtTerminal  # noqa: E402
 
 HEAD = "apiVersion: muster/v1\n"
 
@@ -134,6 +135,21 @@ params: {token: {type: secret}}
 stages: [{name: use, script: 'true'}]
 """)
         self.assertCode(self.cluster.muster("start", "needs", "-p", "token=secret:nosuch"), 4)
+
+
+class Lists(TrueResults):
+    def test_a_run_that_succeeded_but_for_a_host_says_so(self):
+        self.apply(HEAD + "kind: job\nname: fin\ntargets: 'host[1-3]'\nstages: [{name: go, max_failures: 1, "
+                          "script: 'test $MUSTER_HOST != host2'}]\n")
+        self.start("fin", code=1)
+        self.assertRegex(self.cluster.muster("jobs", "fin").text, r"fin +succeeded, 1 of 3 hosts failed")
+        listed = json.loads(self.cluster.muster("jobs", "fin", "-o", "json").out)["jobs"][0]["last_run"]
+        self.assertEqual((listed["hosts"], listed["counts"]), (3, {"succeeded": 2, "failed": 1}))
+        terminal = AtTerminal(("runs", "--job", "fin"), self.cluster.environment())
+        self.addCleanup(terminal.close)
+        code, shown = terminal.finish()
+        self.assertEqual(code, 0)
+        self.assertRegex(shown, "1 run: 1 succeeded but for some hosts")
 
 
 class Secrets(TrueResults):
