@@ -151,6 +151,18 @@ class Lists(TrueResults):
         self.assertEqual(code, 0)
         self.assertRegex(shown, "1 run: 1 succeeded but for some hosts")
 
+    def test_a_dry_run_says_when_a_roll_stops(self):
+        outcome = self.assertCode(self.cluster.muster("run", "-t", "all", "--batches", "1,100%", "--dry-run", "-o",
+                                                      "json", "--", "true"), 0)
+        planned = json.loads(outcome.out)
+        self.assertEqual((planned["max_failures"], planned["max_unreachable"], planned["on_limit"]),
+                         ("0", None, "fail"))
+        shown = self.cluster.muster("run", "-t", "all", "--batches", "1,100%", "--max-failures", "2", "--dry-run", "--",
+                                    "true").text
+        self.assertIn("more than 2 fail in a batch", shown)
+        self.assertNotIn("on_limit", json.loads(self.cluster.muster("run", "-t", "all", "--dry-run", "-o", "json", "--",
+                                                                    "true").out))
+
 
 class Secrets(TrueResults):
     def refused(self, name, stages, secret):

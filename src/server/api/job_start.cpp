@@ -27,13 +27,7 @@ void AnswerDryRun(Services& services, Call& call, const RunSpec& spec, const Res
     json::object view{{"name", stage.name}, {"action", ActionName(stage)}};
     view["parent"] = stage.parent ? json::value(spec.stages[*stage.parent].name) : json::value();
     view["batches"] = BatchesView(stage.batches, hosts);
-    if (!stage.batches.Empty()) {
-      view["max_failures"] = FormatHostShare(stage.max_failures);
-      view["max_unreachable"] = stage.max_unreachable
-                                    ? json::value(FormatHostShare(*stage.max_unreachable))
-                                    : json::value();
-      view["on_limit"] = stage.on_limit == OnLimit::kPause ? "pause" : "fail";
-    }
+    AddLimits(stage, view);
     stages.push_back(std::move(view));
   }
   answer["job"] = spec.job;
