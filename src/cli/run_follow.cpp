@@ -22,8 +22,7 @@ constexpr int kMostFailures = 20;
 // Between two looks at a run whose stream stays silent.
 constexpr auto kAskEvery = std::chrono::seconds(10);
 // Between two looks at the stages of a job.
-constexpr auto kLookAtTerminal = std::chrono::seconds(1);
-constexpr auto kLookInPipe = std::chrono::seconds(5);
+constexpr auto kLookAtStages = std::chrono::seconds(1);
 constexpr Duration kFirstBackoff{200};
 constexpr Duration kLongestBackoff{5'000};
 // How long an ended run's output may be on its way before the program no longer waits for it.
@@ -60,6 +59,7 @@ Result<std::optional<int>> Follower::Watch() {
   while (!Done()) {
     if (for_a_person_ && !options_.stays) return LeaveToPerson();
     if (options_.until && Clock::now() >= *options_.until) return LeaveLate();
+    LookAtStages();
     progress_.Draw();
     if (const auto signal = signals_.Wait(feed_.Fd(), UntilNext()))
       if (const auto code = OnSignal(*signal)) return code;
@@ -70,7 +70,6 @@ Result<std::optional<int>> Follower::Watch() {
     if (refresh_at_ && Clock::now() >= *refresh_at_)
       if (auto ok = Refresh(); !ok) return Fail(ok.error());
     if (auto ok = PrintLines(); !ok) return Fail(ok.error());
-    LookAtStages();
   }
   return FetchTheRest();
 }
@@ -112,7 +111,7 @@ void Follower::TakeRun(const json::value& run) {
   progress_.Update(counts);
   if (counts[TaskState::kQueued] > 0) NameOffline();
   if (options_.job && !options_.live && !stages_at_ && !context_.quiet)
-    stages_at_ = looked_at_ + (context_.terminal.stderr_tty ? kLookAtTerminal : kLookInPipe);
+    stages_at_ = looked_at_ + kLookAtStages;
   const auto busy = counts[TaskState::kSent] + counts[TaskState::kRunning];
   for_a_person_ = false;
   if (busy > 0) return;
@@ -120,9 +119,12 @@ void Follower::TakeRun(const json::value& run) {
   if (options_.job && state_ == "running") NameQuestions();
 }
 
-// Events tell of a run as a whole; its stages are asked for now and then, after one.
+// Events tell of a run as a whole; its stages are asked for now and then, after one, and before
+// something is said of them.
 void Follower::LookAtStages() {
-  if (!stages_at_ || !connected_ || Clock::now() < *stages_at_) return;
+  if (!stages_at_ || !connected_) return;
+  const bool says_now = !context_.terminal.stderr_tty && progress_.UntilDraw() == Duration(0);
+  if (!says_now && Clock::now() < *stages_at_) return;
   stages_at_.reset();
   auto summary = api_.Get(fmt::format("/runs/{}/summary", Segment(options_.run)));
   looked_at_ = Clock::now();

@@ -12,6 +12,7 @@
 #include "cli/run_choice.hpp"
 #include "cli/run_result.hpp"
 #include "cli/show_groups.hpp"
+#include "cli/stage_progress.hpp"
 
 namespace muster::cli {
 namespace {
@@ -70,25 +71,19 @@ std::string Header(const Context& context, const json::value& run) {
   return text;
 }
 
-// Inner stages stand below the one that holds them; plain runs have one stage and no tree.
-std::string StageName(const json::value& stage) {
-  const std::string name = TextOf(stage, "name");
-  const auto batch = NumberOf(stage, "batch");
-  return (TextOf(stage, "parent").empty() ? "" : "  ") + name +
-         (batch > 0 ? fmt::format(" (batch {})", batch) : "");
-}
-
 std::string Stages(const Context& context, const json::value& run) {
   Table table({"STAGE", "STATE", "TOOK", "HOSTS"});
   std::string reasons;
-  for (const auto& stage : ListOf(run, "stages")) {
+  const auto& stages = ListOf(run, "stages");
+  for (const auto& stage : stages) {
     if (const auto reason = LineOf(stage, "reason"); !reason.empty())
       reasons += fmt::format("{}: {}\n", LineOf(stage, "name"), reason);
     const auto started = ParseTime(TextOf(stage, "started"));
     const auto ended = ParseTime(TextOf(stage, "ended"));
     const auto took = !started ? "" : Lasted((ended ? ended : WallNow()) - started);
-    table.Add({StageName(stage), TextOf(stage, "state"), took,
-               CountsText(CountsOf(FieldOf(stage, "counts")))});
+    const auto batch = NumberOf(stage, "batch");
+    table.Add({StageCell(stages, stage) + (batch > 0 ? fmt::format(" (batch {})", batch) : ""),
+               TextOf(stage, "state"), took, StageCountsText(stage)});
   }
   return "\n" + table.Text(context.terminal.colour_out, 1) +
          (reasons.empty() ? "" : "\n" + reasons);
