@@ -5,9 +5,9 @@
 
 namespace muster::agent {
 
-Masker::Masker(const std::vector<std::string>& secrets, const std::string& script) {
+Masker::Masker(const std::vector<std::string>& secrets, const std::string& folder) {
   for (const auto& secret : secrets) words_.push_back({secret, "***"});
-  words_.push_back({script, "script"});
+  if (!folder.empty()) words_.push_back({folder + "/", ""});
   std::erase_if(words_, [](const Word& word) { return word.text.empty(); });
   std::stable_sort(words_.begin(), words_.end(),
                    [](const Word& a, const Word& b) { return a.text.size() > b.text.size(); });

@@ -7,14 +7,15 @@
 
 namespace muster::agent {
 
-// Replaces words in a stream that comes in pieces: secrets by "***", and the path of the task's
-// script, which differs from host to host, by "script". What comes out does not depend on how the
+// Replaces words in a stream that comes in pieces: secrets by "***", and the task's folder,
+// which differs from host to host, by nothing: of the path of its script "script" is left, of that
+// of its outputs "output". What comes out does not depend on how the
 // stream was cut: at each place the longest word that stands there is replaced. So a piece whose
 // end could be the beginning of a word is held back until more is known.
 class Masker {
  public:
   // Empty ones are ignored.
-  explicit Masker(const std::vector<std::string>& secrets, const std::string& script = {});
+  explicit Masker(const std::vector<std::string>& secrets, const std::string& folder = {});
 
   // Without words bytes pass unchanged; a caller may skip Feed and Finish.
   bool Idle() const noexcept { return words_.empty(); }

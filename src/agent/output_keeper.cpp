@@ -40,12 +40,12 @@ bool WriteAllParts(int fd, std::vector<iovec> parts) {
 
 OutputKeeper::OutputKeeper(std::string spool, const std::vector<std::string>& masks,
                            OutputLimits limits, const LineMask::Words& words,
-                           const std::string& script)
+                           const std::string& folder)
     : path_(std::move(spool)),
       limits_(limits),
       line_mask_(words),
-      stdout_{Masker(masks, script), {}, MaskedHash(line_mask_)},
-      stderr_{Masker(masks, script), {}, MaskedHash(line_mask_)} {}
+      stdout_{Masker(masks, folder), {}, MaskedHash(line_mask_)},
+      stderr_{Masker(masks, folder), {}, MaskedHash(line_mask_)} {}
 
 void OutputKeeper::Take(Stream stream, std::string_view bytes, WallTime now) {
   auto& masker = Of(stream).masker;

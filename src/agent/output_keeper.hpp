@@ -28,9 +28,9 @@ class OutputKeeper {
  public:
   // The spool is made with the first byte that is kept: most tasks say nothing, and on a busy host
   // each file costs.
-  // `words` are what the masked digest leaves out; `script` is the path that Masker shortens.
+  // `words` are what the masked digest leaves out; `folder` is the task's, which Masker leaves out.
   OutputKeeper(std::string spool, const std::vector<std::string>& masks, OutputLimits limits,
-               const LineMask::Words& words = {}, const std::string& script = {});
+               const LineMask::Words& words = {}, const std::string& folder = {});
   OutputKeeper(const OutputKeeper&) = delete;
   OutputKeeper& operator=(const OutputKeeper&) = delete;
 

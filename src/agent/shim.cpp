@@ -138,8 +138,7 @@ bool Shim::Prepare() {
   const LineMask::Words words{.hosts = {order_.host_name, OwnHostName()},
                               .run = FormatRunId(order_.task.run),
                               .task = FolderName(order_.task)};
-  output_.emplace(folder_.Spool(), Cmd().masks, limits, words,
-                  Cmd().script.empty() ? "" : folder_.Script());
+  output_.emplace(folder_.Spool(), Cmd().masks, limits, words, folder_.path);
   return signals_ && timer_;
 }
 

@@ -45,17 +45,6 @@ Result<json::object> ParamsOf(const std::vector<std::string>& given) {
   return params;
 }
 
-// When a stage with batches does not go on to the next one.
-std::string LimitText(const json::value& stage) {
-  if (TextOf(stage, "on_limit").empty()) return {};
-  const std::string unreachable = TextOf(stage, "max_unreachable");
-  return fmt::format(
-      "{} {} when more than {} fail in a batch, or {}\n", LineOf(stage, "name"),
-      TextOf(stage, "on_limit") == "pause" ? "pauses" : "fails", TextOf(stage, "max_failures"),
-      unreachable.empty() ? "none of a batch succeeds"
-                          : fmt::format("more than {} are unreachable", unreachable));
-}
-
 void PrintPlan(const json::value& plan) {
   const bool job = !TextOf(plan, "job").empty();
   std::string text = fmt::format(
@@ -73,7 +62,7 @@ void PrintPlan(const json::value& plan) {
     for (const auto& size : ListOf(stage, "batches"))
       sizes += (sizes.empty() ? "" : ", ") + json::serialize(size);
     table.Add({TextOf(stage, "name"), TextOf(stage, "parent"), TextOf(stage, "action"), sizes});
-    limits += LimitText(stage);
+    limits += LimitText(stage, LineOf(stage, "name"));
   }
   text += "\n" + table.Text();
   if (!limits.empty()) text += "\n" + limits;

@@ -4,6 +4,7 @@
 #include "cli/api_client.hpp"
 #include "cli/document_commands.hpp"
 #include "cli/output_option.hpp"
+#include "cli/report.hpp"
 #include "cli/trigger_text.hpp"
 
 namespace muster::cli {
@@ -20,10 +21,28 @@ constexpr const char* kJobsExamples = R"(Examples:
 
 NEXT is the next slot of the job's triggers; muster triggers has all of them.)";
 
-// "succeeded", "running"; "-" when no run is known.
+// "1 of 3 hosts failed, 1 lost".
+std::string TroubleText(const TaskCounts& counts, std::uint64_t hosts) {
+  std::string text;
+  for (std::size_t i = 0; i < kTaskStates; ++i) {
+    const auto state = static_cast<TaskState>(i);
+    if (!IsFinal(state) || state == TaskState::kSucceeded || counts[state] == 0) continue;
+    text += text.empty()
+                ? fmt::format("{} of {} {}", Count(counts[state]), Hosts(hosts), Name(state))
+                : fmt::format(", {} {}", Count(counts[state]), Name(state));
+  }
+  return text;
+}
+
+// "succeeded", "succeeded, 1 of 3 hosts failed", "running"; "-" when no run is known.
 std::string LastState(const json::value& job) {
-  const auto state = TextOf(FieldOf(job, "last_run"), "state");
-  return state.empty() ? "-" : state;
+  const auto& run = FieldOf(job, "last_run");
+  const auto state = TextOf(run, "state");
+  if (state != "succeeded") return state.empty() ? "-" : state;
+  const auto counts = CountsOf(FieldOf(run, "counts"));
+  const auto hosts = static_cast<std::uint64_t>(NumberOf(run, "hosts"));
+  return WithoutSuccess(counts) == 0 ? state
+                                     : fmt::format("{}, {}", state, TroubleText(counts, hosts));
 }
 
 std::string LastWhen(const json::value& job, WallTime now) {

@@ -45,6 +45,16 @@ std::string HindrancesText(const json::value& plan) {
   return text;
 }
 
+std::string LimitText(const json::value& stage, std::string_view name) {
+  if (TextOf(stage, "on_limit").empty()) return {};
+  const std::string unreachable = LineOf(stage, "max_unreachable");
+  return fmt::format(
+      "{} {} when more than {} fail in a batch, or {}\n", name,
+      TextOf(stage, "on_limit") == "pause" ? "pauses" : "fails", LineOf(stage, "max_failures"),
+      unreachable.empty() ? "none of a batch succeeds"
+                          : fmt::format("more than {} are unreachable", unreachable));
+}
+
 void SayWarnings(const Context& context, const json::value& answer) {
   for (const auto& line : ListOf(answer, "warnings")) {
     if (!line.is_string()) continue;

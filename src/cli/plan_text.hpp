@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <boost/json/value.hpp>
 
@@ -14,6 +15,10 @@ std::string SharesText(const boost::json::value& plan);
 // "left out: 2 declared and never joined: db[1-2]"; "" when there are none.
 std::string NeverJoinedText(const boost::json::value& plan);
 std::string HindrancesText(const boost::json::value& plan);
+
+// When a stage with batches opens no other: "roll fails when more than 0 fail in a batch, or …".
+// `name` is the stage's, or whatever does that. "" without batches.
+std::string LimitText(const boost::json::value& stage, std::string_view name);
 
 // What the server warns of in an answer, on stderr.
 void SayWarnings(const Context& context, const boost::json::value& answer);

@@ -34,6 +34,7 @@ void Progress::Update(const TaskCounts& counts) {
 
 void Progress::SetStages(boost::json::value summary) {
   stages_ = std::move(summary);
+  pace_.See(stages_, WallNow());
   changed_ = true;
 }
 
@@ -51,7 +52,7 @@ void Progress::Draw() {
   if (UntilDraw() != Duration(0)) return;
   drawn_ = Clock::now();
   changed_ = false;
-  const auto stages = StagesText(stages_, WallNow());
+  const auto stages = StagesText(stages_, pace_, WallNow());
   if (context_.terminal.stderr_tty) {
     auto bar = ClearedLine();
     bar += OwnText(stages.empty() ? ProgressBar(counts_, hosts_, Columns())

@@ -7,6 +7,7 @@
 #include <boost/json/value.hpp>
 
 #include "cli/context.hpp"
+#include "cli/stage_progress.hpp"
 #include "domain/task.hpp"
 
 namespace muster::cli {
@@ -42,6 +43,7 @@ class Progress {
   Clock::time_point drawn_{};
   std::string last_line_;
   boost::json::value stages_;
+  BatchPace pace_;
 };
 
 }  // namespace muster::cli

@@ -149,6 +149,10 @@ std::string CountsText(const TaskCounts& counts) {
   return text;
 }
 
+std::uint64_t WithoutSuccess(const TaskCounts& counts) {
+  return counts.Ended() - counts[TaskState::kSucceeded];
+}
+
 std::string HostsCell(const TaskCounts& counts, std::uint64_t hosts) {
   std::string trouble;
   for (std::size_t i = 0; i < kTaskStates; ++i) {

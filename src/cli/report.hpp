@@ -42,6 +42,9 @@ std::string SummaryLine(const boost::json::value& run, const std::vector<Outcome
 // with a gap: web4".
 std::vector<std::string> OutputRemarks(const std::vector<OutcomeGroup>& groups);
 
+// How many have ended otherwise than well.
+std::uint64_t WithoutSuccess(const TaskCounts& counts);
+
 // "9 succeeded, 1 failed", worst first; "" without hosts.
 std::string CountsText(const TaskCounts& counts);
 

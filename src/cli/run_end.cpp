@@ -5,6 +5,7 @@
 #include "cli/persist.hpp"
 #include "cli/report.hpp"
 #include "cli/run_result.hpp"
+#include "cli/stage_progress.hpp"
 #include "domain/run.hpp"
 
 namespace muster::cli {
@@ -14,9 +15,9 @@ namespace json = boost::json;
 
 void PrintStages(const Context& context, const json::value& run) {
   Table table({"STAGE", "STATE", "HOSTS"});
-  for (const auto& stage : ListOf(run, "stages"))
-    table.Add({TextOf(stage, "name"), TextOf(stage, "state"),
-               CountsText(CountsOf(FieldOf(stage, "counts")))});
+  const auto& stages = ListOf(run, "stages");
+  for (const auto& stage : stages)
+    table.Add({StageCell(stages, stage), TextOf(stage, "state"), StageCountsText(stage)});
   Write(stdout, table.Text(context.terminal.colour_out, 1));
 }
 

@@ -10,6 +10,7 @@
 #include "cli/follow_commands.hpp"
 #include "cli/question.hpp"
 #include "cli/report.hpp"
+#include "cli/waiting_for.hpp"
 #include "domain/host_ranges.hpp"
 #include "domain/run.hpp"
 
@@ -22,8 +23,9 @@ constexpr int kMostFailures = 20;
 // Between two looks at a run whose stream stays silent.
 constexpr auto kAskEvery = std::chrono::seconds(10);
 // Between two looks at the stages of a job.
-constexpr auto kLookAtTerminal = std::chrono::seconds(1);
-constexpr auto kLookInPipe = std::chrono::seconds(5);
+constexpr auto kLookAtStages = std::chrono::seconds(1);
+// And at runs that it started, whether they wait for a person.
+constexpr auto kLookAtChildren = std::chrono::seconds(2);
 constexpr Duration kFirstBackoff{200};
 constexpr Duration kLongestBackoff{5'000};
 // How long an ended run's output may be on its way before the program no longer waits for it.
@@ -60,6 +62,7 @@ Result<std::optional<int>> Follower::Watch() {
   while (!Done()) {
     if (for_a_person_ && !options_.stays) return LeaveToPerson();
     if (options_.until && Clock::now() >= *options_.until) return LeaveLate();
+    LookAtStages();
     progress_.Draw();
     if (const auto signal = signals_.Wait(feed_.Fd(), UntilNext()))
       if (const auto code = OnSignal(*signal)) return code;
@@ -70,7 +73,7 @@ Result<std::optional<int>> Follower::Watch() {
     if (refresh_at_ && Clock::now() >= *refresh_at_)
       if (auto ok = Refresh(); !ok) return Fail(ok.error());
     if (auto ok = PrintLines(); !ok) return Fail(ok.error());
-    LookAtStages();
+    if (connected_ && person_at_ && Clock::now() >= *person_at_) LookForPerson();
   }
   return FetchTheRest();
 }
@@ -112,48 +115,36 @@ void Follower::TakeRun(const json::value& run) {
   progress_.Update(counts);
   if (counts[TaskState::kQueued] > 0) NameOffline();
   if (options_.job && !options_.live && !stages_at_ && !context_.quiet)
-    stages_at_ = looked_at_ + (context_.terminal.stderr_tty ? kLookAtTerminal : kLookInPipe);
+    stages_at_ = looked_at_ + kLookAtStages;
   const auto busy = counts[TaskState::kSent] + counts[TaskState::kRunning];
   for_a_person_ = false;
-  if (busy > 0) return;
-  if (state_ == "paused") NamePause();
-  if (options_.job && state_ == "running") NameQuestions();
+  person_at_.reset();
+  if (busy == 0 && (state_ == "paused" || (options_.job && state_ == "running"))) LookForPerson();
 }
 
-// Events tell of a run as a whole; its stages are asked for now and then, after one.
+// Events tell of a run as a whole; its stages are asked for now and then, after one, and before
+// something is said of them.
 void Follower::LookAtStages() {
-  if (!stages_at_ || !connected_ || Clock::now() < *stages_at_) return;
+  if (!stages_at_ || !connected_) return;
+  const bool says_now = !context_.terminal.stderr_tty && progress_.UntilDraw() == Duration(0);
+  if (!says_now && Clock::now() < *stages_at_) return;
   stages_at_.reset();
   auto summary = api_.Get(fmt::format("/runs/{}/summary", Segment(options_.run)));
   looked_at_ = Clock::now();
   if (summary) progress_.SetStages(std::move(*summary));
 }
 
-void Follower::NamePause() {
-  const auto run = api_.Get("/runs/" + Segment(options_.run));
+// A run that waits for a person would look like one that hangs. Runs that it started send no events
+// here, so they are looked at now and then.
+void Follower::LookForPerson() {
+  person_at_.reset();
+  const auto run = api_.Get(fmt::format("/runs/{}/summary", Segment(options_.run)));
   if (!run) return;
-  const auto& pause = FieldOf(*run, "pause");
-  if (!pause.is_object()) return;
-  for_a_person_ = true;
-  if (std::exchange(pause_named_, TextOf(pause, "at")) == TextOf(pause, "at")) return;
-  const auto reason = TextOf(pause, "reason");
-  progress_.Say(fmt::format("{} is paused{}{}; go on: muster resume {}", options_.run,
-                            reason.empty() ? " by " + TextOf(pause, "by") : ": ", reason,
-                            options_.run));
-}
-
-// A run that waits for a person would look like one that hangs.
-void Follower::NameQuestions() {
-  static_cast<void>(api_.Pages(
-      fmt::format("/runs/{}/visits", Segment(options_.run)), {}, "visits",
-      [&](const json::value& visit) {
-        if (TextOf(visit, "state") != "awaiting_approval") return true;
-        for_a_person_ = true;
-        if (!questions_named_.insert(NumberOf(visit, "visit")).second) return true;
-        progress_.Say(fmt::format("{} asks: {}; muster approve {} (or reject)",
-                                  TextOf(visit, "stage"), TextOf(visit, "message"), options_.run));
-        return true;
-      }));
+  const auto found = WaitsForPerson(api_, *run);
+  for (const auto& wait : found.waits)
+    if (waits_named_.insert(KeyOf(wait)).second) progress_.Say(WaitText(wait));
+  for_a_person_ = !found.waits.empty() && !found.busy;
+  if (found.children) person_at_ = Clock::now() + kLookAtChildren;
 }
 
 // Named as soon as they are known, so that nobody wonders what the run waits for.
@@ -271,8 +262,9 @@ Duration Follower::UntilNext() const {
   const auto lines_at = connected_ ? lines_.Due() : std::nullopt;
   const auto stages_at = connected_ ? stages_at_ : std::nullopt;
   const auto doubt_at = reconnect_at_ ? std::nullopt : std::optional(AsksAgainAt());
+  const auto person_at = connected_ ? person_at_ : std::nullopt;
   for (const auto& moment : {reconnect_at_, refresh_at_, logs_deadline_, lines_at, doubt_at,
-                             stages_at, options_.until}) {
+                             stages_at, person_at, options_.until}) {
     if (!moment) continue;
     const auto left = std::max(Duration(0), std::chrono::ceil<Duration>(*moment - Clock::now()));
     least = least < Duration(0) ? left : std::min(least, left);

@@ -54,8 +54,7 @@ class Follower {
   void TakeRun(const boost::json::value& run);
   void LookAtStages();
   void NameOffline();
-  void NameQuestions();
-  void NamePause();
+  void LookForPerson();
   Result<> PrintLines();
   Result<> Lost(const Error& error);
   void ReconnectIfDue();
@@ -95,9 +94,9 @@ class Follower {
   std::int64_t logs_open_ = 0;
   std::optional<Clock::time_point> logs_deadline_;
   bool offline_named_ = false;
-  std::set<std::int64_t> questions_named_;  // visits
-  std::string pause_named_;                 // the moment of the pause
-  bool for_a_person_ = false;               // it waits for one, and nothing of it runs
+  std::set<std::string> waits_named_;           // for a person, by KeyOf
+  std::optional<Clock::time_point> person_at_;  // when runs that it started are looked at again
+  bool for_a_person_ = false;                   // it waits for one, and nothing of it runs
   int failures_shown_ = 0;
 };
 

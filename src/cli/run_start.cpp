@@ -31,7 +31,7 @@ int PrintDryRun(const Context& context, const json::value& plan) {
   for (const auto& size : ListOf(plan, "batches"))
     sizes += (sizes.empty() ? "" : ", ") + json::serialize(size);
   if (!sizes.empty()) text += fmt::format("batches: {}\n", sizes);
-  text += SharesText(plan) + HindrancesText(plan);
+  text += LimitText(plan, "the run") + SharesText(plan) + HindrancesText(plan);
   Write(stdout, text);
   return 0;
 }

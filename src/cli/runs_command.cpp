@@ -76,12 +76,13 @@ Result<int> Runs(const Context& context, const RunsFlags& flags) {
   Tally states;
   Table table({"RUN", "STATE", "HOSTS", "BY", "STARTED", "TOOK", "COMMAND"});
   for (const auto& run : runs) {
-    states.Add(TextOf(run, "state"));
+    const auto counts = CountsOf(FieldOf(run, "counts"));
+    const bool whole = TextOf(run, "state") != "succeeded" || WithoutSuccess(counts) == 0;
+    states.Add(TextOf(run, "state") + (whole ? "" : " but for some hosts"));
     const auto created = ParseTime(TextOf(run, "created"));
     const auto ended = ParseTime(TextOf(run, "ended"));
     table.Add({TextOf(run, "id"), TextOf(run, "state"),
-               HostsCell(CountsOf(FieldOf(run, "counts")),
-                         static_cast<std::uint64_t>(NumberOf(run, "hosts"))),
+               HostsCell(counts, static_cast<std::uint64_t>(NumberOf(run, "hosts"))),
                TextOf(run, "by"), Ago(created, WallNow()),
                Lasted((ended ? ended : WallNow()) - created), WhatCell(run)});
   }

@@ -12,6 +12,8 @@
 #include "cli/run_choice.hpp"
 #include "cli/run_result.hpp"
 #include "cli/show_groups.hpp"
+#include "cli/stage_progress.hpp"
+#include "cli/waiting_for.hpp"
 
 namespace muster::cli {
 namespace {
@@ -70,49 +72,69 @@ std::string Header(const Context& context, const json::value& run) {
   return text;
 }
 
-// Inner stages stand below the one that holds them; plain runs have one stage and no tree.
-std::string StageName(const json::value& stage) {
-  const std::string name = TextOf(stage, "name");
-  const auto batch = NumberOf(stage, "batch");
-  return (TextOf(stage, "parent").empty() ? "" : "  ") + name +
-         (batch > 0 ? fmt::format(" (batch {})", batch) : "");
-}
+// What waits for a person, as lines of the header, and as remarks on stages that started such runs.
+struct Waiting {
+  std::string header;
+  std::string remarks;
+};
 
-std::string Stages(const Context& context, const json::value& run) {
+std::string Stages(const Context& context, const json::value& run, std::string reasons) {
   Table table({"STAGE", "STATE", "TOOK", "HOSTS"});
-  std::string reasons;
-  for (const auto& stage : ListOf(run, "stages")) {
+  const auto& stages = ListOf(run, "stages");
+  for (const auto& stage : stages) {
     if (const auto reason = LineOf(stage, "reason"); !reason.empty())
       reasons += fmt::format("{}: {}\n", LineOf(stage, "name"), reason);
     const auto started = ParseTime(TextOf(stage, "started"));
     const auto ended = ParseTime(TextOf(stage, "ended"));
     const auto took = !started ? "" : Lasted((ended ? ended : WallNow()) - started);
-    table.Add({StageName(stage), TextOf(stage, "state"), took,
-               CountsText(CountsOf(FieldOf(stage, "counts")))});
+    const auto batch = NumberOf(stage, "batch");
+    table.Add({StageCell(stages, stage) + (batch > 0 ? fmt::format(" (batch {})", batch) : ""),
+               TextOf(stage, "state"), took, StageCountsText(stage)});
   }
   return "\n" + table.Text(context.terminal.colour_out, 1) +
          (reasons.empty() ? "" : "\n" + reasons);
 }
 
-// What waits for a person, until when and for whom, and who has answered what.
-std::string Questions(const Context& context, ApiClient& api, const std::string& id,
-                      const json::value& run) {
+// What is asked, until when and whom.
+std::string AskedText(const Context& context, const std::string& run, const json::value& visit,
+                      std::string_view of_run) {
+  return fmt::format(
+      "asked    {} ({}{}, until {})\nby       {}\n"
+      "answer   muster approve {} --approval {}\n",
+      LineOf(visit, "message"), LineOf(visit, "stage"), of_run,
+      context.times.Text(TextOf(visit, "until")), WhoMayAnswer(visit), run,
+      LineOf(visit, "approval"));
+}
+
+// Of a run that a stage started.
+void AddWaitOfChild(const Context& context, const PersonWait& wait, Waiting& waiting) {
+  if (!wait.pause.is_object()) {
+    waiting.header += AskedText(context, wait.run, wait.visit, " of " + wait.run);
+    waiting.remarks += fmt::format("{}: {} waits for an approval\n", wait.via, wait.run);
+    return;
+  }
+  const auto reason = LineOf(wait.pause, "reason");
+  waiting.remarks +=
+      fmt::format("{}: {} is paused{}{}; go on: muster resume {}\n", wait.via, wait.run,
+                  reason.empty() ? " by " + LineOf(wait.pause, "by") : ": ", reason, wait.run);
+}
+
+// What waits for a person, also in runs that this one started, and who has answered what.
+Waiting WhatWaits(const Context& context, ApiClient& api, const std::string& id,
+                  const json::value& run) {
   if (TextOf(run, "job").empty()) return {};  // a command asks for no approval
-  std::string text;
+  Waiting waiting;
   const auto add = [&](const json::value& visit) {
     if (const auto decision = DecisionText(visit, context.times); !decision.empty())
-      text += fmt::format("answer   {}\n", decision);
-    if (TextOf(visit, "state") != "awaiting_approval") return true;
-    text += fmt::format("asked    {} ({}, until {})\n", LineOf(visit, "message"),
-                        LineOf(visit, "stage"), context.times.Text(TextOf(visit, "until")));
-    text += fmt::format("by       {}\n", WhoMayAnswer(visit));
-    text +=
-        fmt::format("answer   muster approve {} --approval {}\n", id, LineOf(visit, "approval"));
+      waiting.header += fmt::format("answer   {}\n", decision);
+    if (TextOf(visit, "state") == "awaiting_approval")
+      waiting.header += AskedText(context, id, visit, "");
+    for (const auto& wait : WaitsOfChild(api, visit).waits) AddWaitOfChild(context, wait, waiting);
     return true;
   };
   const auto pages =
       api.Pages(fmt::format("/runs/{}/visits", Segment(id)), {{"limit", "1000"}}, "visits", add);
-  return pages ? text : "";
+  return pages ? waiting : Waiting{};
 }
 
 // The run as the API tells it, with every host under `hosts` and their number under `host_count`.
@@ -155,8 +177,9 @@ Result<int> Show(const Context& context, const ShowFlags& flags) {
   }
   const auto groups = ShowGroups(context, *api, *id, flags.groups, "\n");
   if (!groups) return Fail(groups.error());
+  const auto waiting = WhatWaits(context, *api, *id, *run);
   auto text =
-      OwnText(Header(context, *run) + Questions(context, *api, *id, *run) + Stages(context, *run));
+      OwnText(Header(context, *run) + waiting.header + Stages(context, *run, waiting.remarks));
   text += *groups;
   return ShowList(context, text);
 }

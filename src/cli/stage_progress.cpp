@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 #include <boost/json.hpp>
 
@@ -16,21 +15,21 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kMostNamed = 3;     // stages side by side
-constexpr double kLeastShare = 0.05;      // done, before an estimate is made of it
-constexpr Duration kLeastElapsed{5'000};  // likewise
+constexpr std::size_t kMostNamed = 3;      // stages side by side
+constexpr double kLeastShare = 0.05;       // done, before an estimate is made of it
+constexpr std::uint64_t kLeastEnded = 10;  // hosts: few that end far apart say little
+constexpr Duration kLeastElapsed{5'000};   // likewise
 
 bool IsUnderWay(const json::value& stage) {
   const auto state = TextOf(stage, "state");
   return state == "running" || state == "paused" || state == "awaiting_approval";
 }
 
-// Of the hosts, as far as batches before the current one and ended tasks tell.
-double ShareOf(const json::value& stage) {
+// Of the hosts of a stage without batches.
+double EndedShare(const json::value& stage) {
   const auto hosts = static_cast<double>(NumberOf(stage, "hosts"));
-  if (hosts <= 0) return 0;
-  if (NumberOf(stage, "batches") > 0) return NumberOf(stage, "hosts_before") / hosts;
-  return static_cast<double>(CountsOf(FieldOf(stage, "counts")).Ended()) / hosts;
+  const auto ended = CountsOf(FieldOf(stage, "counts")).Ended();
+  return hosts <= 0 || ended < kLeastEnded ? 0 : static_cast<double>(ended) / hosts;
 }
 
 std::string BatchText(const json::value& stage) {
@@ -47,11 +46,14 @@ std::string StateText(const json::value& stage) {
   return state == "awaiting_approval" ? " (waits for an approval)" : "";
 }
 
-// Nothing while nobody can know.
-std::optional<Duration> LeftOf(const json::value& stage, WallTime now) {
+// Nothing while nobody can know. Stages inside another come again and again: that one's batches
+// tell.
+std::optional<Duration> LeftOf(const json::value& stage, const BatchPace& pace, WallTime now) {
+  if (TextOf(stage, "state") != "running" || !TextOf(stage, "parent").empty()) return std::nullopt;
+  if (NumberOf(stage, "batch") > 0) return pace.Left(stage, now);
   const auto started = ParseTime(TextOf(stage, "started"));
-  const double share = ShareOf(stage);
-  if (!started || TextOf(stage, "state") != "running" || share < kLeastShare || share >= 1)
+  const double share = EndedShare(stage);
+  if (!started || NumberOf(stage, "visits") > 1 || share < kLeastShare || share >= 1)
     return std::nullopt;
   const auto elapsed = static_cast<double>((now - started).count());
   if (elapsed < static_cast<double>(kLeastElapsed.count())) return std::nullopt;
@@ -75,36 +77,85 @@ std::string CutColumns(const std::string& text, std::size_t width) {
 
 }  // namespace
 
-std::string StagesText(const json::value& summary, WallTime now) {
-  const auto stages = ListOf(summary, "stages");
-  std::size_t ended = 0;
+void BatchPace::See(const json::value& summary, WallTime now) {
+  for (const auto& stage : ListOf(summary, "stages"))
+    if (NumberOf(stage, "batch") > 0) SeeStage(stage, now);
+}
+
+void BatchPace::SeeStage(const json::value& stage, WallTime now) {
+  const auto [place, first] = stages_.try_emplace(TextOf(stage, "name"));
+  Seen& seen = place->second;
+  const auto batch = NumberOf(stage, "batch");
+  const auto visits = NumberOf(stage, "visits");
+  const auto hosts_before = NumberOf(stage, "hosts_before");
+  if (first || visits != seen.visits || batch < seen.batch) {
+    seen = {.visits = visits, .batch = batch, .hosts_before = hosts_before};
+    if (batch == 1) seen.began = ParseTime(TextOf(stage, "started"));
+    return;
+  }
+  if (batch == seen.batch) return;
+  if (seen.began) {
+    seen.took += std::max(Duration(0), now - seen.began);
+    seen.hosts += std::max<std::int64_t>(0, hosts_before - seen.hosts_before);
+  }
+  seen.batch = batch;
+  seen.began = now;
+  seen.hosts_before = hosts_before;
+}
+
+std::optional<Duration> BatchPace::Left(const json::value& stage, WallTime now) const {
+  const auto found = stages_.find(TextOf(stage, "name"));
+  if (found == stages_.end()) return std::nullopt;
+  const Seen& seen = found->second;
+  const auto hosts = NumberOf(stage, "hosts") - seen.hosts_before;
+  if (seen.hosts == 0 || hosts <= 0 || seen.batch != NumberOf(stage, "batch")) return std::nullopt;
+  const auto time = static_cast<double>(seen.took.count()) / static_cast<double>(seen.hosts) *
+                    static_cast<double>(hosts);
+  return std::max(Duration(0), Duration(static_cast<std::int64_t>(time)) - (now - seen.began));
+}
+
+std::string StagesText(const json::value& summary, const BatchPace& pace, WallTime now) {
+  std::size_t named = 0;
   std::string names;
-  std::set<std::string> named;  // a stage with batches and what it does on hosts have one name
   std::optional<Duration> left;
-  for (const auto& stage : stages) {
-    if (const auto state = TextOf(stage, "state"); state != "waiting" && !IsUnderWay(stage))
-      ++ended;
+  for (const auto& stage : ListOf(summary, "stages")) {
     if (!IsUnderWay(stage)) continue;
-    if (const auto time = LeftOf(stage, now); time && (!left || *time > *left)) left = time;
+    if (const auto time = LeftOf(stage, pace, now); time && (!left || *time > *left)) left = time;
     const auto name = LineOf(stage, "name");
-    if (!named.insert(name).second || named.size() > kMostNamed) continue;
+    if (++named > kMostNamed) continue;
     names += fmt::format("{}{}{}{}", names.empty() ? "" : " and ", name, BatchText(stage),
                          StateText(stage));
   }
   if (names.empty()) return {};
-  if (const auto& rest = FieldOf(summary, "stages_left_out"); rest.is_object())
-    for (const auto& item : rest.get_object())
-      if (item.key() != "waiting" && item.value().is_int64())
-        ended += static_cast<std::size_t>(item.value().get_int64());
   std::string text;
-  if (const auto total = NumberOf(summary, "stages_total"); total > 1)
-    text = fmt::format("stage {} of {}: ",
-                       std::min<std::int64_t>(static_cast<std::int64_t>(ended) + 1, total), total);
+  const auto& outer = FieldOf(summary, "outer");
+  if (const auto total = NumberOf(outer, "total"); total > 1)
+    text = fmt::format("stage {} of {}: ", std::min(NumberOf(outer, "ended") + 1, total), total);
   text += names;
   if (const auto created = ParseTime(TextOf(summary, "created")))
     text += " · " + Roughly(std::max(Duration(0), now - created));
   if (left) text += fmt::format(", about {} left", Roughly(*left));
   return text;
+}
+
+std::string StageCell(const json::array& stages, const json::value& stage) {
+  std::string indent;
+  auto parent = TextOf(stage, "parent");
+  while (!parent.empty() && indent.size() < 2 * stages.size()) {
+    indent += "  ";
+    const auto holder = std::ranges::find_if(
+        stages, [&](const json::value& other) { return TextOf(other, "name") == parent; });
+    parent = holder == stages.end() ? "" : TextOf(*holder, "parent");
+  }
+  return indent + TextOf(stage, "name");
+}
+
+std::string StageCountsText(const json::value& stage) {
+  const auto counts = CountsText(CountsOf(FieldOf(stage, "counts")));
+  const auto visits = NumberOf(stage, "visits");
+  if (counts.empty()) return {};
+  if (visits > 0 && TextOf(stage, "state") == "skipped") return "earlier: " + counts;
+  return visits > 1 ? fmt::format("{} visits: {}", visits, counts) : counts;
 }
 
 std::string JobBar(const TaskCounts& counts, std::uint64_t hosts, const std::string& stages,

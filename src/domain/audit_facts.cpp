@@ -9,6 +9,7 @@
 #include "domain/canonical.hpp"
 #include "domain/channel.hpp"
 #include "domain/secret.hpp"
+#include "domain/wrap_batched.hpp"
 
 namespace muster {
 namespace {
@@ -46,6 +47,15 @@ std::string TextOf(const RunSpec& plan, const StageSpec& stage) {
   return {};
 }
 
+// "drain, upgrade": what a stage holds, in the order in which it is done.
+std::string InnerText(const RunSpec& plan, std::uint32_t holder) {
+  std::string names;
+  for (const auto& stage : plan.stages)
+    if (stage.parent == holder && stage.section != Section::kBetween)
+      names += (names.empty() ? "" : ", ") + stage.name;
+  return names;
+}
+
 // Hashes within one plan: a script may be long, and a job may be started by many stages.
 struct Hashes {
   std::map<const RunSpec*, std::string> jobs = {};
@@ -58,10 +68,13 @@ struct Hashes {
   }
 };
 
-AuditStage StageFacts(const RunSpec& plan, const StageSpec& stage, Hashes& known) {
+AuditStage StageFacts(const RunSpec& plan, const WrittenStage& written, Hashes& known) {
+  const StageSpec& stage = plan.stages[written.work];
+  const bool holds = std::holds_alternative<SequenceAction>(stage.action);
   AuditStage facts{.name = stage.name,
                    .action = std::string(ActionName(stage)),
-                   .text = Shortened(TextOf(plan, stage), kMostStageText),
+                   .text = Shortened(holds ? InnerText(plan, written.work) : TextOf(plan, stage),
+                                     kMostStageText),
                    .user = {},
                    .env = {},
                    .sha256 = {}};
@@ -271,11 +284,13 @@ AuditFacts FactsOf(const RunSpec& plan) {
       AddBounded(facts.secrets,
                  fmt::format("param {}={}{}", param.name, kSecretPrefix, param.value));
   }
-  for (const auto& stage : plan.stages) {
+  for (const auto& written : StagesAsWritten(plan)) {
     if (facts.stages.size() < kMostStages)
-      facts.stages.push_back(StageFacts(plan, stage, known));
+      facts.stages.push_back(StageFacts(plan, written, known));
     else
       ++facts.more_stages;
+  }
+  for (const auto& stage : plan.stages) {
     AddSecrets(facts.secrets, stage);
     if (const auto* notify = std::get_if<NotifyAction>(&stage.action))
       AddBounded(facts.channels, notify->channel);

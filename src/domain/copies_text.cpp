@@ -15,4 +15,9 @@ std::string CopiesText(std::span<const std::string> names) {
                      FoldHostNames(names, kMostBytes));
 }
 
+std::string CopyReason(const std::string& note) {
+  return fmt::format("the host takes no work: {}; see 'muster hosts'",
+                     note.empty() ? "it is marked as a copy" : note);
+}
+
 }  // namespace muster

@@ -9,4 +9,8 @@ namespace muster {
 // none.
 std::string CopiesText(std::span<const std::string> names);
 
+// Why such a host gets no work. `note` is the host's own: whether there is a second agent is often
+// not known, as one whose data folder was put back looks the same.
+std::string CopyReason(const std::string& note);
+
 }  // namespace muster

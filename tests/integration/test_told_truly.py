@@ -65,6 +65,10 @@ class Hosts(ClusterTest):
         self.assertIn("1 copy, which takes no work: h2", ran.complaint)
         self.assertEqual({host["host"]: host["state"] for host in ran.json()["hosts"]},
                          {"h1": "succeeded", "h2": "refused"})
+        known = self.cluster.get("/hosts/h2")["note"]
+        reason, = (host["reason"] for host in ran.json()["hosts"] if host["host"] == "h2")
+        self.assertTrue(known)
+        self.assertIn(known, reason, "what is known of the host, and no more")
         refused = self.assertCode(self.cluster.muster("run", "-t", "h[1-2]", "--require-all", "--", "true"), 1)
         self.assertIn("h2", refused.complaint)
 

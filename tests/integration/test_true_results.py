@@ -7,6 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_cluster import ClusterTest, wait_until  # noqa: E402
+from terminal import AtTerminal  # noqa: E402
 
 HEAD = "apiVersion: muster/v1\n"
 
@@ -194,6 +195,61 @@ params: {token: {type: secret}}
 stages: [{name: use, script: 'true'}]
 """)
         self.assertCode(self.cluster.muster("start", "needs", "-p", "token=secret:nosuch"), 4)
+
+
+class Lists(TrueResults):
+    def test_a_run_that_succeeded_but_for_a_host_says_so(self):
+        self.apply(HEAD + "kind: job\nname: fin\ntargets: 'host[1-3]'\nstages: [{name: go, max_failures: 1, "
+                          "script: 'test $MUSTER_HOST != host2'}]\n")
+        self.start("fin", code=1)
+        self.assertRegex(self.cluster.muster("jobs", "fin").text, r"fin +succeeded, 1 of 3 hosts failed")
+        listed = json.loads(self.cluster.muster("jobs", "fin", "-o", "json").out)["jobs"][0]["last_run"]
+        self.assertEqual((listed["hosts"], listed["counts"]), (3, {"succeeded": 2, "failed": 1}))
+        terminal = AtTerminal(("runs", "--job", "fin"), self.cluster.environment())
+        self.addCleanup(terminal.close)
+        code, shown = terminal.finish()
+        self.assertEqual(code, 0)
+        self.assertRegex(shown, "1 run: 1 succeeded but for some hosts")
+
+    def test_a_dry_run_says_when_a_roll_stops(self):
+        outcome = self.assertCode(self.cluster.muster("run", "-t", "all", "--batches", "1,100%", "--dry-run", "-o",
+                                                      "json", "--", "true"), 0)
+        planned = json.loads(outcome.out)
+        self.assertEqual((planned["max_failures"], planned["max_unreachable"], planned["on_limit"]),
+                         ("0", None, "fail"))
+        shown = self.cluster.muster("run", "-t", "all", "--batches", "1,100%", "--max-failures", "2", "--dry-run", "--",
+                                    "true").text
+        self.assertIn("more than 2 fail in a batch", shown)
+        self.assertNotIn("on_limit", json.loads(self.cluster.muster("run", "-t", "all", "--dry-run", "-o", "json", "--",
+                                                                    "true").out))
+
+
+class Secrets(TrueResults):
+    def refused(self, name, stages, secret):
+        self.apply(HEAD + f"kind: job\nname: {name}\ntargets: host1\nstages: {stages}\n")
+        before = len(self.cluster.get("/runs")["runs"])
+        outcome = self.assertCode(self.cluster.muster("start", name), 4)
+        self.assertIn(secret, outcome.complaint)
+        self.assertEqual(len(self.cluster.get("/runs")["runs"]), before)
+
+    def test_requests_with_unknown_secrets_are_refused_at_the_start(self):
+        self.refused("call", "[{name: call, http: {url: 'http://127.0.0.1:1/', headers: {x: 'secret:none1'}}}]", "none1")
+        self.refused("look", "[{name: look, condition: {url: 'http://127.0.0.1:1/', headers: {x: 'Bearer secret:none2'}, "
+                             "value: /a, above: 1}}]", "none2")
+        self.refused("outer", "[{name: sub, job: call}]", "none1")
+
+    def test_a_message_through_a_channel_with_an_unknown_secret_is_refused(self):
+        self.apply(HEAD + "kind: channel\nname: hook\ntype: webhook\nurl: 'secret:none3'\n")
+        self.refused("tell", "[{name: tell, notify: {to: hook, message: hi}}]", "none3")
+
+
+class Outputs(TrueResults):
+    def test_the_folder_of_the_task_reads_the_same_everywhere(self):
+        run = self.cluster.start_run("-t", "all", "--", "echo x > $MUSTER_OUTPUT/y; echo $MUSTER_OUTPUT; exit 1")
+        self.cluster.wait_end(run)
+        group, = self.cluster.get(f"/runs/{run}/groups")["groups"]
+        self.assertEqual(group["count"], 3)
+        self.assertNotIn(b"tasks", self.cluster.log_of(run, "host1"))
 
 
 class Words(TrueResults):

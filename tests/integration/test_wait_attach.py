@@ -104,6 +104,64 @@ class Wait(Following):
         self.assertCode(self.cluster.muster("wait", run), 1)
 
 
+class Children(Following):
+    """A run that waits for a person in a run that one of its stages started."""
+
+    def start(self, name, stages, more=""):
+        self.assertCode(self.cluster.muster("apply", "-f", "-", "--yes", stdin=(
+            HEAD + f"kind: job\nname: {name}-inner\ntargets: 'h[1-2]'\nstages: {stages}\n---\n" + HEAD +
+            f"kind: job\nname: {name}\ntargets: 'h[1-2]'\nstages: [{{name: sub, job: {name}-inner}}]\n").encode()), 0)
+        return self.assertCode(self.cluster.muster("start", name), 0).text.strip()
+
+    def child_of(self, run):
+        def child():
+            return next((visit["child"] for visit in self.cluster.get(f"/runs/{run}/visits")["visits"]), None)
+        return wait_until("there is a child", child)
+
+    def test_an_approval_in_a_child_ends_it_without_a_terminal(self):
+        run = self.start("parent", "[{name: ask, approve: {message: really go}}, {name: go, script: 'true'}]")
+        child = self.child_of(run)
+        for words in (("wait", run), ("attach", run), ("start", "parent", "--wait")):
+            outcome = self.assertCode(self.cluster.muster(*words), 7)
+            self.assertIn("really go", outcome.complaint)
+            self.assertIn("muster approve r", outcome.complaint)
+        self.assertIn(f"muster approve {child}", self.cluster.muster("wait", run).complaint)
+        shown = self.cluster.muster("show", run).text
+        self.assertIn(f"sub: {child} waits for an approval", shown)
+        self.assertIn(f"muster approve {child} --approval ", shown)
+        stays = self.cluster.begin("wait", run, "--wait-paused")
+        wait_until("it is named", lambda: f"muster approve {child}" in stays.said()[1])
+        self.assertIsNone(stays.process.poll())
+        self.assertCode(self.cluster.muster("approve", child), 0)
+        self.assertCode(stays.finish(), 0)
+
+    def test_a_child_that_asks_later_is_noticed(self):
+        run = self.start("later", f"[{{name: first, script: 'while ! test -e {self.gate}; do sleep 0.05; done'}}, "
+                                  "{name: ask, approve: {message: now}}]")
+        self.cluster.wait_task(self.child_of(run), "h1", "running")
+        waits = self.cluster.begin("attach", run)
+        wait_until("it follows", lambda: f"run {run} on" in waits.said()[1])
+        self.assertIsNone(waits.process.poll())
+        self.gate.touch()
+        self.assertCode(waits.finish(), 7)
+
+    def test_a_child_paused_at_its_limit_ends_it_without_a_terminal(self):
+        run = self.start("limit", "[{name: go, batches: [1], on_limit: pause, script: 'false'}]")
+        child = self.child_of(run)
+        outcome = self.assertCode(self.cluster.muster("wait", run), 7)
+        self.assertIn(f"muster resume {child}", outcome.complaint)
+        self.assertIn(f"sub: {child} is paused", self.cluster.muster("show", run).text)
+
+    def test_at_a_terminal_it_stays(self):
+        run = self.start("stays", "[{name: ask, approve: {message: well}}]")
+        child = self.child_of(run)
+        terminal = self.at_terminal("attach", run)
+        terminal.wait_for(f"muster approve {child}")
+        self.assertCode(self.cluster.muster("reject", child), 0)
+        code, shown = terminal.finish()
+        self.assertIn(code, (1, 6), shown)
+
+
 class Attach(Following):
     def test_shows_all_of_the_output_and_ends_with_the_code(self):
         run = self.gated("exit 3")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "domain/copies_text.hpp"
 #include "engine/limiter/limiter.hpp"
 #include "engine/runs/ending.hpp"
 #include "engine/runs/flow.hpp"
@@ -93,7 +94,7 @@ void GiveTurn(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal)
     return EndUnsent(turn, run, visit, ordinal, TaskEvent::kOfflineOver, "the host is revoked");
   if (host->host.state == HostState::kCopy)
     return EndUnsent(turn, run, visit, ordinal, TaskEvent::kRefusedForGood,
-                     "the host is a copy: two agents have its key; see 'muster hosts'");
+                     CopyReason(host->host.note));
   const Duration delay = SpreadOf(spec, run, visit, ordinal, turn.now);
   if (delay > Duration::zero()) {
     slot.retry_at = turn.now.mono + delay;

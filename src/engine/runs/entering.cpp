@@ -109,6 +109,7 @@ void CountVisit(Turn& turn, OpenRun& run, const StageVisit& record) {
   progress.visit = record.visit;
   progress.reason.clear();
   progress.ended = {};
+  progress.batch = run.run.spec.stages[record.stage].batches.Empty() ? 0 : record.batch + 1;
   progress.hosts += record.hosts.Count();
   if (progress.visits++ == 0) progress.started = turn.now.wall;
   MarkEntered(run, record);

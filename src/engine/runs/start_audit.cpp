@@ -2,6 +2,7 @@
 
 #include "domain/audit_facts.hpp"
 #include "domain/host_ranges.hpp"
+#include "domain/wrap_batched.hpp"
 #include "engine/runs/audit_hosts.hpp"
 
 namespace muster::engine {
@@ -52,8 +53,9 @@ void AuditStart(Turn& turn, const Caller& caller, const OpenRun& open, StartNote
   } else {
     PutHosts(entry, *open.targets, Ordinals::All(run.hosts));
   }
+  const auto stages = StagesAsWritten(run.spec);
   const muster::Command* executed =
-      run.spec.stages.empty() ? nullptr : CommandOf(run.spec.stages.front());
+      stages.empty() ? nullptr : CommandOf(run.spec.stages[stages.front().work]);
   if (executed != nullptr) {
     entry.command = AuditText(*executed);
     entry.command_sha256 = facts.stages.front().sha256;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "domain/wrap_batched.hpp"
 #include "engine/runs/approvals.hpp"
 #include "engine/runs/audit_hosts.hpp"
 #include "engine/runs/flow.hpp"
@@ -64,10 +65,8 @@ std::optional<std::uint32_t> StageNamed(const Run& run, const std::string& name)
 }
 
 std::unexpected<Error> NoSuchStage(const Run& run, const std::string& name) {
-  std::string names;
-  for (const auto& stage : run.spec.stages) names += (names.empty() ? "" : ", ") + stage.name;
   return Fail(ErrorCode::kNotFound, "run {} has no stage '{}'; it has {}", FormatRunId(run.id),
-              name, names);
+              name, NamesOfStages(run.spec));
 }
 
 std::uint32_t BatchOf(const OpenRun& run, std::uint32_t stage) {

@@ -48,7 +48,9 @@ json::value LastView(const std::optional<JobRuns::Last>& last) {
   return {{"id", FormatRunId(last->run)},
           {"state", Name(last->state)},
           {"created", TimeView(last->created)},
-          {"ended", TimeView(last->ended)}};
+          {"ended", TimeView(last->ended)},
+          {"hosts", last->hosts},
+          {"counts", CountsView(last->counts)}};
 }
 
 json::value NextView(const JobTriggers& triggers) {

@@ -4,6 +4,7 @@
 
 #include "adapters/crypto/digest.hpp"
 #include "base/text.hpp"
+#include "domain/wrap_batched.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
 #include "server/api/frozen.hpp"
@@ -23,17 +24,12 @@ void AnswerDryRun(Services& services, Call& call, const RunSpec& spec, const Res
   AddWarnings(answer, warnings);
   const auto hosts = static_cast<std::uint32_t>(resolved.targets->size());
   json::array stages;
-  for (const auto& stage : spec.stages) {
-    json::object view{{"name", stage.name}, {"action", ActionName(stage)}};
+  for (const auto& written : StagesAsWritten(spec)) {
+    const StageSpec& stage = spec.stages[written.stage];
+    json::object view{{"name", stage.name}, {"action", ActionName(spec.stages[written.work])}};
     view["parent"] = stage.parent ? json::value(spec.stages[*stage.parent].name) : json::value();
     view["batches"] = BatchesView(stage.batches, hosts);
-    if (!stage.batches.Empty()) {
-      view["max_failures"] = FormatHostShare(stage.max_failures);
-      view["max_unreachable"] = stage.max_unreachable
-                                    ? json::value(FormatHostShare(*stage.max_unreachable))
-                                    : json::value();
-      view["on_limit"] = stage.on_limit == OnLimit::kPause ? "pause" : "fail";
-    }
+    AddLimits(stage, view);
     stages.push_back(std::move(view));
   }
   answer["job"] = spec.job;

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
+#include "domain/wrap_batched.hpp"
 #include "server/api/views.hpp"
 
 namespace muster::server::api {
@@ -58,6 +58,11 @@ Batches BatchesOf(const Run& run, std::uint32_t index) {
   return batches;
 }
 
+// Whether another stage holds it.
+bool IsInner(const Run& run, std::uint32_t index) {
+  return index < run.spec.stages.size() && run.spec.stages[index].parent;
+}
+
 json::object StageLine(const Run& run, std::uint32_t index, const TaskCounts& counts,
                        RunState run_state) {
   const StageProgress& stage = run.stages[index];
@@ -74,6 +79,8 @@ json::object StageLine(const Run& run, std::uint32_t index, const TaskCounts& co
                     {"counts", CountsView(counts)}};
   if (auto reason = ReasonOfStage(stage, run_state); !reason.empty())
     line["reason"] = Clipped(std::move(reason), kMostShortReason);
+  if (IsInner(run, index))
+    line["parent"] = Clipped(run.stages[*run.spec.stages[index].parent].name, kMostName);
   return line;
 }
 
@@ -81,16 +88,18 @@ json::object StageLine(const Run& run, std::uint32_t index, const TaskCounts& co
 void AddStages(const Run& run, const std::vector<TaskCounts>& counts, RunState state,
                json::object& view) {
   const auto shown = [&](std::uint32_t index) { return ShownStage(run.stages[index], state); };
-  std::vector<std::uint32_t> order(run.stages.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::ranges::sort(order, {}, [&](std::uint32_t i) { return std::pair(InterestOf(shown(i)), i); });
+  const auto written = StagesAsWritten(run);
+  auto order = written;
+  std::ranges::sort(order, {}, [&](const WrittenStage& stage) {
+    return std::pair(InterestOf(shown(stage.stage)), stage.stage);
+  });
   std::map<std::uint32_t, json::object> fitting;
   std::map<std::string, std::uint32_t> left_out;
   std::size_t room = kMostSummary - std::min(kMostSummary, json::serialize(view).size() + 600);
   bool full = false;
-  for (const std::uint32_t i : order) {
+  for (const auto& [i, work] : order) {
     if (!full) {
-      json::object line = StageLine(run, i, counts[i], state);
+      json::object line = StageLine(run, i, counts[work], state);
       const std::size_t size = json::serialize(line).size() + 1;
       full = size > room;
       if (!full) {
@@ -106,8 +115,16 @@ void AddStages(const Run& run, const std::vector<TaskCounts>& counts, RunState s
   json::object rest;
   for (const auto& [name, count] : left_out) rest[name] = count;
   view["stages"] = std::move(stages);
-  view["stages_total"] = run.stages.size();
+  view["stages_total"] = written.size();
   view["stages_left_out"] = std::move(rest);
+  std::uint32_t outer = 0;
+  std::uint32_t ended = 0;
+  for (const auto& [i, work] : written) {
+    if (IsInner(run, i)) continue;
+    ++outer;
+    if (IsFinal(shown(i))) ++ended;
+  }
+  view["outer"] = json::object{{"total", outer}, {"ended", ended}};
 }
 
 // Who wished it, when and why.

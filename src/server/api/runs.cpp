@@ -66,6 +66,7 @@ void StartRun(Services& services, const CallPtr& call) {
     AddWarnings(answer, warnings);
     answer["batches"] = BatchesView(request->spec.stages.front().batches,
                                     static_cast<std::uint32_t>(resolved->targets->size()));
+    AddLimits(request->spec.stages.front(), answer);
     answer["shares"] = SharesView(services, *resolved->targets);
     answer["hindrances"] = HindrancesView(services, "", *resolved->targets);
     return call->Json(200, answer);

@@ -5,6 +5,8 @@
 #include <boost/json.hpp>
 #include <fmt/ranges.h>
 
+#include "documents/channel.hpp"
+#include "domain/channel.hpp"
 #include "domain/host_ranges.hpp"
 #include "domain/plan_secrets.hpp"
 #include "domain/targets.hpp"
@@ -61,6 +63,17 @@ void FindOwn(Services& services, const SecretTargets& about, const std::set<std:
   });
 }
 
+// None of a channel that is not there or cannot be read: sending says so.
+std::vector<std::string> SecretsOfChannel(Store& store, const std::string& name) {
+  const auto kept = store.FindDocument("channel", name, 0);
+  if (!kept || !*kept) return {};
+  const auto read = ReadKept(**kept);
+  const auto* document = read ? std::get_if<documents::ChannelDocument>(&read->body) : nullptr;
+  if (document == nullptr) return {};
+  const auto channel = documents::ChannelOf(*document);
+  return channel ? SecretsOf(*channel) : std::vector<std::string>();
+}
+
 }  // namespace
 
 std::vector<std::string> SecretWarnings(Services& services, const SecretTargets& about) {
@@ -90,7 +103,11 @@ std::vector<std::string> SecretWarnings(Services& services, const SecretTargets&
 
 Result<> CheckSecrets(Services& services, const RunSpec& plan) {
   std::vector<std::string> missing;
-  for (const auto& name : SecretsIn(plan)) {
+  PlanUses uses = UsesOf(plan);
+  for (const auto& name : uses.channels)
+    for (auto& secret : SecretsOfChannel(services.store, name))
+      uses.secrets.insert(std::move(secret));
+  for (const auto& name : uses.secrets) {
     const auto secret = services.store.FindSecret(name);
     if (!secret) return Fail(secret.error());
     if (!secret->value) missing.push_back(name);

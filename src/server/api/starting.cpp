@@ -95,6 +95,14 @@ json::array BatchesView(const BatchPlan& plan, std::uint32_t hosts) {
   return batches;
 }
 
+void AddLimits(const StageSpec& stage, json::object& view) {
+  if (stage.batches.Empty()) return;
+  view["max_failures"] = FormatHostShare(stage.max_failures);
+  view["max_unreachable"] =
+      stage.max_unreachable ? json::value(FormatHostShare(*stage.max_unreachable)) : json::value();
+  view["on_limit"] = stage.on_limit == OnLimit::kPause ? "pause" : "fail";
+}
+
 Result<> CheckHosts(Services& services, const documents::JobDocument& job, std::size_t hosts) {
   if (job.max_hosts && hosts > *job.max_hosts)
     return Fail(ErrorCode::kInvalid,

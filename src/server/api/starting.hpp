@@ -33,6 +33,9 @@ boost::json::object HostsView(const Targets& targets, const Ordinals& hosts,
                               const std::string& expression);
 // The sizes of the batches a plan makes of so many hosts, at most 1,000 of them.
 boost::json::array BatchesView(const BatchPlan& plan, std::uint32_t hosts);
+// Of a stage with batches, adds when no other batch follows: max_failures, max_unreachable,
+// on_limit.
+void AddLimits(const StageSpec& stage, boost::json::object& view);
 
 // Whether so many hosts are within the job's envelope: more are a mistake.
 Result<> CheckHosts(Services& services, const documents::JobDocument& job, std::size_t hosts);

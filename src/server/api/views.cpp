@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "domain/secret.hpp"
+#include "domain/wrap_batched.hpp"
 #include "server/api/file_request.hpp"
 #include "server/api/run_summary.hpp"
 
@@ -220,9 +221,9 @@ TaskCounts StageCounts(const Run& run, std::uint32_t index,
 
 namespace {
 
-json::object StageView(const Run& run, std::uint32_t index,
+json::object StageView(const Run& run, const WrittenStage& written,
                        const std::optional<LiveView::RunView>& live, RunState state) {
-  const StageProgress& progress = run.stages[index];
+  const StageProgress& progress = run.stages[written.stage];
   json::object view{{"name", progress.name},
                     {"state", Name(ShownStage(progress, state))},
                     {"visit", progress.visit.value},
@@ -232,12 +233,12 @@ json::object StageView(const Run& run, std::uint32_t index,
                     {"hosts", progress.hosts},
                     {"batch", progress.batch},
                     {"reason", ReasonOfStage(progress, state)},
-                    {"counts", CountsView(StageCounts(run, index, live))}};
-  if (index < run.spec.stages.size()) {
-    const StageSpec& spec = run.spec.stages[index];
-    view["action"] = ActionName(spec);
-    if (spec.parent && *spec.parent < run.stages.size())
-      view["parent"] = run.stages[*spec.parent].name;
+                    {"counts", CountsView(StageCounts(run, written.work, live))}};
+  if (written.work < run.spec.stages.size()) {
+    view["action"] = ActionName(run.spec.stages[written.work]);
+    if (const auto parent = run.spec.stages[written.stage].parent;
+        parent && *parent < run.stages.size())
+      view["parent"] = run.stages[*parent].name;
   }
   return view;
 }
@@ -286,8 +287,8 @@ json::object RunView(const Run& run, std::optional<LiveView::RunView> live, std:
   const RunState state = live ? live->state : run.state;
   const TaskCounts counts = live ? live->counts : run.counts;
   json::array stages;
-  for (std::uint32_t i = 0; i < run.stages.size(); ++i)
-    stages.push_back(StageView(run, i, live, state));
+  for (const auto& written : StagesAsWritten(run))
+    stages.push_back(StageView(run, written, live, state));
   json::value stop = nullptr;
   if (run.stop)
     stop = json::object{

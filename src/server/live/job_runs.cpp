@@ -68,7 +68,12 @@ void JobRuns::TakeRun(const Run& run) {
   if (run.spec.job.empty()) return;
   Last& last = by_job_[run.spec.job];
   if (run.id >= last.run)
-    last = {.run = run.id, .state = run.state, .created = run.created, .ended = run.ended};
+    last = {.run = run.id,
+            .state = run.state,
+            .created = run.created,
+            .ended = run.ended,
+            .hosts = run.hosts,
+            .counts = run.counts};
 }
 
 }  // namespace muster::server

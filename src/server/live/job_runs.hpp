@@ -22,6 +22,8 @@ class JobRuns {
     RunState state = RunState::kCreated;
     WallTime created;
     WallTime ended;
+    std::uint32_t hosts = 0;
+    TaskCounts counts;  // of its hosts; as of the end
   };
 
   void Take(const Batch& committed) EXCLUDES(mutex_);

@@ -55,14 +55,16 @@ TEST(Masker, HoldsBackNoMoreThanNeeded) {
   EXPECT_EQ(out, "plain text, then ");
 }
 
-TEST(Masker, ShortensThePathOfTheScript) {
-  Masker masker({"tasks"}, "/data/tasks/r1/script");
+TEST(Masker, LeavesOutTheFolderOfTheTask) {
+  Masker masker({"tasks"}, "/data/tasks/r1");
   std::string out;
   for (const std::string_view piece :
-       {"/data/tas", "ks/r1/scr", "ipt: 1: nope: not found; /data/tasks"})
+       {"/data/tas", "ks/r1/scr", "ipt: 1: cannot create /data/tasks/r1/out",
+        "put/y: Not a directory; /data/tasks/r12/output /data/tasks"})
     masker.Feed(piece, out);
   masker.Finish(out);
-  EXPECT_EQ(out, "script: 1: nope: not found; /data/***");
+  EXPECT_EQ(out,
+            "script: 1: cannot create output/y: Not a directory; /data/***/r12/output /data/***");
 }
 
 TEST(Masker, IgnoresEmptySecrets) {

@@ -123,5 +123,29 @@ TEST(WrapBatched, TwiceIsOnce) {
   EXPECT_EQ(spec.stages, once);
 }
 
+TEST(StagesAsWritten, ShowTheWrappedStageOnceInItsPlace) {
+  muster::Run run;
+  RunSpec& spec = run.spec;
+  spec.stages = {Script("upgrade"), Script("check"), Script("tidy")};
+  spec.stages[0].batches = OneByOne();
+  spec.stages[1].section = Section::kBetween;
+  spec.stages[1].parent = 0;
+  spec.stages[2].section = Section::kFinally;
+  WrapBatched(spec);
+  ASSERT_EQ(spec.stages.size(), 4U);
+  const auto places = [](const std::vector<WrittenStage>& stages) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> list;
+    for (const auto& stage : stages) list.emplace_back(stage.stage, stage.work);
+    return list;
+  };
+  const std::vector<std::pair<std::uint32_t, std::uint32_t>> wanted{{0, 3}, {1, 1}, {2, 2}};
+  EXPECT_EQ(places(StagesAsWritten(spec)), wanted);
+  EXPECT_EQ(NamesOfStages(spec), "upgrade, check, tidy");
+  for (const auto& stage : spec.stages) run.stages.push_back({.name = stage.name});
+  EXPECT_EQ(places(StagesAsWritten(run)), wanted);
+  spec.stages.clear();  // as in a row
+  EXPECT_EQ(places(StagesAsWritten(run)), wanted);
+}
+
 }  // namespace
 }  // namespace muster

@@ -63,6 +63,26 @@ TEST(RunSummary, StaysSmallAndNamesWhatTellsMost) {
             5000 - stages.size());
 }
 
+TEST(RunSummary, HasAStageWithBetweenOnceAndCountsThoseThatNoOtherHolds) {
+  auto run = RunOf(0);
+  run.spec.stages = {StageSpec{.name = "upgrade", .action = SequenceAction{}},
+                     StageSpec{.name = "check", .section = Section::kBetween, .parent = 0U},
+                     StageSpec{.name = "tidy", .section = Section::kFinally},
+                     StageSpec{.name = "upgrade", .parent = 0U}};
+  for (const auto& stage : run.spec.stages) run.stages.push_back({.name = stage.name});
+  run.stages[0].state = run.stages[3].state = StageState::kSucceeded;
+  run.stages[3].counts[TaskState::kSucceeded] = 3;
+  const auto view = SummaryView(run, std::nullopt, 0, {});
+  const auto& stages = view.at("stages").as_array();
+  ASSERT_EQ(stages.size(), 3U);
+  EXPECT_EQ(stages.at(0).at("name"), "upgrade");
+  EXPECT_EQ(stages.at(0).at("counts").at("succeeded"), 3);
+  EXPECT_EQ(stages.at(1).at("parent"), "upgrade");
+  EXPECT_EQ(stages.at(2).at("name"), "tidy");
+  EXPECT_EQ(view.at("stages_total"), 3);
+  EXPECT_EQ(view.at("outer"), (json::object{{"total", 2}, {"ended", 1}}));
+}
+
 TEST(RunSummary, CutsBetweenCharacters) {
   EXPECT_EQ(Clipped("abc", 3), "abc");
   EXPECT_EQ(Clipped("abcd", 3), "…");
