@@ -42,12 +42,19 @@ class FullDisk(ClusterTest):
         gate.touch()
         wait_until("all scripts have ended", lambda: self.ended_on("h1") + self.ended_on("h2") == 2 * self.TASKS)
         answer = wait_until("a start is refused", self.refused_start)
-        self.assertIn("disk", answer.json()["error"]["message"])
+        self.assertIn(f"the server's disk is full ({cluster.data})", answer.json()["error"]["message"])
+        self.assertNotIn("sqlite", answer.json()["error"]["message"])
+        self.assertTrue(cluster.get("/status")["disk"]["full"])
+        self.assertIn("; FULL: ", cluster.muster("status").text)
+        # Links that bring output are closed, and opened again.
+        wait_until("a host without a link says why", lambda: any(
+            "disk is full" in host["note"] for host in cluster.get("/hosts")["hosts"] if not host["online"]))
         for run in runs:
             now = cluster.run_of(run)
             self.assertTrue(now["state"] not in FINAL_RUN or now["logs_open"] > 0, now)
         self.assertEqual(cluster.http("GET", "/healthz", token=None).status, 200)
         cluster.disk.give_back()
+        self.assertFalse(cluster.get("/status")["disk"]["full"])
         wanted = hashlib.sha256(b"begun\n" + block.read_bytes()).hexdigest()
         for run in runs:
             self.assertEqual(cluster.wait_end(run)["counts"], {"failed": 2})

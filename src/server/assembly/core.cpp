@@ -159,6 +159,7 @@ Core::Core(Foundation& under)
   if (!under.Clustered()) return;
   gateway.SetServers([this] { return cluster.Urls(); });
   engine.SetJudge(judge);
+  engine.SetDataFolder(under.config.data.string());
   engine.SetPulse(pulse);
 }
 
