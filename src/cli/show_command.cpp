@@ -6,6 +6,7 @@
 #include "cli/api_client.hpp"
 #include "cli/approval_text.hpp"
 #include "cli/context.hpp"
+#include "cli/late_reports.hpp"
 #include "cli/list.hpp"
 #include "cli/report.hpp"
 #include "cli/run_changes.hpp"
@@ -155,8 +156,8 @@ Result<int> Show(const Context& context, const ShowFlags& flags) {
   }
   const auto groups = ShowGroups(context, *api, *id, flags.groups, "\n");
   if (!groups) return Fail(groups.error());
-  auto text =
-      OwnText(Header(context, *run) + Questions(context, *api, *id, *run) + Stages(context, *run));
+  auto text = OwnText(Header(context, *run) + Questions(context, *api, *id, *run) +
+                      Stages(context, *run) + LateReports(*api, *run));
   text += *groups;
   return ShowList(context, text);
 }
