@@ -69,6 +69,11 @@ TEST(Usage, SpeaksOfTheCommandRatherThanOfWhatCameBehindIt) {
   EXPECT_THAT(Complaint("hosts web1 web2"), HasSubstr("muster hosts has no command 'web2'"));
 }
 
+TEST(Usage, NamesWhatIsMissing) {
+  EXPECT_THAT(Complaint("skip r12"), HasSubstr("muster skip: STAGE is missing (which stage)"));
+  EXPECT_THAT(Complaint("triggers backfill nightly --from 2h"), HasSubstr("--to is missing"));
+}
+
 TEST(Usage, SaysWhereHostsAndCommandGo) {
   EXPECT_THAT(Complaint("run web1 uptime"), HasSubstr("unexpected 'web1': hosts go behind -t"));
 }
