@@ -1,6 +1,7 @@
 #include "server/api/resolve.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "domain/copies_text.hpp"
@@ -86,14 +87,17 @@ Result<> FindLeftOut(Services& services, const std::string& expression, const st
   return {};
 }
 
-// Whether the expression is names alone, and each of them is known or declared.
-bool OnlyNamesKnown(const LiveView& live, const TargetExpression& wanted,
-                    const std::vector<std::string>& never_joined) {
+// Of an expression that is names alone, those that are neither known nor declared.
+std::optional<std::vector<std::string>> UnknownNames(const LiveView& live,
+                                                     const TargetExpression& wanted,
+                                                     const std::vector<std::string>& never_joined) {
   const auto names = wanted.OnlyNames();
-  return names && std::ranges::all_of(*names, [&](const std::string& name) {
-           return std::ranges::find(never_joined, name) != never_joined.end() ||
-                  live.HostIdOf(name);
-         });
+  if (!names) return std::nullopt;
+  std::vector<std::string> unknown;
+  for (const auto& name : *names)
+    if (std::ranges::find(never_joined, name) == never_joined.end() && !live.HostIdOf(name))
+      unknown.push_back(name);
+  return unknown;
 }
 
 Error NothingFound(const LiveView& live, const TargetExpression& wanted, const Error& error,
@@ -101,14 +105,18 @@ Error NothingFound(const LiveView& live, const TargetExpression& wanted, const E
   std::string hint;
   live.WithHosts(
       [&](const std::vector<const Host*>& hosts, const auto&) { hint = wanted.Hint(hosts); });
+  const auto left_out = LeftOutText(resolved);
+  if (left_out.empty()) return {error.code, error.message + hint};
   const auto& never = resolved.never_joined;
-  if (!never.empty() && OnlyNamesKnown(live, wanted, never))
+  const auto unknown = UnknownNames(live, wanted, never);
+  if (unknown && unknown->empty() && !never.empty())
     return {error.code,
             fmt::format("{} {} declared and never joined{}", FoldHostNames(never, kMostNames),
                         never.size() == 1 ? "is" : "are", kHowToJoin)};
-  const auto left_out = LeftOutText(resolved);
-  return {error.code, fmt::format("{}{}{}{}{}", error.message, hint, left_out.empty() ? "" : "; ",
-                                  left_out, never.empty() ? "" : kHowToJoin)};
+  const auto message = unknown
+                           ? fmt::format("no such host: {}", FoldHostNames(*unknown, kMostNames))
+                           : error.message + hint;
+  return {error.code, fmt::format("{}; {}{}", message, left_out, never.empty() ? "" : kHowToJoin)};
 }
 
 TargetLookup LookupIn(Services& services, const Call* call = nullptr) {
