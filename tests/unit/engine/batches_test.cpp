@@ -79,7 +79,7 @@ TEST_F(Batches, MaxUnreachableSaysHowMany) {
   Cut(2);
   const RunId run = StartJob(3, {stage});
   WaitInVain();
-  EXPECT_EQ(Find(run).stages[0].reason, "1 host was not reached in batch 1; 0 are tolerated");
+  EXPECT_EQ(Find(run).stages[0].reason, "2 hosts were not reached in batch 1; 0 are tolerated");
 }
 
 TEST_F(Batches, RefusedHostIsAFailure) {
