@@ -31,7 +31,8 @@ constexpr Duration kRestartSlack = std::chrono::seconds(10);  // a shim ends its
 constexpr const char* kRebooted = "the host rebooted";
 constexpr const char* kOrderLost =
     "its order cannot be read: the host lost power, or its disk is damaged";
-constexpr const char* kShimKilled = "the shim was killed";
+constexpr const char* kShimKilled =
+    "the process that watches the command was killed; the command may still run there";
 constexpr const char* kShimFailed = "the shim ended before the task started; is the disk full?";
 constexpr const char* kNeverStarted = "the agent stopped before the task started";
 

@@ -46,12 +46,19 @@ class Source {
     return hosts;
   }
 
-  std::vector<Candidate> Runs() {
+  // The newest of those that begin so, and the one of exactly this id.
+  std::vector<Candidate> Runs(const std::string& begin) {
     std::vector<Candidate> runs;
-    for (const auto& run : List("/runs", {{"limit", "30"}}, "runs")) {
-      const auto title = LineOf(run, "title").substr(0, 60);
-      runs.push_back({TextOf(run, "id"), fmt::format("{}, {}", LineOf(run, "state"), title)});
-    }
+    if (!IsNameStart(begin)) return runs;
+    for (const auto& run : List("/runs", {{"prefix", begin}, {"limit", kMostOffered}}, "runs"))
+      runs.push_back(CandidateOf(run));
+    // Of many that begin so it is the oldest.
+    if (runs.size() > 1 && api_)
+      if (const auto exact = api_->Get("/runs/" + Segment(begin));
+          exact && TextOf(*exact, "id") == begin) {
+        std::erase_if(runs, [&](const Candidate& run) { return run.value == begin; });
+        runs.insert(runs.begin(), CandidateOf(*exact));
+      }
     return runs;
   }
 
@@ -100,6 +107,11 @@ class Source {
   }
 
  private:
+  static Candidate CandidateOf(const json::value& run) {
+    return {TextOf(run, "id"),
+            fmt::format("{}, {}", LineOf(run, "state"), LineOf(run, "title").substr(0, 60))};
+  }
+
   json::array List(std::string_view path, const Query& query, std::string_view field) {
     if (!api_) return {};
     const auto answer = api_->Get(path, query);
@@ -120,7 +132,7 @@ class Source {
 std::vector<Candidate> TermCandidates(Source& source, const std::string& term) {
   std::vector<Candidate> found;
   if (term.starts_with("run:")) {
-    for (const auto& run : source.Runs()) {
+    for (const auto& run : source.Runs(term.substr(4, term.find('.', 4 + 2) - 4))) {
       found.push_back({"run:" + run.value, run.about});
       found.push_back({"run:" + run.value + ".failed", run.about});
     }
@@ -182,7 +194,7 @@ std::vector<Candidate> CandidatesFor(Context& context, const Wanted& wanted) {
       found = source.Hosts(wanted.text);
       break;
     case ValueKind::kRuns:
-      found = source.Runs();
+      found = source.Runs(wanted.text);
       break;
     case ValueKind::kJobs:
       found = source.Jobs(wanted.text);

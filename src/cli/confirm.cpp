@@ -88,7 +88,7 @@ bool Confirmed(const Context& context, std::string_view act, const json::value& 
   const bool all = FlagOf(plan, "says_all");
   if (!all && hosts <= kMostUntyped) return true;
   std::vector<std::string> notes;
-  if (auto text = NeverJoinedText(plan); !text.empty()) notes.push_back(std::move(text));
+  if (auto text = LeftOutText(plan); !text.empty()) notes.push_back(std::move(text));
   for (const auto& line : ListOf(plan, "hindrances"))
     if (line.is_string())
       notes.push_back(fmt::format("but: {}", std::string_view(line.get_string())));

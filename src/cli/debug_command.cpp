@@ -48,6 +48,7 @@ Result<int> Loops(const Context& context) {
                FieldOf(loop, "queued").is_null() ? "-" : Count(number("queued")),
                Count(number("done")), time("cpu_ms"), time("longest_ms"), CountersText(loop)});
   }
+  table.Fit(context.terminal.columns, {3, 9});
   Write(stdout, table.Text(context.terminal.colour_out));
   return 0;
 }

@@ -17,7 +17,8 @@ void AddFileOptions(CLI::App& command, FileOptions& options) {
   command.add_flag("--include-maintenance", run.include_maintenance,
                    "Include hosts in maintenance");
   command.add_flag("--require-all", run.require_all,
-                   "Start nothing if a selected host never joined or is in maintenance");
+                   "Start nothing if a selected host is left out: it never joined, is in "
+                   "maintenance, a copy or revoked");
   command
       .add_option("-u,--user", run.user,
                   "With the rights of this user (default: what the agent is set to)")

@@ -164,7 +164,8 @@ void AddStartFlags(CLI::App& command, StartFlags& flags) {
   command.add_flag("--include-maintenance", flags.include_maintenance,
                    "Include hosts in maintenance");
   command.add_flag("--require-all", flags.require_all,
-                   "Start nothing if a selected host never joined or is in maintenance");
+                   "Start nothing if a selected host is left out: it never joined, is in "
+                   "maintenance, a copy or revoked");
   command.add_flag("-y,--yes", flags.yes, "Do not ask, however many hosts are selected");
 }
 

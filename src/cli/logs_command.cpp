@@ -53,7 +53,9 @@ struct LogsFlags {
 
 // What there is to know of an output beside its bytes; "" of one that is whole.
 std::string RemarkOf(std::string_view state, std::string_view missing) {
-  if (state == "gap") return "bytes are missing from this output";
+  if (state == "gap")
+    return "bytes are missing from this output: its host could not keep or send them (is the disk "
+           "of the host full?)";
   if (state == "cut") return "the output was cut at the quota (--max-output)";
   if (state != "expired") return "";
   if (missing == "restore")

@@ -38,7 +38,7 @@ std::string SharesText(const json::value& plan) {
 }
 
 std::string HindrancesText(const json::value& plan) {
-  std::string text = NeverJoinedText(plan);
+  std::string text = LeftOutText(plan);
   if (!text.empty()) text += '\n';
   for (const auto& line : ListOf(plan, "hindrances"))
     if (line.is_string()) text += fmt::format("but: {}\n", VisibleLine(line.get_string()));
@@ -62,11 +62,9 @@ void SayWarnings(const Context& context, const json::value& answer) {
   }
 }
 
-std::string NeverJoinedText(const json::value& plan) {
-  const auto count = NumberOf(plan, "never_joined_count");
-  if (count == 0) return {};
-  return fmt::format("left out: {} declared and never joined: {}", count,
-                     LineOf(plan, "never_joined"));
+std::string LeftOutText(const json::value& plan) {
+  const auto left_out = LineOf(plan, "left_out");
+  return left_out.empty() ? "" : fmt::format("left out: {}", left_out);
 }
 
 void SayLeftOut(const Context& context, const json::value& started) {

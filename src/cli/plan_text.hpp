@@ -13,7 +13,7 @@ namespace muster::cli {
 // there are would be touched at once, and what would hold the start back. "" when nothing.
 std::string SharesText(const boost::json::value& plan);
 // "left out: 2 declared and never joined: db[1-2]"; "" when there are none.
-std::string NeverJoinedText(const boost::json::value& plan);
+std::string LeftOutText(const boost::json::value& plan);
 std::string HindrancesText(const boost::json::value& plan);
 
 // When a stage with batches opens no other: "roll fails when more than 0 fail in a batch, or …".

@@ -207,7 +207,8 @@ void AddRun(CLI::App& app, Context& context) {
   command->add_flag("--include-maintenance", flags->options.include_maintenance,
                     "Include hosts in maintenance");
   command->add_flag("--require-all", flags->options.require_all,
-                    "Start nothing if a selected host never joined or is in maintenance");
+                    "Start nothing if a selected host is left out: it never joined, is in "
+                    "maintenance, a copy or revoked");
   command->add_flag("-b,--become", flags->become, "Run as root: the same as --user root");
   AddCommandOptions(*command, flags->options);
   AddLimitOptions(*command, flags->options);

@@ -53,7 +53,7 @@ Result<json::value> ResultDocument(ApiClient& api, const json::value& run) {
         json::object host;
         for (const auto* field : {"host", "state", "exit_code", "attempt", "log"})
           host[field] = FieldOf(task, field);
-        for (const auto* field : {"signal", "reason"})
+        for (const auto* field : {"signal", "reason", "late"})
           if (!FieldOf(task, field).is_null()) host[field] = FieldOf(task, field);
         hosts.push_back(std::move(host));
         return true;

@@ -6,6 +6,7 @@
 #include "cli/api_client.hpp"
 #include "cli/approval_text.hpp"
 #include "cli/context.hpp"
+#include "cli/late_reports.hpp"
 #include "cli/list.hpp"
 #include "cli/report.hpp"
 #include "cli/run_changes.hpp"
@@ -178,8 +179,8 @@ Result<int> Show(const Context& context, const ShowFlags& flags) {
   const auto groups = ShowGroups(context, *api, *id, flags.groups, "\n");
   if (!groups) return Fail(groups.error());
   const auto waiting = WhatWaits(context, *api, *id, *run);
-  auto text =
-      OwnText(Header(context, *run) + waiting.header + Stages(context, *run, waiting.remarks));
+  auto text = OwnText(Header(context, *run) + waiting.header +
+                      Stages(context, *run, waiting.remarks) + LateReports(*api, *run));
   text += *groups;
   return ShowList(context, text);
 }

@@ -90,7 +90,7 @@ Result<int> Slots(const Context& context, const SlotFlags& flags) {
     table.Add({TimesText(zone, slot), CountText(slot), FateText(slot), HowText(slot),
                LateText(slot), TextOf(slot, "detail")});
   }
-  table.Fit(context.terminal.columns, {5});
+  table.Fit(context.terminal.columns, {2, 3, 5});
   return ShowList(context, table.Text(context.terminal.colour_out),
                   results.Text("slot") + (more ? "; -n N lists more" : ""));
 }

@@ -19,6 +19,14 @@ std::string Kept(const boost::json::object& retention, std::string_view what) {
   return fmt::format("{} {}", what, FormatDuration(Duration(value->as_int64())));
 }
 
+std::string FullText(const boost::json::object& disk) {
+  return fmt::format(
+      "; FULL: nothing can be written to {}, and hosts that bring output are cut off until there "
+      "is "
+      "room",
+      LineOf(disk, "folder"));
+}
+
 // A server of an older version says less.
 std::string KeepingText(const boost::json::object& status, const Times& times) {
   std::string text;
@@ -30,7 +38,9 @@ std::string KeepingText(const boost::json::object& status, const Times& times) {
   if (const auto* disk = PartOf(status, "disk"))
     text += fmt::format("disk     {} of {} free{}\n", size(*disk, "free_bytes"),
                         size(*disk, "total_bytes"),
-                        FlagOf(*disk, "low") ? "; LOW: new runs are refused" : "");
+                        FlagOf(*disk, "full")  ? FullText(*disk)
+                        : FlagOf(*disk, "low") ? "; LOW: new runs are refused"
+                                               : "");
   if (const auto* freezes = status.if_contains("freezes");
       freezes != nullptr && freezes->is_array())
     for (const auto& freeze : freezes->get_array())

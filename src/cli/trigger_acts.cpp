@@ -1,3 +1,5 @@
+#include <functional>
+
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
@@ -136,14 +138,15 @@ Result<int> SteerAll(const Context& context, const ActFlags& flags, std::string_
 }
 
 Result<int> Steer(const Context& context, const ActFlags& flags, std::string_view verb,
-                  json::object body, std::string_view said) {
+                  json::object body,
+                  const std::function<std::string(const json::value& answer)>& said) {
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
   if (!flags.reason.empty()) body["reason"] = flags.reason;
   const auto path = fmt::format("/triggers/{}/{}", Segment(flags.name), verb);
   const auto answer = Act(context, [&] { return api->Post(path, body); });
   if (!answer) return Fail(answer.error());
-  if (!context.PrintDocument(*answer)) context.Say(said);
+  if (!context.PrintDocument(*answer)) context.Say(said(*answer));
   return 0;
 }
 
@@ -161,8 +164,9 @@ Result<int> SkipOne(const Context& context, const ActFlags& flags) {
                 "slot: expected its time with Z or an offset, like 2027-03-28T01:30:00Z; 'muster "
                 "triggers show {}' has the next ones",
                 flags.name);
-  return Steer(context, flags, "skip", {{"slot", FormatTime(*slot)}},
-               fmt::format("{}: the slot of {} will be skipped", flags.name, flags.slot));
+  return Steer(context, flags, "skip", {{"slot", FormatTime(*slot)}}, [&](const json::value&) {
+    return fmt::format("{}: the slot of {} will be skipped", flags.name, flags.slot);
+  });
 }
 
 // "Start 7 slots of nightly one after the other, each", of which hosts follow.
@@ -170,6 +174,13 @@ std::string BackfillText(const std::string& name, const json::value& plan) {
   const auto slots = static_cast<std::uint64_t>(NumberOf(plan, "slots"));
   if (slots == 1) return fmt::format("Start 1 slot of {}", name);
   return fmt::format("Start {} slots of {} one after the other, each", Count(slots), name);
+}
+
+// How many slots a backfill would start; 0 if the server does not say.
+std::uint64_t SlotsOf(ApiClient& api, const std::string& name, json::object range) {
+  range["dry_run"] = true;
+  const auto plan = api.Post(fmt::format("/triggers/{}/backfill", Segment(name)), range);
+  return plan ? static_cast<std::uint64_t>(NumberOf(*plan, "slots")) : 0;
 }
 
 Result<int> Backfill(const Context& context, const ActFlags& flags) {
@@ -185,11 +196,15 @@ Result<int> Backfill(const Context& context, const ActFlags& flags) {
       [&](const json::value& plan) { return BackfillText(flags.name, plan); });
   if (!agreed) return Fail(agreed.error());
   if (!*agreed) return kExitInterrupted;
-  return Steer(context, flags, "backfill", range,
-               fmt::format("{}: the slots from {} to {} are started, one after the other; see: "
-                           "muster slots {}",
-                           flags.name, context.err_times.Text(*from), context.err_times.Text(*to),
-                           flags.name));
+  const auto slots = SlotsOf(*api, flags.name, range);
+  return Steer(context, flags, "backfill", range, [&](const json::value&) {
+    return fmt::format("{}: {} from {} to {} {}; see: muster slots {}", flags.name,
+                       slots == 0   ? "the slots"
+                       : slots == 1 ? "1 slot"
+                                    : fmt::format("{} slots", Count(slots)),
+                       context.err_times.Text(*from), context.err_times.Text(*to),
+                       slots == 1 ? "is started" : "are started, one after the other", flags.name);
+  });
 }
 
 Result<int> Fire(const Context& context, const ActFlags& flags) {

@@ -1,6 +1,7 @@
 #include "cli/usage.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -47,6 +48,23 @@ const CLI::Option* EmptyOption(const CLI::App& command) {
     if (std::ranges::find(option->results(), "") != option->results().end()) return option;
   const auto chosen = command.get_subcommands();
   return chosen.empty() ? nullptr : EmptyOption(*chosen.front());
+}
+
+// The first that is required and was not given.
+const CLI::Option* MissingOption(const CLI::App& command) {
+  for (const auto* option : command.get_options([](const CLI::Option*) { return true; }))
+    if (option->get_required() && option->count() == 0) return option;
+  return nullptr;
+}
+
+// "muster skip: STAGE is missing (which stage)".
+std::string MissingText(const CLI::App& command, const CLI::Option& option) {
+  const auto name = option.get_positional() ? option.get_type_name() : option.get_name();
+  std::string about = option.get_description();
+  if (about.size() > 1 && std::islower(static_cast<unsigned char>(about[1])) != 0)
+    about.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(about.front())));
+  return fmt::format("{}: {} is missing{}", PathOf(command), name,
+                     about.empty() ? "" : fmt::format(" ({})", about));
 }
 
 // Done on the server's machine, by the server's program; "" when the words are none of those.
@@ -118,6 +136,9 @@ std::string ExplainUsage(const CLI::App& root, const CLI::ParseError& problem) {
     message = Unexpected(command, Culprit(command, extra));
   else if (!CommandsOf(command).empty() && problem.get_name() == "RequiredError")
     message = fmt::format("expected a command: {}", Listed(CommandsOf(command)));
+  else if (const auto* option = MissingOption(command);
+           option != nullptr && problem.get_name() == "RequiredError")
+    message = MissingText(command, *option);
   return fmt::format("muster: {}\nSee: {} --help\n", message, PathOf(command));
 }
 

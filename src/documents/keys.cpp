@@ -29,8 +29,8 @@ const Shape& BetweenShape() {
       {{"check", MapOf(BatchCheckShape()),
         "A script on the batch's hosts; its failures count as the batch's."},
        {"approve", OrNothing(OrOne(MapOf(ApproveShape()), Template(Place::kStage))),
-        "Then a person."},
-       {"wait", Time(), "Then a wait."}}};
+        "Third, a person, before the next batch."},
+       {"wait", Time(), "First, a wait before the check."}}};
   return shape;
 }
 
@@ -115,11 +115,13 @@ const Shape& StageShape() {
                           "starts at once."});
     stage.keys.push_back({"batches", OrOne(ListOf(Share(1)), Text(Form::kBatches)),
                           "Sizes of batches, `[1, 10%, 100%]`, `20 +10` or `1 *2`; percent of the "
-                          "stage's hosts; the "
+                          "run's hosts; the "
                           "last repeats.",
                           false, kBatched});
     stage.keys.push_back({"between", MapOf(BetweenShape()),
-                          "What happens after each batch but the last.", false, kBatched});
+                          "What follows each batch: `wait`, then `check`, then `approve`. After "
+                          "the last batch only `check`.",
+                          false, kBatched});
     stage.keys.push_back({"max_failures", Text(Form::kShare),
                           "Tolerated: a number of hosts, or percent of the batch (of the stage "
                           "without batches), rounded down. Default 0.",
@@ -154,26 +156,27 @@ const Shape& NoticeShape() {
 const Shape& JobShape() {
   static const Shape shape = [] {
     Shape job{"job", "a job", HeadKeys("job", Form::kName, "What it is started by.")};
-    Append(
-        job.keys,
-        {{"description", Text(Form::kProse), "For people."},
-         {"owner", Text(Form::kProse), "Whom to ask about it."},
-         {"params", Pairs(Form::kParam, OrNothing(MapOf(ParamShape()))),
-          "What a start may or must say, by name. A script finds each in `$MUSTER_PARAM_NAME`."},
-         {"targets", Text(Form::kTargets),
-          "The hosts, as everywhere; without it, each start says which."},
-         {"max_hosts", OneOrList(Share(1)),
-          "A start on more hosts is refused: a number, a percentage of all hosts, or both as a "
-          "list."},
-         {"timeout", TimeAboveZero(),
-          "A budget for the whole run, which waits, pauses and approvals do not use."},
-         {"priority", Choice({"high", "normal", "low"}), "Default `normal`."},
-         {"limit", OneOrList(MapOf(LimitShape())), "Concurrency keys: one or several."},
-         {"notify", OneOrList(MapOf(NoticeShape())),
-          "Which channel is notified of which states: one or several."},
-         {"stages", ListOf(MapOf(StageShape())), "What it does.", true},
-         {"branches", ListOf(MapOf(StageShape())), "Stages that are entered only by `switch`."},
-         {"finally", ListOf(MapOf(StageShape())), "Stages that run at the end, however it went."}});
+    Append(job.keys,
+           {{"description", Text(Form::kProse), "For people."},
+            {"owner", Text(Form::kProse), "Whom to ask about it."},
+            {"params", Pairs(Form::kParam, OrNothing(MapOf(ParamShape()))),
+             "What a start may or must say, by name. A script finds each in `$MUSTER_PARAM_NAME`."},
+            {"targets", Text(Form::kTargets),
+             "The hosts, as everywhere; without it, each start says which."},
+            {"max_hosts", OneOrList(Share(1)),
+             "A start on more hosts is refused: a number, a percentage of all hosts, or both as a "
+             "list."},
+            {"timeout", TimeAboveZero(),
+             "A budget for the whole run, which waits, pauses and approvals do not use."},
+            {"priority", Choice({"high", "normal", "low"}), "Default `normal`."},
+            {"limit", OneOrList(MapOf(LimitShape())), "Concurrency keys: one or several."},
+            {"notify", OneOrList(MapOf(NoticeShape())),
+             "Which channel is notified of which states: one or several."},
+            {"stages", ListOf(MapOf(StageShape())), "What it does.", true},
+            {"branches", ListOf(MapOf(StageShape())), "Stages that are entered only by `switch`."},
+            {"finally", ListOf(MapOf(StageShape())),
+             "Stages that run at the end, however the others went; not after a stop, and not once "
+             "`timeout` is used up."}});
     return job;
   }();
   return shape;

@@ -101,11 +101,25 @@ std::string FormatBatchPlan(const BatchPlan& plan) {
   return out;
 }
 
+namespace {
+
+// "2 hosts failed; 1 is tolerated", "3 hosts failed; 10% of 5 hosts are tolerated".
+std::string PastLimit(std::uint32_t hosts, std::string_view how, const HostShare& limit,
+                      std::uint32_t of) {
+  const std::string tolerated = limit.percent ? fmt::format("{}% of {} hosts", limit.number, of)
+                                              : fmt::format("{}", limit.number);
+  return fmt::format("{} {} {}; {} {} tolerated", hosts, hosts == 1 ? "host" : "hosts", how,
+                     tolerated, limit == HostShare{1, false} ? "is" : "are");
+}
+
+}  // namespace
+
 std::string WhyBatchEnds(const BatchEnd& end, const BatchLimits& limits, bool last) {
   if (end.failed > limits.max_failures.Of(end.hosts, 0))
-    return fmt::format("more than {} failed", FormatHostShare(limits.max_failures));
+    return PastLimit(end.failed, "failed", limits.max_failures, end.hosts);
   if (limits.max_unreachable && end.unreachable > limits.max_unreachable->Of(end.hosts, 0))
-    return fmt::format("more than {} unreachable", FormatHostShare(*limits.max_unreachable));
+    return PastLimit(end.unreachable, end.unreachable == 1 ? "was not reached" : "were not reached",
+                     *limits.max_unreachable, end.hosts);
   // A batch says nothing about those behind it when none of its hosts did the work, whatever the
   // limits allow.
   if (last || end.succeeded > 0) return {};

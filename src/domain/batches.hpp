@@ -49,8 +49,9 @@ struct BatchLimits {
   HostShare max_failures;
   std::optional<HostShare> max_unreachable;
 };
-// Why the stage does not go on behind the batch: "more than 2 failed". "" when it may. With `last`
-// there is no other batch, and one without a host that succeeded is judged by the limits only.
+// Why the stage does not go on behind the batch: "3 hosts failed; 2 are tolerated". "" when it may.
+// With `last` there is no other batch, and a batch without a host that succeeded is judged by the
+// limits only.
 std::string WhyBatchEnds(const BatchEnd& end, const BatchLimits& limits, bool last);
 
 // "1,10%,100%", "20 +10", "1 *2"; "" is the empty plan. kInvalid says what was expected.

@@ -40,7 +40,7 @@ struct StartRun {
   bool during_freeze = false;        // the person knows of the freeze, and means it
   bool include_maintenance = false;  // also hosts that somebody works on
   bool require_all = false;          // nothing is started when a host is left out
-  std::string never_joined = {};     // hosts that were meant as well, for people
+  std::string never_joined = {};     // hosts that were meant and take no work, for people
   FrozenHosts frozen = {};
   std::string trace_parent = {};  // as in Run
 };

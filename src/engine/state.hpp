@@ -80,7 +80,7 @@ struct OpenVisit {
   std::uint32_t kill_cursor = 0;      // while winding up: places before it were told
   HostAction command;                 // as orders carry it; none: made for each host
   bool limit_passed = false;          // and it did not pause, or nobody resumed it
-  std::string passed_because;         // then: "more than 2 failed in batch 3"
+  std::string passed_because;         // then: "1 host failed in batch 3; …"
   bool winding_up = false;            // nothing more is dispatched: stopped, or past max_failures
   std::optional<MonoTime> due;        // of its wait, or of the answer it waits for
   std::optional<StageState> ends_as;  // it has nothing more to do but to end so

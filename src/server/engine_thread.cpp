@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 
 #include "server/slots_first.hpp"
+#include "server/stall_text.hpp"
 
 namespace muster::server {
 namespace {
@@ -208,7 +209,7 @@ std::optional<RequestId> EngineThread::Register(OnAnswer on_answer) {
     reason = stopping_ ? "the server is shutting down" : status_.reason;
     if (reason.empty()) return owed_.Owe(std::move(on_answer), clock_.Read().mono + kAnswerWithin);
   }
-  on_answer(Fail(ErrorCode::kUnavailable, "{}", reason));
+  on_answer(Fail(ErrorCode::kUnavailable, "{}; nothing was done", reason));
   return std::nullopt;
 }
 
@@ -229,12 +230,12 @@ void EngineThread::GiveUpWaiting() {
     base::Lock lock(mutex_);
     late = owed_.TakeLate(now);
   }
-  const std::string why =
-      pipeline_.Stalled().empty() ? "" : fmt::format(": {}", pipeline_.Stalled());
+  const std::string why = pipeline_.Stalled().empty()
+                              ? "the store does not answer"
+                              : StallText(pipeline_.Stalled(), data_folder_);
   for (const auto& on_answer : late)
     on_answer(Fail(ErrorCode::kTimeout,
-                   "the store does not answer{}; it may still happen: look, or ask again with the "
-                   "same Idempotency-Key",
+                   "{}; it may still happen: look, or ask again with the same Idempotency-Key",
                    why));
 }
 
@@ -351,10 +352,9 @@ void EngineThread::Publish() {
       status_.freezes.push_back(freeze);
   }
   status_.open_runs = pipeline_.Leading() ? pipeline_.engine()->state().runs.size() : 0;
-  status_.reason = !pipeline_.Leading() ? follows
-                   : pipeline_.Stalled().empty()
-                       ? ""
-                       : "the store does not answer: " + pipeline_.Stalled();
+  status_.reason = !pipeline_.Leading()          ? follows
+                   : pipeline_.Stalled().empty() ? ""
+                                                 : StallText(pipeline_.Stalled(), data_folder_);
 }
 
 // Until there is something to do, at `wake` or before.

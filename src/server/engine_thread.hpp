@@ -74,6 +74,8 @@ class EngineThread {
   // Whose word on this server's clock counts; set once, before Start. Without one every clock is
   // good: the store is this machine's own.
   void SetJudge(ClockJudge& judge) { judge_ = &judge; }
+  // For people, of a disk that is full; set once, before Start.
+  void SetDataFolder(std::string folder) { data_folder_ = std::move(folder); }
   // What is known of the way to the store beside what the engine writes; set once, before Start.
   void SetPulse(const StorePulse& pulse) { pulse_ = &pulse; }
   // Something may have changed that decides whether this server should lead. From any thread.
@@ -136,6 +138,7 @@ class EngineThread {
   const std::string name_;
   ClockJudge* judge_ = nullptr;
   const StorePulse* pulse_ = nullptr;
+  std::string data_folder_;
   base::Activity activity_{"engine"};
   ServerWork work_;
   engine::Pipeline pipeline_;  // the loop's own

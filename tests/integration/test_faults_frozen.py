@@ -118,6 +118,10 @@ class NeverBack(FrozenTest):
             late = self.cluster.task_of(run.id, "h1")
             self.assertEqual((late["state"], late["late"]["state"]), ("lost", "timed_out"), late)
             self.assertEqual(self.cluster.run_of(run.id)["counts"], {"lost": 1})
+            shown = self.assertCode(self.cluster.muster("show", run.id), 0).text
+            self.assertIn("h1: lost; later it reported: timed_out", shown)
+            document = self.assertCode(self.cluster.muster("show", run.id, "-o", "json"), 0).json()
+            self.assertEqual(document["hosts"][0]["late"]["state"], "timed_out")
             wait_until("the agent forgets the task", lambda: not self.agent.tasks())
 
     def test_takeover_does_not_call_it_lost_before_its_bound(self):

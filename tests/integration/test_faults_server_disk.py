@@ -38,16 +38,27 @@ class FullDisk(ClusterTest):
         for run in runs:
             for host in ("h1", "h2"):
                 wait_until("its first line has arrived", lambda: cluster.log_of(run, host) == b"begun\n")
+        cluster.add_agents("away")
+        cluster.agents["away"].end()
+        cluster.wait_offline("away")
         cluster.disk.fill()
         gate.touch()
         wait_until("all scripts have ended", lambda: self.ended_on("h1") + self.ended_on("h2") == 2 * self.TASKS)
         answer = wait_until("a start is refused", self.refused_start)
-        self.assertIn("disk", answer.json()["error"]["message"])
+        self.assertIn(f"the server's disk is full ({cluster.data})", answer.json()["error"]["message"])
+        self.assertNotIn("sqlite", answer.json()["error"]["message"])
+        self.assertTrue(cluster.get("/status")["disk"]["full"])
+        self.assertIn("; FULL: ", cluster.muster("status").text)
+        notes = {host["name"]: host["note"] for host in cluster.get("/hosts")["hosts"]}
+        self.assertIn("disk is full", notes["away"], "so its link may have been closed for that")
+        self.assertIn("disk is full", cluster.get("/hosts/away")["note"])
         for run in runs:
             now = cluster.run_of(run)
             self.assertTrue(now["state"] not in FINAL_RUN or now["logs_open"] > 0, now)
         self.assertEqual(cluster.http("GET", "/healthz", token=None).status, 200)
         cluster.disk.give_back()
+        self.assertFalse(cluster.get("/status")["disk"]["full"])
+        self.assertEqual(cluster.get("/hosts/away")["note"], "")
         wanted = hashlib.sha256(b"begun\n" + block.read_bytes()).hexdigest()
         for run in runs:
             self.assertEqual(cluster.wait_end(run)["counts"], {"failed": 2})

@@ -297,6 +297,26 @@ class Names(NounsTest):
         page = self.cluster.get("/documents", kind="job", prefix="cj-1", limit=60, cursor=page["next"])
         self.assertEqual((len(page["documents"]), page["next"]), (40, None))
 
+    def test_runs_by_their_beginning(self):
+        runs = [self.cluster.start_run("-t", "web1", "--", "true") for _ in range(35)]
+        numbers = [int(run.removeprefix("r")) for run in runs]
+        for prefix in ("r1", "r2", "r3"):
+            with self.subTest(prefix=prefix):
+                wanted = {f"r{number}" for number in range(1, max(numbers) + 1) if f"r{number}".startswith(prefix)}
+                offered = self.offered("show", prefix)
+                self.assertEqual((offered[0], set(offered)), (prefix, wanted))
+        self.assertEqual(self.offered("show", "x"), [])
+        self.assertEqual(self.offered("show", "r0"), [])
+        self.assertIn("run:r2.failed", self.offered("run", "-t", "run:r2"))
+        pages, cursor = [], ""
+        while cursor is not None:
+            page = self.cluster.get("/runs", prefix="r2", limit=4, cursor=cursor)
+            pages.append([run["id"] for run in page["runs"]])
+            cursor = page["next"]
+        ids = [one for page in pages for one in page]
+        self.assertEqual(len(set(ids)), len(ids))
+        self.assertEqual((ids[-1], sorted(ids)), ("r2", sorted(f"r{number}" for number in [2, *range(20, 30)])))
+
     def test_labels_and_hosts_of_a_large_fleet(self):
         count = 600
         words = [BIN / "muster-fleet", "--server", self.cluster.url, "--count", count, "--prefix", "zed"]

@@ -89,8 +89,8 @@ class Starting(RunsTest):
         answer = self.cluster.http("POST", "/api/v1/runs?dry_run=true",
                                    {"targets": "all", "command": {"argv": ["true"]}, "batches": "1,50%"})
         self.assertEqual(answer.status, 200, answer)
-        self.assertEqual(answer.json(), {"hosts": 3, "names": "db1,web[1-2]", "never_joined": "", "never_joined_count": 0, "offline": [], "offline_count": 0,
-                                         "batches": [1, 1, 1], "says_all": True,
+        self.assertEqual(answer.json(), {"hosts": 3, "names": "db1,web[1-2]", "never_joined": "", "never_joined_count": 0, "left_out": "",
+                                         "offline": [], "offline_count": 0, "batches": [1, 1, 1], "says_all": True,
                                          "shares": answer.json()["shares"], "hindrances": []})
         self.assertEqual(self.run_ids(), before)
 

@@ -71,6 +71,33 @@ class Hosts(ClusterTest):
         self.assertIn(known, reason, "what is known of the host, and no more")
         refused = self.assertCode(self.cluster.muster("run", "-t", "h[1-2]", "--require-all", "--", "true"), 1)
         self.assertIn("h2", refused.complaint)
+        for expression in ("all", "h*"):
+            with self.subTest(expression=expression):
+                self.assert_left_out(expression, "1 copy, which takes no work: h2", hosts=2)
+
+    def assert_left_out(self, expression, words, hosts):
+        """The start names them, a dry run counts them, and --require-all starts nothing."""
+        plan = self.cluster.http("POST", "/api/v1/runs?dry_run=true",
+                                 {"targets": expression, "command": {"argv": ["true"]}}).json()
+        self.assertEqual((plan["hosts"], plan["left_out"]), (hosts, words))
+        shown = self.assertCode(self.cluster.muster("run", "-t", expression, "--dry-run", "--", "true"), 0)
+        self.assertIn(f"left out: {words}", shown.text)
+        ran = self.assertCode(self.cluster.muster("run", "-t", expression, "--yes", "--", "true"), 0)
+        self.assertIn(f"left out {words}", ran.complaint)
+        refused = self.assertCode(self.cluster.muster("run", "-t", expression, "--require-all", "--yes", "--", "true"), 1)
+        self.assertIn(words, refused.complaint)
+
+    def test_revoked_host_is_left_out_with_a_word_and_was_seen_when_its_link_ended(self):
+        name = "lost1"
+        self.cluster.add_agents(name)
+        hello = self.cluster.get(f"/hosts/{name}")["last_hello"]
+        wait_until("its heartbeats count", lambda: self.cluster.get(f"/hosts/{name}")["last_seen"] > hello)
+        seen = self.cluster.get(f"/hosts/{name}")["last_seen"]
+        self.assertCode(self.cluster.muster("agents", "revoke", name, "--yes"), 0)
+        self.assertGreaterEqual(self.cluster.get(f"/hosts/{name}")["last_seen"], seen)
+        self.assert_left_out(f"h1 or {name[:-1]}*", f"1 revoked: {name}", hosts=1)
+        self.assertCode(self.cluster.muster("hosts", "rm", name, "--yes"), 0)
+        self.assertCode(self.cluster.muster("run", "-t", f"h1 or {name[:-1]}*", "--require-all", "--", "true"), 0)
 
 
 class Output(ClusterTest):

@@ -133,6 +133,24 @@ class TriggerTest(ClusterTest):
         self.assertCode(self.cluster.muster("triggers", "backfill", "nightly", "--from", "2h", "--to", "3h"), 2)
         self.assertIn("nightly", self.cluster.muster("get", "triggers").text)
 
+    def test_a_backfill_says_how_many_slots_it_starts(self):
+        self.trigger("days", "cron: 0 2 * * *\ntz: UTC\n")
+        words = ("triggers", "backfill", "days", "--from", "2026-01-01T00:00:00Z", "--to")
+        one = self.assertCode(self.cluster.muster(*words, "2026-01-02T00:00:00Z", "--yes"), 0)
+        self.assertIn("days: 1 slot from ", one.complaint)
+        wait_until("it is backfilled", lambda: self.cluster.get("/triggers/days")["backfill"] is None)
+        three = self.assertCode(self.cluster.muster(*words, "2026-01-04T00:00:00Z", "--yes"), 0)
+        self.assertIn("days: 3 slots from ", three.complaint)
+
+    def test_once_in_the_past_is_warned_of(self):
+        text = (f"apiVersion: muster/v1\nkind: trigger\nname: gone\njob: tick\nonce: 2026-01-01T00:00:00Z\n"
+                "tz: UTC\n").encode()
+        for words in (("--dry-run",), ()):
+            applied = self.assertCode(self.cluster.muster("apply", "-f", "-", "--yes", *words, stdin=text), 0)
+            self.assertIn("warning: trigger gone: ", applied.complaint)
+        again = self.assertCode(self.cluster.muster("apply", "-f", "-", "--yes", stdin=text), 0)
+        self.assertNotIn("warning", again.complaint)
+
     def test_a_paused_trigger_starts_nothing_and_is_fired_by_hand(self):
         self.trigger("daily", "cron: 0 0 1 1 *\ntz: Europe/Berlin\n")
         self.assertEqual(self.steer("daily", "pause", {"reason": "holidays"})["state"], "paused")

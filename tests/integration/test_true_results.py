@@ -184,6 +184,21 @@ class NotThere(TrueResults):
         self.assertCode(self.cluster.muster("run", "-t", "host1", "--require-all", "--", "true"), 0)
         nobody = self.assertCode(self.cluster.muster("run", "-t", "app=db and not host1", "--", "true"), 4)
         self.assertIn("db[7-8]", nobody.complaint)
+        for names, unknown in (("db7", False), ("host1,db7", False), ("db7,db9", True)):
+            with self.subTest(names=names):
+                words = self.assertCode(self.cluster.muster("run", "-t", names, "--", "true"), 4).complaint
+                self.assertIn("declared and never joined", words)
+                self.assertIn("muster agents invite", words)
+                self.assertEqual("no such host: db9" in words, unknown, words)
+                self.assertNotIn("no such host: db7", words)
+
+    def test_group_of_unknown_hosts_is_warned_of(self):
+        group = HEAD + "kind: group\nname: named\nhosts: [host1, web8, web9, db1]\n"
+        warned = self.apply(f"{HEAD}kind: host\nname: db1\n---\n" + group)
+        self.assertIn("warning: group named: web[8-9] are neither known nor declared", warned.complaint)
+        self.assertNotIn("db1", warned.complaint)
+        quiet = self.apply(HEAD + "kind: group\nname: named\nhosts: [host1, db1]\n")
+        self.assertNotIn("warning", quiet.complaint)
 
     def test_unknown_secret_is_refused_at_the_start(self):
         refused = self.assertCode(self.cluster.muster("run", "-t", "host1", "--secret", "T=nosuch", "--", "true"), 4)

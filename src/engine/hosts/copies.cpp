@@ -35,6 +35,7 @@ void MarkAsCopy(Turn& turn, HostEntry& entry, LinkId newcomer, const std::string
     Refuse(turn, entry.link, "copy", message);
     turn.state.host_by_link.erase(entry.link);
   }
+  if (entry.link) entry.host.last_hello = turn.now.wall;
   entry.link = {};
   GiveUpOutputs(turn, entry.host.id, {});
   turn.Put(PutHost{entry.host});

@@ -35,6 +35,7 @@ void Disown(Turn& turn, HostEntry& entry, const std::string& why) {
     turn.effects.closes.push_back(entry.link);
     turn.state.host_by_link.erase(entry.link);
     entry.link = {};
+    entry.host.last_hello = turn.now.wall;
   }
   const auto open = entry.open;  // the loop changes the original
   for (const TaskPlace& place : open) {

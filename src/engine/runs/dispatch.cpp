@@ -4,6 +4,7 @@
 
 #include "domain/copies_text.hpp"
 #include "engine/limiter/limiter.hpp"
+#include "engine/runs/batch_text.hpp"
 #include "engine/runs/ending.hpp"
 #include "engine/runs/flow.hpp"
 #include "engine/runs/needs.hpp"
@@ -175,14 +176,13 @@ void EndBatch(Turn& turn, OpenRun& run, OpenVisit& visit) {
                      .failed = visit.batch_failures,
                      .unreachable = visit.batch_unreachable};
   const std::string why = WhyBatchEnds(end, LimitsOf(run, visit.record.stage), last);
-  const std::string where = fmt::format("{} in batch {}", why, visit.record.batch + 1);
   if (!why.empty() && !last && spec.on_limit == OnLimit::kPause) {
-    PauseAtLimit(turn, run, visit, fmt::format("{} of stage {}", where, spec.name));
+    PauseAtLimit(turn, run, visit, InBatch(why, visit.record.batch + 1, spec.name));
     return;
   }
   if (!why.empty()) {
     visit.limit_passed = true;
-    if (!spec.batches.Empty()) visit.passed_because = where;
+    if (!spec.batches.Empty()) visit.passed_because = InBatch(why, visit.record.batch + 1);
   }
   if (last) return;
   if (visit.limit_passed) {

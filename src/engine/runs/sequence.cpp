@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/runs/batch_text.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/entering.hpp"
 
@@ -39,9 +40,7 @@ std::string WhyNot(const OpenRun& run, const OpenVisit& sequence, bool through) 
                      .unreachable = record.batch_unreachable};
   const std::string why = WhyBatchEnds(end, LimitsOf(run, record.stage),
                                        !through || IsLast(sequence) || record.batch_accepted);
-  return why.empty() ? why
-                     : fmt::format("{} in batch {} of stage {}", why, record.batch + 1,
-                                   run.SpecOf(sequence).name);
+  return InBatch(why, record.batch + 1, run.SpecOf(sequence).name);
 }
 
 void StartBatch(Turn& turn, OpenRun& run, OpenVisit& sequence);

@@ -53,8 +53,11 @@ void FireTaskDeadline(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& t
   const HostEntry& host = turn.state.hosts.at(attempt->second.key.host);
   if (PutOff(turn, host.host.id, turn.state.options.takeover_grace, timer)) return;
   LoseAttempt(turn, run, visit, ordinal,
-              host.Online() ? "the host did not say how it ended in time"
-                            : "the host was away past the task's deadline");
+              host.Online()
+                  ? "the host did not say how it ended in time; the command may still run "
+                    "there"
+                  : "the host was away past the task's deadline; the command may still "
+                    "run there");
 }
 
 void FireVisit(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& timer) {

@@ -9,6 +9,7 @@
 #include "domain/plan_bytes.hpp"
 #include "server/api/apply_check.hpp"
 #include "server/api/apply_request.hpp"
+#include "server/api/apply_warnings.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/heads_page.hpp"
 #include "server/api/job_book.hpp"
@@ -229,6 +230,8 @@ void Apply(Services& services, const CallPtr& call) {
     return call->Fail(added.error());
   AddChannels(reading.documents, command);
   auto warnings = WarningsOf(services, reading.documents);
+  for (auto& warning : ApplyWarnings(services, reading.documents))
+    warnings.push_back(std::move(warning));
   if (request->dry_run) {
     const auto foreseen = Foresee(services.store, command);
     if (!foreseen) return call->Fail(foreseen.error());

@@ -32,9 +32,10 @@ void ListHosts(Services& services, const CallPtr& call) {
     std::erase_if(hosts, [&](const auto& view) { return !wanted.contains(view.host.id); });
   }
   const Now now = services.clock.Read();
+  const bool disk_full = services.keeper.GetStatus().disk_full;
   json::array list;
   for (std::size_t i = *from; i < hosts.size() && list.size() < *limit; ++i)
-    list.push_back(HostView(hosts[i], now));
+    list.push_back(HostView(hosts[i], now, disk_full));
   json::value next = nullptr;
   if (*from + list.size() < hosts.size()) next = std::to_string(*from + list.size());
   const auto online = std::ranges::count_if(hosts, [](const auto& view) { return view.online; });
@@ -47,7 +48,7 @@ void ListHosts(Services& services, const CallPtr& call) {
 void ShowHost(Services& services, const CallPtr& call) {
   const auto host = services.live.FindHost(call->Part("name"));
   if (!host) return call->Fail(NoSuchHost(services.live, call->Part("name")));
-  call->Json(200, HostView(*host, services.clock.Read()));
+  call->Json(200, HostView(*host, services.clock.Read(), services.keeper.GetStatus().disk_full));
 }
 
 void Resolve(Services& services, const CallPtr& call) {

@@ -116,7 +116,7 @@ void StartPlanned(Services& services, const CallPtr& call, StartRequest request,
   if (resolved) {
     command.targets = resolved->targets;
     command.names = FoldedNames(*resolved->targets);
-    command.never_joined = NeverJoinedText(*resolved);
+    command.never_joined = LeftOutText(*resolved);
     command.frozen = CountFrozen(services, *resolved->targets);
   }
   AskToStart(services, call, std::move(command), std::move(warnings));

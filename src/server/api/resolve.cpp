@@ -1,6 +1,7 @@
 #include "server/api/resolve.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "domain/copies_text.hpp"
@@ -11,24 +12,51 @@ namespace muster::server::api {
 namespace {
 
 constexpr std::size_t kMostNames = 1000;  // bytes
+constexpr const char* kHowToJoin =
+    "; to join a host, make an invitation (muster agents invite) and run 'muster-agent join' on it";
 
 // Whether a long look-up for the call goes on; for no call it does.
 std::function<Result<>()> GoOnFor(const Call* call) {
   return [call] { return call != nullptr ? call->GoesOn() : Result<>{}; };
 }
 
-// Of the hosts that are declared and never joined, those that the expression means by their labels.
-// One that names a host exactly has failed before.
-Result<std::vector<std::string>> NeverJoined(Services& services, const TargetExpression& wanted,
-                                             const std::string& expression,
-                                             const std::string& exclude, const Call* call) {
-  std::vector<std::string> names;
-  if (wanted.OnlyNames()) return names;
-  const auto hosts = services.declared.NeverJoined(services.live);
-  if (!hosts) return Fail(hosts.error());
-  if ((*hosts)->empty()) return names;
-  std::vector<const Host*> all;
-  for (const Host& host : **hosts) all.push_back(&host);
+// Hosts that take no work now: those that are declared and never joined, copies, and revoked ones.
+struct AwayHosts {
+  std::vector<Host> hosts;        // as if they were active, so that every term can mean them
+  std::vector<HostState> states;  // their own; kActive never joined
+
+  std::vector<const Host*> All() const {
+    std::vector<const Host*> all;
+    for (const Host& host : hosts) all.push_back(&host);
+    return all;
+  }
+};
+
+Result<AwayHosts> FindAway(Services& services) {
+  const auto never = services.declared.NeverJoined(services.live);
+  if (!never) return Fail(never.error());
+  AwayHosts away;
+  away.hosts = **never;
+  away.states.assign(away.hosts.size(), HostState::kActive);
+  services.live.WithHosts([&away](const std::vector<const Host*>& hosts, const auto&) {
+    for (const Host* host : hosts) {
+      if (host->state == HostState::kActive) continue;
+      away.states.push_back(host->state);
+      away.hosts.push_back(*host);
+      away.hosts.back().state = HostState::kActive;
+    }
+  });
+  return away;
+}
+
+// The hosts that take no work now and that the expression means by more than their names: one that
+// names a host exactly fails, or means it in spite of its state.
+Result<> FindLeftOut(Services& services, const std::string& expression, const std::string& exclude,
+                     const Call* call, Resolved& resolved) {
+  const auto away = FindAway(services);
+  if (!away) return Fail(away.error());
+  if (away->hosts.empty()) return {};
+  const auto all = away->All();
   // Groups mean others among these hosts.
   TargetLookup lookup(
       services.store, [&all](const TargetLookup::SeeHosts& see) { see(all); }, GoOnFor(call));
@@ -39,11 +67,56 @@ Result<std::vector<std::string>> NeverJoined(Services& services, const TargetExp
     if (!unwanted) return Fail(unwanted.error());
     again = std::move(*again).Without(std::move(*unwanted));
   }
-  const auto matching =
-      again->Resolve(all, lookup, {.ignore_missing = true, .any_state = true, .allow_none = true});
+  const auto matching = again->Resolve(all, lookup, {.ignore_missing = true, .allow_none = true});
   if (!matching) return Fail(matching.error());
-  for (const auto index : *matching) names.push_back(all[index]->name);
-  return names;
+  for (const auto index : *matching) {
+    const auto& name = all[index]->name;
+    switch (away->states[index]) {
+      case HostState::kActive:
+        resolved.never_joined.push_back(name);
+        break;
+      case HostState::kCopy:
+        if (std::ranges::find(resolved.copies, name) == resolved.copies.end())
+          resolved.left_out_copies.push_back(name);
+        break;
+      case HostState::kRevoked:
+        resolved.revoked.push_back(name);
+        break;
+    }
+  }
+  return {};
+}
+
+// Of an expression that is names alone, those that are neither known nor declared.
+std::optional<std::vector<std::string>> UnknownNames(const LiveView& live,
+                                                     const TargetExpression& wanted,
+                                                     const std::vector<std::string>& never_joined) {
+  const auto names = wanted.OnlyNames();
+  if (!names) return std::nullopt;
+  std::vector<std::string> unknown;
+  for (const auto& name : *names)
+    if (std::ranges::find(never_joined, name) == never_joined.end() && !live.HostIdOf(name))
+      unknown.push_back(name);
+  return unknown;
+}
+
+Error NothingFound(const LiveView& live, const TargetExpression& wanted, const Error& error,
+                   const Resolved& resolved) {
+  std::string hint;
+  live.WithHosts(
+      [&](const std::vector<const Host*>& hosts, const auto&) { hint = wanted.Hint(hosts); });
+  const auto left_out = LeftOutText(resolved);
+  if (left_out.empty()) return {error.code, error.message + hint};
+  const auto& never = resolved.never_joined;
+  const auto unknown = UnknownNames(live, wanted, never);
+  if (unknown && unknown->empty() && !never.empty())
+    return {error.code,
+            fmt::format("{} {} declared and never joined{}", FoldHostNames(never, kMostNames),
+                        never.size() == 1 ? "is" : "are", kHowToJoin)};
+  const auto message = unknown
+                           ? fmt::format("no such host: {}", FoldHostNames(*unknown, kMostNames))
+                           : error.message + hint;
+  return {error.code, fmt::format("{}; {}{}", message, left_out, never.empty() ? "" : kHowToJoin)};
 }
 
 TargetLookup LookupIn(Services& services, const Call* call = nullptr) {
@@ -88,17 +161,11 @@ Result<Resolved> ResolveTargets(Services& services, const std::string& expressio
         }
       },
       wanted->OnlyNames());
-  if (!ok && ok.error().code == ErrorCode::kNotFound)
-    services.live.WithHosts([&](const std::vector<const Host*>& hosts, const auto&) {
-      ok = Fail(ErrorCode::kNotFound, "{}{}", ok.error().message, wanted->Hint(hosts));
-    });
-  if (options.declared) {
-    auto never = NeverJoined(services, *wanted, expression, exclude, call);
-    if (!never) return Fail(never.error());
-    resolved.never_joined = std::move(*never);
-  }
-  if (!ok && ok.error().code == ErrorCode::kNotFound && !resolved.never_joined.empty())
-    return Fail(ErrorCode::kNotFound, "{}; {}", ok.error().message, NeverJoinedText(resolved));
+  const bool not_found = !ok && ok.error().code == ErrorCode::kNotFound;
+  if (options.declared && (not_found || !wanted->OnlyNames()))
+    if (const auto found = FindLeftOut(services, expression, exclude, call, resolved); !found)
+      return Fail(found.error());
+  if (not_found) return Fail(NothingFound(services.live, *wanted, ok.error(), resolved));
   if (!ok) return Fail(ok.error());
   std::ranges::sort(*targets,
                     [](const Target& a, const Target& b) { return NaturalLess(a.name, b.name); });
@@ -109,10 +176,18 @@ Result<Resolved> ResolveTargets(Services& services, const std::string& expressio
   return resolved;
 }
 
-std::string NeverJoinedText(const Resolved& resolved) {
-  if (resolved.never_joined.empty()) return {};
-  return fmt::format("{} declared and never joined: {}", resolved.never_joined.size(),
-                     FoldHostNames(resolved.never_joined, kMostNames));
+std::string LeftOutText(const Resolved& resolved) {
+  std::string text;
+  const auto add = [&text](std::string_view more) {
+    text += fmt::format("{}{}", text.empty() ? "" : "; ", more);
+  };
+  if (const auto& names = resolved.never_joined; !names.empty())
+    add(fmt::format("{} declared and never joined: {}", names.size(),
+                    FoldHostNames(names, kMostNames)));
+  if (const auto& names = resolved.left_out_copies; !names.empty()) add(CopiesText(names));
+  if (const auto& names = resolved.revoked; !names.empty())
+    add(fmt::format("{} revoked: {}", names.size(), FoldHostNames(names, kMostNames)));
+  return text;
 }
 
 void WarnOfCopies(const Resolved& resolved, std::vector<std::string>& warnings) {

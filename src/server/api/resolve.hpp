@@ -15,14 +15,18 @@ namespace muster::server::api {
 struct Resolved {
   std::shared_ptr<const Targets> targets;  // in natural order of names
   std::vector<std::string> offline;
-  std::vector<std::string> never_joined;  // declared hosts that it means, too
-  std::vector<std::string> copies;        // among the targets; they take no work, and are refused
+  std::vector<std::string> copies;  // among the targets; they take no work, and are refused
+  // Hosts that it means as well and that are left out; only when options.declared.
+  std::vector<std::string> never_joined;  // declared
+  std::vector<std::string> left_out_copies;
+  std::vector<std::string> revoked;
   bool says_all = false;
   std::set<std::string> group_authors;  // see GroupAuthors
 };
 
-// The hosts that never joined, for people: "2 that never joined: db[1-2]"; "" when there are none.
-std::string NeverJoinedText(const Resolved& resolved);
+// The hosts that are left out, for people: "2 declared and never joined: db[1-2]; 1 revoked: db9";
+// "" when there are none.
+std::string LeftOutText(const Resolved& resolved);
 // Hosts of which a start must tell beforehand that they will be refused.
 void WarnOfCopies(const Resolved& resolved, std::vector<std::string>& warnings);
 

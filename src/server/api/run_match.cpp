@@ -86,6 +86,7 @@ Result<RunsAsked> ReadRunsAsked(const Call& call) {
       return Fail(ErrorCode::kInvalid, "{}: expected a time like 2026-11-15T10:43:19Z", name);
   }
   asked.job = call.Query("job");
+  asked.prefix = call.Query("prefix");
   asked.params = QueryObject(call.request().target, "params");
   if (const auto& awaiting = call.Query("awaiting"); !awaiting.empty()) {
     if (awaiting != "@me") return Fail(ErrorCode::kInvalid, "awaiting: expected '@me'");
@@ -93,6 +94,8 @@ Result<RunsAsked> ReadRunsAsked(const Call& call) {
       return Fail(ErrorCode::kInvalid, "awaiting and host exclude each other");
     asked.awaiting_me = true;
   }
+  if (!asked.prefix.empty() && (asked.awaiting_me || asked.Looks()))
+    return Fail(ErrorCode::kInvalid, "prefix excludes awaiting, job and params");
   return asked;
 }
 

@@ -19,6 +19,7 @@ struct RunsAsked {
   RunFilter filter = {};
   std::string job = {};
   std::map<std::string, std::string> params = {};  // as `muster start -p` takes them
+  std::string prefix = {};                         // of their ids; looks at none of the others
   bool awaiting_me = false;  // only open runs whose approval the caller may give
 
   // Whether rows of the store are to be looked through.

@@ -14,6 +14,7 @@
 #include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/run_match.hpp"
+#include "server/api/run_prefix.hpp"
 #include "server/api/run_request.hpp"
 #include "server/api/secret_warnings.hpp"
 #include "server/api/shares.hpp"
@@ -73,10 +74,10 @@ void StartRun(Services& services, const CallPtr& call) {
   }
   request->spec.targets = TargetsWithout(request->spec.targets, request->exclude);
   std::string names;
-  std::string never_joined;
+  std::string left_out;
   engine::FrozenHosts frozen;
   if (resolved) {
-    never_joined = NeverJoinedText(*resolved);
+    left_out = LeftOutText(*resolved);
     names = FoldedNames(*resolved->targets);
     frozen = CountFrozen(services, *resolved->targets);
   }
@@ -93,7 +94,7 @@ void StartRun(Services& services, const CallPtr& call) {
                        .during_freeze = request->during_freeze,
                        .include_maintenance = request->include_maintenance,
                        .require_all = request->require_all,
-                       .never_joined = std::move(never_joined),
+                       .never_joined = std::move(left_out),
                        .frozen = std::move(frozen)},
       std::move(warnings));
 }
@@ -139,6 +140,51 @@ Result<std::string> RunsText(Services& services, const Call& call, const std::ve
   return text + PageEnd(before);
 }
 
+// Adds rows of the range below `before` until there are `limit`; how many there are now.
+Result<std::size_t> AddRange(Services& services, const std::vector<HostId>& hosts, const Call& call,
+                             const RunFilter& filter, const RunIdRange& range, RunId& before,
+                             std::size_t listed, std::size_t limit, CommitNumber commit,
+                             std::string& text) {
+  // Stores count in signed numbers; above them there is no run, so nothing is passed over.
+  const bool bounded = range.last.value < static_cast<std::uint64_t>(INT64_MAX);
+  RunId from = bounded ? RunId(range.last.value + 1) : RunId();
+  if (before && (!from || before < from)) from = before;
+  while ((!from || range.first < from) && listed < limit && text.size() < kMostListBytes) {
+    const std::size_t page = std::min(kListedAtOnce, limit - listed);
+    const auto runs =
+        ListRunsOf(services.store, hosts, filter, from, page, [&] { return call.GoesOn(); });
+    if (!runs) return Fail(runs.error());
+    for (const auto& run : *runs) {
+      if (run.id < range.first) return listed;
+      AddRow(services, run, commit, text);
+      ++listed;
+      before = from = run.id;
+      if (text.size() >= kMostListBytes) return listed;
+    }
+    if (runs->size() < page) return listed;
+    if (const auto on = call.GoesOn(); !on) return Fail(on.error());
+  }
+  return listed;
+}
+
+// Of runs whose ids begin as asked.
+Result<std::string> BeginningText(Services& services, const Call& call,
+                                  const std::vector<HostId>& hosts, const RunsAsked& asked,
+                                  RunId before, std::size_t limit) {
+  const auto fence = services.store.ReadFence();
+  const CommitNumber commit = fence ? fence->number : CommitNumber{};
+  std::string text = kPageBegin;
+  std::size_t listed = 0;
+  for (const auto& range : RunIdsBeginning(asked.prefix)) {
+    const auto more =
+        AddRange(services, hosts, call, asked.filter, range, before, listed, limit, commit, text);
+    if (!more) return Fail(more.error());
+    listed = *more;
+    if (listed == limit || text.size() >= kMostListBytes) return text + PageEnd(before);
+  }
+  return text + PageEnd(RunId());
+}
+
 Result<std::string> AwaitingText(Services& services, const Call& call, const RunsAsked& asked,
                                  RunId before, std::size_t limit) {
   const auto fence = services.store.ReadFence();
@@ -164,7 +210,9 @@ void ListRuns(Services& services, const CallPtr& call) {
   const auto hosts = HostsAsked(services, *call);
   if (!hosts) return call->Fail(hosts.error());
   auto text = asked->awaiting_me ? AwaitingText(services, *call, *asked, before, *limit)
-                                 : RunsText(services, *call, *hosts, *asked, before, *limit);
+              : !asked->prefix.empty()
+                  ? BeginningText(services, *call, *hosts, *asked, before, *limit)
+                  : RunsText(services, *call, *hosts, *asked, before, *limit);
   if (!text) return call->Fail(text.error());
   call->Text(200, "application/json", std::move(*text));
 }

@@ -94,10 +94,11 @@ std::vector<std::string> SecretWarnings(Services& services, const SecretTargets&
   FindOwn(services, about, used, labels, hosts);
   if (!labels.empty())
     warnings.push_back(fmt::format(
-        "it gives secrets ({}) to hosts chosen by the label {}, which {} chose at their join; set "
+        "it gives secrets ({}) to hosts chosen by the label {}, which {} chose at {}; set "
         "it with 'muster hosts label', or let hosts join with 'muster agents invite "
         "--no-own-labels'",
-        fmt::join(secrets, ", "), fmt::join(labels, ", "), FoldHostNames(hosts, kMostWarnedNames)));
+        fmt::join(secrets, ", "), fmt::join(labels, ", "), FoldHostNames(hosts, kMostWarnedNames),
+        hosts.size() == 1 ? "its join" : "their joins"));
   return warnings;
 }
 

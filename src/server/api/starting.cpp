@@ -69,6 +69,7 @@ json::object HostsView(const Resolved& resolved) {
           {"names", FoldHostNames(names, kMostShownNames)},
           {"never_joined", FoldHostNames(resolved.never_joined, kMostShownNames)},
           {"never_joined_count", resolved.never_joined.size()},
+          {"left_out", LeftOutText(resolved)},
           {"offline", std::move(offline)},
           {"offline_count", resolved.offline.size()},
           {"says_all", resolved.says_all}};

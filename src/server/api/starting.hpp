@@ -25,7 +25,8 @@ std::string TargetsWithout(const std::string& targets, const std::string& exclud
 // The targets, folded for the audit trail.
 std::string FoldedNames(const Targets& targets);
 
-// What a dry run says of the hosts: hosts, names, offline, offline_count, says_all.
+// What a dry run says of the hosts: hosts, names, never_joined,
+// never_joined_count, left_out, offline, offline_count, says_all.
 boost::json::object HostsView(const Resolved& resolved);
 // The same of some of a run's targets, which `expression` once meant: hosts, names, says_all. It
 // says all only if it is about all of them.

@@ -59,7 +59,7 @@ Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const Trigg
                           .targets = resolved->targets,
                           .names = FoldedNames(*resolved->targets),
                           .frozen = CountFrozen(services, *resolved->targets),
-                          .never_joined = NeverJoinedText(*resolved),
+                          .never_joined = LeftOutText(*resolved),
                           .authors = {authors.begin(), authors.end()},
                           .note = NoteOf(params)};
 }

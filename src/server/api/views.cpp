@@ -123,6 +123,8 @@ json::object WaitingTaskView(const std::string& host, std::uint32_t ordinal, Tas
 
 namespace {
 
+constexpr const char* kCutOff = "the server's disk is full, and it closes links that bring output";
+
 json::array NamesView(const std::vector<std::string>& names) {
   json::array list;
   for (const auto& name : names) list.emplace_back(name);
@@ -139,12 +141,14 @@ json::value MaintenanceView(const Host& host, WallTime now) {
 
 }  // namespace
 
-json::object HostView(const LiveView::HostView& view, Now now) {
+json::object HostView(const LiveView::HostView& view, Now now, bool disk_full) {
   const Host& host = view.host;
+  const bool cut_off =
+      disk_full && !view.online && host.state == HostState::kActive && host.note.empty();
   return {{"name", host.name},
           {"id", host.id.value},
           {"state", Name(host.state)},
-          {"note", host.note},
+          {"note", cut_off ? kCutOff : host.note},
           {"online", view.online},
           {"address", view.address},
           {"running", view.running},

@@ -18,7 +18,8 @@ LogLoss LossOf(const TaskRecord& record, const LogsKept& kept);
 boost::json::value LossView(LogLoss loss);
 boost::json::object WaitingTaskView(const std::string& host, std::uint32_t ordinal,
                                     TaskState state);
-boost::json::object HostView(const LiveView::HostView& host, Now now);
+// `disk_full`: of this server, which closes links then; a note says so of a host without a link.
+boost::json::object HostView(const LiveView::HostView& host, Now now, bool disk_full = false);
 boost::json::object SpecView(const RunSpec& spec);
 
 // What became of a stage's tasks so far, those under way included.

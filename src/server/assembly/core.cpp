@@ -146,6 +146,7 @@ Core::Core(Foundation& under)
                .submit = [this](engine::Command command) { engine.Submit(std::move(command)); }},
               workers) {
   network.Attach();
+  engine.SetDataFolder(under.config.data.string());
   live.SetWatcher([this](const std::vector<engine::News>& news) { hub.TakeNews(news); });
   gateway.SetSubmit([this](engine::Command command) { cluster.Submit(std::move(command)); });
   gateway.SetRevoked([this](const std::string& key) { return live.Revoked(key); });

@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char* kGate = "disk_low";
 constexpr Duration kLookAtDisk = std::chrono::seconds(1);
+constexpr std::uint64_t kFull = 1 << 20;  // a commit or a frame of output may need as much
 constexpr Duration kBetweenSlices = std::chrono::milliseconds(20);
 constexpr std::size_t kSlice = 1000;
 constexpr Duration kLookAtUploads = std::chrono::hours(1);
@@ -211,6 +212,7 @@ Keeper::Status Keeper::GetStatus() const {
     status.disk_free = room->free;
     status.disk_total = room->total;
     status.disk_floor = settings_.disk_floor.Of(room->total);
+    status.disk_full = room->total > 0 && room->free < kFull;
   }
   status.disk_low = engine_.GetStatus().gates.contains(kGate);
   return status;

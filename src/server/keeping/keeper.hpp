@@ -37,6 +37,7 @@ class Keeper {
     std::uint64_t disk_total = 0;
     std::uint64_t disk_floor = 0;
     bool disk_low = false;
+    bool disk_full = false;  // too little room even for output of tasks
     std::optional<LastBackup> backup;
     Retention retention;
     std::filesystem::path data;

@@ -35,6 +35,8 @@ def list_runs(world):
     world.call("listRuns", 200, query={"state": "failed", "by": "@me", "host": "h1", "since": "2020-01-01T00:00:00Z",
                                        "until": "2099-01-01T00:00:00Z"}, bearer=world.viewer)
     world.cluster.start_run("-t", "h1", "--", "true")
+    world.call("listRuns", 200, query={"prefix": "r1", "limit": 1})
+    world.call("listRuns", 400, query={"prefix": "r1", "job": "x"}, code="invalid")
     cursor = world.call("listRuns", 200, query={"limit": 1}).json()["next"]
     world.call("listRuns", 200, query={"limit": 1, "cursor": cursor})
     world.call("listRuns", 400, query={"limit": 0}, code="invalid")

@@ -32,6 +32,9 @@ std::string ComplaintAbout(std::vector<std::string> words) {
   hosts->add_option("targets", text);
   hosts->add_option("--limit", text)->check(CLI::Range(0, 9));
   hosts->add_subcommand("label")->add_option("labelled", text);
+  auto* skip = app.add_subcommand("skip")->group("");
+  skip->add_option("stage", text, "Which stage")->type_name("STAGE")->required();
+  app.add_subcommand("backfill")->group("")->add_option("--to", text, "Slots up to")->required();
   std::vector<std::string> several;
   app.add_subcommand("cp")->add_option("paths", several);
   app.add_subcommand("__complete")->group("")->add_option("--line", text);
@@ -67,6 +70,11 @@ TEST(Usage, SpeaksOfTheCommandRatherThanOfWhatCameBehindIt) {
               HasSubstr("muster hosts has no command 'lable'; did you mean label?"));
   EXPECT_THAT(Complaint("hosts lable web1 --yes"), HasSubstr("did you mean label?"));
   EXPECT_THAT(Complaint("hosts web1 web2"), HasSubstr("muster hosts has no command 'web2'"));
+}
+
+TEST(Usage, NamesWhatIsMissing) {
+  EXPECT_THAT(Complaint("skip"), HasSubstr("muster skip: STAGE is missing (which stage)"));
+  EXPECT_THAT(Complaint("backfill"), HasSubstr("--to is missing"));
 }
 
 TEST(Usage, SaysWhereHostsAndCommandGo) {

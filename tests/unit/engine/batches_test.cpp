@@ -95,7 +95,7 @@ TEST_F(Batches, MaxUnreachableSaysHowMany) {
   EXPECT_EQ(Sent(), Hosts{2});
   EndAll();
   WaitInVain();
-  EXPECT_EQ(Find(run).stages[0].reason, "more than 0 unreachable in batch 1");
+  EXPECT_EQ(Find(run).stages[0].reason, "1 host was not reached in batch 1; 0 are tolerated");
 }
 
 TEST_F(Batches, RefusedHostIsAFailure) {
@@ -108,7 +108,7 @@ TEST_F(Batches, RefusedHostIsAFailure) {
   stage.max_failures = HostShare{};
   const RunId run = StartJob(3, {stage});
   EXPECT_EQ(Find(run).state, RunState::kFailed);
-  EXPECT_EQ(Find(run).stages[0].reason, "more than 0 failed in batch 1");
+  EXPECT_EQ(Find(run).stages[0].reason, "1 host failed in batch 1; 0 are tolerated");
 }
 
 }  // namespace

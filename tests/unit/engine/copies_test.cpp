@@ -60,6 +60,14 @@ TEST_F(Copies, AgentThatCountsLowerAfterItWasAskedIsACopy) {
   EXPECT_FALSE(Entry().Online());
 }
 
+TEST_F(Copies, CopyWasLastSeenWhenItsLinkEnded) {
+  const WallTime hello = Entry().host.last_hello;
+  Advance(kBetweenTries);
+  MakeCopy();
+  ASSERT_EQ(State(), HostState::kCopy);
+  EXPECT_EQ(Entry().host.last_hello - hello, kBetweenTries);
+}
+
 TEST_F(Copies, OnlyAgentLeftIsTakenBack) {
   MakeCopy();
   ASSERT_EQ(State(), HostState::kCopy);

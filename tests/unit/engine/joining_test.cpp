@@ -313,6 +313,19 @@ TEST_F(Joining, RevokedHostLosesItsWorkAndGetsNoMore) {
   for (const auto& order : TakeOrders()) EXPECT_EQ(order.host, HostId(2));
 }
 
+TEST_F(Joining, RevokedHostWasLastSeenWhenItsLinkEnded) {
+  AddHosts(2);
+  const WallTime hello = HostNamed("h1").last_hello;
+  Advance(std::chrono::minutes(5));
+  ASSERT_TRUE(Revoke("h1"));
+  EXPECT_EQ(HostNamed("h1").last_hello - hello, std::chrono::minutes(5));
+  Cut(2);
+  const WallTime seen = HostNamed("h2").last_hello;
+  Advance(std::chrono::minutes(5));
+  ASSERT_TRUE(Revoke("h2"));
+  EXPECT_EQ(HostNamed("h2").last_hello, seen) << "its link had ended before";
+}
+
 TEST_F(Joining, RevocationEndsWhatWaitsForTheHost) {
   AddHosts(1);
   Cut(1);
