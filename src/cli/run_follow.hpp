@@ -68,6 +68,7 @@ class Follower {
   std::optional<int> Detach();
   std::optional<int> LeaveToPerson();
   std::optional<int> LeaveLate();
+  std::string StandingText() const;
   Result<> Patiently(const Result<>& outcome);
   Result<std::optional<int>> FetchTheRest();
 
@@ -99,6 +100,7 @@ class Follower {
   std::string pause_named_;                 // the moment of the pause
   bool for_a_person_ = false;               // it waits for one, and nothing of it runs
   int failures_shown_ = 0;
+  std::set<std::string> failed_shown_;  // hosts whose failed attempt was shown
 };
 
 }  // namespace muster::cli
