@@ -145,7 +145,7 @@ Result<int> Show(const Context& context, const ShowFlags& flags) {
   if (!id) return Fail(id.error());
   if (flags.groups_only) return ShowGroupsOnly(context, *api, *id, flags.groups);
   const auto run = api->Get("/runs/" + Segment(*id));
-  if (!run) return Fail(run.error());
+  if (!run) return Fail(NoSuchRun(run.error(), flags.run));
   if (!run->is_object()) return Fail(ErrorCode::kInternal, "the server's answer is not a run");
   if (context.OutputFormat() != Format::kTable) {
     const auto document = FullDocument(*api, *run);
