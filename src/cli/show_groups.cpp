@@ -49,7 +49,11 @@ class GroupText {
     for (std::size_t i = 0; i < groups.size() && i < kGroupsShown; ++i) {
       text += OwnText(i == 0 ? before_ : "\n");
       text += OwnLine(Head(groups[i]) + (&groups[i] == majority ? " (most)" : ""));
-      if (i >= kMostSamples || !IsOver(groups[i]) || groups[i].sample_host.empty()) continue;
+      if (!IsOver(groups[i]) || groups[i].sample_host.empty()) continue;
+      if (i >= kMostSamples) {
+        if (groups[i].bytes > 0) text += OwnLine("  " + WhereItsOutputIs(groups[i]));
+        continue;
+      }
       auto below = majority == nullptr || majority == &groups[i] ? Sample(groups[i])
                                                                  : Difference(groups[i], *majority);
       if (!below) return below;
@@ -59,6 +63,11 @@ class GroupText {
   }
 
  private:
+  std::string WhereItsOutputIs(const OutcomeGroup& group) const {
+    return fmt::format("… its output: muster logs {} --host {}{}{}", run_, group.sample_host,
+                       choice_.stage.empty() ? "" : " --stage ", choice_.stage);
+  }
+
   std::string Head(const OutcomeGroup& group) const {
     return Paint(GroupHead(group), ColourOf(group.state), context_.terminal.colour_out);
   }
