@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from muster_cluster import ClusterTest, wait_until  # noqa: E402
+from muster_cluster import BIN, ClusterTest, wait_until  # noqa: E402
 from terminal import AtTerminal  # noqa: E402
 
 HEAD = "apiVersion: muster/v1\n"
@@ -168,6 +168,32 @@ class Words(Plainly):
                       self.refusal("--token-file", unknown, "hosts", code=3))
         empty = self.new_cluster()
         self.assertIn("muster agents invite", empty.muster("run", "-t", "all", "--", "true").complaint)
+
+class ManyGroups(Plainly):
+    hosts = ("fleet",)  # one emulator, not an agent
+    COUNT = 60
+
+    @classmethod
+    def set_up_hosts(cls):
+        token = cls.cluster.invite(uses=cls.COUNT, replace=True)
+        cls.cluster.add_daemon("fleet", [BIN / "muster-fleet", "--server", cls.cluster.url, "--count", cls.COUNT,
+                                         "--output", "{host}"], {"MUSTER_JOIN": token})
+        wait_until("all hosts online", lambda: cls.cluster.get("/status")["online"] == cls.COUNT)
+
+    def test_a_terminal_gets_the_first_groups_and_a_pipe_all(self):
+        words = ("run", "-y", "--grouped", "-t", "all", "--", "true")
+        code, shown = self.at_terminal(*words).finish()
+        self.assertEqual((code, shown.count("1 host succeeded: fleet")), (0, 50), shown)
+        self.assertIn("and 10 more groups", shown)
+        piped = self.assertCode(self.cluster.muster(*words), 0).text
+        self.assertEqual(piped.count("1 host succeeded: fleet"), self.COUNT)
+
+    def test_groups_without_their_output_say_where_it_is(self):
+        run = self.cluster.start_run("-t", "all", "--", "true")
+        self.cluster.wait_end(run)
+        shown = self.cluster.muster("show", run).text
+        self.assertEqual(shown.count(f"… its output: muster logs {run} --host fleet"), 40, shown)
+
 
 if __name__ == "__main__":
     unittest.main()
