@@ -104,7 +104,9 @@ Result<> Follower::HandleEvent(const SseEvent& event) {
 
 void Follower::TakeRun(const json::value& run) {
   state_ = TextOf(run, "state");
-  if (const auto state = ParseRunState(state_); state && IsFinal(*state))
+  const auto state = ParseRunState(state_);
+  if (state && !IsFinal(*state)) StaysDone(GoesOnText(options_.run), !context_.quiet);
+  if (state && IsFinal(*state))
     StaysDone(fmt::format("{0} has {1}; see it with: muster show {0}", options_.run,
                           state == RunState::kSucceeded ? "succeeded" : "ended, " + state_));
   if (const auto open = NumberOf(run, "logs_open"); open != logs_open_) {

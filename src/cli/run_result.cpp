@@ -104,9 +104,9 @@ Result<> PrintGroups(const Context& context, ApiClient& api, const std::string& 
   }
   if (shown < total)
     Write(stdout,
-          fmt::format("\n… and {} more groups of equal outcome: muster show {} (all of their "
+          fmt::format("\n… and {} more group{} of equal outcome: muster show {} (all of their "
                       "output: muster logs {})\n",
-                      Count(total - shown), run, run));
+                      Count(total - shown), total - shown == 1 ? "" : "s", run, run));
   return {};
 }
 

@@ -138,11 +138,11 @@ Result<ShownText> ShowGroups(const Context& context, ApiClient& api, const std::
   const auto total = static_cast<std::size_t>(NumberOf(*answer, "groups_total"));
   const std::size_t shown = std::min(groups.size(), kGroupsShown);
   if (total > shown)
-    *text +=
-        OwnText(fmt::format("\n… and {} more outcomes{}\n", Count(total - shown),
-                            choice.masked ? ""
-                                          : "; --masked takes those as equal that differ by host, "
-                                            "address, time or process only"));
+    *text += OwnText(fmt::format(
+        "\n… and {} more outcome{}{}\n", Count(total - shown), total - shown == 1 ? "" : "s",
+        choice.masked ? ""
+                      : "; --masked takes those as equal that differ by host, "
+                        "address, time or process only"));
   return text;
 }
 

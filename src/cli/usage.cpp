@@ -79,7 +79,7 @@ std::string FirstGiven(const CLI::Option* option) {
 // `run -t web1 uptime -p`: the words for the hosts lack their mark.
 std::string WithoutMark(const std::string& targets, const std::vector<std::string>& extra) {
   return fmt::format(
-      "unexpected '{0}': the command goes behind --, as in: muster run -t {1} -- {0}{2}",
+      "unexpected '{0}': put the command behind --, as in: muster run -t {1} -- {0}{2}",
       extra.front(), targets, extra.size() > 1 ? " …" : "");
 }
 
