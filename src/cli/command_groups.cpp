@@ -46,7 +46,7 @@ void GroupCommands(CLI::App& root) {
 
 std::string GroupedCommands(const CLI::App& root) {
   constexpr std::size_t kColumns = 79;
-  constexpr std::size_t kIndent = 24;
+  constexpr std::size_t kIndent = 28;
   std::vector<std::pair<std::string, std::string>> groups;
   for (const auto& group : CommandGroups()) groups.emplace_back(group.title, "");
   groups.emplace_back(kOtherGroup, "");

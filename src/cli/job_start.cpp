@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "cli/confirm.hpp"
+#include "cli/no_match.hpp"
 #include "cli/persist.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/report.hpp"
@@ -145,7 +146,7 @@ Result<int> StartWork(const Context& context, ApiClient& api, const StartedWork&
     json::object dry = body;
     dry["dry_run"] = true;
     const auto plan = Persist(context, kPatience, [&] { return api.Post(work.path, dry); });
-    if (!plan) return Fail(WhyNotStarted(plan.error(), work));
+    if (!plan) return Fail(NamedNoMatch(api, WhyNotStarted(plan.error(), work), flags.targets));
     SayWarnings(context, *plan);
     told = true;
     if (flags.dry_run) {
@@ -160,7 +161,7 @@ Result<int> StartWork(const Context& context, ApiClient& api, const StartedWork&
   }
   const auto key = NewKey();
   const auto started = Persist(context, kPatience, [&] { return api.Post(work.path, body, key); });
-  if (!started) return Fail(WhyNotStarted(started.error(), work));
+  if (!started) return Fail(NamedNoMatch(api, WhyNotStarted(started.error(), work), flags.targets));
   const auto id = TextOf(*started, "id");
   StaysDone(GoesOnText(id), !context.quiet);
   if (!told) TellWork(context, work, *started);

@@ -146,7 +146,7 @@ class Words(Plainly):
 
     def test_bare_command_lists_groups_within_80_columns(self):
         told = self.refusal()
-        self.assertIn("Follow runs", told)
+        self.assertRegex(told, r"Jobs and other documents  +apply ")
         for line in told.splitlines():
             self.assertLessEqual(len(line), 80, told)
 
@@ -161,6 +161,8 @@ class Words(Plainly):
     def test_expression_and_token_file_are_named(self):
         self.assertIn("'app=none'", self.refusal("run", "-t", "app=none", "--", "true", code=4))
         self.assertIn("'app=none'", self.refusal("hosts", "app=none", code=4))
+        self.apply(QUICK)
+        self.assertIn("'app=none'", self.refusal("start", "quick", "-t", "app=none", "--yes", code=4))
         unknown = self.cluster.folder / "unknown.token"
         unknown.write_text("mt1.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n")
         unknown.chmod(0o600)

@@ -124,7 +124,7 @@ TEST(Usage, NamesTheServersProgramForWhatIsItsOwn) {
 TEST(Usage, ListsCommandsWhenNoneWasGiven) {
   const auto text = Complaint("");
   EXPECT_THAT(text,
-              HasSubstr("muster: expected a command\n  Start work            run cp start\n"));
+              HasSubstr("muster: expected a command\n  Start work                run cp start\n"));
   EXPECT_THAT(text, HasSubstr("\nSee: muster --help\n"));
   for (const auto line : Split(text, '\n')) EXPECT_LE(line.size(), 79U) << line;
   EXPECT_THAT(Complaint("context use"), HasSubstr("See: muster context use --help\n"));
