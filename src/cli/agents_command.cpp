@@ -63,6 +63,7 @@ Result<int> InviteAgent(const Context& context, const AgentInviteFlags& flags) {
   const auto invite =
       Persist(context, kPatience, [&] { return api->Post("/agents/invites", body, key); });
   if (!invite) return Fail(invite.error());
+  StaysDone(InviteStays(*invite));
   if (context.PrintDocument(*invite)) return 0;
   Write(stdout, TextOf(*invite, "token") + "\n");
   const std::string id = ShownInvite(TextOf(*invite, "id"));

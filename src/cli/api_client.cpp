@@ -139,10 +139,12 @@ Result<ApiClient> ApiClient::Open(const Context& context) {
   auto servers = ServerLine::Parse(context.server);
   if (!servers) return Fail(servers.error());
   std::string token = context.token;
+  std::string token_file;
   if (token.empty() && !context.token_file.empty()) {
     auto text = ReadTokenFile(context.token_file);
     if (!text) return Fail(text.error());
     token = std::move(*text);
+    token_file = context.token_file;
   }
   for (const auto& server : *servers)
     if (!server.tls && !IsLoopback(server.host) && !token.empty())
@@ -158,11 +160,15 @@ Result<ApiClient> ApiClient::Open(const Context& context) {
   }
   return ApiClient(
       ServerLine(std::move(*servers), identity, context.call_timeout, TrustHint(context)),
-      std::move(token), context.verbose);
+      std::move(token), std::move(token_file), context.verbose);
 }
 
 Error ApiClient::ErrorOf(const net::HttpResponse& response) const {
-  return ErrorOfAnswer(response.status, response.body, http_.Url());
+  auto error = ErrorOfAnswer(response.status, response.body, http_.Url());
+  if (response.status == 401 && !token_file_.empty())
+    error.message = fmt::format("the token in {} is not known at {}: {}", token_file_, http_.Url(),
+                                error.message);
+  return error;
 }
 
 Result<json::value> ApiClient::ParseBody(const net::HttpResponse& response) const {

@@ -107,8 +107,11 @@ class ApiClient {
   void Prefer(std::size_t server) { http_.Prefer(server); }
 
  private:
-  ApiClient(ServerLine http, std::string token, bool verbose)
-      : http_(std::move(http)), token_(std::move(token)), verbose_(verbose) {}
+  ApiClient(ServerLine http, std::string token, std::string token_file, bool verbose)
+      : http_(std::move(http)),
+        token_(std::move(token)),
+        token_file_(std::move(token_file)),
+        verbose_(verbose) {}
   net::HttpRequest Request(std::string_view method, std::string target) const;
   Result<net::HttpResponse> Call(const net::HttpRequest& request);
   Error ErrorOf(const net::HttpResponse& response) const;
@@ -116,7 +119,8 @@ class ApiClient {
 
   ServerLine http_;
   std::string token_;
-  bool verbose_;  // tell each call on stderr
+  std::string token_file_;  // where it was read; "" when it came another way
+  bool verbose_;            // tell each call on stderr
 };
 
 // A random Idempotency-Key.

@@ -48,7 +48,7 @@ struct ApplyFlags {
 };
 
 int FailProblems(const std::string& lines) {
-  Write(stderr, lines + "\n");
+  WriteMessage(lines + "\n");
   return 1;
 }
 
@@ -142,7 +142,9 @@ Result<json::value> SendDocuments(const Context& context, ApiClient& api, const 
                                   const DocumentFiles& all, bool dry_run) {
   const auto body = BodyOf(context, api, flags, all, dry_run);
   if (!body) return Fail(body.error());
-  return Persist(context, kPatience, [&] { return api.Post("/documents", *body); });
+  auto answer = Persist(context, kPatience, [&] { return api.Post("/documents", *body); });
+  if (answer && !dry_run) StaysDone("the documents are applied all the same");
+  return answer;
 }
 
 // Asks about what --prune would delete.

@@ -170,8 +170,8 @@ Result<int> Verify(const Context& context) {
     if (context.PrintDocument(*answer)) return ok ? 0 : 1;
     if (!ok) {
       const auto& bad = FieldOf(*answer, "bad");
-      Write(stderr, fmt::format("muster: the audit trail is broken at entry {}: {}\n",
-                                NumberOf(bad, "number"), LineOf(bad, "why")));
+      WriteMessage(fmt::format("muster: the audit trail is broken at entry {}: {}\n",
+                               NumberOf(bad, "number"), LineOf(bad, "why")));
       return 1;
     }
     Write(stdout, fmt::format("{} entries, unbroken up to number {}\nhead {}\n", checked,

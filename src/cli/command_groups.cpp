@@ -44,6 +44,33 @@ void GroupCommands(CLI::App& root) {
   }
 }
 
+std::string GroupedCommands(const CLI::App& root) {
+  constexpr std::size_t kColumns = 79;
+  constexpr std::size_t kIndent = 28;
+  std::vector<std::pair<std::string, std::string>> groups;
+  for (const auto& group : CommandGroups()) groups.emplace_back(group.title, "");
+  groups.emplace_back(kOtherGroup, "");
+  for (auto& [title, text] : groups) {
+    std::size_t column = kIndent;
+    for (const auto* command : root.get_subcommands([](const CLI::App*) { return true; })) {
+      const auto& name = command->get_name();
+      if (command->get_group() != title) continue;
+      const bool breaks = !text.empty() && column + name.size() + 1 > kColumns;
+      if (breaks) column = kIndent;
+      text += fmt::format("{}{}",
+                          breaks         ? "\n" + std::string(kIndent, ' ')
+                          : text.empty() ? ""
+                                         : " ",
+                          name);
+      column += name.size() + 1;
+    }
+  }
+  std::string lines;
+  for (const auto& [title, text] : groups)
+    if (!text.empty()) lines += fmt::format("  {:<{}}{}\n", title, kIndent - 2, text);
+  return lines;
+}
+
 std::string GroupedHelp::make_subcommands(const CLI::App* app, CLI::AppFormatMode mode) const {
   if (app->get_parent() != nullptr) return HelpFormatter::make_subcommands(app, mode);
   std::string text;

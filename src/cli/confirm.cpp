@@ -29,7 +29,7 @@ bool AnswersWith(const Context& context, const Question& question) {
                           above);
   if (!answer) return false;
   const auto word = Trim(*answer);
-  return typed ? word == number : std::ranges::find(kYes, word) != kYes.end();
+  return typed ? SaysNumber(word, question.count) : std::ranges::find(kYes, word) != kYes.end();
 }
 
 }  // namespace

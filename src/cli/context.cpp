@@ -53,11 +53,13 @@ Format Context::OutputFormat() const {
 }
 
 void Context::Say(std::string_view line) const {
-  if (!quiet) Write(stderr, OwnLine(err_times.InText(line)));
+  if (!quiet) WriteMessage(OwnLine(err_times.InText(line)));
 }
 
+void Context::Warn(std::string_view line) const { WriteMessage(OwnLine(err_times.InText(line))); }
+
 void Context::SayLines(std::string_view lines) const {
-  if (!quiet) Write(stderr, fmt::format("{}\n", lines));
+  if (!quiet) WriteMessage(fmt::format("{}\n", lines));
 }
 
 bool Context::PrintDocument(const boost::json::value& value) const {

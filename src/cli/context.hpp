@@ -56,14 +56,17 @@ struct Context {
   // A line for the person at the keyboard, on stderr; nothing with --quiet. A newline in it is
   // shown as a symbol.
   void Say(std::string_view line) const;
-  // The same of several lines, whose parts were made visible one by one.
+  // The same, with --quiet too: what is missing in a result.
+  void Warn(std::string_view line) const;
+  // The same as Say of several lines, whose parts were made visible one by one.
   void SayLines(std::string_view lines) const;
   // Prints `value` when a document was asked for; false for tables.
   bool PrintDocument(const boost::json::value& value) const;
 };
 
 // Exit codes: 0 well, 1 work failed, 2 usage, 3 denied, 4 not found, 5 server out of reach, 6 some
-// hosts unreachable or unknown, 130 detached or interrupted.
+// hosts unreachable or unknown, 7 paused, 8 the result could not be written (kExitUnwritten in
+// output.hpp), 130 detached or interrupted.
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitInterrupted = 130;
 inline constexpr int kExitPaused = 7;  // the run waits for a person, and there is no terminal

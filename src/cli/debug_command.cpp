@@ -61,7 +61,7 @@ struct LogOptions {
 
 void PrintLines(const Context& context, const json::value& page) {
   if (const auto lost = NumberOf(page, "lost"); lost > 0)
-    context.Say(fmt::format("({} lines came too fast to be kept)", lost));
+    context.Say(fmt::format("({} line{} came too fast to be kept)", lost, lost == 1 ? "" : "s"));
   for (const auto& line : ListOf(page, "lines")) {
     if (context.OutputFormat() != Format::kTable) {
       WriteCopy(stdout, JsonLine(line));

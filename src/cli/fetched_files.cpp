@@ -26,7 +26,9 @@ bool IsPathPart(std::string_view part) {
 // Writes a content of which hash and size are known, and no more than that.
 class ContentWriter {
  public:
-  ContentWriter(int into, const PulledLine& line) : into_(into), line_(line) {}
+  // `file` is its place on this machine.
+  ContentWriter(int into, const PulledLine& line, std::string file)
+      : into_(into), line_(line), file_(std::move(file)) {}
 
   // False: no more is wanted; Problem() says why.
   bool Take(std::string_view piece) {
@@ -42,8 +44,8 @@ class ContentWriter {
       const ssize_t wrote = ::write(into_, piece.data(), piece.size());
       if (wrote < 0 && errno == EINTR) continue;
       if (wrote <= 0) {
-        problem_ = {ErrorCode::kInvalid, fmt::format("cannot write {}: {}", EscapePath(line_.path),
-                                                     std::strerror(errno))};
+        problem_ = {ErrorCode::kInvalid, fmt::format("cannot write '{}' to this machine's disk: {}",
+                                                     file_, std::strerror(errno))};
         return false;
       }
       piece.remove_prefix(static_cast<std::size_t>(wrote));
@@ -58,6 +60,7 @@ class ContentWriter {
  private:
   const int into_;
   const PulledLine& line_;
+  const std::string file_;
   crypto::Sha256Stream hash_;
   std::uint64_t at_ = 0;
   std::optional<Error> problem_;
@@ -122,12 +125,12 @@ bool FetchedFiles::IsHere(const std::string& name, const PulledLine& line) const
   return status.st_nlink == 1 && ::fchmod(file->Get(), mode) == 0;
 }
 
-Result<bool> FetchedFiles::CopyKnown(const PulledLine& line, int into) {
+Result<bool> FetchedFiles::CopyKnown(const PulledLine& line, const std::string& name, int into) {
   const auto known = by_hash_.find(line.sha256);
   if (known == by_hash_.end()) return false;
   const auto from = folder_.Open(known->second);
   if (!from) return false;
-  ContentWriter writer(into, line);
+  ContentWriter writer(into, line, folder_.PathOf(name));
   std::array<char, 64 << 10> piece{};
   ssize_t got = 0;
   while ((got = ::read(from->Get(), piece.data(), piece.size())) != 0) {
@@ -138,12 +141,12 @@ Result<bool> FetchedFiles::CopyKnown(const PulledLine& line, int into) {
   // It was changed since; the server has the right one.
   by_hash_.erase(known);
   if (::lseek(into, 0, SEEK_SET) == 0 && ::ftruncate(into, 0) == 0) return false;
-  return Fail(ErrorCode::kInvalid, "cannot write {}: {}", EscapePath(line.path),
-              std::strerror(errno));
+  return Fail(ErrorCode::kInvalid, "cannot write '{}' to this machine's disk: {}",
+              folder_.PathOf(name), std::strerror(errno));
 }
 
-Result<> FetchedFiles::Download(const PulledLine& line, int into) {
-  ContentWriter writer(into, line);
+Result<> FetchedFiles::Download(const PulledLine& line, const std::string& name, int into) {
+  ContentWriter writer(into, line, folder_.PathOf(name));
   for (int left = kMostReads; writer.At() < line.size && left > 0; --left) {
     const std::uint64_t before = writer.At();
     const auto outcome = api_.GetArtifact(
@@ -169,9 +172,9 @@ Result<FetchedFile> FetchedFiles::Bring(const std::string& host, const PulledLin
   if (!IsHere(*name, line)) {
     const auto put =
         folder_.Put(*name, ModeHere(line.mode), share.FolderRoom(), [&](int into) -> Result<> {
-          const auto copied = CopyKnown(line, into);
+          const auto copied = CopyKnown(line, *name, into);
           if (!copied) return Fail(copied.error());
-          return *copied ? Result<>() : Download(line, into);
+          return *copied ? Result<>() : Download(line, *name, into);
         });
     if (!put) return Fail(put.error());
   }

@@ -44,8 +44,8 @@ class FetchedFiles {
  private:
   bool IsHere(const std::string& name, const PulledLine& line) const;
   // False: there is none.
-  Result<bool> CopyKnown(const PulledLine& line, int into);
-  Result<> Download(const PulledLine& line, int into);
+  Result<bool> CopyKnown(const PulledLine& line, const std::string& name, int into);
+  Result<> Download(const PulledLine& line, const std::string& name, int into);
 
   ApiClient& api_;
   const TargetFolder folder_;

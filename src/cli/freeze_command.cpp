@@ -58,7 +58,8 @@ void PrintFreezes(const Context& context, const json::value& answer) {
     const auto until = TextOf(freeze, "until");
     table.Add({TextOf(freeze, "id"), what, TextOf(freeze, "by"),
                Ago(ParseTime(TextOf(freeze, "at")), WallNow()),
-               until.empty() ? "thawed" : context.times.Text(until), TextOf(freeze, "reason")});
+               until.empty() ? "you thaw it" : context.times.Text(until),
+               TextOf(freeze, "reason")});
   }
   table.Fit(context.terminal.columns, {5, 1});
   Write(stdout, table.Text(context.terminal.colour_out));

@@ -43,7 +43,9 @@ Result<std::string> KindOf(const std::string& word) {
   for (const std::string kind : {"job", "host", "group", "channel", "trigger"})
     if (word == kind || word == kind + "s") return kind;
   return Fail(ErrorCode::kInvalid,
-              "'{}' is no kind; there are jobs, triggers, hosts, groups and channels", word);
+              "'{0}' is no kind; there are jobs, triggers, hosts, groups and channels; for a "
+              "document of that name: muster get job {0}",
+              word);
 }
 
 std::string DocumentsPath(const std::string& kind, const std::string& name) {
@@ -141,13 +143,15 @@ void AddGet(CLI::App& app, Context& context) {
       ->type_name("KIND")
       ->required();
   command->add_option("name", flags->name, "Only this one")->type_name("DOCUMENT");
-  auto* version = command->add_option("--version", flags->version, "An earlier version of it");
+  auto* version = command->add_option("--version", flags->version, "An earlier version of it")
+                      ->type_name("N")
+                      ->check(CLI::Range(1, 1'000'000'000));
   command
       ->add_option("--diff", flags->diff,
                    "How two versions differ; with one, how the newest differs from it")
       ->type_name("VERSION")
       ->expected(1, 2)
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1'000'000'000))
       ->excludes(version);
   command->callback(
       [&context, flags] { context.action = [&context, flags] { return Get(context, *flags); }; });

@@ -47,7 +47,7 @@ void HostPrinter::PutLine(std::string_view host, Stream stream, std::string_view
 void HostPrinter::Flush() {
   for (auto& [err, text] : ready_) {
     if (text.Empty()) continue;
-    Write(err ? stderr : stdout, text);
+    WriteOutput(err ? stderr : stdout, text);
     text.Clear();
   }
 }

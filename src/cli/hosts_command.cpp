@@ -7,6 +7,7 @@
 #include "cli/context.hpp"
 #include "cli/host_acts.hpp"
 #include "cli/list.hpp"
+#include "cli/no_match.hpp"
 #include "cli/output_option.hpp"
 
 namespace muster::cli {
@@ -116,7 +117,7 @@ Result<int> ListHosts(const Context& context, const HostsChoice& choice) {
                                   hosts.push_back(host);
                                   return true;
                                 });
-  if (!first) return Fail(first.error());
+  if (!first) return Fail(NamedNoMatch(*api, first.error(), choice.targets));
   if (context.output == "names") {
     std::vector<std::string> names;
     for (const auto& host : hosts) names.push_back(TextOf(host, "name"));

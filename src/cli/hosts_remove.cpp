@@ -135,7 +135,7 @@ Result<int> Remove(const Context& context, const RemoveFlags& flags) {
   std::optional<Error> refused;
   for (const auto& name : meant->online) {
     refused = IsOnline(name);
-    Write(stderr, OwnLine("muster: " + refused->message));
+    WriteMessage(OwnLine("muster: " + refused->message));
   }
   const auto* names = &meant->names;
   if (names->empty()) return ExitCodeOfError(ErrorCode::kConflict);
@@ -160,7 +160,7 @@ Result<int> Remove(const Context& context, const RemoveFlags& flags) {
       continue;
     }
     if (one) return Fail(done.error());
-    Write(stderr, OwnLine("muster: " + done.error().message));
+    WriteMessage(OwnLine("muster: " + done.error().message));
     refused = done.error();
     // Each of the others would wait for the server again.
     if (refused->code == ErrorCode::kUnavailable || refused->code == ErrorCode::kTimeout) break;

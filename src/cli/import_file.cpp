@@ -43,7 +43,7 @@ Result<documents::Source> ReadImportFile(const std::string& path, std::size_t mo
 }
 
 int FailFindings(const std::vector<documents::Problem>& problems) {
-  for (const auto& problem : problems) Write(stderr, OwnLine(documents::Written(problem)));
+  for (const auto& problem : problems) WriteMessage(OwnLine(documents::Written(problem)));
   return 1;
 }
 

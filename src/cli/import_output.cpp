@@ -71,7 +71,7 @@ std::vector<std::string> ChangedIn(const json::value& plan,
 
 Result<int> FailImported(const Error& error) {
   if (error.code != ErrorCode::kInvalid) return Fail(error);
-  Write(stderr, error.message + "\n");
+  WriteMessage(error.message + "\n");
   return 1;
 }
 

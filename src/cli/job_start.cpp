@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "cli/confirm.hpp"
+#include "cli/no_match.hpp"
 #include "cli/persist.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/report.hpp"
@@ -101,6 +102,14 @@ Result<int> PrintStarted(const Context& context, ApiClient& api, const std::stri
   return 0;
 }
 
+// The server's advice about a file that it has not is for programs.
+Error WhyNotStarted(const Error& error, const StartedWork& work) {
+  if (error.message.find("is not in the artifact store") == std::string::npos) return error;
+  return {error.code, fmt::format("{}: a file that it sent is not kept any more: {}; run muster cp "
+                                  "again",
+                                  work.act, error.message.substr(0, error.message.find(';')))};
+}
+
 }  // namespace
 
 Result<json::object> StartBody(const StartFlags& flags) {
@@ -126,7 +135,7 @@ Result<int> StartWork(const Context& context, ApiClient& api, const StartedWork&
     json::object dry = body;
     dry["dry_run"] = true;
     const auto plan = Persist(context, kPatience, [&] { return api.Post(work.path, dry); });
-    if (!plan) return Fail(plan.error());
+    if (!plan) return Fail(NamedNoMatch(api, WhyNotStarted(plan.error(), work), flags.targets));
     SayWarnings(context, *plan);
     told = true;
     if (flags.dry_run) {
@@ -141,8 +150,9 @@ Result<int> StartWork(const Context& context, ApiClient& api, const StartedWork&
   }
   const auto key = NewKey();
   const auto started = Persist(context, kPatience, [&] { return api.Post(work.path, body, key); });
-  if (!started) return Fail(started.error());
+  if (!started) return Fail(NamedNoMatch(api, WhyNotStarted(started.error(), work), flags.targets));
   const auto id = TextOf(*started, "id");
+  StaysDone(GoesOnText(id), !context.quiet);
   if (!told) TellWork(context, work, *started);
   SayLeftOut(context, *started);
   if (!told) SayWarnings(context, *started);

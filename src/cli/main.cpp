@@ -71,7 +71,7 @@ int Report(const Error& error, const Times& times) {
     if (text.ends_with('\n') && c != ' ') text += "  ";
     text += c;
   }
-  Write(stderr, text + "\n");
+  WriteMessage(text + "\n");
   return ExitCodeOfError(error.code);
 }
 
@@ -133,11 +133,11 @@ int Main(int argc, char** argv) {
     app.parse(std::move(words));
   } catch (const CLI::ParseError& problem) {
     if (problem.get_exit_code() == 0 && !IsAstray(app)) return PrintHelp(app, problem);
-    Write(stderr, ExplainUsage(app, problem));
+    WriteMessage(ExplainUsage(app, problem));
     return kExitUsage;
   }
   if (const auto empty = ExplainEmpty(app)) {
-    Write(stderr, *empty);
+    WriteMessage(*empty);
     return kExitUsage;
   }
   context.Settle();
@@ -152,11 +152,12 @@ int Main(int argc, char** argv) {
 }  // namespace muster::cli
 
 int main(int argc, char** argv) {
+  muster::cli::HoldStandardStreams();
   int code = 1;
   try {
     code = muster::cli::Main(argc, argv);
   } catch (const std::exception& problem) {
-    muster::cli::Write(stderr, fmt::format("muster: {}\n", problem.what()));
+    muster::cli::WriteMessage(fmt::format("muster: {}\n", problem.what()));
   }
   std::fflush(stdout);
   // A thread may still wait for the network (EventFeed); leaving at once is all it needs.

@@ -32,6 +32,9 @@ Some hosts are unreachable, refused, skipped or lost; 1 wins over 6.
 .B 7
 The run is paused or waits for an approval, and there is no terminal.
 .TP
+.B 8
+The result could not be written to standard output.
+.TP
 .B 130
 Detached or interrupted.
 .SH ENVIRONMENT

@@ -4,9 +4,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #include <boost/json/array.hpp>
 
@@ -38,7 +41,46 @@ bool IsOneOutput() {
          out.st_dev == err.st_dev && out.st_ino == err.st_ino;
 }
 
+// Columns of stderr; 0 when it is no terminal, or one of unknown width.
+std::size_t MessageColumns() {
+  winsize size{};
+  if (isatty(STDERR_FILENO) != 1 || ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
+}
+
+struct Aftermath {
+  std::string what;
+  bool goes_on = false;
+};
+
+// Of the process, as its stdout is.
+Aftermath& Remembered() {
+  static Aftermath aftermath;
+  return aftermath;
+}
+
+[[noreturn]] void EndUnwritten(std::string_view stream, int problem) {
+  constexpr int kBrokenPipe = 128 + 13;
+  const auto aftermath = std::exchange(Remembered(), {});
+  if (problem != EPIPE)
+    WriteMessage(fmt::format("muster: cannot write to {}: {}{}{}\n", stream, std::strerror(problem),
+                             aftermath.what.empty() ? "" : "; ", aftermath.what));
+  else if (aftermath.goes_on)
+    WriteMessage(OwnLine(aftermath.what));
+  _exit(problem == EPIPE ? kBrokenPipe : kExitUnwritten);
+}
+
 }  // namespace
+
+void HoldStandardStreams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) != -1) continue;
+    // Opened the wrong way round, so that using it fails as it does on a closed one.
+    if (open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
+  }
+}
+
+void StaysDone(std::string what, bool goes_on) { Remembered() = {std::move(what), goes_on}; }
 
 Terminal Terminal::Detect(std::string_view colour) {
   const char* no_colour = std::getenv("NO_COLOR");
@@ -65,9 +107,26 @@ bool WriteToReader(std::FILE* file, const ShownText& text) {
 }
 
 void Write(std::FILE* file, const ShownText& text) {
-  constexpr int kBrokenPipe = 128 + 13;
-  if (!WriteToReader(file, text)) _exit(errno == EPIPE ? kBrokenPipe : 1);
+  if (WriteToReader(file, text)) return;
+  const int problem = errno;
+  if (file == stdout || problem == EPIPE) EndUnwritten("stdout", problem);
 }
+
+void WriteOutput(std::FILE* file, const ShownText& text) {
+  if (WriteToReader(file, text)) return;
+  const int problem = errno;
+  if (file == stdout || problem != EBADF)
+    EndUnwritten(file == stdout ? "stdout" : "stderr", problem);
+}
+
+void WriteMessage(const ShownText& text) {
+  if (const auto columns = MessageColumns(); columns > 0)
+    Write(stderr, text.Broken(columns));
+  else
+    Write(stderr, text);
+}
+
+void WriteMessage(std::string_view text) { WriteMessage(OwnText(text)); }
 
 void Write(std::FILE* file, std::string_view text) { Write(file, OwnText(text)); }
 
@@ -78,7 +137,7 @@ void WriteCopy(std::FILE* file, std::string_view bytes) {
 Colour ColourOf(std::string_view state) {
   if (state == "succeeded" || state == "online" || state == "complete") return Colour::kGreen;
   if (state == "running" || state == "sent" || state == "queued" || state == "paused" ||
-      state == "skipped" || state == "cancelled" || state == "open")
+      state == "skipped" || state == "cancelled" || state == "open" || state == "awaiting approval")
     return Colour::kYellow;
   if (state == "waiting" || state == "created") return Colour::kDim;
   return Colour::kRed;

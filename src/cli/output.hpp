@@ -30,13 +30,31 @@ struct Terminal {
   static Terminal Detect(std::string_view colour);
 };
 
-// Writes all of `text`. A reader that went away ends the program quietly, as SIGPIPE would. There
-// is no other way from this program to stdout, stderr and the terminal; scripts/check sees to it.
+// The exit code of a program whose result could not be written, as on a full disk.
+inline constexpr int kExitUnwritten = 8;
+
+// Keeps stdin, stdout and stderr that were closed (`2>&-`) from being the next file or connection
+// that is opened. To be called first.
+void HoldStandardStreams();
+
+// What was done on the server, and stays done, when stdout cannot be written: Write tells it on
+// stderr then. `goes_on`: also when the reader of a pipe went away.
+void StaysDone(std::string what, bool goes_on = false);
+
+// Writes all of `text`. When that fails on stdout the program says so on stderr and ends with
+// kExitUnwritten; a reader that went away ends it as SIGPIPE would; messages that stderr does not
+// take are dropped. There is no other way from this program to stdout, stderr and the terminal;
+// scripts/check sees to it.
 void Write(std::FILE* file, const ShownText& text);
 // The same of Muster's own words: see OwnText.
 void Write(std::FILE* file, std::string_view text);
 // The same of bytes that are handed on: see CopiedText.
 void WriteCopy(std::FILE* file, std::string_view bytes);
+// The same of hosts' output, which is a result on stderr too, unless stderr was closed on purpose.
+void WriteOutput(std::FILE* file, const ShownText& text);
+// Writes a message to stderr. At a terminal of known width long lines are broken between words.
+void WriteMessage(const ShownText& text);
+void WriteMessage(std::string_view text);
 // The same to a reader who may leave before the end; false when it did.
 bool WriteToReader(std::FILE* file, const ShownText& text);
 

@@ -64,7 +64,7 @@ void Progress::Draw() {
   const auto line =
       fmt::format("{}: {} of {} ended ({}){}\n", run_, Count(counts_.Ended()), Hosts(hosts_),
                   CountsText(counts_), stages.empty() ? "" : " · " + stages);
-  if (line != last_line_) Write(stderr, line);
+  if (line != last_line_) WriteMessage(line);
   last_line_ = line;
 }
 

@@ -53,6 +53,10 @@ TerminalMode::~TerminalMode() {
   if (changed_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
 }
 
+bool SaysNumber(std::string_view answer, std::uint64_t number) {
+  return answer == std::to_string(number) || answer == Count(number);
+}
+
 std::optional<std::string> Ask(std::string_view question, const std::vector<std::string>& above) {
   Signals signals;  // before the question is seen: whoever answers with Ctrl-C gets an answer too
   Screen screen;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ class TerminalMode {
   termios before_{};
   bool changed_ = false;
 };
+
+// Whether the answer is this number, as digits or as it is shown: "1000", "1,000".
+bool SaysNumber(std::string_view answer, std::uint64_t number);
 
 // Asks on the terminal, also when stderr leads elsewhere, and reads a line from stdin, without its
 // end. Nothing when the person pressed Ctrl-C or Ctrl-D instead. The question is one line, whatever

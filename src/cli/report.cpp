@@ -122,6 +122,23 @@ std::string SummaryLine(const boost::json::value& run, const std::vector<Outcome
   return fmt::format("{} {}: {}{}{}", TextOf(run, "id"), TextOf(run, "state"), parts, why, took);
 }
 
+std::string GoesOnText(std::string_view run) {
+  return fmt::format("{0} goes on; follow it: muster attach {0}", run);
+}
+
+std::string PausedText(const boost::json::value& run) { return PausedText(run, TextOf(run, "id")); }
+
+std::string PausedText(const boost::json::value& run, std::string_view who) {
+  const auto id = TextOf(run, "id");
+  const auto& pause = FieldOf(run, "pause");
+  const auto reason = TextOf(pause, "reason");
+  const bool failures = ExitCodeOf(CountsOf(FieldOf(run, "counts"))) != 0;
+  return fmt::format("{} is paused{}{}{} · {}: muster resume {} · end it: muster stop {}", who,
+                     reason.empty() ? " by " + TextOf(pause, "by") : ": ", reason,
+                     failures ? fmt::format(" · retry failed hosts: muster retry {}", id) : "",
+                     failures ? "accept the failures and go on" : "go on", id, id);
+}
+
 std::vector<std::string> OutputRemarks(const std::vector<OutcomeGroup>& groups) {
   std::vector<std::string> remarks;
   const auto add = [&](std::string_view log, std::string_view what) {
@@ -183,6 +200,11 @@ std::string ProgressBar(const TaskCounts& counts, std::uint64_t hosts, std::size
 std::string ShownInvite(const std::string& id) {
   constexpr std::size_t kShownDigits = 12;
   return id.substr(0, kShownDigits);
+}
+
+std::string InviteStays(const boost::json::value& invite) {
+  return fmt::format("invite {0} was made all the same; withdraw it: muster invites revoke {0}",
+                     ShownInvite(TextOf(invite, "id")));
 }
 
 int ExitCodeOfRun(const boost::json::value& run) {

@@ -38,6 +38,15 @@ std::string GroupHead(const OutcomeGroup& group);
 // as in GroupHead. Hosts that the run counts and the groups do not have follow: ", 12 more failed".
 std::string SummaryLine(const boost::json::value& run, const std::vector<OutcomeGroup>& groups);
 
+// "r12 goes on; follow it: muster attach r12"
+std::string GoesOnText(std::string_view run);
+
+// "r12 is paused: more than 2 failed in batch 1 · retry failed hosts: muster retry r12 · …": what a
+// person may do now. `run`: as GET /runs/ID gives it.
+std::string PausedText(const boost::json::value& run);
+// The same; `who` stands for the id in front.
+std::string PausedText(const boost::json::value& run, std::string_view who);
+
 // Lines about output that is not whole: "output cut at the quota (--max-output): web[1-3]", "output
 // with a gap: web4".
 std::vector<std::string> OutputRemarks(const std::vector<OutcomeGroup>& groups);
@@ -57,6 +66,9 @@ std::string ProgressBar(const TaskCounts& counts, std::uint64_t hosts, std::size
 
 // "3f9a17c2d0b4": as much of an invite's id as people need.
 std::string ShownInvite(const std::string& id);
+
+// What to know of an invite that was made and could not be printed.
+std::string InviteStays(const boost::json::value& invite);
 
 // The exit code of a client that waited for `run`.
 int ExitCodeOfRun(const boost::json::value& run);

@@ -17,6 +17,15 @@ std::string RunIdOf(std::string_view text) {
   return number ? "r" + id : id;
 }
 
+Error NoSuchRun(const Error& error, std::string_view given) {
+  const bool id = !given.empty() && RunIdOf(given).starts_with('r') &&
+                  given.find_first_not_of("rR0123456789.") == std::string_view::npos;
+  const bool unknown = error.code == ErrorCode::kNotFound || error.code == ErrorCode::kInvalid;
+  if (id || given.empty() || !unknown) return error;
+  return {error.code,
+          fmt::format("{}; for runs of a job: muster runs --job {}", error.message, given)};
+}
+
 Result<boost::json::value> LastRun(ApiClient& api) {
   const auto page = api.Get("/runs", {{"by", "@me"}, {"limit", "100"}});
   if (!page) return Fail(page.error());

@@ -17,6 +17,10 @@ std::string RunIdOf(std::string_view text);
 Result<std::string> ChooseRun(const Context& context, ApiClient& api, std::string_view given);
 Result<std::string> ChooseRunQuietly(ApiClient& api, std::string_view given);
 
+// `error`, about a run that was named so: of a word that is no run's id it says how to find the
+// runs of a job of that name.
+Error NoSuchRun(const Error& error, std::string_view given);
+
 // The caller's last run as the API tells it.
 Result<boost::json::value> LastRun(ApiClient& api);
 

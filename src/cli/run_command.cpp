@@ -1,3 +1,5 @@
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -28,7 +30,8 @@ constexpr const char* kRunExamples = R"(Examples:
   muster run -t all -o jsonl -- 'uname -r' | jq .stdout   a line of JSON as each host ends
 
 Exit codes: 0 all well; 1 a host failed, timed out or was killed; 2 usage; 3 denied; 4 no match;
-5 server out of reach; 6 hosts unreachable or unknown; 130 detached or interrupted. With -S the
+5 server out of reach; 6 hosts unreachable or unknown; 8 the result could not be
+written; 130 detached or interrupted. With -S the
 largest exit code of the hosts instead of 1.)";
 
 struct RunFlags {
@@ -45,9 +48,12 @@ Result<std::string> ReadInput(const std::string& path) {
     return text.str();
   }
   std::ifstream file(path, std::ios::binary);
-  if (!file) return Fail(ErrorCode::kInvalid, "cannot read '{}'", path);
+  const auto fail = [&] {
+    return Fail(ErrorCode::kInvalid, "cannot read '{}': {}", path, std::strerror(errno));
+  };
+  if (!file) return fail();
   if (file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
-  if (file.bad()) return Fail(ErrorCode::kInvalid, "cannot read '{}'", path);
+  if (file.bad()) return fail();
   return text.str();
 }
 
@@ -156,7 +162,8 @@ void AddLimitOptions(CLI::App& command, RunOptions& options) {
                   "Unreachable hosts tolerated per batch (default: any, but a batch without a "
                   "success opens no other)")
       ->type_name("N|N%");
-  command.add_option("--timeout", options.timeout, "End a command that takes longer")
+  command
+      .add_option("--timeout", options.timeout, "End a command that takes longer; 0 is no limit")
       ->type_name("DURATION")
       ->capture_default_str();
   command.add_option("--grace", options.grace, "Time between TERM and KILL")
@@ -170,14 +177,15 @@ void AddLimitOptions(CLI::App& command, RunOptions& options) {
   command.add_option("--cpu", options.cpu, "Processor limit of each command, for example 1.5")
       ->type_name("NUMBER");
   command.add_option("--processes", options.processes, "Process limit of each command")
-      ->type_name("NUMBER");
+      ->type_name("NUMBER")
+      ->check(CLI::Range(1, 4'194'304));
   command
       .add_option("--max-output", options.max_output,
                   "Output kept per host (default: 16MB, 1GB over all hosts)")
       ->type_name("SIZE");
   command
       .add_option("--wait-offline", options.wait_offline,
-                  "Wait this long for hosts that are offline")
+                  "Wait this long for hosts that are offline; 0 is not at all")
       ->type_name("DURATION")
       ->capture_default_str();
 }

@@ -58,7 +58,7 @@ Result<int> PrintEnd(const Context& context, ApiClient& api, const std::string& 
   } else {
     if (auto ok = PrintCommand(context, api, *run, options); !ok) return Fail(ok.error());
     if (context.OutputFormat() == Format::kTable)
-      for (const auto& remark : OutputRemarks(*outcomes)) context.Say(remark);
+      for (const auto& remark : OutputRemarks(*outcomes)) context.Warn(remark);
   }
   context.Say(Paint(SummaryLine(*run, *outcomes), ColourOf(TextOf(*run, "state")),
                     context.terminal.stderr_tty && context.terminal.colour_err));

@@ -107,6 +107,11 @@ Result<> Follower::HandleEvent(const SseEvent& event) {
 
 void Follower::TakeRun(const json::value& run) {
   state_ = TextOf(run, "state");
+  const auto state = ParseRunState(state_);
+  if (state && !IsFinal(*state)) StaysDone(GoesOnText(options_.run), !context_.quiet);
+  if (state && IsFinal(*state))
+    StaysDone(fmt::format("{0} has {1}; see it with: muster show {0}", options_.run,
+                          state == RunState::kSucceeded ? "succeeded" : "ended, " + state_));
   if (const auto open = NumberOf(run, "logs_open"); open != logs_open_) {
     logs_open_ = open;
     logs_deadline_.reset();
@@ -175,14 +180,18 @@ Result<> Follower::HandleTask(const json::value& task) {
   }
   if (const auto known = ParseTaskState(state); options_.lines && known && IsFinal(*known))
     lines_.Ended(host);
+  if (state == "succeeded" && failed_shown_.erase(host) > 0)
+    progress_.Say(fmt::format("{} succeeded at attempt {}", host, attempt));
   if (state == "succeeded" || options_.brief || failures_shown_ > kMostFailures) return {};
   if (++failures_shown_ > kMostFailures) {
     progress_.Say("more hosts did not succeed; they are listed at the end");
     return {};
   }
   const auto reason = TextOf(task, "reason");
-  progress_.Say(fmt::format("{} {}{}{}", host,
+  failed_shown_.insert(host);
+  progress_.Say(fmt::format("{} {}{}{}{}", host,
                             Outcome(state, NumberOf(task, "exit_code"), NumberOf(task, "signal")),
+                            attempt > 1 ? fmt::format(" at attempt {}", attempt) : "",
                             reason.empty() ? "" : ": ", reason));
   return {};
 }
@@ -305,9 +314,11 @@ void Follower::Stop() {
 std::optional<int> Follower::Detach() {
   progress_.Clear();
   printer_.FinishAll();
-  Write(stderr, fmt::format("detached; {0} goes on\n  watch it: muster attach {0}\n  "
-                            "end it:   muster stop {0}\n",
-                            VisibleLine(options_.run)));
+  const auto run = VisibleLine(options_.run);
+  const auto state = ParseRunState(state_);
+  const bool ended = state && IsFinal(*state);
+  WriteMessage(fmt::format("detached; {}\n  watch it: muster attach {}\n{}", StandingText(), run,
+                           ended ? "" : fmt::format("  end it:   muster stop {}\n", run)));
   return kExitInterrupted;
 }
 
@@ -323,9 +334,20 @@ std::optional<int> Follower::LeaveToPerson() {
   return kExitPaused;
 }
 
+// "r12 goes on", or what else is true of it.
+std::string Follower::StandingText() const {
+  const auto state = ParseRunState(state_);
+  if (state && IsFinal(*state))
+    return fmt::format("{} has ended ({}), but its output is not complete yet", options_.run,
+                       state_);
+  if (state == RunState::kPaused) return fmt::format("{} is still paused", options_.run);
+  if (for_a_person_) return fmt::format("{} still waits for an answer", options_.run);
+  return fmt::format("{} goes on", options_.run);
+}
+
 std::optional<int> Follower::LeaveLate() {
   progress_.Clear();
-  context_.Say(fmt::format("the time is up; {} goes on", options_.run));
+  context_.Say(fmt::format("the time is up; {}", StandingText()));
   return kExitTimedOut;
 }
 
@@ -333,7 +355,7 @@ std::optional<int> Follower::LeaveLate() {
 Result<std::optional<int>> Follower::FetchTheRest() {
   progress_.Clear();
   if (logs_open_ > 0)
-    context_.Say(fmt::format(
+    context_.Warn(fmt::format(
         "the output of {} is still on its way and not all shown; see it later with: muster logs {}",
         Hosts(static_cast<std::uint64_t>(logs_open_)), options_.run));
   while (options_.live || options_.lines) {

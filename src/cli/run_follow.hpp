@@ -67,6 +67,7 @@ class Follower {
   std::optional<int> Detach();
   std::optional<int> LeaveToPerson();
   std::optional<int> LeaveLate();
+  std::string StandingText() const;
   Result<> Patiently(const Result<>& outcome);
   Result<std::optional<int>> FetchTheRest();
 
@@ -98,6 +99,7 @@ class Follower {
   std::optional<Clock::time_point> person_at_;  // when runs that it started are looked at again
   bool for_a_person_ = false;                   // it waits for one, and nothing of it runs
   int failures_shown_ = 0;
+  std::set<std::string> failed_shown_;  // hosts whose failed attempt was shown
 };
 
 }  // namespace muster::cli

@@ -24,6 +24,10 @@ bool IsShellSign(std::string_view word) {
   return std::ranges::find(kSigns, word) != kSigns.end();
 }
 
+bool IsNumber(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 json::array Strings(const std::vector<std::string>& texts) {
   json::array array;
   for (const auto& text : texts) array.emplace_back(text);
@@ -137,12 +141,20 @@ Result<> PutResources(json::object& body, const RunOptions& options) {
   Resources resources{.processes = options.processes};
   if (!options.memory.empty()) {
     const auto memory = ParseSize(options.memory);
+    if (IsNumber(options.memory))
+      return memory && *memory == 0
+                 ? Fail(ErrorCode::kInvalid, "--memory: 0 is no limit; leave the option out")
+                 : Fail(ErrorCode::kInvalid, "--memory: '{0}' has no unit; write {0}M or {0}G",
+                        options.memory);
     if (!memory) return Fail(ErrorCode::kInvalid, "--memory: {}", memory.error().message);
     resources.memory = *memory;
   }
   if (!options.cpu.empty()) {
     const auto cpu = ParseCpu(options.cpu);
     if (!cpu) return Fail(ErrorCode::kInvalid, "--cpu: {}", cpu.error().message);
+    if (*cpu == 0)
+      return Fail(ErrorCode::kInvalid,
+                  "--cpu: 0 is no limit; leave the option out, or write for example 0.5");
     resources.cpu = *cpu;
   }
   if (const auto fits = CheckResources(resources); !fits)

@@ -1,5 +1,7 @@
 #include "cli/run_result.hpp"
 
+#include <algorithm>
+
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
@@ -17,6 +19,7 @@ constexpr std::size_t kMostSample = 64 << 10;
 // What is printed of all groups: samples, each of which is a call to the server, and then the
 // groups without.
 constexpr std::size_t kMostSamples = 50;
+constexpr std::size_t kMostAtTerminal = 50;  // groups
 constexpr std::size_t kMostSampled = 256 << 10;
 constexpr std::size_t kMostPrinted = 384 << 10;
 
@@ -79,7 +82,9 @@ Result<> PrintGroups(const Context& context, ApiClient& api, const std::string& 
   std::size_t samples = 0;
   std::size_t printed = 0;
   std::size_t shown = 0;
-  for (; shown < groups.size() && printed < kMostPrinted; ++shown) {
+  const auto most =
+      context.terminal.stdout_tty ? std::min(groups.size(), kMostAtTerminal) : groups.size();
+  for (; shown < most && printed < kMostPrinted; ++shown) {
     const OutcomeGroup& group = groups[shown];
     if (shown > 0) Write(stdout, "\n");
     const auto head =
@@ -98,8 +103,10 @@ Result<> PrintGroups(const Context& context, ApiClient& api, const std::string& 
     printed += *sample;
   }
   if (shown < total)
-    Write(stdout, fmt::format("\n… and {} more groups of equal outcome: muster show {}\n",
-                              Count(total - shown), run));
+    Write(stdout,
+          fmt::format("\n… and {} more group{} of equal outcome: muster show {} (all of their "
+                      "output: muster logs {})\n",
+                      Count(total - shown), total - shown == 1 ? "" : "s", run, run));
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "base/visible.hpp"
 #include "cli/confirm.hpp"
+#include "cli/no_match.hpp"
 #include "cli/persist.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/report.hpp"
@@ -57,7 +58,7 @@ Result<Started> StartRun(const Context& context, ApiClient& api, const json::val
   if (options.dry_run || (!options.yes && context.CanAsk())) {
     const auto plan = Persist(context, kPatience,
                               [&] { return api.Post("/runs", body, "", {{"dry_run", "true"}}); });
-    if (!plan) return Fail(plan.error());
+    if (!plan) return Fail(NamedNoMatch(api, plan.error(), TextOf(body, "targets")));
     SayWarnings(context, *plan);
     warned = true;
     if (options.dry_run) return Started{{}, PrintDryRun(context, *plan)};
@@ -68,8 +69,9 @@ Result<Started> StartRun(const Context& context, ApiClient& api, const json::val
   }
   const auto key = NewKey();
   auto started = Persist(context, kPatience, [&] { return api.Post("/runs", body, key); });
-  if (!started) return Fail(started.error());
+  if (!started) return Fail(NamedNoMatch(api, started.error(), TextOf(body, "targets")));
   const auto id = TextOf(*started, "id");
+  StaysDone(GoesOnText(id), !context.quiet);
   if (options.detach) {
     if (!context.PrintDocument(*started)) Write(stdout, id + "\n");
     SayLeftOut(context, *started);

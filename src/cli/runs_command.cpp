@@ -61,6 +61,31 @@ std::string WhatCell(const json::value& run) {
   return TextOf(run, "title") + (params.empty() ? "" : " " + params);
 }
 
+// The state; of a run that only waits for an approval, that.
+std::string StateCell(const json::value& run) {
+  const auto state = TextOf(run, "state");
+  const auto counts = CountsOf(FieldOf(run, "counts"));
+  if (state != "running" || counts[TaskState::kSent] + counts[TaskState::kRunning] > 0)
+    return state;
+  for (const auto& stage : ListOf(run, "stages"))
+    if (TextOf(stage, "state") == "awaiting_approval") return "awaiting approval";
+  return state;
+}
+
+// Of an empty list: whether what was asked for exists at all.
+void SayWhyNone(const Context& context, ApiClient& api, const RunsFlags& flags) {
+  if (!flags.job.empty()) {
+    const auto job = api.Get("/documents/job/" + Segment(flags.job));
+    if (!job && job.error().code == ErrorCode::kNotFound)
+      context.Say(
+          fmt::format("there is no job '{}', and no run of it; see 'muster jobs'", flags.job));
+  }
+  if (flags.by.empty() || flags.by == "@me") return;
+  const auto any = api.Get("/runs", {{"by", flags.by}, {"limit", "1"}});
+  if (any && ListOf(*any, "runs").empty())
+    context.Say(fmt::format("no run was started by '{}'", flags.by));
+}
+
 Result<int> Runs(const Context& context, const RunsFlags& flags) {
   const auto query = RunsQuery(flags);
   if (!query) return Fail(query.error());
@@ -73,15 +98,16 @@ Result<int> Runs(const Context& context, const RunsFlags& flags) {
   });
   if (!pages) return Fail(pages.error());
   if (context.PrintDocument(json::object{{"runs", runs}})) return 0;
+  if (runs.empty()) SayWhyNone(context, *api, flags);
   Tally states;
   Table table({"RUN", "STATE", "HOSTS", "BY", "STARTED", "TOOK", "COMMAND"});
   for (const auto& run : runs) {
     const auto counts = CountsOf(FieldOf(run, "counts"));
     const bool whole = TextOf(run, "state") != "succeeded" || WithoutSuccess(counts) == 0;
-    states.Add(TextOf(run, "state") + (whole ? "" : " but for some hosts"));
+    states.Add(StateCell(run) + (whole ? "" : " but for some hosts"));
     const auto created = ParseTime(TextOf(run, "created"));
     const auto ended = ParseTime(TextOf(run, "ended"));
-    table.Add({TextOf(run, "id"), TextOf(run, "state"),
+    table.Add({TextOf(run, "id"), StateCell(run),
                HostsCell(counts, static_cast<std::uint64_t>(NumberOf(run, "hosts"))),
                TextOf(run, "by"), Ago(created, WallNow()),
                Lasted((ended ? ended : WallNow()) - created), WhatCell(run)});

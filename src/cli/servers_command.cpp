@@ -87,6 +87,7 @@ Result<int> InviteServer(const Context& context, const ServerInviteFlags& flags)
   const auto invite =
       Persist(context, kPatience, [&] { return api->Post("/servers/invites", body, key); });
   if (!invite) return Fail(invite.error());
+  StaysDone(InviteStays(*invite));
   if (context.PrintDocument(*invite)) return 0;
   Write(stdout, TextOf(*invite, "token") + "\n");
   const std::string id = ShownInvite(TextOf(*invite, "id"));

@@ -109,15 +109,16 @@ std::string AskedText(const Context& context, const std::string& run, const json
 
 // Of a run that a stage started.
 void AddWaitOfChild(const Context& context, const PersonWait& wait, Waiting& waiting) {
-  if (!wait.pause.is_object()) {
+  if (!wait.paused.is_object()) {
     waiting.header += AskedText(context, wait.run, wait.visit, " of " + wait.run);
     waiting.remarks += fmt::format("{}: {} waits for an approval\n", wait.via, wait.run);
     return;
   }
-  const auto reason = LineOf(wait.pause, "reason");
+  const auto& pause = FieldOf(wait.paused, "pause");
+  const auto reason = LineOf(pause, "reason");
   waiting.remarks +=
       fmt::format("{}: {} is paused{}{}; go on: muster resume {}\n", wait.via, wait.run,
-                  reason.empty() ? " by " + LineOf(wait.pause, "by") : ": ", reason, wait.run);
+                  reason.empty() ? " by " + LineOf(pause, "by") : ": ", reason, wait.run);
 }
 
 // What waits for a person, also in runs that this one started, and who has answered what.
@@ -168,7 +169,7 @@ Result<int> Show(const Context& context, const ShowFlags& flags) {
   if (!id) return Fail(id.error());
   if (flags.groups_only) return ShowGroupsOnly(context, *api, *id, flags.groups);
   const auto run = api->Get("/runs/" + Segment(*id));
-  if (!run) return Fail(run.error());
+  if (!run) return Fail(NoSuchRun(run.error(), flags.run));
   if (!run->is_object()) return Fail(ErrorCode::kInternal, "the server's answer is not a run");
   if (context.OutputFormat() != Format::kTable) {
     const auto document = FullDocument(*api, *run);

@@ -49,7 +49,11 @@ class GroupText {
     for (std::size_t i = 0; i < groups.size() && i < kGroupsShown; ++i) {
       text += OwnText(i == 0 ? before_ : "\n");
       text += OwnLine(Head(groups[i]) + (&groups[i] == majority ? " (most)" : ""));
-      if (i >= kMostSamples || !IsOver(groups[i]) || groups[i].sample_host.empty()) continue;
+      if (!IsOver(groups[i]) || groups[i].sample_host.empty()) continue;
+      if (i >= kMostSamples) {
+        if (groups[i].bytes > 0) text += OwnLine("  " + WhereItsOutputIs(groups[i]));
+        continue;
+      }
       auto below = majority == nullptr || majority == &groups[i] ? Sample(groups[i])
                                                                  : Difference(groups[i], *majority);
       if (!below) return below;
@@ -59,6 +63,11 @@ class GroupText {
   }
 
  private:
+  std::string WhereItsOutputIs(const OutcomeGroup& group) const {
+    return fmt::format("… its output: muster logs {} --host {}{}{}", run_, group.sample_host,
+                       choice_.stage.empty() ? "" : " --stage ", choice_.stage);
+  }
+
   std::string Head(const OutcomeGroup& group) const {
     return Paint(GroupHead(group), ColourOf(group.state), context_.terminal.colour_out);
   }
@@ -129,11 +138,11 @@ Result<ShownText> ShowGroups(const Context& context, ApiClient& api, const std::
   const auto total = static_cast<std::size_t>(NumberOf(*answer, "groups_total"));
   const std::size_t shown = std::min(groups.size(), kGroupsShown);
   if (total > shown)
-    *text +=
-        OwnText(fmt::format("\n… and {} more outcomes{}\n", Count(total - shown),
-                            choice.masked ? ""
-                                          : "; --masked takes those as equal that differ by host, "
-                                            "address, time or process only"));
+    *text += OwnText(fmt::format(
+        "\n… and {} more outcome{}{}\n", Count(total - shown), total - shown == 1 ? "" : "s",
+        choice.masked ? ""
+                      : "; --masked takes those as equal that differ by host, "
+                        "address, time or process only"));
   return text;
 }
 

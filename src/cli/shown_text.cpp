@@ -1,5 +1,8 @@
 #include "cli/shown_text.hpp"
 
+#include <algorithm>
+#include <optional>
+
 #include "base/visible.hpp"
 
 namespace muster::cli {
@@ -52,6 +55,46 @@ std::string Coloured(std::string_view line) {
   return painted ? out.append(kPlain) : out;
 }
 
+// How many bytes of `line` take at most so many columns; colours take none.
+std::size_t Fitting(std::string_view line, std::size_t columns) {
+  std::size_t width = 0;
+  bool in_sequence = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const bool begins = (static_cast<unsigned char>(line[i]) & 0xC0) != 0x80;
+    if (line[i] == kPlain.front() || in_sequence)
+      in_sequence = line[i] != 'm';
+    else if (begins && width++ == columns)
+      return i;
+  }
+  return line.size();
+}
+
+// Where a line of which `fits` bytes fit is broken; nothing when it has no blank.
+std::optional<std::size_t> BreakOf(std::string_view line, std::size_t fits) {
+  constexpr std::string_view kPartEnd = " · ";
+  const auto begin = line.find_first_not_of(' ');
+  const auto part = line.substr(0, fits + 1).rfind(kPartEnd);
+  if (part != std::string_view::npos && part > fits / 3) return part + kPartEnd.size() - 1;
+  auto blank = line.rfind(' ', fits);
+  if (blank == std::string_view::npos || blank < begin) blank = line.find(' ', fits);
+  if (blank == std::string_view::npos) return std::nullopt;
+  return blank;
+}
+
+std::string BrokenLine(std::string_view line, std::size_t columns) {
+  const auto begin = std::min(line.find_first_not_of(' '), line.size());
+  const std::string indent(begin + 2, ' ');
+  if (columns < 2 * indent.size()) return std::string(line);
+  std::string out;
+  for (auto room = columns; Fitting(line, room) < line.size(); room = columns - indent.size()) {
+    const auto end = BreakOf(line, Fitting(line, room));
+    if (!end) break;
+    out += fmt::format("{}\n{}", line.substr(0, *end), indent);
+    line.remove_prefix(std::min(line.find_first_not_of(' ', *end), line.size()));
+  }
+  return out.append(line);
+}
+
 }  // namespace
 
 std::size_t ShownText::Rows(std::size_t columns) const {
@@ -73,6 +116,17 @@ std::size_t ShownText::Rows(std::size_t columns) const {
   }
   if (width > 0) end_line();
   return rows;
+}
+
+ShownText ShownText::Broken(std::size_t columns) const {
+  std::string out;
+  for (std::string_view rest = bytes_; !rest.empty();) {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    out += BrokenLine(rest.substr(0, end), columns);
+    if (end < rest.size()) out += '\n';
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return ShownText(std::move(out));
 }
 
 ShownText& ShownText::operator+=(const ShownText& more) {

@@ -23,6 +23,9 @@ class ShownText {
   const std::string& Bytes() const { return bytes_; }
   // The rows it takes on a terminal of so many columns (0: lines are not broken).
   std::size_t Rows(std::size_t columns) const;
+  // The same with lines of more than so many columns broken between words, or rather behind a " ·";
+  // what follows is indented, so that it does not pass for a line of its own.
+  ShownText Broken(std::size_t columns) const;
 
  private:
   friend ShownText OwnText(std::string_view text);

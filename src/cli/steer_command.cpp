@@ -180,7 +180,7 @@ void AddSkipAndSet(CLI::App& app, Context& context) {
                    [](const Context& where, const SteerFlags& flags) {
                      return Send(where, flags, "skip",
                                  With({{"stage", &flags.stage}, {"reason", &flags.reason}}),
-                                 "will skip " + flags.stage + " of");
+                                 fmt::format("will skip stage '{}' of", flags.stage));
                    }});
   skip->add_option("stage", skip_flags->stage, "Which stage")->type_name("STAGE")->required();
   AddReason(skip, *skip_flags);

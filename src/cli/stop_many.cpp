@@ -158,7 +158,7 @@ class ManyStops {
       context_.Say(stopped == 0 ? "no such run is open"
                                 : fmt::format("stopped {} in all", stopped));
     for (const auto& [id, error] : refused_)
-      Write(stderr, OwnLine(fmt::format("muster: {} was not stopped: {}", id, error.message)));
+      WriteMessage(OwnLine(fmt::format("muster: {} was not stopped: {}", id, error.message)));
     return refused_.empty() ? 0 : ExitCodeOfError(refused_.begin()->second.code);
   }
 

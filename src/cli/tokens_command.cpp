@@ -49,6 +49,8 @@ Result<int> Create(const Context& context, const CreateFlags& flags) {
   const auto key = NewKey();
   const auto made = Persist(context, kPatience, [&] { return api->Post("/tokens", body, key); });
   if (!made) return Fail(made.error());
+  StaysDone(fmt::format("token {0} was made all the same; withdraw it: muster tokens revoke {0}",
+                        flags.name));
   if (context.PrintDocument(*made)) return 0;
   const auto expires = TextOf(*made, "expires");
   context.Say(fmt::format(

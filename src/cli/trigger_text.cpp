@@ -31,7 +31,10 @@ std::string ScheduleWords(const boost::json::value& trigger) {
 }
 
 std::string Distance(WallTime then, WallTime now) {
-  if (then <= now) return Ago(then, now);
+  if (then <= now) {
+    const auto waited = Ago(then, now);
+    return "due, waits " + waited.substr(0, waited.find(' '));
+  }
   const auto seconds = ((then - now).count() + 999) / 1000;
   if (seconds < 120) return fmt::format("in {}s", seconds);
   if (seconds < 7200) return fmt::format("in {}m", seconds / 60);

@@ -1,5 +1,8 @@
 #include "cli/triggers_command.hpp"
 
+#include <algorithm>
+#include <map>
+
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
@@ -29,10 +32,25 @@ struct ListFlags {
   std::string state;
 };
 
-std::string LastText(const json::value& trigger) {
+// When runs were started, of the newest ones: the slot of one that a backfill or a catch-up started
+// is older than the run.
+std::map<std::string, WallTime> NewestStarts(ApiClient& api) {
+  std::map<std::string, WallTime> starts;
+  const auto newest = api.Get("/runs", {{"limit", "500"}});
+  if (!newest) return starts;
+  for (const auto& run : ListOf(*newest, "runs"))
+    starts[TextOf(run, "id")] = ParseTime(TextOf(run, "created"));
+  return starts;
+}
+
+std::string LastText(const json::value& trigger, const std::map<std::string, WallTime>& starts) {
   const auto run = TextOf(trigger, "last_run");
   if (run.empty()) return "never";
-  return fmt::format("{}, {}", run, Ago(ParseTime(TextOf(trigger, "last_slot")), WallNow()));
+  const auto start = starts.find(run);
+  return fmt::format(
+      "{}, {}", run,
+      Ago(start == starts.end() ? ParseTime(TextOf(trigger, "last_slot")) : start->second,
+          WallNow()));
 }
 
 std::string NoteOf(const json::value& trigger) {
@@ -64,12 +82,15 @@ Result<int> ListTriggers(const Context& context, const ListFlags& flags) {
       });
   if (!pages) return Fail(pages.error());
   if (context.PrintDocument(json::object{{"triggers", list}})) return 0;
+  const bool ran = std::ranges::any_of(
+      list, [](const json::value& trigger) { return !TextOf(trigger, "last_run").empty(); });
+  const auto starts = ran ? NewestStarts(*api) : std::map<std::string, WallTime>();
   const WallTime now = WallNow();
   Table table({"TRIGGER", "STATE", "SCHEDULE", "NEXT", "LAST", "JOB", "NOTE"});
   for (const auto& trigger : list) {
     const WallTime next = ParseTime(TextOf(trigger, "next"));
     table.Add({TextOf(trigger, "name"), TextOf(trigger, "state"), ScheduleText(trigger),
-               next && Waits(trigger) ? Distance(next, now) : "-", LastText(trigger),
+               next && Waits(trigger) ? Distance(next, now) : "-", LastText(trigger, starts),
                TextOf(trigger, "job"), context.times.InText(NoteOf(trigger))});
   }
   table.Fit(context.terminal.columns, {6, 2});

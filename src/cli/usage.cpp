@@ -1,13 +1,18 @@
 #include "cli/usage.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <charconv>
+#include <regex>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "base/result.hpp"
 #include "base/similar.hpp"
+#include "cli/command_groups.hpp"
+#include "cli/output.hpp"
 #include "help/manual.hpp"
 
 namespace muster::cli {
@@ -32,7 +37,8 @@ std::vector<std::string> OptionsOf(const CLI::App& command) {
   std::vector<std::string> names;
   for (const auto* at = &command; at != nullptr; at = at->get_parent())
     for (const auto* option : at->get_options([](const CLI::Option*) { return true; }))
-      for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+      for (const auto& name : option->get_lnames())
+        if (std::ranges::find(names, "--" + name) == names.end()) names.push_back("--" + name);
   return names;
 }
 
@@ -78,6 +84,46 @@ std::string OnServer(const std::vector<std::string>& words) {
                      command);
 }
 
+const CLI::Option* OptionNamed(const CLI::App& command, const std::string& name) {
+  for (const auto* option : command.get_options([](const CLI::Option*) { return true; }))
+    if (option->check_lname(name)) return option;
+  return nullptr;
+}
+
+std::string FirstGiven(const CLI::Option* option) {
+  return option == nullptr || option->count() == 0 ? "" : option->results().front();
+}
+
+// `run -t web1 uptime -p`: the words for the hosts lack their mark.
+std::string WithoutMark(const std::string& targets, const std::vector<std::string>& extra) {
+  return fmt::format(
+      "unexpected '{0}': put the command behind --, as in: muster run -t {1} -- {0}{2}",
+      extra.front(), targets, extra.size() > 1 ? " …" : "");
+}
+
+// `hosts web1 web2`: what was given for its one expression, and another word. "" for other
+// commands.
+std::string TwoExpressions(const CLI::App& command, const std::string& word) {
+  for (const auto* option : command.get_options([](const CLI::Option*) { return true; }))
+    if (option->get_positional() && option->get_name() == "targets" && option->count() > 0)
+      return fmt::format("unexpected '{0}': give one expression: {1} '{2},{0}'", word,
+                         PathOf(command), FirstGiven(option));
+  return "";
+}
+
+// Which option the word without one may have been meant for: ": parameters go behind -p: …".
+std::string MeantFor(const CLI::App& command, const std::string& word) {
+  const auto equals = word.find('=');
+  if (equals != 0 && equals != std::string::npos && OptionNamed(command, "param") != nullptr)
+    return fmt::format(": parameters go behind -p: -p {}", word);
+  if (OptionNamed(command, "host") != nullptr)
+    return fmt::format(": hosts go behind --host: --host {}", word);
+  const auto* targets = OptionNamed(command, "targets");
+  return targets != nullptr && !targets->get_positional()
+             ? fmt::format(": hosts go behind -t: -t {}", word)
+             : "";
+}
+
 std::string Unexpected(const CLI::App& command, const std::string& word) {
   const bool option = word.starts_with('-');
   const auto commands = CommandsOf(command);
@@ -85,14 +131,46 @@ std::string Unexpected(const CLI::App& command, const std::string& word) {
       Similar(word.substr(0, word.find('=')), option ? OptionsOf(command) : commands);
   const std::string hint = meant.empty() ? "" : fmt::format("; did you mean {}?", Listed(meant));
   if (option) return fmt::format("{} has no option {}{}", PathOf(command), word, hint);
-  if (!commands.empty())
-    return fmt::format("{} has no command '{}'{}", PathOf(command), word, hint);
+  if (meant.empty())
+    if (auto text = TwoExpressions(command, word); !text.empty()) return text;
+  if (!commands.empty()) {
+    const bool shows = meant.empty() && std::ranges::find(commands, "show") != commands.end();
+    return fmt::format("{} has no command '{}'{}{}", PathOf(command), word, hint,
+                       shows ? fmt::format("; to see one: {} show {}", PathOf(command), word) : "");
+  }
   if (command.get_name() == "run")
     return fmt::format(
         "unexpected '{}': hosts go behind -t, the command behind --; for example: muster run -t "
         "web1 -- uptime",
         word);
-  return fmt::format("unexpected '{}'", word);
+  return fmt::format("unexpected '{}'{}", word, MeantFor(command, word));
+}
+
+// What a value must be, in plain words, of what the parser says about it.
+std::string InPlainWords(const std::string& text) {
+  static const std::regex range("(.+): Value (.*) not in range (-?[0-9]+) to (-?[0-9]+)");
+  static const std::regex number("Could not convert: (.+) = (.*)");
+  static const std::regex choice("(.+): (.*) not in \\{(.*)\\}");
+  static const std::regex missing("(.+): ([0-9]+) required ([^: ]*).* missing");
+  const auto counted = [](const std::string& digits) {
+    std::uint64_t value = 0;
+    const auto* end = digits.data() + digits.size();
+    return std::from_chars(digits.data(), end, value).ptr == end ? Count(value) : digits;
+  };
+  std::smatch part;
+  if (std::regex_match(text, part, range))
+    return fmt::format("{}: expected a whole number from {} to {}, found '{}'", part.str(1),
+                       counted(part.str(3)), counted(part.str(4)), part.str(2));
+  if (std::regex_match(text, part, number))
+    return fmt::format("{}: expected a whole number like 0, 1 or 20, found '{}'", part.str(1),
+                       part.str(2));
+  if (std::regex_match(text, part, choice)) {
+    const auto words = std::regex_replace(part.str(3), std::regex(","), ", ");
+    return fmt::format("{}: expected one of {}; found '{}'", part.str(1), words, part.str(2));
+  }
+  if (std::regex_match(text, part, missing))
+    return fmt::format("{} needs a value: {} {}", part.str(1), part.str(1), part.str(3));
+  return text;
 }
 
 // What of `extra` does not fit, or a word that was taken for something else before it.
@@ -129,11 +207,18 @@ std::vector<std::string> Similar(std::string_view typed, const std::vector<std::
 std::string ExplainUsage(const CLI::App& root, const CLI::ParseError& problem) {
   const CLI::App& command = Reached(root);
   const auto extra = root.remaining(true);
-  std::string message = problem.what();
+  std::string message = InPlainWords(problem.what());
   if (&command == &root && !OnServer(extra).empty())
     return fmt::format("muster: {}\n", OnServer(extra));
-  if (!extra.empty())
+  const auto targets =
+      command.get_name() == "run" ? FirstGiven(OptionNamed(command, "targets")) : "";
+  if (!targets.empty() && !extra.empty() && !extra.front().starts_with('-'))
+    message = WithoutMark(targets, extra);
+  else if (!extra.empty())
     message = Unexpected(command, Culprit(command, extra));
+  else if (&command == &root && problem.get_name() == "RequiredError")
+    return fmt::format("muster: expected a command\n{}See: {} --help\n", GroupedCommands(root),
+                       PathOf(command));
   else if (!CommandsOf(command).empty() && problem.get_name() == "RequiredError")
     message = fmt::format("expected a command: {}", Listed(CommandsOf(command)));
   else if (const auto* option = MissingOption(command);

@@ -41,8 +41,8 @@ void Look(ApiClient& api, const json::value& run, const std::string& via, std::s
           PersonWaits& found) {
   const auto id = TextOf(run, "id");
   const auto state = TextOf(run, "state");
-  if (const auto& pause = FieldOf(run, "pause"); state == "paused" && pause.is_object()) {
-    found.waits.push_back({.run = id, .via = via, .visit = nullptr, .pause = pause});
+  if (state == "paused" && FieldOf(run, "pause").is_object()) {
+    found.waits.push_back({.run = id, .via = via, .visit = nullptr, .paused = run});
     return;
   }
   if (state != "running" || TextOf(run, "job").empty()) return;
@@ -50,7 +50,7 @@ void Look(ApiClient& api, const json::value& run, const std::string& via, std::s
       fmt::format("/runs/{}/visits", Segment(id)), {{"limit", "1000"}}, "visits",
       [&](const json::value& visit) {
         if (TextOf(visit, "state") == "awaiting_approval")
-          found.waits.push_back({.run = id, .via = via, .visit = visit, .pause = nullptr});
+          found.waits.push_back({.run = id, .via = via, .visit = visit, .paused = nullptr});
         LookAtChild(api, visit, via.empty() ? TextOf(visit, "stage") : via, depth + 1, found);
         return true;
       }));
@@ -73,11 +73,7 @@ PersonWaits WaitsOfChild(ApiClient& api, const json::value& visit) {
 
 std::string WaitText(const PersonWait& wait) {
   const auto who = wait.via.empty() ? wait.run : fmt::format("{} (of {})", wait.run, wait.via);
-  if (wait.pause.is_object()) {
-    const auto reason = TextOf(wait.pause, "reason");
-    return fmt::format("{} is paused{}{}; go on: muster resume {}", who,
-                       reason.empty() ? " by " + TextOf(wait.pause, "by") : ": ", reason, wait.run);
-  }
+  if (wait.paused.is_object()) return PausedText(wait.paused, who);
   const auto stage = TextOf(wait.visit, "stage");
   return fmt::format("{} asks: {}; muster approve {} (or reject)",
                      wait.via.empty() ? stage : fmt::format("{} of {}", stage, who),
@@ -85,9 +81,10 @@ std::string WaitText(const PersonWait& wait) {
 }
 
 std::string KeyOf(const PersonWait& wait) {
-  return wait.pause.is_object() ? fmt::format("{} paused {}", wait.run, TextOf(wait.pause, "at"))
-                                : fmt::format("{} {} {}", wait.run, NumberOf(wait.visit, "visit"),
-                                              TextOf(wait.visit, "approval"));
+  const auto& pause = FieldOf(wait.paused, "pause");
+  return pause.is_object() ? fmt::format("{} paused {}", wait.run, TextOf(pause, "at"))
+                           : fmt::format("{} {} {}", wait.run, NumberOf(wait.visit, "visit"),
+                                         TextOf(wait.visit, "approval"));
 }
 
 }  // namespace muster::cli

@@ -13,8 +13,8 @@ namespace muster::cli {
 struct PersonWait {
   std::string run;  // the run that waits: the one looked at, or one that it started
   std::string via;  // the stage that started that run or one above it; "" for the run itself
-  boost::json::value visit;  // what asks (a visit of GET /runs/ID/visits); null when it is paused
-  boost::json::value pause;  // by, at and reason; null when it asks
+  boost::json::value visit;   // what asks (a visit of GET /runs/ID/visits); null when it is paused
+  boost::json::value paused;  // the run, as its summary has it; null when it asks
 };
 
 struct PersonWaits {
@@ -31,8 +31,9 @@ PersonWaits WaitsForPerson(ApiClient& api, const boost::json::value& run);
 // has ended, or started none.
 PersonWaits WaitsOfChild(ApiClient& api, const boost::json::value& visit);
 
-// "ask asks: go?; muster approve r12 (or reject)", "r12 is paused by ann; go on: muster resume
-// r12"; of a run that a stage started "ask of r22 (of sub) asks: …", "r22 (of sub) is paused …".
+// "ask asks: go?; muster approve r12 (or reject)", "r12 is paused by ann · go on: muster resume
+// r12 · …"; of a run that a stage started "ask of r22 (of sub) asks: …", "r22 (of sub) is paused
+// …".
 std::string WaitText(const PersonWait& wait);
 
 // Names the wait among others of the same run.

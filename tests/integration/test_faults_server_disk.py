@@ -55,6 +55,8 @@ class FullDisk(ClusterTest):
         for run in runs:
             now = cluster.run_of(run)
             self.assertTrue(now["state"] not in FINAL_RUN or now["logs_open"] > 0, now)
+            left = self.assertCode(cluster.muster("wait", run, "--timeout", "100ms"), 124)
+            self.assertIn("has ended" if now["state"] in FINAL_RUN else "goes on", left.complaint)
         self.assertEqual(cluster.http("GET", "/healthz", token=None).status, 200)
         cluster.disk.give_back()
         self.assertFalse(cluster.get("/status")["disk"]["full"])

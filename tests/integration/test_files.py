@@ -2,14 +2,17 @@
 
 import hashlib
 import os
+import re
+import resource
 import signal
+import subprocess
 import sys
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from large_files import MEGABYTE, digest_of, make_file, transfers_of  # noqa: E402
-from muster_cluster import ClusterTest, wait_until  # noqa: E402
+from muster_cluster import BIN, ClusterTest, wait_until  # noqa: E402
 
 
 class Copies(ClusterTest):
@@ -59,6 +62,33 @@ class Copies(ClusterTest):
         self.assertIn("what to copy and where", self.cp("-t", "h1", source, code=2).complaint)
         self.assertIn("push.mode", self.cp("-t", "h1", source, "/tmp/", "--mode", "abc", code=2).complaint)
         self.cp("-t", "nobody", source, "/tmp/", code=4)
+
+    def test_rerun_of_a_copy_whose_file_is_gone_says_what_to_do(self):
+        source = self.here / "gone"
+        source.write_text("soon gone")
+        run = re.search(r"run (r[\d.]+) on", self.cp("-t", "h1", source, f"{self.there}/").complaint).group(1)
+        name = hashlib.sha256(b"soon gone").hexdigest()
+        kept = [path for path in self.cluster.data.rglob(f"*{name[8:]}*") if path.is_file()]
+        self.assertTrue(kept)
+        for path in kept:
+            path.unlink()
+        refused = self.assertCode(self.cluster.muster("rerun", run), 2).complaint
+        self.assertIn("run muster cp again", refused)
+        self.assertNotIn("PUT", refused)
+
+    def test_a_full_local_disk_names_the_local_file(self):
+        (self.there / "large").write_bytes(b"x" * 5000)
+        target = self.here / "got"
+
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # an error, then, and no signal
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+        words = [str(BIN / "muster"), "fetch", "-t", "h1", str(self.there / "large"), str(target)]
+        done = subprocess.run(words, env=self.cluster.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=60, check=False, preexec_fn=limit)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertIn(f"cannot write '{target}/h1{self.there}/large' to this machine's disk: File too large", done.stderr)
 
     def test_a_dry_run_moves_nothing(self):
         source = self.here / "a"

@@ -222,6 +222,19 @@ TEST(HostsCell, SaysAsLittleAsTellsTheStory) {
   EXPECT_EQ(HostsCell(failed, 2), "2 failed");
 }
 
+TEST(PausedText, NamesEachWayToGoOnAndWhatItDoes) {
+  const boost::json::value limit{{"id", "r19"},
+                                 {"pause", {{"by", "(limit)"}, {"reason", "2 failed"}}},
+                                 {"counts", {{"failed", 2}}}};
+  EXPECT_EQ(PausedText(limit),
+            "r19 is paused: 2 failed · retry failed hosts: muster retry r19 · accept the failures "
+            "and go on: muster resume r19 · end it: muster stop r19");
+  const boost::json::value person{
+      {"id", "r19"}, {"pause", {{"by", "alice"}}}, {"counts", {{"succeeded", 2}}}};
+  EXPECT_EQ(PausedText(person),
+            "r19 is paused by alice · go on: muster resume r19 · end it: muster stop r19");
+}
+
 TEST(LargestCode, IsThatOfTheHosts) {
   EXPECT_EQ(LargestCode({Group(9, "succeeded", 0, "a"), Group(1, "failed", 3, "b"),
                          Group(1, "failed", 2, "c")},

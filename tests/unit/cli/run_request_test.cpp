@@ -77,6 +77,9 @@ TEST(RunBody, ChecksEveryOption) {
   EXPECT_THAT(Refusal(with([](auto& o) { o.memory = "x"; })), HasSubstr("--memory"));
   EXPECT_THAT(Refusal(with([](auto& o) { o.memory = "4k"; })), HasSubstr("--memory"));
   EXPECT_THAT(Refusal(with([](auto& o) { o.cpu = "x"; })), HasSubstr("--cpu"));
+  EXPECT_THAT(Refusal(with([](auto& o) { o.cpu = "0"; })), HasSubstr("leave the option out"));
+  EXPECT_THAT(Refusal(with([](auto& o) { o.memory = "512"; })), HasSubstr("write 512M or 512G"));
+  EXPECT_THAT(Refusal(with([](auto& o) { o.memory = "0"; })), HasSubstr("leave the option out"));
 }
 
 TEST(RunBody, CarriesTheOptions) {

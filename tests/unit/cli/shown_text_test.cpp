@@ -47,6 +47,28 @@ TEST(HostOutput, TurnsItsColoursOff) {
   EXPECT_EQ(HostOutput("\x1b[2J", true).Bytes(), "␛[2J");
 }
 
+TEST(ShownText, IsBrokenBetweenWordsOrRatherBetweenItsParts) {
+  EXPECT_EQ(OwnText("one two three four\nfive\n").Broken(10).Bytes(),
+            "one two\n  three\n  four\nfive\n");
+  EXPECT_EQ(OwnText("r1 failed · 1.2 s and more").Broken(16).Bytes(),
+            "r1 failed ·\n  1.2 s and more");
+  EXPECT_EQ(OwnText("  averyverylongword b").Broken(10).Bytes(), "  averyverylongword\n    b");
+  EXPECT_EQ(OwnText(Paint("grün ü", Colour::kRed, true)).Broken(6).Bytes(),
+            OwnText(Paint("grün ü", Colour::kRed, true)).Bytes());
+  EXPECT_EQ(OwnText("").Broken(10).Bytes(), "");
+}
+
+RC_GTEST_PROP(ShownText, BrokenKeepsEveryWord, (const std::string& bytes)) {
+  const auto without = [](const std::string& text) {
+    std::string kept;
+    for (const char c : text)
+      if (c != ' ' && c != '\n') kept += c;
+    return kept;
+  };
+  const auto text = OwnText(bytes);
+  RC_ASSERT(without(text.Broken(*rc::gen::inRange(1, 40)).Bytes()) == without(text.Bytes()));
+}
+
 TEST(HostStream, KeepsItsColoursToItself) {
   HostStream stream(true);
   EXPECT_EQ(stream.Feed("a\x1b[31mb").Bytes(), "a\x1b[31mb\x1b[0m");

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
+#include "cli/command_groups.hpp"
 
 namespace muster::cli {
 namespace {
@@ -24,7 +25,10 @@ std::string ComplaintAbout(std::vector<std::string> words) {
   app.require_subcommand(1);
   std::string text;
   app.add_subcommand("run")->add_option("-t,--targets", text);
-  app.add_subcommand("runs")->add_option("--limit", text);
+  std::uint32_t number = 0;
+  auto* runs = app.add_subcommand("runs");
+  runs->add_option("-n,--limit", number)->type_name("N")->check(CLI::Range(1, 1'000'000));
+  runs->add_option("--state", text)->check(CLI::IsMember({"failed", "running"}));
   auto* group = app.add_subcommand("context");
   group->require_subcommand(1);
   group->add_subcommand("use")->add_option("name", text)->required();
@@ -37,7 +41,19 @@ std::string ComplaintAbout(std::vector<std::string> words) {
   app.add_subcommand("backfill")->group("")->add_option("--to", text, "Slots up to")->required();
   std::vector<std::string> several;
   app.add_subcommand("cp")->add_option("paths", several);
+  bool flag = false;
+  app.add_flag("--version", flag);
+  app.add_subcommand("get")->add_option("--version", number);
+  auto* start = app.add_subcommand("start");
+  start->add_option("job", text);
+  start->add_option("-p,--param", several)->expected(1);
+  start->add_option("-t,--targets", text);
+  auto* logs = app.add_subcommand("logs");
+  logs->add_option("run", text);
+  logs->add_option("--host", text);
+  app.add_subcommand("triggers")->add_subcommand("show")->add_option("name", text);
   app.add_subcommand("__complete")->group("")->add_option("--line", text);
+  GroupCommands(app);
   std::ranges::reverse(words);
   try {
     app.parse(std::move(words));
@@ -69,7 +85,31 @@ TEST(Usage, SpeaksOfTheCommandRatherThanOfWhatCameBehindIt) {
   EXPECT_THAT(Complaint("hosts lable web1 a=b"),
               HasSubstr("muster hosts has no command 'lable'; did you mean label?"));
   EXPECT_THAT(Complaint("hosts lable web1 --yes"), HasSubstr("did you mean label?"));
-  EXPECT_THAT(Complaint("hosts web1 web2"), HasSubstr("muster hosts has no command 'web2'"));
+}
+
+TEST(Usage, NamesAnOptionOnceThatTheProgramHasToo) {
+  EXPECT_THAT(Complaint("get --versions 3"), HasSubstr("did you mean --version?"));
+}
+
+TEST(Usage, SaysWhereAWordWithoutItsOptionGoes) {
+  EXPECT_THAT(Complaint("hosts web1 web2"), HasSubstr("one expression: muster hosts 'web1,web2'"));
+  EXPECT_THAT(Complaint("run -t web1 uptime -p"), HasSubstr("muster run -t web1 -- uptime …"));
+  EXPECT_THAT(Complaint("run -t web1 uptime"), HasSubstr("muster run -t web1 -- uptime\n"));
+  EXPECT_THAT(Complaint("start roll version=1.2"), HasSubstr("-p version=1.2"));
+  EXPECT_THAT(Complaint("start roll web1"), HasSubstr("-t web1"));
+  EXPECT_THAT(Complaint("logs r22 web1"), HasSubstr("--host web1"));
+  EXPECT_THAT(Complaint("triggers nightly"), HasSubstr("muster triggers show nightly"));
+}
+
+TEST(Usage, SaysPlainlyWhichValuesAreExpected) {
+  EXPECT_THAT(Complaint("runs -n 0"),
+              HasSubstr("--limit: expected a whole number from 1 to 1,000,000, found '0'"));
+  EXPECT_THAT(Complaint("runs -n x"), HasSubstr("found 'x'"));
+  EXPECT_THAT(Complaint("get --version x"),
+              HasSubstr("--version: expected a whole number like 0, 1 or 20, found 'x'"));
+  EXPECT_THAT(Complaint("runs --state fialed"),
+              HasSubstr("--state: expected one of failed, running; found 'fialed'"));
+  EXPECT_THAT(Complaint("runs -n"), HasSubstr("--limit needs a value: --limit N"));
 }
 
 TEST(Usage, NamesWhatIsMissing) {
@@ -90,7 +130,11 @@ TEST(Usage, NamesTheServersProgramForWhatIsItsOwn) {
 }
 
 TEST(Usage, ListsCommandsWhenNoneWasGiven) {
-  EXPECT_THAT(Complaint(""), HasSubstr("expected a command: run, runs, context, hosts, cp\n"));
+  const auto text = Complaint("");
+  EXPECT_THAT(text,
+              HasSubstr("muster: expected a command\n  Start work                run cp start\n"));
+  EXPECT_THAT(text, HasSubstr("\nSee: muster --help\n"));
+  for (const auto line : Split(text, '\n')) EXPECT_LE(line.size(), 79U) << line;
   EXPECT_THAT(Complaint("context use"), HasSubstr("See: muster context use --help\n"));
 }
 
