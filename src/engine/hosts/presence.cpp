@@ -301,13 +301,25 @@ void Welcome(Turn& turn, HostEntry& entry, const NodeHello& command, bool taken_
   DropWishes(turn, entry.host.id, RunningIn(command.hello));
 }
 
-// True when a look-up says "open" of a task that memory no longer holds: it ended after the read.
-bool LookedTooEarly(State& state, const NodeHello& command) {
+// Of a task whose output was still to come when it was looked up, and may be proven by now.
+bool OutputMayBeOver(const State& state, const HostEntry& entry, const TaskRecord& record,
+                     CommitNumber looked_at) {
+  const bool awaited = record.log.state == LogState::kOpen || record.log.state == LogState::kGap;
+  return awaited && !state.lingering.contains(record.key) &&
+         looked_at < std::max(entry.output_over, state.loaded_at);
+}
+
+// True when a look-up says "open" of a task, or of its output, that memory no longer holds: it ended
+// after the read.
+bool LookedTooEarly(State& state, const HostEntry& entry, const NodeHello& command) {
   for (std::size_t i = 0; i < command.hello.tasks.size(); ++i) {
     const auto& key = command.hello.tasks[i].task;
     const auto& record = command.looked[i].record;
     if (record && !IsFinal(record->state) && FindAttempt(state, key).run == nullptr &&
         !state.lingering.contains(key))
+      return true;
+    if (record && IsFinal(record->state) &&
+        OutputMayBeOver(state, entry, *record, command.looked_at))
       return true;
   }
   return false;
@@ -365,7 +377,7 @@ void Decide(Turn& turn, const NodeHello& command) {
   }
   if (auto misfit = link::VersionMisfit(kVersion, command.hello.version))
     return RefuseVersion(turn, entry, command, std::move(*misfit));
-  if (LookedTooEarly(turn.state, command)) {
+  if (LookedTooEarly(turn.state, entry, command)) {
     turn.FrameFor(command.link).say_hello = true;
     return;
   }

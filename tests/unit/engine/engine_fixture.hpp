@@ -105,9 +105,16 @@ class EngineFixture : public ::testing::Test, public Links {
   }
   void SayHello(std::uint64_t host, std::vector<link::HeldTask> tasks = {},
                 std::string boot = "boot") {
+    NodeHello hello = LookUp(host, std::move(tasks), std::move(boot));
+    link_of_[host] = hello.link;
+    session_of_[host] = hello.hello.session;
+    Tell(std::move(hello));
+  }
+  // What a host says on a new link, with what is on record of its tasks by now.
+  NodeHello LookUp(std::uint64_t host, std::vector<link::HeldTask> tasks,
+                   std::string boot = "boot") {
     NodeHello hello;
     hello.link = LinkId(++next_link_);
-    link_of_[host] = hello.link;
     hello.key = "key-h" + std::to_string(host);
     hello.hello.store = "store-" + std::to_string(host);
     hello.hello.boot = std::move(boot);
@@ -119,8 +126,7 @@ class EngineFixture : public ::testing::Test, public Links {
     for (auto& record : found->value) hello.looked.push_back({std::move(record), 0});
     hello.looked_at = found->commit;
     hello.hello.tasks = std::move(tasks);
-    session_of_[host] = hello.hello.session;
-    Tell(std::move(hello));
+    return hello;
   }
   // How many such entries the audit trail has.
   std::size_t Acts(const std::string& act) {

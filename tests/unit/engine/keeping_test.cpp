@@ -3,6 +3,57 @@
 namespace muster::engine {
 namespace {
 
+// A host whose ended task still has output to send, when it says Hello once more.
+class EngineOutputOver : public EngineFixture {
+ protected:
+  link::HeldTask Ended(const TaskKey& task) {
+    link::HeldTask held{.task = task, .state = link::HeldState::kEnded, .end = TaskEnd{}};
+    held.end->state = TaskState::kSucceeded;
+    return held;
+  }
+  // Its Hello was looked up before the output was proven, and is decided after.
+  void SayHelloLookedUpBefore(const TaskKey& task) {
+    const NodeHello early = LookUp(1, {Ended(task)});
+    Report(1, link::ReportKind::kLogEnded, task);
+    ASSERT_EQ(store_.FindTasks({task})->value.at(0)->log.state, LogState::kComplete);
+    frames_.clear();
+    Tell(early);
+    Settle();
+    ASSERT_FALSE(frames_.empty());
+  }
+  // Otherwise the engine would wait for output that, by the records, nobody wants any more.
+  void ExpectAskedAgain() {
+    EXPECT_TRUE(frames_.back().frame.say_hello);
+    EXPECT_FALSE(frames_.back().frame.welcome);
+  }
+};
+
+TEST_F(EngineOutputOver, LookUpOfAnOpenLogFromBeforeItsEndIsDoneAgain) {
+  AddHosts(1);
+  Start(1);
+  const TaskKey task = TakeOrders().at(0);
+  Report(1, link::ReportKind::kEnded, task, TaskState::kSucceeded, false);
+  SayHelloLookedUpBefore(task);
+  ExpectAskedAgain();
+  SayHello(1, {Ended(task)});
+  Settle();
+  EXPECT_EQ(frames_.back().frame.welcome->answers.at(0).verb, link::Verb::kForget);
+}
+
+TEST_F(EngineOutputOver, LookUpOfALostTasksOutputFromBeforeItsEndIsDoneAgain) {
+  AddHosts(1);
+  const RunId run = Start(1);
+  const TaskKey task = TakeOrders().at(0);
+  SayHello(1, {}, "another boot");
+  Settle();
+  ASSERT_EQ(StateOf(run, 1), TaskState::kLost);
+  SayHello(1, {Ended(task)});
+  Settle();
+  ASSERT_EQ(RecordOf(run, 1).log.state, LogState::kGap);
+  SayHelloLookedUpBefore(task);
+  ExpectAskedAgain();
+}
+
 class EngineGate : public EngineFixture {};
 
 TEST_F(EngineGate, ClosedGateRefusesNewRunsAndLeavesOthersAlone) {
