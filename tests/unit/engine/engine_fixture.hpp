@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "adapters/memory/memory_store.hpp"
+#include "engine/hosts/strangers.hpp"
 #include "engine/pipeline.hpp"
 #include "ports/forwarding_store.hpp"
 
@@ -126,6 +127,7 @@ class EngineFixture : public ::testing::Test, public Links {
     for (auto& record : found->value) hello.looked.push_back({std::move(record), 0});
     hello.looked_at = found->commit;
     hello.hello.tasks = std::move(tasks);
+    EXPECT_TRUE(LookAtRuns(store_, hello));
     return hello;
   }
   // How many such entries the audit trail has.
