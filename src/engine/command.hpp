@@ -399,9 +399,16 @@ struct NodeHello {
   std::string key;  // id of the certificate's public key
   std::string address;
   link::Hello hello;
+  // How the run of a task stands that is not on record itself.
+  struct LookedRun {
+    bool over = false;
+    std::optional<StopWish> stop;
+    CommitNumber stop_commit{};
+  };
   struct Looked {
     std::optional<TaskRecord> record;
     std::uint64_t durable_log = 0;
+    std::optional<LookedRun> run = {};
   };
   std::vector<Looked> looked;  // one for each of hello.tasks
   CommitNumber looked_at;

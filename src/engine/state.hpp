@@ -212,6 +212,9 @@ struct HostEntry {
   std::set<TaskPlace> open;             // attempts sent to it
   std::set<TaskPlace> queued;           // tasks that wait for it
   std::map<TaskPlace, SentFiles> sent;  // of `open`
+  // When output of an ended task was last proven or given up in this term: a look-up from before
+  // that may still call it awaited.
+  CommitNumber output_over;
 
   void Close(const TaskPlace& place) {
     open.erase(place);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "sim/cluster/cluster_faults.hpp"
@@ -32,7 +33,10 @@ class History {
       : world_(world), truth_(truth), server_(servers), operator_(world_, truth, servers) {}
 
   // What is frozen may be lost with the records.
-  void RecordsLost() { freezes_.Forget(); }
+  void RecordsLost() {
+    freezes_.Forget();
+    StopOldWork();
+  }
 
   Summary Play(ServerFaults& faults);
 
@@ -44,6 +48,7 @@ class History {
   void LoseWork(ServerFaults& faults, int tries);
   void StartRun(const std::string& key, const engine::StartRun& request, bool will_stop);
   void StopRun(RunId run, Duration grace);
+  void StopOldWork();
   void PlanFaults(ServerFaults& faults);
   void BreakSomething();
   void Revoke();
@@ -140,6 +145,17 @@ void History::StopRun(RunId run, Duration grace) {
   world_.After(world_.Between(800, 4000), [this, run, grace, done] {
     if (!*done) StopRun(run, grace);
   });
+}
+
+// After a restore operators stop some of the runs that hosts still work for.
+void History::StopOldWork() {
+  if (truth_.Life() == 0) return;
+  std::set<RunId> runs;
+  for (const auto& host : hosts_) runs.merge(host->RunsAtWork());
+  for (const RunId run : runs)
+    if (world_.Chance(0.3))
+      world_.After(world_.Between(0, 60'000),
+                   [this, run] { StopRun(run, Duration(world_.Between(0, 3000))); });
 }
 
 void History::PlanRuns() {

@@ -248,7 +248,16 @@ void SimHost::CarryOut(link::Node::Actions actions) {
     copy_ = false;
   }
   if (actions.hello_again) node_->SayHello(++disk_.session, BootNow());
-  for (const auto& task : actions.forget) disk_.tasks.erase(task);
+  for (const auto& task : actions.forget) {
+    world_.Trace("{} forgets {}", name_, FormatTaskKey(task));
+    disk_.tasks.erase(task);
+  }
+  if (actions.welcomed)
+    for (const auto& answer : actions.welcomed->answers)
+      world_.Trace("{} is told of {}: {}", name_, FormatTaskKey(answer.task),
+                   answer.verb == link::Verb::kGoOn   ? "go on"
+                   : answer.verb == link::Verb::kKill ? "kill"
+                                                      : "forget");
   for (const auto& order : actions.start) StartTask(order);
   for (const auto& kill : actions.kill) {
     if (!alive_.contains(kill.task)) continue;

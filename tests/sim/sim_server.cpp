@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/hosts/strangers.hpp"
 #include "sim/sim_tickets.hpp"
 
 namespace muster::sim {
@@ -153,6 +154,7 @@ void SimServer::Receive(LinkId id, link::NodeFrame frame) {
     link.bounds.Expect(*server::RoomsOnRecord(*view_, keys, records->value));
     for (std::size_t i = 0; i < keys.size(); ++i)
       command.looked.push_back({std::move(records->value[i]), *log_disk_->DurableEnd(keys[i])});
+    if (!engine::LookAtRuns(*view_, command)) throw Violation("runs cannot be read");
     // The look-up is over before the engine sees the command: the world may move on in between.
     world_.After(world_.Delay(2, 200), [this, command = std::move(command), process = process_] {
       if (process->alive) Submit(command);

@@ -5,6 +5,7 @@
 
 #include "base/version.hpp"
 #include "engine/hosts/copies.hpp"
+#include "engine/hosts/strangers.hpp"
 #include "engine/limiter/limiter.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
@@ -126,33 +127,25 @@ void Adopt(Turn& turn, HostEntry& entry, const link::Hello& hello, const TaskKey
   turn.TellRun(run);
 }
 
-// Far more than a host can have had under way when the backup's server was lost.
-constexpr std::size_t kMostStrangers = 1'000;
-
-// A task that the restored store knows nothing of is work that somebody started: it goes on under
-// its own timeout and is forgotten at its end. The trail names it, once in a term. A host may list
-// what it likes, so there is a bound for each.
-void TellStranger(Turn& turn, const HostEntry& entry, const TaskKey& task) {
-  auto& strangers = turn.state.strangers[entry.host.id];
-  if (strangers.size() >= kMostStrangers || !strangers.insert(task).second) return;
-  turn.Audit(
-      {.request = {}, .name = "musterd", .address = entry.address}, "task.unknown",
-      FormatTaskKey(task),
-      fmt::format("'{}' runs a task that is not in the backup this server was restored from; "
-                  "it goes on, and is forgotten when it ends",
-                  entry.host.name),
-      {entry.host.id});
-}
-
 // A listed task whose record has ended, or is not there at all.
 link::TaskAnswer AnswerEnded(Turn& turn, const HostEntry& entry, const link::HeldTask& held,
-                             const TaskRecord* record, std::uint64_t durable) {
-  link::TaskAnswer answer{.task = held.task, .verb = Verb::kGoOn, .durable_offset = durable};
+                             const TaskRecord* record, const NodeHello::Looked& looked) {
+  link::TaskAnswer answer{
+      .task = held.task, .verb = Verb::kGoOn, .durable_offset = looked.durable_log};
   const bool node_ended = held.state == link::HeldState::kEnded && held.end;
+  const StopWish* stop = node_ended ? nullptr : StopOver(turn.state, held.task, looked);
+  if (stop != nullptr) {
+    answer.verb = Verb::kKill;
+    answer.grace = stop->grace;
+  }
   if (record == nullptr) {
     const bool lost_by_restore = turn.state.FromBackup(held.task.run);
-    answer.verb = node_ended ? Verb::kForget : lost_by_restore ? Verb::kGoOn : Verb::kKill;
-    if (answer.verb == Verb::kGoOn) TellStranger(turn, entry, held.task);
+    if (node_ended)
+      answer.verb = Verb::kForget;
+    else if (lost_by_restore)
+      TellStranger(turn, entry, held.task, stop != nullptr);
+    else
+      answer.verb = Verb::kKill;
     return answer;
   }
   if (node_ended) {
@@ -287,10 +280,10 @@ void Welcome(Turn& turn, HostEntry& entry, const NodeHello& command, bool taken_
     } else if (const auto lingers = turn.state.lingering.find(held.task);
                lingers != turn.state.lingering.end()) {
       const TaskRecord record_copy = lingers->second;
-      welcome.answers.push_back(AnswerEnded(turn, entry, held, &record_copy, looked.durable_log));
+      welcome.answers.push_back(AnswerEnded(turn, entry, held, &record_copy, looked));
     } else {
-      welcome.answers.push_back(AnswerEnded(
-          turn, entry, held, looked.record ? &*looked.record : nullptr, looked.durable_log));
+      welcome.answers.push_back(
+          AnswerEnded(turn, entry, held, looked.record ? &*looked.record : nullptr, looked));
     }
   }
   turn.FrameFor(command.link).welcome = std::move(welcome);
@@ -301,14 +294,27 @@ void Welcome(Turn& turn, HostEntry& entry, const NodeHello& command, bool taken_
   DropWishes(turn, entry.host.id, RunningIn(command.hello));
 }
 
-// True when a look-up says "open" of a task that memory no longer holds: it ended after the read.
-bool LookedTooEarly(State& state, const NodeHello& command) {
+// Of a task whose output was still to come when it was looked up, and may be proven by now.
+bool OutputMayBeOver(const State& state, const HostEntry& entry, const TaskRecord& record,
+                     CommitNumber looked_at) {
+  const bool awaited = record.log.state == LogState::kOpen || record.log.state == LogState::kGap;
+  return awaited && !state.lingering.contains(record.key) &&
+         looked_at < std::max(entry.output_over, state.loaded_at);
+}
+
+// True when a look-up says "open" of a task, of its output, or of the run of an unknown one, that
+// memory no longer holds: it ended after the read.
+bool LookedTooEarly(State& state, const HostEntry& entry, const NodeHello& command) {
   for (std::size_t i = 0; i < command.hello.tasks.size(); ++i) {
     const auto& key = command.hello.tasks[i].task;
     const auto& record = command.looked[i].record;
     if (record && !IsFinal(record->state) && FindAttempt(state, key).run == nullptr &&
         !state.lingering.contains(key))
       return true;
+    if (record && IsFinal(record->state) &&
+        OutputMayBeOver(state, entry, *record, command.looked_at))
+      return true;
+    if (RunLookedTooEarly(state, key, command.looked[i])) return true;
   }
   return false;
 }
@@ -365,7 +371,7 @@ void Decide(Turn& turn, const NodeHello& command) {
   }
   if (auto misfit = link::VersionMisfit(kVersion, command.hello.version))
     return RefuseVersion(turn, entry, command, std::move(*misfit));
-  if (LookedTooEarly(turn.state, command)) {
+  if (LookedTooEarly(turn.state, entry, command)) {
     turn.FrameFor(command.link).say_hello = true;
     return;
   }

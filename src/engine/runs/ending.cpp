@@ -216,6 +216,7 @@ void GiveUpOutputs(Turn& turn, HostId host, const std::set<TaskKey>& except) {
     if (record.log.state == LogState::kOpen) {
       record.log.state = LogState::kGap;
       turn.Put(PutTask{record});
+      state.hosts.at(host).output_over = turn.commit;
       state.CountClosedLog(key.run);
     }
     state.Unlinger(key);

@@ -460,10 +460,12 @@ void EndVisit(Turn& turn, OpenRun& run, Visit id, StageState state, std::string 
   run.ended[record.stage] = record;
   for (std::size_t i = 0; i < visit.slots.size(); ++i)
     if (visit.slots[i].state == TaskState::kQueued) ForgetQueued(turn, run, record, visit.hosts[i]);
-  if (record.parent && run.visits.contains(record.parent))
-    OnInnerEnd(turn, run, record);
-  else
-    Follow(turn, run, record);
+  if (!record.parent || !run.visits.contains(record.parent)) return Follow(turn, run, record);
+  OnInnerEnd(turn, run, record);
+  // In the same batch: nothing on record says that the stage around it is to end.
+  if (const auto around = run.visits.find(record.parent);
+      around != run.visits.end() && around->second.ends_as)
+    EndVisit(turn, run, around->first, *around->second.ends_as, ReasonOf(run, around->second));
 }
 
 void EndCancelled(Turn& turn, OpenRun& run, Visit id) {

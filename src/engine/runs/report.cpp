@@ -28,6 +28,7 @@ void FinishLog(Turn& turn, TaskRecord record, const LogMark& mark) {
   if (record.log.state == LogState::kOpen) turn.state.CountClosedLog(record.key.run);
   record.log = mark;
   turn.Put(PutTask{record});
+  turn.state.hosts.at(record.key.host).output_over = turn.commit;
   turn.state.Unlinger(record.key);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "domain/no_such_run.hpp"
+#include "engine/hosts/strangers.hpp"
 #include "engine/runs/approvals.hpp"
 #include "engine/runs/audit_hosts.hpp"
 #include "engine/runs/dispatch.hpp"
@@ -144,6 +145,7 @@ void StopOnly(Turn& turn, OpenRun& run, const StopWish& wish) {
     visit.kill_cursor = 0;
     StopServerWork(turn, visit);
   }
+  KillStrangers(turn, run.run.id, wish.grace);
   turn.Wake(run);
 }
 

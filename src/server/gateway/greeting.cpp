@@ -3,6 +3,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "engine/hosts/strangers.hpp"
 #include "server/gateway/gateway.hpp"
 
 namespace muster::server {
@@ -87,6 +88,7 @@ Result<OutputRooms> Gateway::Look(const std::atomic<bool>& gone, engine::NodeHel
     }
     command.looked.push_back({std::move(record), end});
   }
+  if (auto runs = engine::LookAtRuns(store_, command); !runs) return Fail(runs.error());
   return rooms;
 }
 

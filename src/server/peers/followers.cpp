@@ -5,6 +5,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "engine/hosts/strangers.hpp"
 #include "server/gateway/order_secrets.hpp"
 
 namespace muster::server {
@@ -122,6 +123,7 @@ void Followers::TakeHello(Follower& from, engine::NodeHello hello) {
         hello.looked.resize(keys.size());
         for (std::size_t i = 0; i < keys.size(); ++i)
           hello.looked[i].record = std::move(records->value[i]);
+        if (!engine::LookAtRuns(store_, hello)) return Close(hello.link);
         // The link may have gone meanwhile, and the engine been told so.
         loop_.Post([this, hello = std::move(hello)]() mutable {
           const Follower* from = Find(SeatOf(hello.link));

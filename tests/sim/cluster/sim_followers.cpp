@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "engine/hosts/strangers.hpp"
 #include "sim/cluster/sim_peers.hpp"
 #include "sim/sim_tickets.hpp"
 
@@ -79,6 +80,7 @@ void SimFollowers::TakeHello(Follower& from, std::uint64_t seat, engine::NodeHel
   hello.looked.resize(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i)
     hello.looked[i].record = std::move(records->value[i]);
+  if (!engine::LookAtRuns(self_.store, hello)) return Close(hello.link);
   life_.Later(world_.Delay(2, 3000), [this, seat, hello = std::move(hello)] {
     const Follower* follower = Find(seat);
     if (follower != nullptr && follower->links.contains(hello.link)) self_.submit(hello);

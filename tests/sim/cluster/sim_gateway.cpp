@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/hosts/strangers.hpp"
+
 namespace muster::sim {
 
 SimGateway::SimGateway(World& world, Life life, const SimClock& clock, Store& store, LogStore& logs,
@@ -71,6 +73,7 @@ void SimGateway::TakeHello(Link& link, LinkId id, link::Hello hello) {
   link.bounds.Expect(*rooms);
   for (std::size_t i = 0; i < keys.size(); ++i)
     command.looked.push_back({std::move(records->value[i]), *logs_.DurableEnd(keys[i])});
+  if (!engine::LookAtRuns(store_, command)) return Close(id);
   // Others may lead by the time it reaches an engine.
   life_.Later(world_.Delay(2, 3000), [this, id, command = std::move(command)] {
     if (links_.contains(id)) submit_(command);

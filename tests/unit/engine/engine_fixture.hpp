@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "adapters/memory/memory_store.hpp"
+#include "engine/hosts/strangers.hpp"
 #include "engine/pipeline.hpp"
 #include "ports/forwarding_store.hpp"
 
@@ -105,9 +106,16 @@ class EngineFixture : public ::testing::Test, public Links {
   }
   void SayHello(std::uint64_t host, std::vector<link::HeldTask> tasks = {},
                 std::string boot = "boot") {
+    NodeHello hello = LookUp(host, std::move(tasks), std::move(boot));
+    link_of_[host] = hello.link;
+    session_of_[host] = hello.hello.session;
+    Tell(std::move(hello));
+  }
+  // What a host says on a new link, with what is on record of its tasks by now.
+  NodeHello LookUp(std::uint64_t host, std::vector<link::HeldTask> tasks,
+                   std::string boot = "boot") {
     NodeHello hello;
     hello.link = LinkId(++next_link_);
-    link_of_[host] = hello.link;
     hello.key = "key-h" + std::to_string(host);
     hello.hello.store = "store-" + std::to_string(host);
     hello.hello.boot = std::move(boot);
@@ -119,8 +127,8 @@ class EngineFixture : public ::testing::Test, public Links {
     for (auto& record : found->value) hello.looked.push_back({std::move(record), 0});
     hello.looked_at = found->commit;
     hello.hello.tasks = std::move(tasks);
-    session_of_[host] = hello.hello.session;
-    Tell(std::move(hello));
+    EXPECT_TRUE(LookAtRuns(store_, hello));
+    return hello;
   }
   // How many such entries the audit trail has.
   std::size_t Acts(const std::string& act) {

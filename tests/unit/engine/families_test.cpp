@@ -31,6 +31,26 @@ class Families : public FlowFixture {
     retry.known = *store_.ReadWholeRun(run);
     return retry;
   }
+  // The task that was sent ends, and the server is killed when so many batches were committed.
+  void EndAndKill(TaskState state, int commits) {
+    const TaskKey task = orders_.front().task;
+    link::Report report{
+        .task = task, .kind = link::ReportKind::kEnded, .end = TaskEnd{}, .log = {}};
+    report.end->state = state;
+    report.end->exit_code = state == TaskState::kFailed ? 1 : 0;
+    NodeReports reports{.link = link_of_.at(1), .session = session_of_.at(1), .reports = {}};
+    reports.reports.push_back(
+        {report, LogMark{LogState::kComplete, 0, kEmptySha256, kEmptySha256}});
+    Tell(std::move(reports));
+    for (int left = commits; left > 0 && held_; --left) {
+      auto held = std::exchange(held_, std::nullopt);
+      store_.Commit(held->batch, held->term, held->number, held->done);
+      pipeline_->Drive(now_);
+    }
+    Lead();
+    SayHello(1, {{.task = task, .state = link::HeldState::kEnded, .end = report.end}});
+    Settle();
+  }
   // A parent that has the key and ended; its child works on.
   std::pair<RunId, RunId> LeaveChildBehind() {
     RunSpec spec = Parent(false, OneStage());
@@ -193,23 +213,22 @@ TEST_F(Families, StageThatWaitsForAChildEndsInTheBatchThatEndsIt) {
   for (int commits = 0; commits < 4; ++commits) {
     const RunId parent = StartSpec(1, Parent(true, OneStage()));
     ASSERT_EQ(Sent(), Hosts{1});
-    const TaskKey task = orders_.front().task;
-    link::Report report{
-        .task = task, .kind = link::ReportKind::kEnded, .end = TaskEnd{}, .log = {}};
-    report.end->state = TaskState::kSucceeded;
-    NodeReports reports{.link = link_of_.at(1), .session = session_of_.at(1), .reports = {}};
-    reports.reports.push_back(
-        {report, LogMark{LogState::kComplete, 0, kEmptySha256, kEmptySha256}});
-    Tell(std::move(reports));
-    for (int left = commits; left > 0 && held_; --left) {
-      auto held = std::exchange(held_, std::nullopt);
-      store_.Commit(held->batch, held->term, held->number, held->done);
-      pipeline_->Drive(now_);
-    }
-    Lead();
-    SayHello(1, {{.task = task, .state = link::HeldState::kEnded, .end = report.end}});
-    Settle();
+    EndAndKill(TaskState::kSucceeded, commits);
     EXPECT_EQ(Find(parent).state, RunState::kSucceeded) << "killed after " << commits;
+  }
+}
+
+TEST_F(Families, StageAroundOneThatWaitsForAChildEndsInTheBatchThatEndsIt) {
+  AddHosts(1);
+  for (int commits = 0; commits < 4; ++commits) {
+    RunSpec spec = Parent(true, OneStage());
+    StageSpec inner = spec.stages.front();
+    inner.parent = 0;
+    spec.stages = {With("roll", SequenceAction{}), inner};
+    const RunId parent = StartSpec(1, spec);
+    ASSERT_EQ(Sent(), Hosts{1});
+    EndAndKill(TaskState::kFailed, commits);
+    EXPECT_EQ(Find(parent).state, RunState::kFailed) << "killed after " << commits;
   }
 }
 

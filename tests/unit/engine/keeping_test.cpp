@@ -3,6 +3,57 @@
 namespace muster::engine {
 namespace {
 
+// A host whose ended task still has output to send, when it says Hello once more.
+class EngineOutputOver : public EngineFixture {
+ protected:
+  link::HeldTask Ended(const TaskKey& task) {
+    link::HeldTask held{.task = task, .state = link::HeldState::kEnded, .end = TaskEnd{}};
+    held.end->state = TaskState::kSucceeded;
+    return held;
+  }
+  // Its Hello was looked up before the output was proven, and is decided after.
+  void SayHelloLookedUpBefore(const TaskKey& task) {
+    const NodeHello early = LookUp(1, {Ended(task)});
+    Report(1, link::ReportKind::kLogEnded, task);
+    ASSERT_EQ(store_.FindTasks({task})->value.at(0)->log.state, LogState::kComplete);
+    frames_.clear();
+    Tell(early);
+    Settle();
+    ASSERT_FALSE(frames_.empty());
+  }
+  // Otherwise the engine would wait for output that, by the records, nobody wants any more.
+  void ExpectAskedAgain() {
+    EXPECT_TRUE(frames_.back().frame.say_hello);
+    EXPECT_FALSE(frames_.back().frame.welcome);
+  }
+};
+
+TEST_F(EngineOutputOver, LookUpOfAnOpenLogFromBeforeItsEndIsDoneAgain) {
+  AddHosts(1);
+  Start(1);
+  const TaskKey task = TakeOrders().at(0);
+  Report(1, link::ReportKind::kEnded, task, TaskState::kSucceeded, false);
+  SayHelloLookedUpBefore(task);
+  ExpectAskedAgain();
+  SayHello(1, {Ended(task)});
+  Settle();
+  EXPECT_EQ(frames_.back().frame.welcome->answers.at(0).verb, link::Verb::kForget);
+}
+
+TEST_F(EngineOutputOver, LookUpOfALostTasksOutputFromBeforeItsEndIsDoneAgain) {
+  AddHosts(1);
+  const RunId run = Start(1);
+  const TaskKey task = TakeOrders().at(0);
+  SayHello(1, {}, "another boot");
+  Settle();
+  ASSERT_EQ(StateOf(run, 1), TaskState::kLost);
+  SayHello(1, {Ended(task)});
+  Settle();
+  ASSERT_EQ(RecordOf(run, 1).log.state, LogState::kGap);
+  SayHelloLookedUpBefore(task);
+  ExpectAskedAgain();
+}
+
 class EngineGate : public EngineFixture {};
 
 TEST_F(EngineGate, ClosedGateRefusesNewRunsAndLeavesOthersAlone) {
@@ -256,6 +307,124 @@ TEST_F(EngineRestored, TaskOfALostRunGoesOnAndIsForgotten) {
   End(task);
   ASSERT_FALSE(frames_.empty());
   EXPECT_EQ(frames_.back().frame.forgets, std::vector{task});
+}
+
+// A run whose second stage began on h1 after the backup, in which the first one is open.
+class EngineRestoredStages : public EngineRestored {
+ protected:
+  EngineRestoredStages() {
+    AddHosts(2);
+    auto targets = std::make_shared<Targets>(Targets{{HostId(1), "h1"}, {HostId(2), "h2"}});
+    StartRun start;
+    start.known = *store_.FindKey("", "");
+    start.spec.stages.resize(2);
+    start.spec.stages[0].name = "first";
+    start.spec.stages[1].name = "second";
+    start.targets = std::move(targets);
+    const auto id = Ask(std::move(start));
+    Settle();
+    run_ = std::get<RunStarted>(*replies_.at(id)).run;
+    const auto first = TakeOrders();
+    other_ = first.at(1);
+    TakeBackup();
+    for (const TaskKey& task : first) End(task);
+    stranger_ = TakeOrders().at(0);
+    Restore();
+  }
+  void Stop() {
+    Ask(StopRun{.caller = {},
+                .run = run_,
+                .host = {},
+                .grace = Duration(7),
+                .reason = {},
+                .known = *store_.FindRun(run_)});
+    Settle();
+  }
+  RunId run_;
+  TaskKey other_;     // open in the backup, at h2
+  TaskKey stranger_;  // not in the backup, at h1
+};
+
+TEST_F(EngineRestoredStages, StrangerIsKilledWhenItsRunIsStopped) {
+  SayHello(1, {Running(stranger_)});
+  Settle();
+  EXPECT_EQ(AnswerTo(stranger_), link::Verb::kGoOn);
+  SayHello(2, {Running(other_)});
+  Settle();
+  TakeKills();
+  Stop();
+  EXPECT_THAT(TakeKills(), ::testing::UnorderedElementsAre(stranger_, other_));
+}
+
+TEST_F(EngineRestoredStages, StrangerOfAStoppingRunIsKilledAtItsHello) {
+  SayHello(2, {Running(other_)});
+  Stop();
+  ASSERT_EQ(Find(run_).state, RunState::kRunning);
+  SayHello(1, {Running(stranger_)});
+  Settle();
+  EXPECT_EQ(AnswerTo(stranger_), link::Verb::kKill);
+}
+
+TEST_F(EngineRestoredStages, StrangerIsKilledAtItsHelloAfterItsStoppedRunHasEnded) {
+  SayHello(2, {Running(other_)});
+  Stop();
+  End(other_, TaskState::kKilled);
+  Advance(Options{}.takeover_grace + std::chrono::seconds(1));
+  ASSERT_EQ(Find(run_).state, RunState::kCancelled);
+  Lead();
+  SayHello(1, {Running(stranger_)});
+  Settle();
+  EXPECT_EQ(AnswerTo(stranger_), link::Verb::kKill);
+}
+
+TEST_F(EngineRestoredStages, LookUpFromBeforeTheRunEndedIsDoneAgain) {
+  SayHello(2, {Running(other_)});
+  Settle();
+  const NodeHello early = LookUp(1, {Running(stranger_)});
+  Stop();
+  End(other_, TaskState::kKilled);
+  Advance(Options{}.takeover_grace + std::chrono::seconds(1));
+  ASSERT_EQ(Find(run_).state, RunState::kCancelled);
+  frames_.clear();
+  Tell(early);
+  Settle();
+  ASSERT_FALSE(frames_.empty());
+  EXPECT_TRUE(frames_.back().frame.say_hello);
+  EXPECT_FALSE(frames_.back().frame.welcome);
+}
+
+TEST_F(EngineRestoredStages, StrangerGoesOnWhenItsRunEndsWithoutAStop) {
+  SayHello(2, {Running(other_)});
+  Settle();
+  End(other_);
+  SayHello(1);
+  Settle();
+  ASSERT_TRUE(IsFinal(Find(run_).state));
+  SayHello(1, {Running(stranger_)});
+  Settle();
+  EXPECT_EQ(AnswerTo(stranger_), link::Verb::kGoOn);
+}
+
+TEST_F(EngineRestored, StopThatIsInTheBackupIsNoneOfWhatCameAfterIt) {
+  AddHosts(1);
+  const RunId run = Start(1);
+  TakeOrders();
+  Ask(StopRun{.caller = {},
+              .run = run,
+              .host = {},
+              .grace = {},
+              .reason = {},
+              .known = *store_.FindRun(run)});
+  Settle();
+  End(TakeKills().at(0), TaskState::kKilled);
+  ASSERT_EQ(Find(run).state, RunState::kCancelled);
+  TakeBackup();
+  Restore();
+  // As a retry after the backup sent it.
+  const TaskKey stranger{.run = run, .visit = Visit(2), .host = HostId(1), .attempt = Attempt(1)};
+  SayHello(1, {Running(stranger)});
+  Settle();
+  EXPECT_EQ(AnswerTo(stranger), link::Verb::kGoOn);
 }
 
 TEST_F(EngineRestored, UnknownTaskWithoutARestoreIsKilled) {
