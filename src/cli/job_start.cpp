@@ -48,10 +48,10 @@ Result<json::object> ParamsOf(const std::vector<std::string>& given) {
 // When a stage with batches does not go on to the next one.
 std::string LimitText(const json::value& stage) {
   if (TextOf(stage, "on_limit").empty()) return {};
-  const std::string unreachable = TextOf(stage, "max_unreachable");
+  const std::string unreachable = LineOf(stage, "max_unreachable");
   return fmt::format(
       "{} {} when more than {} fail in a batch, or {}\n", LineOf(stage, "name"),
-      TextOf(stage, "on_limit") == "pause" ? "pauses" : "fails", TextOf(stage, "max_failures"),
+      TextOf(stage, "on_limit") == "pause" ? "pauses" : "fails", LineOf(stage, "max_failures"),
       unreachable.empty() ? "none of a batch succeeds"
                           : fmt::format("more than {} are unreachable", unreachable));
 }
