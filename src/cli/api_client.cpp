@@ -308,7 +308,10 @@ Result<json::value> ApiClient::Pages(std::string_view path, Query query, std::st
   PageGuard guard;
   query.emplace_back("cursor", "");
   for (bool begun = false;; begun = true) {
-    auto page = Get(path, query);
+    const auto response = Call(Request("GET", ApiTarget(path, query)));
+    if (!response) return Fail(response.error());
+    if (auto fits = guard.Keep(response->body.size()); !fits) return Fail(fits.error());
+    auto page = ParseBody(*response);
     if (!page) return page;
     for (const auto& item : ListOf(*page, field))
       if (!on_item(item)) return begun ? first : page;

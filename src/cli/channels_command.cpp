@@ -85,7 +85,7 @@ Result<int> TestChannel(const Context& context, const ChannelTestFlags& flags) {
   const auto answered = status == 0 ? "" : fmt::format(" (status {})", status);
   if (!delivered)
     return Fail(ErrorCode::kConflict, "channel {} did not take the test message{}: {}", flags.name,
-                answered, TextOf(*answer, "reason"));
+                answered, LineOf(*answer, "reason"));
   Write(stdout, OwnLine(fmt::format("{}  delivered{}", flags.name, answered)));
   return 0;
 }

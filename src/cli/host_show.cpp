@@ -63,7 +63,7 @@ class HostText {
 
   void AddStanding() {
     AddLine("host", LineOf(host_, "name"));
-    AddLine("state", HostStateWord(host_));
+    AddLine("state", VisibleLine(HostStateWord(host_)));
     const auto seen =
         TextOf(host_, FieldOf(host_, "last_seen").is_string() ? "last_seen" : "last_hello");
     AddLine("last seen", Ago(ParseTime(seen), now_) + " (" + times_.Text(seen) + ")");

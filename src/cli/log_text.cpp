@@ -17,6 +17,7 @@ std::vector<std::string> LineStamps::Add(std::string_view stream, std::string_vi
     lines.push_back(std::exchange(begun, ""));
     bytes.remove_prefix(end + 1);
   }
+  if (begun.size() >= kLongestLine) lines.push_back(std::exchange(begun, "") + "\n");
   return lines;
 }
 

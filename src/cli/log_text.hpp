@@ -10,9 +10,11 @@
 namespace muster::cli {
 
 // Puts the time before each line of an output. The time is that of the piece in which the line
-// begins.
+// begins. A line that grows past a bound is handed over in parts, as if each were a line.
 class LineStamps {
  public:
+  static constexpr std::size_t kLongestLine = 1 << 20;
+
   // The lines that `bytes` completes, each with its newline.
   std::vector<std::string> Add(std::string_view stream, std::string_view time,
                                std::string_view bytes);

@@ -90,7 +90,8 @@ class HostLog {
   void Print(const LogPart::Piece& piece) {
     const auto stream = piece.stream == "stderr" ? Stream::kStderr : Stream::kStdout;
     if (!flags_.timestamps) return printer_.Add(host_, stream, piece.data);
-    for (const auto& line : stamps_.Add(piece.stream, context_.times.Stamp(piece.time), piece.data))
+    const std::string_view name = stream == Stream::kStderr ? "stderr" : "stdout";
+    for (const auto& line : stamps_.Add(name, context_.times.Stamp(piece.time), piece.data))
       printer_.Add(host_, stream, line);
   }
   void Note(const LogPart& part) {
@@ -220,6 +221,8 @@ class OutputLines {
       return {};
     }
     const auto host = TextOf(line, "host");
+    // An output without its end, which the server should have told.
+    if (log_ && log_->Host() != host) log_->Finish();
     if (!log_ || log_->Host() != host) log_.emplace(context_, api_, flags_, host, printer_);
     if (FlagOf(line, "end")) {
       LogPart end;

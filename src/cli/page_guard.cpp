@@ -14,4 +14,12 @@ Result<> PageGuard::Take(const std::string& next, bool empty) {
                                         : "it has too many pages");
 }
 
+Result<> PageGuard::Keep(std::size_t bytes) {
+  bytes_ += bytes;
+  if (bytes_ <= kMostBytes) return {};
+  return Fail(ErrorCode::kInternal,
+              "the server's list has more than {} MB; ask for less, or is this a Muster server?",
+              kMostBytes >> 20);
+}
+
 }  // namespace muster::cli

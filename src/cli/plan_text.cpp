@@ -49,10 +49,9 @@ std::string LimitText(const json::value& stage, std::string_view name) {
   if (TextOf(stage, "on_limit").empty()) return {};
   const std::string unreachable = LineOf(stage, "max_unreachable");
   return fmt::format(
-      "{} {} when more than {} fail in a batch, or {}\n", name,
+      "{} {} when more than {} fail in a batch{}, or none of a batch succeeds\n", name,
       TextOf(stage, "on_limit") == "pause" ? "pauses" : "fails", LineOf(stage, "max_failures"),
-      unreachable.empty() ? "none of a batch succeeds"
-                          : fmt::format("more than {} are unreachable", unreachable));
+      unreachable.empty() ? "" : fmt::format(", more than {} are unreachable", unreachable));
 }
 
 void SayWarnings(const Context& context, const json::value& answer) {

@@ -56,15 +56,17 @@ struct ServerOutcome {
 //
 // Each action that was started ends exactly once, by one call of its `done`, which must not block
 // and may come on any thread, also before Start returns. At most kAtOnce are under way; the others
-// wait, and their timeouts begin when they do. The first one that has a place goes first: servers
-// that do not answer must not hold up what others have to tell, so kForMessages places are for
-// messages alone, and a run, as well as a channel, has only a few places at once. Nothing is
-// repeated: an attempt is one try.
+// wait, and their timeouts begin when they do. Servers that do not answer must not hold up what
+// others have to tell. So kForMessages places are for messages alone; a run, as well as a channel,
+// has only a few places at once; channels, and hosts that requests go to, take turns; and those
+// where the last action took some seconds share kForSlow places. Nothing is repeated: an attempt is
+// one try.
 class ServerActions {
  public:
   using Done = std::function<void(ServerOutcome outcome)>;
   static constexpr std::size_t kAtOnce = 8;
   static constexpr std::size_t kForMessages = 3;
+  static constexpr std::size_t kForSlow = kAtOnce / 2;
   static constexpr std::size_t kAtOnceOfRun = 2;  // of its requests, and of its messages
   static constexpr std::size_t kAtOnceOfChannel = 2;
 

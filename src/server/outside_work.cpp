@@ -54,7 +54,8 @@ void OutsideWork::Begin(const engine::ServerOrder& order) {
                        });
 }
 
-void OutsideWork::Test(const std::string& channel, std::string message, ServerActions::Done done) {
+std::function<void()> OutsideWork::Test(const std::string& channel, std::string message,
+                                        ServerActions::Done done) {
   engine::ServerOrder order{.task = {RunId(), Visit(0), kTestOrdinal, HostId(), Attempt(1)},
                             .what = NotifyAction{.channel = channel, .message = std::move(message)},
                             .state = "test"};
@@ -63,12 +64,17 @@ void OutsideWork::Test(const std::string& channel, std::string message, ServerAc
     order.task.visit = Visit(next_test_++);
   }
   const auto ended = [this, channel, done = std::move(done)](ServerOutcome outcome) {
-    Note(channel, std::nullopt, outcome);
+    if (outcome.state != TaskState::kKilled && outcome.state != TaskState::kSkipped)
+      Note(channel, std::nullopt, outcome);
     done(std::move(outcome));
   };
   auto action = Prepare(order);
-  if (!action) return ended({.state = TaskState::kRefused, .reason = action.error().message});
+  if (!action) {
+    ended({.state = TaskState::kRefused, .reason = action.error().message});
+    return [] {};
+  }
   means_.actions.Start(order.task, std::move(*action), ended);
+  return [this, task = order.task] { means_.actions.Cancel(task); };
 }
 
 void OutsideWork::Note(const std::string& channel, const std::optional<TaskKey>& notice,

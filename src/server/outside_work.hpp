@@ -45,9 +45,10 @@ class OutsideWork {
 
   // Sends one message through a channel, for somebody who wants to see that it works: once, and
   // about no run. `done` is called once, on any thread, perhaps before this returns. May block on
-  // a read.
-  void Test(const std::string& channel, std::string message, ServerActions::Done done)
-      EXCLUDES(mutex_);
+  // a read. What it returns ends the test soon as kKilled or kSkipped; harmless when it ended. A
+  // test that was ended so says nothing of the channel, and is not told as an attempt.
+  std::function<void()> Test(const std::string& channel, std::string message,
+                             ServerActions::Done done) EXCLUDES(mutex_);
 
  private:
   // Whom an order tells something; none of a request.

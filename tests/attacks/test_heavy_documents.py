@@ -3,7 +3,7 @@
 
 The attacker holds an operator's token and does not even keep the documents (dry run): groups of ranges, repeated keys, unknown
 names. They must not keep others from calling the API: every other call is answered meanwhile, also the one that stops everything.
-Documents that are large as such must not fill the server's memory when they are listed.
+Documents that are large as such must not fill the server's memory when they are listed, or be parsed again for each list.
 """
 
 import sys
@@ -14,13 +14,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from muster_cluster import ClusterTest  # noqa: E402
-from process_cost import MIB, assert_cost, forget_most_memory, most_memory_of  # noqa: E402
+from process_cost import MIB, assert_cost, forget_most_memory, most_memory_of, processor_seconds  # noqa: E402
 
 CALLS = 8
 LARGE = 40  # jobs of 3.9 MB
 GROWTH = 100 * MIB  # all of them together are more
 
 GROUP = "apiVersion: muster/v1\nkind: group\nname: g{}\nhosts: [{}]\n"
+CHANNEL = "apiVersion: muster/v1\nkind: channel\nname: c{}\ntype: webhook\nurl: http://127.0.0.1:9/x\n"
 JOB = "apiVersion: muster/v1\nkind: job\nname: j\ntargets: all\n"
 
 
@@ -122,6 +123,27 @@ class HeavyDocuments(ClusterTest):
             self.assertNotIn(None, [document["at"] for document in large])
         self.assertEqual(sum(one["result"] == "deleted" for one in pruned.json()["documents"]), LARGE)
         self.assertEqual(deleted.status, 200, deleted)
+
+    def test_lists_of_channels_parse_each_once(self):
+        token = self.cluster.muster("tokens", "create", "carl", "--role", "operator").text.strip()
+        viewers = [self.cluster.muster("tokens", "create", name, "--role", "viewer").text.strip() for name in ("vera", "victor")]
+        for number in range(LARGE):
+            body = {"documents": [{"file": "f.yaml", "text": CHANNEL.format(number) + "#\n" * 490_000}]}
+            self.assertEqual(self.cluster.http("POST", "/api/v1/documents", body, token=token, timeout=60).status, 200)
+
+        def list_all(viewer):
+            answer = self.cluster.http("GET", "/api/v1/channels?limit=500", token=viewer, timeout=120)
+            self.assertEqual(answer.status, 200, answer.body[:500])
+            self.assertEqual({each["type"] for each in answer.json()["channels"]}, {"webhook"})
+        list_all(viewers[0])
+        server = self.cluster.server.process.pid
+        before = processor_seconds(server)
+        callers = [threading.Thread(target=list_all, args=(viewers[number % 2],)) for number in range(CALLS)]
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join(120)
+        assert_cost(self, processor_seconds(server) - before, 3, "seconds")
 
     def test_the_bound_is_named_with_its_place(self):
         file = self.cluster.folder / "group.yaml"

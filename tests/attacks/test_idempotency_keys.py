@@ -36,6 +36,12 @@ class IdempotencyKeys(ClusterTest):
         self.assertEqual(self.post("/jobs/one/start", {}, "K1").json()["id"], first)
         self.assertEqual(self.post("/jobs/two/start", {}, "K1").json()["id"], second)
 
+    def test_key_belongs_to_every_spelling_of_its_path(self):
+        self.jobs("abc")
+        first = self.post("/jobs/abc/start", {}, "K6").json()["id"]
+        for path in ("/jobs/%61bc/start", "/jobs/a%62%63/start"):
+            self.assertEqual(self.post(path, {}, "K6").json()["id"], first, "the job was started twice")
+
     def test_key_with_another_body_is_refused(self):
         self.jobs("three")
         self.assertEqual(self.post("/jobs/three/start", {}, "K2").status, 201)

@@ -127,7 +127,10 @@ class TakenOver(StubHandler):
     """A server that answers each call with a hostile text."""
 
     def do_GET(self):
-        host = {"name": HOSTILE, "online": True, "labels": {HOSTILE: HOSTILE}, "facts": {"os": HOSTILE}, "state": HOSTILE}
+        host = {"name": HOSTILE, "online": True, "labels": {HOSTILE: HOSTILE}, "facts": {"os": HOSTILE}, "state": HOSTILE,
+                "joined": HOSTILE, "last_seen": HOSTILE}
+        if self.path.startswith("/api/v1/hosts/h"):
+            return self.answer(200, {**host, "runs": []})
         if self.path.startswith(("/api/v1/hosts", "/api/v1/missing")):
             return self.answer(200, {"hosts": [{**host, "name": name, "online": False} for name in ("old1", "old2")] + [host],
                                      "total": 3, "online": 3})
@@ -153,6 +156,12 @@ class TakenOver(StubHandler):
             if self.server.away == 1:
                 return self.answer(503, {"error": {"code": "unavailable", "message": HOSTILE}})
             return self.answer(200, {"freezes": [{"id": HOSTILE, "until": HOSTILE}]})
+        if self.path.startswith("/api/v1/channels"):
+            return self.answer(200, {"channel": HOSTILE, "delivered": False, "state": HOSTILE, "status": 3, "reason": HOSTILE})
+        if self.path.startswith("/api/v1/jobs"):
+            stage = {"name": HOSTILE, "action": HOSTILE, "batches": [1], "on_limit": "pause", "max_failures": HOSTILE,
+                     "max_unreachable": HOSTILE}
+            return self.answer(200, {"job": HOSTILE, "version": 1, "hosts": 1, "names": HOSTILE, "stages": [stage]})
         if self.path.startswith("/api/v1/hosts/resolve"):
             return self.answer(200, {"count": 3, "names": HOSTILE, "says_all": True})
         return self.answer(409, {"error": {"code": "conflict", "message": HOSTILE}})
@@ -166,7 +175,8 @@ class AnswersOfAServer(Screens):
                             "XDG_CONFIG_HOME": "/nonexistent"}
 
     def test_lists_and_errors(self):
-        for words in (("hosts",), ("hosts", "--missing"), ("status",), ("whoami",), ("tokens", "list"), ("servers",),
+        for words in (("hosts",), ("hosts", "--missing"), ("hosts", "show", "h"),
+                      ("channels", "test", "c"), ("start", "j", "--dry-run"), ("status",), ("whoami",), ("tokens", "list"), ("servers",),
                       ("triggers", "show", "t"), ("debug", "log"), ("show", "r1"), ("secrets", "list"), ("runs",),
                       ("tokens", "list", "-o", "json"), ("hosts", "-o", "yaml"), ("-v", "status"),
                       ("__complete", "--line", "muster run -t ")):

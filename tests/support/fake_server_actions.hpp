@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "adapters/outside/answer.hpp"
+#include "adapters/outside/destinations.hpp"
 #include "adapters/outside/places.hpp"
 #include "adapters/outside/request.hpp"
 #include "adapters/outside/rules.hpp"
@@ -28,8 +29,12 @@ class FakeServerActions final : public ServerActions {
   ~FakeServerActions() override { Stop(); }
 
   void Start(const TaskKey& task, ServerAction action, Done done) override {
-    Open open{.task = task, .action = std::move(action), .done = std::move(done)};
+    Open open{.task = task,
+              .destination = outside::DestinationOf(action),
+              .action = std::move(action),
+              .done = std::move(done)};
     if (stopped_) return End(std::move(open), {.state = TaskState::kSkipped, .reason = "stopping"});
+    destinations_.Expect(open.destination);
     open_.push_back(std::move(open));
   }
 
@@ -50,24 +55,26 @@ class FakeServerActions final : public ServerActions {
     }
   }
 
-  // Sends the oldest that may be sent, and ends it if its answer comes. False: there is none.
+  // Sends the one whose turn it is, and ends it if its answer comes. False: there is none.
   bool Step() {
-    std::vector<outside::PlaceUse> under_way;
+    outside::NextPlace next(destinations_);
     for (const auto& open : open_)
-      if (open.sent) under_way.push_back(outside::UseOf(open.task, open.action));
-    for (auto& open : open_) {
-      if (open.sent || !outside::HasPlace(under_way, outside::UseOf(open.task, open.action)))
-        continue;
-      open.sent = true;
-      Send(open.task);
-      return true;
-    }
-    return false;
+      if (open.sent) next.AddUnderWay(outside::UseOf(open.task, open.action), open.destination);
+    Open* chosen = nullptr;
+    for (auto& open : open_)
+      if (!open.sent && next.Offer(outside::UseOf(open.task, open.action), open.destination))
+        chosen = &open;
+    if (chosen == nullptr) return false;
+    chosen->sent = true;
+    destinations_.Begin(chosen->destination);
+    Send(chosen->task);
+    return true;
   }
   // Runs out the time of the oldest that was sent and not answered. False: there is none.
   bool Expire() {
     const auto found = std::ranges::find(open_, true, &Open::sent);
     if (found == open_.end()) return false;
+    destinations_.End(found->destination, outside::Destinations::kSlow, false);
     End(*Take(found->task), {.state = TaskState::kTimedOut, .reason = "timed out"});
     return true;
   }
@@ -82,6 +89,7 @@ class FakeServerActions final : public ServerActions {
  private:
   struct Open {
     TaskKey task;
+    std::string destination;
     ServerAction action;
     Done done;
     bool sent = false;
@@ -120,6 +128,7 @@ class FakeServerActions final : public ServerActions {
   outside::Rules rules_;
   outside::Address address_;
   std::deque<Open> open_;
+  outside::Destinations destinations_;
   bool stopped_ = false;
 };
 

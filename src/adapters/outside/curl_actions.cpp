@@ -62,6 +62,7 @@ void CurlActions::Start(const TaskKey& task, ServerAction action, Done done) {
   {
     const base::Lock lock(mutex_);
     if (!stopping_) {
+      destinations_.Expect(transfer->Destination());
       waiting_.push_back(std::move(transfer));
       curl_multi_wakeup(multi_->handle);
       return;
@@ -103,16 +104,19 @@ bool CurlActions::Stopping() {
 }
 
 std::unique_ptr<Transfer> CurlActions::TakeNext() {
-  std::vector<PlaceUse> under_way;
-  for (const auto& transfer : active_) under_way.push_back(transfer->Use());
+  NextPlace next(destinations_);
+  for (const auto& transfer : active_) next.AddUnderWay(transfer->Use(), transfer->Destination());
+  auto chosen = waiting_.end();
   for (auto place = waiting_.begin(); place != waiting_.end(); ++place) {
     // A cancelled one is ended by TakeCancels, not begun.
-    if (!HasPlace(under_way, (*place)->Use()) || cancels_.contains((*place)->Task())) continue;
-    std::unique_ptr<Transfer> next = std::move(*place);
-    waiting_.erase(place);
-    return next;
+    const bool offered = !cancels_.contains((*place)->Task());
+    if (offered && next.Offer((*place)->Use(), (*place)->Destination())) chosen = place;
   }
-  return nullptr;
+  if (chosen == waiting_.end()) return nullptr;
+  std::unique_ptr<Transfer> transfer = std::move(*chosen);
+  waiting_.erase(chosen);
+  destinations_.Begin(transfer->Destination());
+  return transfer;
 }
 
 void CurlActions::Admit() {
@@ -151,7 +155,7 @@ void CurlActions::TakeCancels() {
   for (const auto& transfer : active_)
     if (cancels.contains(transfer->Task())) begun.push_back(transfer.get());
   for (const auto* transfer : begun) {
-    const auto ended = Release(transfer);
+    const auto ended = Release(transfer, true);
     ended->End(ended->Broken(TaskState::kKilled, "stopped"));
   }
   // Places became free, and waiting ones stood behind a cancelled one.
@@ -172,25 +176,27 @@ void CurlActions::Perform() {
     curl_multi_remove_handle(multi_->handle, transfer->Handle());
     freed = true;
     if (auto outcome = transfer->Finish(code))
-      Release(transfer)->End(std::move(*outcome));
+      Release(transfer, false)->End(std::move(*outcome));
     else
       MUSTER_CHECK(curl_multi_add_handle(multi_->handle, transfer->Handle()) == CURLM_OK);
   }
   if (freed) curl_multi_wakeup(multi_->handle);
 }
 
-std::unique_ptr<Transfer> CurlActions::Release(const Transfer* transfer) {
+std::unique_ptr<Transfer> CurlActions::Release(const Transfer* transfer, bool cut_off) {
   const auto found = std::ranges::find(active_, transfer, &std::unique_ptr<Transfer>::get);
   MUSTER_CHECK(found != active_.end());
   std::unique_ptr<Transfer> released = std::move(*found);
   active_.erase(found);
   curl_multi_remove_handle(multi_->handle, released->Handle());
+  const base::Lock lock(mutex_);
+  destinations_.End(released->Destination(), released->Lasted(), cut_off);
   return released;
 }
 
 void CurlActions::EndAll() {
   while (!active_.empty()) {
-    const auto ended = Release(active_.front().get());
+    const auto ended = Release(active_.front().get(), true);
     ended->End(ended->Broken(TaskState::kLost, "the server stopped meanwhile"));
   }
   std::deque<std::unique_ptr<Transfer>> waiting;

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "adapters/outside/destinations.hpp"
 #include "adapters/outside/settings.hpp"
 #include "base/mutex.hpp"
 #include "base/result.hpp"
@@ -40,11 +41,11 @@ class CurlActions final : public ServerActions {
   void Run();
   bool Stopping() EXCLUDES(mutex_);
   void Admit() EXCLUDES(mutex_);
-  std::unique_ptr<Transfer> TakeNext() REQUIRES(mutex_);  // the first that has a place; or none
+  std::unique_ptr<Transfer> TakeNext() REQUIRES(mutex_);  // null: none has a place
   void TakeCancels() EXCLUDES(mutex_);
   void Perform();
   void EndAll() EXCLUDES(mutex_);
-  std::unique_ptr<Transfer> Release(const Transfer* transfer);
+  std::unique_ptr<Transfer> Release(const Transfer* transfer, bool cut_off) EXCLUDES(mutex_);
 
   const Clock& clock_;
   std::unique_ptr<Multi> multi_;
@@ -54,6 +55,7 @@ class CurlActions final : public ServerActions {
   std::shared_ptr<const Bounds> bounds_ GUARDED_BY(mutex_);  // shared with what is under way
   std::deque<std::unique_ptr<Transfer>> waiting_ GUARDED_BY(mutex_);
   std::unordered_set<TaskKey> cancels_ GUARDED_BY(mutex_);
+  Destinations destinations_ GUARDED_BY(mutex_);
 
   Transfers active_;  // the thread's own
   base::Mutex join_mutex_;

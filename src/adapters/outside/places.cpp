@@ -16,6 +16,8 @@ bool HasPlace(std::span<const PlaceUse> under_way, const PlaceUse& next) {
   const auto count = [&](auto holds) {
     return static_cast<std::size_t>(std::ranges::count_if(under_way, holds));
   };
+  if (next.slow && count([](const PlaceUse& use) { return use.slow; }) >= ServerActions::kForSlow)
+    return false;
   // A message about a trigger has no run.
   const std::size_t of_run = count([&](const PlaceUse& use) {
     return use.run && use.run == next.run && use.IsMessage() == next.IsMessage();

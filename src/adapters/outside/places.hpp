@@ -13,6 +13,7 @@ namespace muster::outside {
 struct PlaceUse {
   RunId run;
   std::string_view channel = {};  // that a message goes to; "" is a request
+  bool slow = false;              // its destination was slow the last time
 
   bool IsMessage() const noexcept { return !channel.empty(); }
 };

@@ -33,7 +33,10 @@ ServerOutcome NotAllowed(const Request& request, const Error& error) {
 }  // namespace
 
 Transfer::Transfer(const TaskKey& task, ServerAction action, ServerActions::Done done)
-    : task_(task), action_(std::move(action)), done_(std::move(done)) {}
+    : task_(task),
+      action_(std::move(action)),
+      destination_(DestinationOf(action_)),
+      done_(std::move(done)) {}
 
 Transfer::~Transfer() {
   if (handle_ != nullptr) curl_easy_cleanup(handle_);
@@ -83,10 +86,13 @@ std::optional<ServerOutcome> Transfer::Prepare(std::shared_ptr<const Bounds> bou
   return std::nullopt;
 }
 
+Duration Transfer::Lasted() const {
+  return std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun_);
+}
+
 void Transfer::SetTarget() {
   curl_easy_setopt(handle_, CURLOPT_URL, request_.url.Text().c_str());
-  const auto used = std::chrono::duration_cast<Duration>(std::chrono::steady_clock::now() - begun_);
-  const auto left = std::max(request_.timeout - used, Duration(1));
+  const auto left = std::max(request_.timeout - Lasted(), Duration(1));
   curl_easy_setopt(handle_, CURLOPT_TIMEOUT_MS, static_cast<long>(left.count()));
 }
 

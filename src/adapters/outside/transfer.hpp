@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "adapters/outside/destinations.hpp"
 #include "adapters/outside/places.hpp"
 #include "adapters/outside/request.hpp"
 #include "adapters/outside/rules.hpp"
@@ -32,6 +33,8 @@ class Transfer {
 
   const TaskKey& Task() const noexcept { return task_; }
   PlaceUse Use() const { return UseOf(task_, action_); }
+  const std::string& Destination() const noexcept { return destination_; }
+  Duration Lasted() const;  // since Prepare
 
   // Makes the handle ready for a multi handle. An outcome: it may not or cannot be sent.
   std::optional<ServerOutcome> Prepare(std::shared_ptr<const Bounds> bounds, WallTime now);
@@ -59,6 +62,7 @@ class Transfer {
 
   const TaskKey task_;
   const ServerAction action_;
+  const std::string destination_;
   ServerActions::Done done_;
   std::shared_ptr<const Bounds> bounds_;  // shared with the other transfers begun meanwhile
   Request request_;

@@ -55,6 +55,11 @@ std::string Decode(std::string_view text, char space) {
   return out;
 }
 
+bool IsPlain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '.' || c == '_' || c == '~';
+}
+
 const std::string kNone;
 
 // Parameters of a query. No route has a tenth of them.
@@ -95,6 +100,17 @@ bool Call::SetParts(std::map<std::string, std::string> parts) {
       return false;
   }
   return true;
+}
+
+std::string Call::PlainPath() const {
+  std::string plain;
+  for (const auto segment : Split(std::string_view(path_), '/')) {
+    if (segment.data() != path_.data()) plain += '/';
+    for (const char c : Decode(segment, '+'))
+      plain +=
+          IsPlain(c) ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return plain;
 }
 
 const std::string& Call::Part(const std::string& name) const { return Find(parts_, name); }

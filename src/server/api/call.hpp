@@ -29,6 +29,8 @@ class Call {
   const std::shared_ptr<net::HttpExchange>& exchange() const { return exchange_; }
   const Actor& actor() const { return actor_; }
   std::string_view Path() const { return path_; }
+  // The path in the one spelling that all spellings of it have in common.
+  std::string PlainPath() const;
 
   // A part of the path by its name in the route's pattern, decoded; "" when the pattern has none.
   const std::string& Part(const std::string& name) const;

@@ -58,7 +58,7 @@ json::value NextView(const JobTriggers& triggers) {
   return {{"at", TimeView(triggers.next)}, {"trigger", triggers.trigger}};
 }
 
-void ListJobs(JobServices& services, const CallPtr& call) {
+void ListJobs(ListServices& services, const CallPtr& call) {
   Services& common = services.common;
   const auto limit = call->QueryNumber("limit", 100, 1, 1000);
   if (!limit) return call->Fail(limit.error());
@@ -83,7 +83,7 @@ void ListJobs(JobServices& services, const CallPtr& call) {
     if (!description) return call->Fail(description.error());
     const auto& of_job = triggers.at(head.name);
     list.push_back({{"name", head.name},
-                    {"description", std::move(*description)},
+                    {"description", std::move(description->text)},
                     {"version", head.version},
                     {"by", head.by},
                     {"at", TimeView(head.at)},
@@ -100,17 +100,18 @@ void ListJobs(JobServices& services, const CallPtr& call) {
 
 }  // namespace
 
-std::vector<Route> JobListRoutes(JobServices& services) {
+void ListServices::Post(const CallPtr& call, std::function<void()> list) {
+  if (!waiting.Take(call)) return;
+  lane.Post(std::move(list), [call] {
+    call->Fail(503, "unavailable", "the server is busy; try again shortly", {{"Retry-After", "1"}});
+  });
+}
+
+std::vector<Route> JobListRoutes(ListServices& services) {
   return {
       {"GET", "/api/v1/jobs", Privilege::kView,
        [&services](const CallPtr& call) {
-         if (!services.waiting.Take(call)) return;
-         services.lane.Post([&services, call] { ListJobs(services, call); },
-                            [call] {
-                              call->Fail(503, "unavailable",
-                                         "the server is busy; try again shortly",
-                                         {{"Retry-After", "1"}});
-                            });
+         services.Post(call, [&services, call] { ListJobs(services, call); });
        }},
   };
 }

@@ -50,7 +50,7 @@ bool CanStart(Services& services, Call& call, const Planned& planned,
   for (const auto* job : planned.envelopes)
     if (const auto fits = CheckHosts(services, *job, resolved->targets->size()); !fits)
       return call.Fail(422, "too_many_hosts", fits.error().message), false;
-  if (const auto there = CheckSecrets(services, *planned.spec); !there)
+  if (const auto there = CheckSecrets(services, *planned.spec, SecretHints::kNearest); !there)
     return call.Fail(there.error()), false;
   return true;
 }

@@ -38,7 +38,7 @@ Result<> CheckKeySize(std::string_view key) {
 }
 
 std::string CallName(const Call& call, std::string_view key) {
-  return fmt::format("{} {} {}", call.request().method, call.Path(), key);
+  return fmt::format("{} {} {}", call.request().method, call.PlainPath(), key);
 }
 
 }  // namespace

@@ -8,9 +8,11 @@
 #include "base/secret_text.hpp"
 #include "ports/server_actions.hpp"
 #include "server/api/caller_slots.hpp"
+#include "server/api/channel_tests.hpp"
+#include "server/api/document_descriptions.hpp"
 #include "server/api/drain_orders.hpp"
-#include "server/api/job_descriptions.hpp"
 #include "server/api/lane.hpp"
+#include "server/api/refusals.hpp"
 #include "server/api/router.hpp"
 #include "server/api/services.hpp"
 #include "server/api/turns.hpp"
@@ -63,23 +65,31 @@ struct DocumentServices {
 };
 std::vector<Route> DocumentRoutes(DocumentServices& services);
 
-// Jobs with what became of them last and what is next. One list is made at a time: it may read many
-// documents.
-struct JobServices {
+// Lists of documents with what stands in them: jobs with what became of them last and what is next,
+// channels with what they took. One list is made at a time: it may read many documents.
+struct ListServices {
   static constexpr std::size_t kMostWaiting = 16;  // lists of one caller
 
   Services& common;
   Lane lane;
-  JobDescriptions descriptions;
+  DocumentDescriptions descriptions;
   CallerSlots waiting{kMostWaiting};
+
+  // Calls `list`, which answers the call, when its turn comes.
+  void Post(const CallPtr& call, std::function<void()> list);
 };
-std::vector<Route> JobListRoutes(JobServices& services);
+std::vector<Route> JobListRoutes(ListServices& services);
 
 struct ChannelServices {
   Services& common;
+  ListServices& lists;
   WorkerPool& workers;
   // As OutsideWork::Test.
-  std::function<void(const std::string& channel, std::string message, ServerActions::Done)> test;
+  std::function<std::function<void()>(const std::string& channel, std::string message,
+                                      ServerActions::Done)>
+      test;
+  Refusals::Later later;
+  ChannelTests tests = {};
 };
 std::vector<Route> ChannelRoutes(ChannelServices& services);
 

@@ -53,7 +53,7 @@ void StartRun(Services& services, const CallPtr& call) {
   // A known key answers with its run, even when the hosts of then are gone now.
   if (!resolved && !key->known.value) return FailResolve(*call, resolved.error());
   if (!key->known.value)
-    if (const auto there = CheckSecrets(services, request->spec); !there)
+    if (const auto there = CheckSecrets(services, request->spec, SecretHints::kNearest); !there)
       return call->Fail(there.error());
   std::vector<std::string> warnings;
   if (resolved)

@@ -102,7 +102,7 @@ std::vector<std::string> SecretWarnings(Services& services, const SecretTargets&
   return warnings;
 }
 
-Result<> CheckSecrets(Services& services, const RunSpec& plan) {
+Result<> CheckSecrets(Services& services, const RunSpec& plan, SecretHints hints) {
   std::vector<std::string> missing;
   PlanUses uses = UsesOf(plan);
   for (const auto& name : uses.channels)
@@ -115,9 +115,10 @@ Result<> CheckSecrets(Services& services, const RunSpec& plan) {
     if (missing.size() == kMostMissingNamed) break;
   }
   if (missing.empty()) return {};
+  const std::string hint =
+      hints == SecretHints::kNearest ? DidYouMeanSecret(services.store, missing.front()) : "";
   return Fail(ErrorCode::kNotFound, "there is no secret '{}'{}; set it: muster secrets set {}",
-              fmt::join(missing, "', '"), DidYouMeanSecret(services.store, missing.front()),
-              missing.front());
+              fmt::join(missing, "', '"), hint, missing.front());
 }
 
 void AddWarnings(boost::json::object& answer, const std::vector<std::string>& warnings) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,8 +25,10 @@ struct SecretTargets {
 // hosts chose themselves at their join. None when all is well, or the expression cannot be read.
 std::vector<std::string> SecretWarnings(Services& services, const SecretTargets& about);
 
-// kNotFound names a secret that the plan gives to its tasks, and that there is not.
-Result<> CheckSecrets(Services& services, const RunSpec& plan);
+// kNotFound names a secret that the plan gives to its tasks, and that there is not. With `hints` it
+// may name another one that is spelled alike: only for callers who may list secrets.
+enum class SecretHints : std::uint8_t { kNone, kNearest };
+Result<> CheckSecrets(Services& services, const RunSpec& plan, SecretHints hints);
 
 // Adds `warnings` to an answer, when there are some.
 void AddWarnings(boost::json::object& answer, const std::vector<std::string>& warnings);

@@ -50,7 +50,8 @@ Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const Trigg
   if (!resolved) return Fail(AboutThisSlot(resolved.error()));
   const auto fits = CheckHosts(services, (*job)->document, resolved->targets->size());
   if (!fits) return Fail(ErrorCode::kConflict, "{}", fits.error().message);
-  if (const auto there = CheckSecrets(services, *plan); !there)
+  // Viewers read it in the trigger's status and slots.
+  if (const auto there = CheckSecrets(services, *plan, SecretHints::kNone); !there)
     return Fail(AboutThisSlot(there.error()));
   plan->targets = TargetsWithout(plan->targets, spec.exclude);
   auto authors = book.AuthorsOf(spec.job);

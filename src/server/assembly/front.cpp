@@ -92,16 +92,18 @@ Front::Front(Core& core, LogRing& log)
       outputs_{.streams = streams_, .results = core.results, .keeper = keeper_},
       joins_{.common = services_, .joins = api::Turns(core.workers, "join")},
       documents_{.common = services_, .lane = api::Lane(core.workers, "documents")},
-      jobs_{.common = services_,
-            .lane = api::Lane(core.workers, "list jobs"),
-            .descriptions = api::JobDescriptions(core.store)},
+      lists_{.common = services_,
+             .lane = api::Lane(core.workers, "list documents"),
+             .descriptions = api::DocumentDescriptions(core.store)},
       channels_{
           .common = services_,
+          .lists = lists_,
           .workers = core.workers,
           .test =
               [&core](const std::string& channel, std::string message, ServerActions::Done done) {
-                core.outside.Test(channel, std::move(message), std::move(done));
-              }},
+                return core.outside.Test(channel, std::move(message), std::move(done));
+              },
+          .later = Later(core.loop)},
       sealed_{.store = core.store, .engine = core.engine, .sealer = *core.foundation.sealer},
       servers_{.common = services_,
                .cluster = core.cluster,
@@ -195,7 +197,7 @@ void Front::AddRoutes() {
   router_.Add(api::SearchRoutes(searches_));
   router_.Add(api::OutputRoutes(outputs_));
   router_.Add(api::DocumentRoutes(documents_));
-  router_.Add(api::JobListRoutes(jobs_));
+  router_.Add(api::JobListRoutes(lists_));
   router_.Add(api::ChannelRoutes(channels_));
   router_.Add(api::SecretRoutes(sealed_));
   router_.Add(api::ServerRoutes(servers_));

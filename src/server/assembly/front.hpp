@@ -65,7 +65,7 @@ class Front {
   api::OutputServices outputs_;
   api::AgentServices joins_;
   api::DocumentServices documents_;
-  api::JobServices jobs_;
+  api::ListServices lists_;
   api::ChannelServices channels_;
   api::SecretServices sealed_;
   api::ServerServices servers_;

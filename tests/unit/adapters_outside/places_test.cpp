@@ -51,6 +51,17 @@ TEST(HasPlace, AChannelHasAFewForAllRunsTogether) {
             ServerActions::kAtOnceOfChannel + 1);
 }
 
+TEST(HasPlace, SlowDestinationsShareHalfOfThem) {
+  std::vector<PlaceUse> messages;
+  const std::vector<std::string> names{"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+  for (std::size_t i = 0; i < names.size(); ++i)
+    messages.push_back({.run = RunId(i + 1), .channel = names[i], .slow = true});
+  EXPECT_EQ(Fitting({}, messages), ServerActions::kForSlow);
+  messages.resize(ServerActions::kForSlow);
+  EXPECT_EQ(Fitting(messages, {{.run = RunId(20), .slow = true}}), 0U);
+  EXPECT_EQ(Fitting(messages, {{.run = RunId(20), .channel = "quick"}, {.run = RunId(21)}}), 2U);
+}
+
 TEST(HasPlace, WithoutARunThereIsNoneToShareWith) {
   const PlaceUse trace{};
   EXPECT_EQ(Fitting({}, {trace, trace, trace}), 3U);

@@ -45,6 +45,23 @@ TEST_F(LineJoinerTest, BoundsALineWithoutEnd) {
   EXPECT_EQ(lines_.size(), 1U);
 }
 
+TEST_F(LineJoinerTest, BoundsUnfinishedLinesOfAllHosts) {
+  const std::string half(LineJoiner::kLongestLine / 2, 'x');
+  const std::size_t enough = LineJoiner::kMostUnfinished / half.size() + 1;
+  for (std::size_t i = 0; i < enough; ++i)
+    joiner_.Add(fmt::format("h{}", i), Stream::kStdout, half);
+  EXPECT_GE(lines_.size(), enough / 2);
+  joiner_.FinishAll();
+  EXPECT_EQ(lines_.size(), enough);
+}
+
+TEST_F(LineJoinerTest, BoundsHostsWithoutOutput) {
+  const std::string name(LineJoiner::kMostUnfinished / 8, 'h');
+  for (int i = 0; i < 100; ++i)
+    joiner_.Add(fmt::format("{}{}", name, i), Stream::kStdout, i % 2 == 0 ? "" : "x");
+  EXPECT_GE(lines_.size(), 40U);
+}
+
 TEST(LogCursor, TakesEachByteOnce) {
   LogCursor cursor;
   EXPECT_EQ(cursor.Take(0, "abc").fresh, "abc");
@@ -91,6 +108,12 @@ TEST(LineStamps, StampsEachLineWithTheTimeItBegan) {
   EXPECT_THAT(stamps.Add("stdout", "T2", "c\n"), ElementsAre("T1 bc\n"));
   EXPECT_THAT(stamps.Add("stderr", "T3", "x"), ElementsAre());
   EXPECT_THAT(stamps.Finish(), ElementsAre("T3 x\n"));
+}
+
+TEST(LineStamps, BoundsALineWithoutEnd) {
+  LineStamps stamps;
+  EXPECT_EQ(stamps.Add("stdout", "T1", std::string(LineStamps::kLongestLine, 'x')).size(), 1U);
+  EXPECT_THAT(stamps.Finish(), ElementsAre());
 }
 
 }  // namespace

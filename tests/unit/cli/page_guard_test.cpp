@@ -37,5 +37,14 @@ TEST(PageGuard, RefusesACursorWithoutEnd) {
   EXPECT_FALSE(PageGuard().Take(std::string(PageGuard::kMostCursor + 1, 'x'), false));
 }
 
+TEST(PageGuard, RefusesPagesThatAreTooLargeTogether) {
+  PageGuard guard;
+  const std::size_t page = PageGuard::kMostBytes / 4;
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(guard.Keep(page)) << i;
+  const auto more = guard.Keep(1);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().code, ErrorCode::kInternal);
+}
+
 }  // namespace
 }  // namespace muster::cli

@@ -20,6 +20,16 @@ TEST(CallParts, OfWhatIsNoTextAreRefused) {
     EXPECT_FALSE(Asked("/").SetParts({{"name", part}})) << part;
 }
 
+TEST(CallPlainPath, IsTheSameForEverySpelling) {
+  const auto plain = [](std::string target) { return Asked(std::move(target)).PlainPath(); };
+  EXPECT_EQ(plain("/api/v1/jobs/a-b.c/start?x=y"), "/api/v1/jobs/a-b.c/start");
+  EXPECT_EQ(plain("/api/v1/jobs/%61-b%2ec/start"), "/api/v1/jobs/a-b.c/start");
+  EXPECT_EQ(plain("/a%c3%BC+b"), plain("/a\xc3\xbc%2Bb"));
+  EXPECT_NE(plain("/a%2Fb"), plain("/a/b"));
+  EXPECT_NE(plain("/a%2561"), plain("/a%61"));
+  EXPECT_EQ(plain("/a%2561"), plain("/a%25%36%31"));
+}
+
 TEST(CallQueryFlag, IsTrueOrFalseAndFalseWhenAbsent) {
   const Call call = Asked("/api/v1/runs?yes=true&no=false&empty=");
   EXPECT_TRUE(*call.QueryFlag("yes"));
