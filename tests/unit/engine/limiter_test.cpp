@@ -1,3 +1,5 @@
+#include "engine/limiter/limiter.hpp"
+
 #include "flow_fixture.hpp"
 
 namespace muster::engine {
@@ -243,8 +245,8 @@ TEST_F(Limiter, KeysOfRunsAboveCountForTheBoundOfAllKeys) {
   const auto keys = [](char letter, std::size_t count) {
     std::vector<KeyLimit> limits;
     for (std::size_t i = 0; i < count; ++i)
-      limits.push_back({.key = fmt::format("{}{}", std::string(kMostKeyBytes - 10, letter), i),
-                        .max = 1});
+      limits.push_back(
+          {.key = fmt::format("{}{}", std::string(kMostKeyBytes - 10, letter), i), .max = 1});
     return limits;
   };
   const std::size_t half = kMostKeysBytes / kMostKeyBytes / 2 + 1;
