@@ -27,7 +27,7 @@ Not found, no match.
 The server is out of reach.
 .TP
 .B 6
-Some hosts are unreachable, refused, skipped or lost; 1 wins over 6.
+Some hosts are unreachable, refused or lost; 1 wins over 6.
 .TP
 .B 7
 The run is paused or waits for an approval, and there is no terminal.

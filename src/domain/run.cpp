@@ -77,9 +77,7 @@ RunState RunEnd(StageState last) noexcept {
 int ExitCodeOf(const TaskCounts& counts) noexcept {
   if (counts[TaskState::kFailed] + counts[TaskState::kTimedOut] + counts[TaskState::kKilled] > 0)
     return 1;
-  if (counts[TaskState::kUnreachable] + counts[TaskState::kRefused] + counts[TaskState::kSkipped] +
-          counts[TaskState::kLost] >
-      0)
+  if (counts[TaskState::kUnreachable] + counts[TaskState::kRefused] + counts[TaskState::kLost] > 0)
     return 6;
   return 0;
 }

@@ -282,7 +282,7 @@ StageState StageEnd(const TaskCounts& counts, bool limit_passed, bool stopped) n
 RunState RunEnd(StageState last) noexcept;
 
 // Exit code of a client that waited for the run: 1 if any host failed, timed out or was killed,
-// else 6 if any was unreachable, refused, skipped or lost, else 0.
+// else 6 if any was unreachable, refused or lost, else 0.
 int ExitCodeOf(const TaskCounts& counts) noexcept;
 
 }  // namespace muster

@@ -39,6 +39,12 @@ class ServersTest(ClusterTest):
         self.cluster.wait_online(name)
         return agent
 
+    @staticmethod
+    def servers_known_to(agent):
+        """As the agent said last."""
+        lines = [line for line in agent.log.read_text().splitlines() if "the cluster's servers are" in line]
+        return lines[-1] if lines else ""
+
     def states(self):
         return {server["name"]: server["state"] for server in self.cluster.get("/servers")["servers"]}
 
@@ -68,15 +74,10 @@ class Together(ServersTest):
         late.end(signal.SIGTERM)
         wait_until("it is gone", lambda: self.states()[late.name] == "gone")
         agent = self.agent_at("hears", self.cluster.leader())
-
-        def known():
-            lines = [line for line in agent.log.read_text().splitlines() if "the cluster's servers are" in line]
-            return lines[-1] if lines else ""
-
-        wait_until("it knows the others", known)
-        self.assertNotIn(late.url, known())
+        wait_until("it knows the others", lambda: self.servers_known_to(agent))
+        self.assertNotIn(late.url, self.servers_known_to(agent))
         late.start()
-        wait_until("it knows this one, too", lambda: late.url in known())
+        wait_until("it knows this one, too", lambda: late.url in self.servers_known_to(agent))
         self.assertEqual(agent.log.read_text().count(" welcomed "), 1)
 
     def test_output_is_seen_live_through_a_server_that_holds_neither_link_nor_lead(self):
@@ -180,7 +181,7 @@ class Failover(ServersTest):
 
     def test_a_file_is_kept_by_two_servers_and_outlives_its_leader(self):
         self.cluster.front = self.cluster.followers()[0]
-        self.agent_at("files", self.cluster.front)
+        agent = self.agent_at("files", self.cluster.front)
         content = os.urandom(300_000)
         source, place = self.cluster.folder / "payload", self.cluster.folder / "placed"
         source.write_bytes(content)
@@ -189,6 +190,7 @@ class Failover(ServersTest):
         name = hashlib.sha256(content).hexdigest()
         self.assertGreaterEqual(len(self._holders(name)), 2)
         for number in (2, 3):
+            wait_until("it knows where else to go", lambda: "," in self.servers_known_to(agent))
             old, _, _ = self.cluster.kill_leader()
             self.assertCode(self.cluster.muster("cp", "-t", "files", source, f"{place}-{number}"), 0)
             self.assertEqual(Path(f"{place}-{number}").read_bytes(), content)

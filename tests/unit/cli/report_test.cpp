@@ -65,7 +65,7 @@ TEST(SummaryLine, TellsWhyWhereOutputDoesNot) {
   auto group = Group(2, "failed", 0, "web[1-2]");
   group.reason = "out of memory: limit 64 MiB";
   EXPECT_EQ(SummaryLine(run, {group}),
-            "r75 failed: 2 failed (exit 0), out of memory: limit 64 MiB: web[1-2]");
+            "r75 failed: 2 failed, out of memory: limit 64 MiB: web[1-2]");
   for (const auto* state : {"timed_out", "refused", "lost"}) {
     group.state = state;
     EXPECT_THAT(SummaryLine(run, {group}), HasSubstr(fmt::format("2 {}, out of memory", state)));
