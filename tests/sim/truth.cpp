@@ -4,6 +4,7 @@
 
 #include "checks/history.hpp"
 #include "domain/approvals.hpp"
+#include "domain/run_row.hpp"
 
 namespace muster::sim {
 namespace {
@@ -67,7 +68,7 @@ void Truth::NoticesWritten(const Batch& batch) {
     const auto* put = std::get_if<PutRun>(&change);
     if (put == nullptr || !IsFinal(put->run.state)) continue;
     const std::string state(Name(put->run.state));
-    const auto& wishes = put->run.spec.notices;
+    const auto& wishes = plans_.at(put->run.id)->notices;
     const bool asked = std::ranges::any_of(wishes, [&](const Notice& wish) {
       return std::ranges::find(wish.on, state) != wish.on.end();
     });
@@ -206,7 +207,15 @@ void Truth::RunWritten(const Run& run) {
   if (run.stop) stop_committed_.insert(run.id);
 }
 
+// A batch has the row and the plan of a run apart.
+Run Truth::WithPlan(Run row) const {
+  row.spec = JoinPlan(row.spec, *plans_.at(row.id));
+  return row;
+}
+
 void Truth::BatchWritten(const Batch& batch, Term term) {
+  for (const auto& change : batch.changes)
+    if (const auto* put = std::get_if<PutPlan>(&change)) plans_[put->run] = put->plan;
   NoticesWritten(batch);
   for (const auto& change : batch.changes) {
     if (const auto* put = std::get_if<PutTask>(&change)) {
@@ -236,7 +245,7 @@ void Truth::BatchWritten(const Batch& batch, Term term) {
     } else if (const auto* visit = std::get_if<PutVisit>(&change)) {
       VisitWritten(*visit);
     } else if (const auto* run = std::get_if<PutRun>(&change)) {
-      RunWritten(run->run);
+      RunWritten(WithPlan(run->run));
     }
   }
   keys_.CheckDropped();
@@ -261,6 +270,7 @@ void Truth::Restored(Store& store) {
   for (const auto& listed : runs) {
     const Run run = store.ReadWholeRun(listed.id)->value->run;  // with its plan
     runs_[run.id] = run;
+    plans_[run.id] = std::make_shared<const RunSpec>(run.spec);
     keys_.RunWritten(run);
     courses_.Load(run);
     for (const auto& visit : *store.ListVisits(run.id, {}, 1'000'000))

@@ -88,6 +88,7 @@ class Truth {
   void VisitWritten(const PutVisit& put);
   void RunWritten(const Run& run);
   void NoticesWritten(const Batch& batch);
+  Run WithPlan(Run row) const;
   bool WasTold(const OpenNotice& notice) const;
   void CheckNotices(Store& store) const;
   void TaskBorn(const TaskRecord& task, Term term);
@@ -105,7 +106,8 @@ class Truth {
   std::set<RunId> stopped_;
   std::set<RunId> stop_committed_;
   std::map<MemoryDisk::TaskPlace, TaskRecord> tasks_;
-  std::map<RunId, Run> runs_;
+  std::map<RunId, Run> runs_;  // with their plans
+  std::map<RunId, std::shared_ptr<const RunSpec>> plans_;
   std::set<RunId> open_in_backup_;
   std::uint64_t life_ = 0;
   Term first_of_life_;  // orders of lower terms were sent before the restore
