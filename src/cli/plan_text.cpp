@@ -49,9 +49,11 @@ std::string LimitText(const json::value& stage, std::string_view name) {
   if (TextOf(stage, "on_limit").empty()) return {};
   const std::string unreachable = LineOf(stage, "max_unreachable");
   return fmt::format(
-      "{} {} when more than {} fail in a batch{}, or none of a batch succeeds\n", name,
-      TextOf(stage, "on_limit") == "pause" ? "pauses" : "fails", LineOf(stage, "max_failures"),
-      unreachable.empty() ? "" : fmt::format(", more than {} are unreachable", unreachable));
+      "{} {} when more than {} fail in a batch{}, or none of a batch succeeds and some are not "
+      "reached\n",
+      name, TextOf(stage, "on_limit") == "pause" ? "pauses" : "fails",
+      LineOf(stage, "max_failures"),
+      unreachable.empty() ? "" : fmt::format(", more than {} are not reached", unreachable));
 }
 
 void SayWarnings(const Context& context, const json::value& answer) {

@@ -157,7 +157,7 @@ targets: all
 stages: [{name: roll, batches: [1, 100%], on_limit: fail, wait_offline: 100ms, script: 'true'}]
 """)
         plan = self.assertCode(self.cluster.muster("start", "roll", "--dry-run"), 0)
-        self.assertIn("roll fails when more than 0 fail in a batch, or none of a batch succeeds", plan.text)
+        self.assertIn("roll fails when more than 0 fail in a batch, or none of a batch succeeds and some are not reached", plan.text)
         run = self.start("roll", "--yes", code=6)
         self.assertEqual(run["counts"], {"unreachable": 1, "skipped": 2})
         self.assertEqual(run["stages"][0]["reason"], "no host was reached in batch 1")

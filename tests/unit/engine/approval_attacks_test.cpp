@@ -253,7 +253,7 @@ TEST_F(ApprovalAttacks, AnOldChildIsNotRetriedBehindAnApprovalThatIsAskedAgain) 
 
 TEST_F(ApprovalAttacks, ASecondVersionDoesNotRunTheBatchesThatTheFirstWasApprovedFor) {
   AddHosts(3);
-  StageSpec roll = Rolling("roll", "2", OnLimit::kPause);
+  StageSpec roll = Rolling("roll", "1", OnLimit::kPause);
   roll.max_failures = *ParseHostShare("100%");
   roll.between_approve = NotStarter();
   const std::vector<StageSpec> stages{Named("before"), roll, In(1, "work")};
