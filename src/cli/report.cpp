@@ -210,9 +210,12 @@ std::string InviteStays(const boost::json::value& invite) {
 int ExitCodeOfRun(const boost::json::value& run) {
   const auto code = static_cast<int>(NumberOf(run, "exit_code"));
   if (code != 0) return code;
-  const int by_counts = ExitCodeOf(CountsOf(FieldOf(run, "counts")));
+  const TaskCounts counts = CountsOf(FieldOf(run, "counts"));
+  const int by_counts = ExitCodeOf(counts);
   if (by_counts != 0) return by_counts;
-  return TextOf(run, "state") == "succeeded" ? 0 : 1;
+  if (TextOf(run, "state") == "succeeded") return 0;
+  // A command that was stopped before it began on some hosts has not failed on any.
+  return TextOf(run, "job").empty() && counts[TaskState::kSkipped] > 0 ? 6 : 1;
 }
 
 int LargestCode(const std::vector<OutcomeGroup>& groups, int ordinary) {

@@ -91,6 +91,7 @@ class Starting(RunsTest):
         self.assertEqual(answer.status, 200, answer)
         self.assertEqual(answer.json(), {"hosts": 3, "names": "db1,web[1-2]", "never_joined": "", "never_joined_count": 0, "left_out": "",
                                          "offline": [], "offline_count": 0, "batches": [1, 1, 1], "says_all": True,
+                                         "max_failures": "0", "max_unreachable": None, "on_limit": "fail",
                                          "shares": answer.json()["shares"], "hindrances": []})
         self.assertEqual(self.run_ids(), before)
 
