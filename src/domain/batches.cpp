@@ -120,8 +120,8 @@ std::string WhyBatchEnds(const BatchEnd& end, const BatchLimits& limits, bool la
   if (limits.max_unreachable && end.unreachable > limits.max_unreachable->Of(end.hosts, 0))
     return PastLimit(end.unreachable, end.unreachable == 1 ? "was not reached" : "were not reached",
                      *limits.max_unreachable, end.hosts);
-  // A batch says nothing about those behind it when none of its hosts did the work, however many may
-  // be unreachable. Hosts that failed, and were allowed to, did it.
+  // A batch says nothing about those behind it when none of its hosts did the work, however many
+  // may be unreachable. Hosts that failed, and were allowed to, did it.
   if (last || end.succeeded > 0 || end.failed == end.hosts) return {};
   return end.unreachable == end.hosts ? "no host was reached" : "no host succeeded";
 }
