@@ -79,7 +79,7 @@ void EndTest(ChannelTest& test, const ServerOutcome& outcome) {
                   {"reason", outcome.reason}});
 }
 
-// Nobody waits for it any more, or may: it leaves its place to others.
+// A test whose caller is gone, or may not wait any more, leaves its place to others.
 void WatchTest(ChannelServices& services, const std::shared_ptr<ChannelTest>& test) {
   services.later(kTestLooksEvery, [&services, weak = std::weak_ptr(test)] {
     const auto open = weak.lock();
