@@ -1,13 +1,13 @@
 // How fast the shim takes out of an output what differs from host to host, and hashes it. Budget:
 // 300 MB/s for the masking, so that it costs a loud script less than its pipes do.
-#include "agent/line_mask.hpp"
+#include "agent/shim/line_mask.hpp"
 
 #include <chrono>
 #include <cstdio>
 #include <ctime>
 #include <string>
 
-#include "agent/masked_hash.hpp"
+#include "agent/shim/masked_hash.hpp"
 
 namespace {
 

@@ -56,7 +56,7 @@ def measure_agent(lab, api, port):
     print(f"METRIC agent_megabytes {amounts[0][0] / 1024:.2f} MB")
     print(f"METRIC agent_private_megabytes {sum(amount[1] for amount in amounts) / 1024:.2f} MB")
     print(f"METRIC agent_private_clean_megabytes {sum(amount[2] for amount in amounts) / 1024:.2f} MB")
-    # After a minute without work it lets go of what it has no use for (src/agent/resident.hpp).
+    # After a minute without work it lets go of what it has no use for (src/agent/host/resident.hpp).
     wait_for("the agent is idle", lambda: memory_kb(agent.pid)[0] < 0.8 * amounts[0][0], 120)
     amounts = [memory_kb(pid) for pid in (agent.pid, *children_of(agent.pid))]
     print(f"METRIC agent_idle_megabytes {amounts[0][0] / 1024:.2f} MB")

@@ -13,7 +13,7 @@
 #include "adapters/crypto/digest.hpp"
 #include "adapters/crypto/pki.hpp"
 #include "adapters/files/own_folder.hpp"
-#include "agent/clocks.hpp"
+#include "agent/host/clocks.hpp"
 #include "base/text.hpp"
 
 namespace muster::agent {

@@ -21,11 +21,11 @@
 #include <spdlog/spdlog.h>
 
 #include "adapters/system/log_lines.hpp"
-#include "agent/clocks.hpp"
 #include "agent/daemon/config.hpp"
 #include "agent/daemon/daemon.hpp"
 #include "agent/daemon/join.hpp"
-#include "agent/shim.hpp"
+#include "agent/host/clocks.hpp"
+#include "agent/shim/shim.hpp"
 #include "agent/transfer/transfer.hpp"
 #include "base/arguments.hpp"
 #include "base/text.hpp"

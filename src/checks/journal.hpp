@@ -12,7 +12,7 @@
 #include "base/result.hpp"
 #include "checks/finding.hpp"
 #include "domain/task.hpp"
-#include "link/moment.hpp"
+#include "link/step.hpp"
 
 // What nodes wrote down of themselves (muster-agent --history, muster-fleet --history), held
 // against what is on record.

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "cli/token_file.hpp"
+#include "cli/client/token_file.hpp"
 
 namespace muster::cli {
 namespace {

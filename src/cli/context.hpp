@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "cli/connection.hpp"
-#include "cli/moment.hpp"
-#include "cli/output.hpp"
+#include "cli/client/connection.hpp"
+#include "cli/terminal/output.hpp"
+#include "cli/terminal/times.hpp"
 
 namespace CLI {
 class App;

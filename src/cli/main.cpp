@@ -10,9 +10,9 @@
 #include "base/arguments.hpp"
 #include "cli/command_groups.hpp"
 #include "cli/context.hpp"
-#include "cli/document_commands.hpp"
-#include "cli/follow_commands.hpp"
-#include "cli/import_command.hpp"
+#include "cli/documents/document_commands.hpp"
+#include "cli/imports/import_command.hpp"
+#include "cli/runs/follow_commands.hpp"
 #include "cli/usage.hpp"
 
 namespace muster::cli {

@@ -12,7 +12,7 @@
 #include "base/result.hpp"
 #include "base/similar.hpp"
 #include "cli/command_groups.hpp"
-#include "cli/output.hpp"
+#include "cli/terminal/output.hpp"
 #include "help/manual.hpp"
 
 namespace muster::cli {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/auth/tokens.hpp"
 #include "engine/documents/apply.hpp"
 #include "engine/hosts/enrol.hpp"
 #include "engine/hosts/invites.hpp"
@@ -15,7 +16,6 @@
 #include "engine/limiter/freezes.hpp"
 #include "engine/load.hpp"
 #include "engine/notices/notices.hpp"
-#include "engine/people/tokens.hpp"
 #include "engine/runs/files.hpp"
 #include "engine/runs/flow.hpp"
 #include "engine/runs/report.hpp"
@@ -26,9 +26,9 @@
 #include "engine/runs/timers.hpp"
 #include "engine/runs/why.hpp"
 #include "engine/secrets/secrets.hpp"
-#include "engine/triggers/holding.hpp"
-#include "engine/triggers/looking.hpp"
-#include "engine/triggers/steering.hpp"
+#include "engine/triggers/due_slots.hpp"
+#include "engine/triggers/in_memory.hpp"
+#include "engine/triggers/steer.hpp"
 
 namespace muster::engine {
 namespace {

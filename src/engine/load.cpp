@@ -9,7 +9,7 @@
 #include "engine/runs/replay.hpp"
 #include "engine/runs/sequence.hpp"
 #include "engine/runs/start.hpp"
-#include "engine/triggers/holding.hpp"
+#include "engine/triggers/in_memory.hpp"
 
 namespace muster::engine {
 namespace {

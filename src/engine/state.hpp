@@ -15,7 +15,7 @@
 #include "domain/host_result.hpp"
 #include "domain/records.hpp"
 #include "engine/command.hpp"
-#include "engine/triggers/memory.hpp"
+#include "engine/triggers/trigger_entry.hpp"
 #include "engine/work_queue.hpp"
 #include "ports/store.hpp"
 

@@ -5,7 +5,7 @@
 #include <ctime>
 
 #include "adapters/crypto/digest.hpp"
-#include "agent/reboot.hpp"
+#include "agent/shim/reboot.hpp"
 #include "domain/features.hpp"
 #include "link/codec/codec.hpp"
 

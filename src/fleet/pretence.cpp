@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "adapters/crypto/digest.hpp"
-#include "agent/masked_hash.hpp"
+#include "agent/shim/masked_hash.hpp"
 
 namespace muster::fleet {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "base/result.hpp"
 #include "link/messages.hpp"
-#include "link/moment.hpp"
 #include "link/server_clock.hpp"
+#include "link/step.hpp"
 
 namespace muster::link {
 

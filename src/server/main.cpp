@@ -17,13 +17,13 @@
 #include "adapters/postgres/protection.hpp"
 #include "base/version.hpp"
 #include "server/assembly/serve.hpp"
-#include "server/ca_command.hpp"
-#include "server/certificates.hpp"
-#include "server/cluster_keys.hpp"
-#include "server/command_line.hpp"
+#include "server/assembly/stores.hpp"
+#include "server/certificates/certificates.hpp"
+#include "server/certificates/cluster_keys.hpp"
+#include "server/commands/ca_command.hpp"
+#include "server/commands/command_line.hpp"
 #include "server/keeping/backup.hpp"
 #include "server/keeping/store_copy.hpp"
-#include "server/stores.hpp"
 
 namespace muster::server {
 namespace {

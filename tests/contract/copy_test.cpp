@@ -1,7 +1,7 @@
 #include <sqlite3.h>
 
-#include "adapters/copy/filling.hpp"
-#include "adapters/copy/moment.hpp"
+#include "adapters/copy/from_postgres.hpp"
+#include "adapters/copy/into_postgres.hpp"
 #include "adapters/copy/tuples.hpp"
 #include "adapters/sqlite/schema.hpp"
 #include "contract/copy_fixture.hpp"

@@ -1,5 +1,5 @@
 // What only the real adapter has: names, addresses, TLS, redirects, mail.
-#include "adapters/outside/curl_actions.hpp"
+#include "adapters/egress/curl_actions.hpp"
 
 #include <cstdlib>
 #include <fstream>

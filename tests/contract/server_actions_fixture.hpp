@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "adapters/outside/curl_actions.hpp"
+#include "adapters/egress/curl_actions.hpp"
 #include "adapters/system/system_clock.hpp"
 #include "ports/server_actions.hpp"
 #include "support/fake_server_actions.hpp"

@@ -8,9 +8,9 @@
 
 #include "agent/files.hpp"
 #include "agent/identity.hpp"
-#include "agent/spool.hpp"
-#include "agent/spool_reader.hpp"
-#include "agent/task_folder.hpp"
+#include "agent/shim/spool.hpp"
+#include "agent/tasks/spool_reader.hpp"
+#include "agent/tasks/task_folder.hpp"
 #include "link/codec/codec.hpp"
 
 namespace {

@@ -15,7 +15,7 @@
 #include "engine/pipeline.hpp"
 #include "ports/forwarding_store.hpp"
 #include "server/gateway/gateway.hpp"
-#include "server/worker_pool.hpp"
+#include "server/runtime/worker_pool.hpp"
 
 // A leading server without sockets, whose whole work is done when a call returns: the real gateway,
 // intake, pipeline and engine over stores in memory.

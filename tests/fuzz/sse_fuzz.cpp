@@ -7,9 +7,9 @@
 #include "base/result.hpp"
 #include "base/text.hpp"
 #include "base/visible.hpp"
-#include "cli/shown_text.hpp"
-#include "cli/sse.hpp"
-#include "cli/terminal_text.hpp"
+#include "cli/client/sse.hpp"
+#include "cli/terminal/shown_text.hpp"
+#include "cli/terminal/terminal_text.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/hosts/strangers.hpp"
+#include "engine/hosts/unrecorded_tasks.hpp"
 #include "sim/sim_tickets.hpp"
 
 namespace muster::sim {

@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/outside/answer.hpp"
-#include "adapters/outside/destinations.hpp"
-#include "adapters/outside/places.hpp"
-#include "adapters/outside/request.hpp"
-#include "adapters/outside/rules.hpp"
+#include "adapters/egress/answer.hpp"
+#include "adapters/egress/destinations.hpp"
+#include "adapters/egress/places.hpp"
+#include "adapters/egress/request.hpp"
+#include "adapters/egress/rules.hpp"
 #include "ports/server_actions.hpp"
 
 namespace muster {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "adapters/settings/settings.hpp"
-#include "agent/account.hpp"
+#include "agent/shim/account.hpp"
 #include "domain/host.hpp"
 
 namespace muster::agent {

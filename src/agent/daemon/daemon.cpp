@@ -5,9 +5,9 @@
 #include <spdlog/spdlog.h>
 
 #include "adapters/crypto/digest.hpp"
-#include "agent/clocks.hpp"
-#include "agent/facts.hpp"
-#include "agent/resident.hpp"
+#include "agent/host/clocks.hpp"
+#include "agent/host/facts.hpp"
+#include "agent/host/resident.hpp"
 #include "domain/features.hpp"
 #include "link/codec/codec.hpp"
 

@@ -6,11 +6,11 @@
 
 #include "adapters/net/client.hpp"
 #include "adapters/net/event_loop.hpp"
+#include "agent/daemon/certificates.hpp"
 #include "agent/daemon/history_file.hpp"
-#include "agent/daemon/papers.hpp"
 #include "agent/daemon/ticket_check.hpp"
 #include "agent/identity.hpp"
-#include "agent/shim_runner.hpp"
+#include "agent/tasks/shim_runner.hpp"
 #include "link/node.hpp"
 #include "link/server_choice.hpp"
 

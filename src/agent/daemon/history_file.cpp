@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "agent/clocks.hpp"
+#include "agent/host/clocks.hpp"
 
 namespace muster::agent {
 

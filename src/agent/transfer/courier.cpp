@@ -6,7 +6,7 @@
 #include <random>
 #include <thread>
 
-#include "agent/clocks.hpp"
+#include "agent/host/clocks.hpp"
 #include "agent/identity.hpp"
 #include "base/text.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "agent/account.hpp"
+#include "agent/shim/account.hpp"
 #include "agent/transfer/part_file.hpp"
 #include "agent/transfer/path_walk.hpp"
 #include "agent/transfer/rights.hpp"

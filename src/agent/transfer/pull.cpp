@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "adapters/files/safe_flags.hpp"
-#include "agent/account.hpp"
+#include "agent/shim/account.hpp"
 #include "agent/transfer/part_file.hpp"
 #include "agent/transfer/path_walk.hpp"
 #include "agent/transfer/rights.hpp"

@@ -5,7 +5,7 @@
 #include <sys/types.h>
 
 #include "adapters/files/owner.hpp"
-#include "agent/account.hpp"
+#include "agent/shim/account.hpp"
 #include "base/result.hpp"
 
 namespace muster::agent {

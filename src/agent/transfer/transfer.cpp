@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/task_folder.hpp"
+#include "agent/tasks/task_folder.hpp"
 #include "agent/transfer/part_file.hpp"
 #include "agent/transfer/pull.hpp"
 #include "agent/transfer/push.hpp"

@@ -2,7 +2,7 @@
 
 #include "domain/audit_facts.hpp"
 #include "engine/keeping/gates.hpp"
-#include "engine/triggers/applying.hpp"
+#include "engine/triggers/apply.hpp"
 
 namespace muster::engine {
 namespace {

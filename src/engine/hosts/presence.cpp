@@ -5,7 +5,7 @@
 
 #include "base/version.hpp"
 #include "engine/hosts/copies.hpp"
-#include "engine/hosts/strangers.hpp"
+#include "engine/hosts/unrecorded_tasks.hpp"
 #include "engine/limiter/limiter.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"

@@ -10,11 +10,11 @@
 #include "engine/runs/budget.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
-#include "engine/runs/entering.hpp"
-#include "engine/runs/moving.hpp"
+#include "engine/runs/host_flow.hpp"
 #include "engine/runs/sequence.hpp"
 #include "engine/runs/server_work.hpp"
-#include "engine/triggers/looking.hpp"
+#include "engine/runs/stage_entry.hpp"
+#include "engine/triggers/due_slots.hpp"
 
 namespace muster::engine {
 namespace {

@@ -6,7 +6,7 @@
 #include "domain/approvals.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
-#include "engine/runs/moving.hpp"
+#include "engine/runs/host_flow.hpp"
 #include "engine/runs/render.hpp"
 
 namespace muster::engine {

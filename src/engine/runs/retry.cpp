@@ -8,9 +8,9 @@
 #include "engine/limiter/limiter.hpp"
 #include "engine/runs/approvals.hpp"
 #include "engine/runs/audit_hosts.hpp"
-#include "engine/runs/entering.hpp"
 #include "engine/runs/flow.hpp"
 #include "engine/runs/replay.hpp"
+#include "engine/runs/stage_entry.hpp"
 #include "engine/runs/start.hpp"
 #include "engine/runs/steer.hpp"
 

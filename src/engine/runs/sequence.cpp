@@ -4,7 +4,7 @@
 
 #include "engine/runs/batch_text.hpp"
 #include "engine/runs/dispatch.hpp"
-#include "engine/runs/entering.hpp"
+#include "engine/runs/stage_entry.hpp"
 
 namespace muster::engine {
 namespace {

@@ -12,9 +12,9 @@
 #include "engine/notices/notices.hpp"
 #include "engine/runs/approvals.hpp"
 #include "engine/runs/conditions.hpp"
-#include "engine/runs/entering.hpp"
 #include "engine/runs/flow.hpp"
 #include "engine/runs/render.hpp"
+#include "engine/runs/stage_entry.hpp"
 #include "engine/runs/start.hpp"
 
 namespace muster::engine {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "engine/runs/approvals.hpp"
-#include "engine/runs/entering.hpp"
 #include "engine/runs/flow.hpp"
+#include "engine/runs/stage_entry.hpp"
 #include "engine/runs/steer.hpp"
 #include "engine/runs/steered.hpp"
 #include "engine/runs/stop.hpp"

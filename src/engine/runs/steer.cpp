@@ -11,9 +11,9 @@
 #include "engine/runs/approvals.hpp"
 #include "engine/runs/budget.hpp"
 #include "engine/runs/dispatch.hpp"
-#include "engine/runs/entering.hpp"
 #include "engine/runs/flow.hpp"
 #include "engine/runs/sequence.hpp"
+#include "engine/runs/stage_entry.hpp"
 #include "engine/runs/steered.hpp"
 
 namespace muster::engine {

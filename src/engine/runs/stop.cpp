@@ -5,7 +5,7 @@
 #include <string>
 
 #include "domain/no_such_run.hpp"
-#include "engine/hosts/strangers.hpp"
+#include "engine/hosts/unrecorded_tasks.hpp"
 #include "engine/runs/approvals.hpp"
 #include "engine/runs/audit_hosts.hpp"
 #include "engine/runs/dispatch.hpp"

@@ -6,11 +6,11 @@
 #include "engine/keeping/gates.hpp"
 #include "engine/limiter/freezes.hpp"
 #include "engine/notices/notices.hpp"
-#include "engine/triggers/deciding.hpp"
-#include "engine/triggers/holding.hpp"
-#include "engine/triggers/judging.hpp"
-#include "engine/triggers/listening.hpp"
-#include "engine/triggers/looking.hpp"
+#include "engine/triggers/due_slots.hpp"
+#include "engine/triggers/in_memory.hpp"
+#include "engine/triggers/run_reports.hpp"
+#include "engine/triggers/slot_outcomes.hpp"
+#include "engine/triggers/verdict.hpp"
 
 // What comes back: plans for slots, and runs at their end.
 namespace muster::engine {

@@ -11,7 +11,7 @@
 #include "server/api/look_again.hpp"
 #include "server/api/router.hpp"
 #include "server/api/sent_files.hpp"
-#include "server/worker_pool.hpp"
+#include "server/runtime/worker_pool.hpp"
 
 namespace muster::server::api {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "server/api/artifacts.hpp"
-#include "server/engine_thread.hpp"
+#include "server/leading/engine_thread.hpp"
 
 namespace muster::server::api {
 

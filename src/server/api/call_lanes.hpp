@@ -8,7 +8,7 @@
 
 #include "base/mutex.hpp"
 #include "server/api/call.hpp"
-#include "server/worker_pool.hpp"
+#include "server/runtime/worker_pool.hpp"
 
 namespace muster::server::api {
 

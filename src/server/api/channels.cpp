@@ -11,7 +11,7 @@
 #include "server/api/known_names.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
-#include "server/worker_pool.hpp"
+#include "server/runtime/worker_pool.hpp"
 
 // Channels with what they took, and tests of them.
 namespace muster::server::api {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/mutex.hpp"
-#include "server/worker_pool.hpp"
+#include "server/runtime/worker_pool.hpp"
 
 namespace muster::server::api {
 

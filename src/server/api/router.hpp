@@ -14,9 +14,9 @@
 #include "server/api/call_lanes.hpp"
 #include "server/api/refusals.hpp"
 #include "server/auth/authenticator.hpp"
-#include "server/auth/people_on_record.hpp"
 #include "server/auth/refusal_log.hpp"
-#include "server/worker_pool.hpp"
+#include "server/auth/tokens_on_record.hpp"
+#include "server/runtime/worker_pool.hpp"
 
 namespace muster::server::api {
 

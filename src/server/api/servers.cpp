@@ -15,7 +15,7 @@
 #include "server/peers/cluster.hpp"
 #include "server/peers/followers.hpp"
 #include "server/peers/schema_watch.hpp"
-#include "server/worker_pool.hpp"
+#include "server/runtime/worker_pool.hpp"
 
 // Servers of the cluster.
 namespace muster::server::api {

@@ -10,7 +10,7 @@
 #include "engine/effects.hpp"
 #include "server/api/job_book.hpp"
 #include "server/api/services.hpp"
-#include "server/worker_pool.hpp"
+#include "server/runtime/worker_pool.hpp"
 
 namespace muster::server::api {
 

@@ -5,7 +5,7 @@
 #include <boost/json/object.hpp>
 #include <prometheus/metric_family.h>
 
-#include "server/engine_thread.hpp"
+#include "server/leading/engine_thread.hpp"
 
 // What /status and /metrics tell of triggers. Neither walks over them, however many there are.
 namespace muster::server::api {

@@ -6,8 +6,8 @@
 
 #include "adapters/crypto/digest.hpp"
 #include "base/text.hpp"
-#include "link/papers.hpp"
-#include "server/system_zones.hpp"
+#include "link/certificates.hpp"
+#include "server/assembly/system_zones.hpp"
 
 namespace muster::server {
 namespace {

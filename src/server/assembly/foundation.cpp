@@ -4,10 +4,10 @@
 
 #include "adapters/sqlite/folder_lock.hpp"
 #include "base/version.hpp"
+#include "server/certificates/key_changes.hpp"
+#include "server/certificates/key_set.hpp"
 #include "server/keeping/backup.hpp"
 #include "server/keeping/moved.hpp"
-#include "server/key_news.hpp"
-#include "server/key_set.hpp"
 
 namespace muster::server {
 namespace {

@@ -7,13 +7,13 @@
 
 #include "adapters/artifacts/file_artifacts.hpp"
 #include "adapters/crypto/seal.hpp"
-#include "adapters/outside/curl_actions.hpp"
+#include "adapters/egress/curl_actions.hpp"
 #include "adapters/system/system_clock.hpp"
 #include "ports/coordinator.hpp"
-#include "server/certificates.hpp"
-#include "server/config.hpp"
+#include "server/assembly/stores.hpp"
+#include "server/certificates/certificates.hpp"
 #include "server/keeping/disk_watch.hpp"
-#include "server/stores.hpp"
+#include "server/settings/config.hpp"
 
 namespace muster::server {
 

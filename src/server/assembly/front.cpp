@@ -6,8 +6,8 @@
 
 #include "base/version.hpp"
 #include "server/api/ask_engine.hpp"
-#include "server/certificates.hpp"
-#include "server/cluster_keys.hpp"
+#include "server/certificates/certificates.hpp"
+#include "server/certificates/cluster_keys.hpp"
 #include "server/openapi.hpp"
 
 namespace muster::server {

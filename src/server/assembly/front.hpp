@@ -13,8 +13,8 @@
 #include "server/api/trigger_planner.hpp"
 #include "server/assembly/core.hpp"
 #include "server/auth/failure_watch.hpp"
-#include "server/auth/people_on_record.hpp"
-#include "server/certificate_keeper.hpp"
+#include "server/auth/tokens_on_record.hpp"
+#include "server/certificates/certificate_keeper.hpp"
 #include "server/keeping/keeper.hpp"
 #include "server/peers/shared_artifacts.hpp"
 

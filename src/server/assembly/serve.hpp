@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "base/result.hpp"
-#include "server/config.hpp"
-#include "server/log_ring.hpp"
+#include "server/runtime/log_ring.hpp"
+#include "server/settings/config.hpp"
 
 namespace muster::server {
 

@@ -11,7 +11,7 @@
 
 #include "base/instant.hpp"
 #include "base/mutex.hpp"
-#include "server/allowance.hpp"
+#include "server/runtime/allowance.hpp"
 
 namespace muster::server {
 

@@ -4,7 +4,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "link/papers.hpp"
+#include "link/certificates.hpp"
 #include "server/gateway/join_neighbours.hpp"
 #include "server/gateway/order_secrets.hpp"
 #include "server/gateway/privileges.hpp"

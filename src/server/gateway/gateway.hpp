@@ -18,7 +18,6 @@
 #include "ports/links.hpp"
 #include "ports/log_store.hpp"
 #include "ports/store.hpp"
-#include "server/allowance.hpp"
 #include "server/auth/refusal_log.hpp"
 #include "server/gateway/hearing.hpp"
 #include "server/gateway/hello_queue.hpp"
@@ -27,7 +26,8 @@
 #include "server/gateway/output_bounds.hpp"
 #include "server/gateway/renewals.hpp"
 #include "server/live/heard_host.hpp"
-#include "server/worker_pool.hpp"
+#include "server/runtime/allowance.hpp"
+#include "server/runtime/worker_pool.hpp"
 
 namespace muster::server {
 

@@ -3,7 +3,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "engine/hosts/strangers.hpp"
+#include "engine/hosts/unrecorded_tasks.hpp"
 #include "server/gateway/gateway.hpp"
 
 namespace muster::server {

@@ -13,7 +13,7 @@
 
 #include "adapters/archive/reader.hpp"
 #include "adapters/archive/writer.hpp"
-#include "adapters/copy/moment.hpp"
+#include "adapters/copy/from_postgres.hpp"
 #include "adapters/files/fd.hpp"
 #include "adapters/files/owner.hpp"
 #include "adapters/sqlite/database.hpp"

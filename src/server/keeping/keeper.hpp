@@ -11,11 +11,11 @@
 #include "ports/clock.hpp"
 #include "ports/log_store.hpp"
 #include "ports/store.hpp"
-#include "server/engine_thread.hpp"
 #include "server/keeping/disk_watch.hpp"
 #include "server/keeping/last_backup.hpp"
 #include "server/keeping/logs_kept.hpp"
 #include "server/keeping/retention.hpp"
+#include "server/leading/engine_thread.hpp"
 
 namespace muster::server {
 

@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "base/text.hpp"
-#include "server/certificates.hpp"
+#include "server/certificates/certificates.hpp"
 
 namespace muster::server {
 namespace {

@@ -1,7 +1,7 @@
 #include "server/keeping/moved.hpp"
 
 #include "base/text.hpp"
-#include "server/certificates.hpp"
+#include "server/certificates/certificates.hpp"
 
 namespace muster::server {
 

@@ -11,13 +11,13 @@
 #include <fmt/ranges.h>
 
 #include "adapters/archive/reader.hpp"
-#include "adapters/copy/filling.hpp"
+#include "adapters/copy/into_postgres.hpp"
 #include "adapters/files/fd.hpp"
 #include "adapters/files/owner.hpp"
 #include "adapters/sqlite/folder_lock.hpp"
 #include "adapters/sqlite/records_file.hpp"
 #include "adapters/sqlite/restore_marks.hpp"
-#include "server/ca_rotation.hpp"
+#include "server/certificates/ca_rotation.hpp"
 #include "server/keeping/backup.hpp"
 #include "server/keeping/last_backup.hpp"
 #include "server/keeping/store_copy.hpp"

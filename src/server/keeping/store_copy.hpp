@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "adapters/copy/filling.hpp"
+#include "adapters/copy/into_postgres.hpp"
 #include "adapters/postgres/options.hpp"
 #include "base/instant.hpp"
 #include "base/result.hpp"

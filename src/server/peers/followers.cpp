@@ -5,7 +5,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "engine/hosts/strangers.hpp"
+#include "engine/hosts/unrecorded_tasks.hpp"
 #include "server/gateway/order_secrets.hpp"
 
 namespace muster::server {

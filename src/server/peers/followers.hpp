@@ -17,7 +17,7 @@
 #include "server/gateway/gateway.hpp"
 #include "server/peers/peer_frames.hpp"
 #include "server/peers/term_tickets.hpp"
-#include "server/worker_pool.hpp"
+#include "server/runtime/worker_pool.hpp"
 
 namespace muster::server {
 

@@ -11,8 +11,8 @@
 #include "adapters/net/event_loop.hpp"
 #include "base/mutex.hpp"
 #include "ports/clock.hpp"
-#include "server/clock_judge.hpp"
 #include "server/gateway/gateway.hpp"
+#include "server/leading/clock_judge.hpp"
 #include "server/peers/leader_clock.hpp"
 #include "server/peers/peer_frames.hpp"
 

@@ -10,7 +10,7 @@
 #include "engine/command.hpp"
 #include "link/codec/codec.hpp"
 #include "ports/links.hpp"
-#include "server/cluster_facts.hpp"
+#include "server/certificates/cluster_facts.hpp"
 #include "server/live/heard_host.hpp"
 
 // What the servers of a cluster say to each other, in plain words; peers.proto is the same on the

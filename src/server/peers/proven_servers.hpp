@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "ports/coordinator.hpp"
-#include "server/cluster_facts.hpp"
+#include "server/certificates/cluster_facts.hpp"
 
 namespace muster::server {
 

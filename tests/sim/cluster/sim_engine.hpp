@@ -7,7 +7,7 @@
 #include <string>
 
 #include "engine/pipeline.hpp"
-#include "server/leading.hpp"
+#include "server/leading/leading.hpp"
 #include "sim/cluster/sim_seat.hpp"
 #include "sim/servers.hpp"
 #include "sim/truth.hpp"

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "engine/hosts/strangers.hpp"
+#include "engine/hosts/unrecorded_tasks.hpp"
 #include "sim/cluster/sim_peers.hpp"
 #include "sim/sim_tickets.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/hosts/strangers.hpp"
+#include "engine/hosts/unrecorded_tasks.hpp"
 
 namespace muster::sim {
 

@@ -1,12 +1,12 @@
 // Where groups are made and what is written to them, on folders that look like the kernel's.
-#include "agent/cgroups.hpp"
+#include "agent/host/cgroups.hpp"
 
 #include <filesystem>
 
 #include <gtest/gtest.h>
 
-#include "agent/cgroup_places.hpp"
 #include "agent/files.hpp"
+#include "agent/host/cgroup_places.hpp"
 #include "temp_folder.hpp"
 
 namespace muster::agent {

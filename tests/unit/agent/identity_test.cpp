@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/account.hpp"
-#include "agent/facts.hpp"
+#include "agent/host/facts.hpp"
+#include "agent/shim/account.hpp"
 #include "temp_folder.hpp"
 
 namespace muster::agent {

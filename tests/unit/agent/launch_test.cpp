@@ -1,4 +1,4 @@
-#include "agent/launch.hpp"
+#include "agent/shim/launch.hpp"
 
 #include <gmock/gmock.h>
 

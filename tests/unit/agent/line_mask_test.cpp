@@ -1,11 +1,11 @@
-#include "agent/line_mask.hpp"
+#include "agent/shim/line_mask.hpp"
 
 #include <string>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "agent/masked_hash.hpp"
+#include "agent/shim/masked_hash.hpp"
 
 namespace muster::agent {
 namespace {

@@ -1,4 +1,4 @@
-#include "agent/masker.hpp"
+#include "agent/shim/masker.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "agent/outputs.hpp"
+#include "agent/shim/outputs.hpp"
 
 #include <csignal>
 #include <sys/resource.h>
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/exit_file.hpp"
+#include "agent/shim/exit_file.hpp"
 #include "domain/outputs.hpp"
 #include "temp_folder.hpp"
 

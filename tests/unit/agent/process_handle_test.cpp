@@ -1,4 +1,4 @@
-#include "agent/process_handle.hpp"
+#include "agent/shim/process_handle.hpp"
 
 #include <csignal>
 #include <linux/sched.h>
@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/processes.hpp"
+#include "agent/shim/processes.hpp"
 
 namespace muster::agent {
 namespace {

@@ -13,8 +13,8 @@
 
 #include <gtest/gtest.h>
 
-#include "agent/shim_lock.hpp"
-#include "agent/shim_runner.hpp"
+#include "agent/shim/shim_lock.hpp"
+#include "agent/tasks/shim_runner.hpp"
 #include "base/text.hpp"
 #include "temp_folder.hpp"
 

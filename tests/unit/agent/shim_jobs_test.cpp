@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "adapters/crypto/digest.hpp"
-#include "agent/reboot.hpp"
-#include "agent/shim_lock.hpp"
+#include "agent/shim/reboot.hpp"
+#include "agent/shim/shim_lock.hpp"
 #include "runner_fixture.hpp"
 
 namespace muster::agent {

@@ -1,5 +1,5 @@
 // What the runner remembers: through its own end, its shims' ends, and reboots.
-#include "agent/shim_runner.hpp"
+#include "agent/tasks/shim_runner.hpp"
 
 #include <csignal>
 #include <sys/prctl.h>
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "adapters/crypto/digest.hpp"
-#include "agent/shim_lock.hpp"
-#include "agent/task_folder.hpp"
+#include "agent/shim/shim_lock.hpp"
+#include "agent/tasks/task_folder.hpp"
 #include "runner_fixture.hpp"
 #include "support/eventually.hpp"
 

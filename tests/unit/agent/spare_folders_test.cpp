@@ -1,4 +1,4 @@
-#include "agent/spare_folders.hpp"
+#include "agent/tasks/spare_folders.hpp"
 
 #include <filesystem>
 #include <set>

@@ -1,4 +1,4 @@
-#include "agent/spawner.hpp"
+#include "agent/tasks/spawner.hpp"
 
 #include <csignal>
 #include <poll.h>

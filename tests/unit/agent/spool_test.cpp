@@ -1,4 +1,4 @@
-#include "agent/spool.hpp"
+#include "agent/shim/spool.hpp"
 
 #include <csignal>
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 #include "adapters/crypto/digest.hpp"
 #include "agent/files.hpp"
-#include "agent/output_keeper.hpp"
-#include "agent/spool_reader.hpp"
+#include "agent/shim/output_keeper.hpp"
+#include "agent/tasks/spool_reader.hpp"
 #include "temp_folder.hpp"
 
 namespace muster::agent {

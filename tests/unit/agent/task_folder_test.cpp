@@ -1,10 +1,10 @@
-#include "agent/task_folder.hpp"
+#include "agent/tasks/task_folder.hpp"
 
 #include <gtest/gtest.h>
 
-#include "agent/launch.hpp"
-#include "agent/processes.hpp"
-#include "agent/shim_lock.hpp"
+#include "agent/shim/launch.hpp"
+#include "agent/shim/processes.hpp"
+#include "agent/shim/shim_lock.hpp"
 #include "link/codec/codec.hpp"
 #include "temp_folder.hpp"
 

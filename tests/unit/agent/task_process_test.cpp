@@ -1,4 +1,4 @@
-#include "agent/task_process.hpp"
+#include "agent/shim/task_process.hpp"
 
 #include <fcntl.h>
 #include <sys/prctl.h>

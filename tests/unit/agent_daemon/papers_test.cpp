@@ -1,8 +1,7 @@
-#include "agent/daemon/papers.hpp"
-
 #include <gtest/gtest.h>
 
 #include "adapters/crypto/pki.hpp"
+#include "agent/daemon/certificates.hpp"
 #include "support/temp_folder.hpp"
 
 namespace muster::agent {

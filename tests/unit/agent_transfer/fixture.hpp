@@ -14,7 +14,7 @@
 #include "adapters/artifacts/memory_artifacts.hpp"
 #include "adapters/crypto/digest.hpp"
 #include "agent/identity.hpp"
-#include "agent/task_folder.hpp"
+#include "agent/tasks/task_folder.hpp"
 #include "base/text.hpp"
 #include "server/api/artifacts.hpp"
 #include "support/temp_folder.hpp"

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/account.hpp"
+#include "agent/shim/account.hpp"
 #include "agent/transfer/pace.hpp"
 #include "agent/transfer/wildcards.hpp"
 

@@ -1,4 +1,4 @@
-#include "cli/answer_json.hpp"
+#include "cli/client/answer_json.hpp"
 
 #include <gtest/gtest.h>
 

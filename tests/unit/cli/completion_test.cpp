@@ -1,4 +1,4 @@
-#include "cli/completion.hpp"
+#include "cli/completion/completion.hpp"
 
 #include <CLI/CLI.hpp>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "cli/contexts.hpp"
+#include "cli/client/contexts.hpp"
 
 #include <filesystem>
 #include <fstream>
@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/connection.hpp"
-#include "cli/fingerprint.hpp"
+#include "cli/client/connection.hpp"
+#include "cli/client/fingerprint.hpp"
 #include "support/temp_folder.hpp"
 
 namespace muster::cli {

@@ -1,4 +1,4 @@
-#include "cli/file_root.hpp"
+#include "cli/documents/file_root.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/document_files.hpp"
+#include "cli/documents/document_files.hpp"
 #include "support/temp_folder.hpp"
 
 namespace muster::cli {

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "adapters/crypto/digest.hpp"
-#include "cli/fetched_files.hpp"
-#include "cli/local_files.hpp"
+#include "cli/files/fetched_files.hpp"
+#include "cli/files/local_files.hpp"
 #include "support/temp_folder.hpp"
 
 namespace muster::cli {

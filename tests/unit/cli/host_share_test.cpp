@@ -1,4 +1,4 @@
-#include "cli/host_share.hpp"
+#include "cli/files/host_share.hpp"
 
 #include <vector>
 

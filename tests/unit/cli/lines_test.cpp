@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "cli/line_joiner.hpp"
-#include "cli/log_cursor.hpp"
-#include "cli/log_text.hpp"
+#include "cli/logs/log_cursor.hpp"
+#include "cli/logs/log_text.hpp"
+#include "cli/terminal/line_joiner.hpp"
 
 namespace muster::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/list.hpp"
+#include "cli/terminal/list.hpp"
 
 #include <gtest/gtest.h>
 

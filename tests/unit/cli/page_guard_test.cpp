@@ -1,4 +1,4 @@
-#include "cli/page_guard.hpp"
+#include "cli/client/page_guard.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/question.hpp"
+#include "cli/terminal/question.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "cli/report.hpp"
+#include "cli/runs/report.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/api_client.hpp"
+#include "cli/client/api_client.hpp"
 #include "cli/context.hpp"
 
 namespace muster::cli {

@@ -1,10 +1,10 @@
-#include "cli/run_request.hpp"
+#include "cli/runs/run_request.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/output.hpp"
+#include "cli/terminal/output.hpp"
 
 namespace muster::cli {
 namespace {

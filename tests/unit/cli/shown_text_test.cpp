@@ -1,10 +1,10 @@
-#include "cli/shown_text.hpp"
+#include "cli/terminal/shown_text.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "cli/output.hpp"
+#include "cli/terminal/output.hpp"
 
 namespace muster::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/sse.hpp"
+#include "cli/client/sse.hpp"
 
 #include <vector>
 

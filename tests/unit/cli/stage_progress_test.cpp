@@ -1,4 +1,4 @@
-#include "cli/stage_progress.hpp"
+#include "cli/runs/stage_progress.hpp"
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>

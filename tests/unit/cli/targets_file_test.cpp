@@ -1,9 +1,9 @@
-#include "cli/targets_file.hpp"
+#include "cli/hosts/targets_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/run_choice.hpp"
+#include "cli/runs/run_choice.hpp"
 
 namespace muster::cli {
 namespace {

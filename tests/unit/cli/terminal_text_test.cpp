@@ -1,4 +1,4 @@
-#include "cli/terminal_text.hpp"
+#include "cli/terminal/terminal_text.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "cli/text_diff.hpp"
+#include "cli/terminal/text_diff.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/token_file.hpp"
+#include "cli/client/token_file.hpp"
 
 #include <fstream>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "cli/trace_text.hpp"
+#include "cli/runs/trace_text.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "cli/trigger_text.hpp"
+#include "cli/triggers/trigger_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "adapters/memory/memory_store.hpp"
-#include "engine/hosts/strangers.hpp"
+#include "engine/hosts/unrecorded_tasks.hpp"
 #include "engine/pipeline.hpp"
 #include "ports/forwarding_store.hpp"
 

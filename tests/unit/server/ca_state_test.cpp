@@ -1,4 +1,4 @@
-#include "server/ca_state.hpp"
+#include "server/certificates/ca_state.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
-#include "server/certificates.hpp"
+#include "server/certificates/certificates.hpp"
 
 #include <algorithm>
 #include <ctime>
 
 #include <gtest/gtest.h>
 
-#include "server/ca_rotation.hpp"
-#include "server/cluster_keys.hpp"
+#include "server/certificates/ca_rotation.hpp"
+#include "server/certificates/cluster_keys.hpp"
 #include "support/temp_folder.hpp"
 
 namespace muster::server {

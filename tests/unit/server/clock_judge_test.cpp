@@ -1,4 +1,4 @@
-#include "server/clock_judge.hpp"
+#include "server/leading/clock_judge.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "server/config.hpp"
+#include "server/settings/config.hpp"
 
 #include <cstdlib>
 #include <fstream>

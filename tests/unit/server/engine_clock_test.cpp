@@ -8,8 +8,8 @@
 #include "adapters/local/local_election.hpp"
 #include "adapters/memory/memory_store.hpp"
 #include "ports/forwarding_store.hpp"
-#include "server/engine_thread.hpp"
-#include "server/store_pulse.hpp"
+#include "server/leading/engine_thread.hpp"
+#include "server/leading/store_probe.hpp"
 #include "support/eventually.hpp"
 #include "support/no_links.hpp"
 

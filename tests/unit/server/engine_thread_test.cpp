@@ -1,4 +1,4 @@
-#include "server/engine_thread.hpp"
+#include "server/leading/engine_thread.hpp"
 
 #include <atomic>
 #include <chrono>

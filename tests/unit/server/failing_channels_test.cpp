@@ -1,4 +1,4 @@
-#include "server/failing_channels.hpp"
+#include "server/egress/failing_channels.hpp"
 
 #include <gtest/gtest.h>
 

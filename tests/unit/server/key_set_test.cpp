@@ -1,4 +1,4 @@
-#include "server/key_set.hpp"
+#include "server/certificates/key_set.hpp"
 
 #include <ctime>
 #include <set>
@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "server/certificates.hpp"
-#include "server/join_state.hpp"
-#include "server/key_news.hpp"
+#include "server/certificates/certificates.hpp"
+#include "server/certificates/key_changes.hpp"
+#include "server/commands/join_state.hpp"
 #include "support/temp_folder.hpp"
 
 namespace muster::server {

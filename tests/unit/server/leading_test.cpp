@@ -1,4 +1,4 @@
-#include "server/leading.hpp"
+#include "server/leading/leading.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "server/log_ring.hpp"
+#include "server/runtime/log_ring.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "server/owed_answers.hpp"
+#include "server/leading/owed_answers.hpp"
 
 #include <gtest/gtest.h>
 

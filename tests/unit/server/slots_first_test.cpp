@@ -1,4 +1,4 @@
-#include "server/slots_first.hpp"
+#include "server/leading/slots_first.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "server/stall_text.hpp"
+#include "server/leading/stall_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "server/worker_pool.hpp"
+#include "server/runtime/worker_pool.hpp"
 
 #include <future>
 

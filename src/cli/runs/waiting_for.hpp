@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <boost/json/value.hpp>
+
+#include "cli/client/api_client.hpp"
+
+namespace muster::cli {
+
+// What a run stands still for until a person acts: an answer to an approval, or the end of a pause.
+struct PersonWait {
+  std::string run;  // the run that waits: the one looked at, or one that it started
+  std::string via;  // the stage that started that run or one above it; "" for the run itself
+  boost::json::value visit;   // what asks (a visit of GET /runs/ID/visits); null when it is paused
+  boost::json::value paused;  // the run, as its summary has it; null when it asks
+};
+
+struct PersonWaits {
+  std::vector<PersonWait> waits;
+  bool children = false;  // it waits for the end of runs that it started
+  bool busy = false;      // a host of it, or of such a run, is at work
+};
+
+// What a run waits for, also in runs that its stages started and wait for. `run` is what
+// GET /runs/ID/summary says of it. What cannot be asked now is left out.
+PersonWaits WaitsForPerson(ApiClient& api, const boost::json::value& run);
+
+// The same of the run that a visit started. `visit` is one of GET /runs/ID/visits; nothing when it
+// has ended, or started none.
+PersonWaits WaitsOfChild(ApiClient& api, const boost::json::value& visit);
+
+// "ask asks: go?; muster approve r12 (or reject)", "r12 is paused by ann · go on: muster resume
+// r12 · …"; of a run that a stage started "ask of r22 (of sub) asks: …", "r22 (of sub) is paused
+// …".
+std::string WaitText(const PersonWait& wait);
+
+// Names the wait among others of the same run.
+std::string KeyOf(const PersonWait& wait);
+
+}  // namespace muster::cli

@@ -1,0 +1,465 @@
+#include "server/leading/engine_thread.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "server/leading/slots_first.hpp"
+#include "server/leading/stall_text.hpp"
+
+namespace muster::server {
+namespace {
+
+constexpr Duration kAnswerWithin = std::chrono::seconds(10);
+constexpr Duration kWarnEvery = std::chrono::seconds(10);
+constexpr std::size_t kTakeAtOnce = 512;
+
+}  // namespace
+
+EngineThread::EngineThread(Store& store, Links& links, Coordinator& coordinator, const Clock& clock,
+                           OnNews on_news, engine::Pipeline::Settings settings, std::string name)
+    : store_(store),
+      clock_(clock),
+      coordinator_(coordinator),
+      name_(std::move(name)),
+      pipeline_(
+          store, links,
+          {.reply = [this](engine::Reply reply) { Reply(std::move(reply)); },
+           .news = std::move(on_news),
+           .deposed =
+               [this](const Error& why) {
+                 spdlog::error("engine deposed code={} reason=\"{}\"; loading again",
+                               Name(why.code), why.message);
+                 trouble_ = why.message;
+                 if (work_.ended) work_.ended();
+                 // Whoever waited for a batch was answered; these never came to one.
+                 AnswerAll({ErrorCode::kUnavailable,
+                            fmt::format("the server no longer leads: {}; try again", why.message)});
+               },
+           .committed =
+               [this](engine::Pipeline::CommitTicket ticket, Result<> result) {
+                 {
+                   base::Lock lock(mutex_);
+                   commits_.emplace_back(ticket, std::move(result));
+                 }
+                 changed_.NotifyOne();
+               },
+           .server_orders =
+               [this](std::vector<engine::ServerOrder> orders) {
+                 if (work_.orders) work_.orders(std::move(orders));
+               },
+           .server_stops =
+               [this](std::vector<TaskKey> tasks) {
+                 if (work_.stops) work_.stops(std::move(tasks));
+               },
+           .prepare_slots =
+               [this](std::vector<engine::PrepareSlot> slots) {
+                 if (work_.slots) work_.slots(std::move(slots));
+               },
+           .fetch_triggers =
+               [this](std::vector<engine::FetchTriggers> fetches) {
+                 if (work_.fetches) work_.fetches(std::move(fetches));
+               }},
+          settings) {}
+
+EngineThread::~EngineThread() { Stop(); }
+
+Result<> EngineThread::Start() {
+  if (const auto campaigns = Campaign(); !campaigns) return campaigns;
+  {
+    base::Lock lock(mutex_);
+    started_ = true;
+  }
+  thread_ = std::thread([this] { Loop(); });
+  return {};
+}
+
+Result<> EngineThread::Campaign() {
+  const auto set_elected = [this](bool elected) {
+    {
+      base::Lock lock(mutex_);
+      elected_ = elected;
+    }
+    changed_.NotifyOne();
+  };
+  auto campaigns = coordinator_.Campaign(
+      name_, [set_elected] { set_elected(true); }, [set_elected] { set_elected(false); });
+  campaigning_ = campaigns.has_value();
+  return campaigns;
+}
+
+// Leaves the election to the others for a while.
+void EngineThread::MakeRoom(const std::string& why) {
+  if (why != trouble_) spdlog::warn("makes room for another leader: {}", why);
+  StepDown(why);
+  coordinator_.Resign();
+  campaigning_ = false;
+  leading_.MadeRoom(clock_.Read().mono);
+  base::Lock lock(mutex_);
+  elected_ = false;
+}
+
+Now EngineThread::Time() const {
+  const Now now = clock_.Read();
+  return judge_ == nullptr ? now : judge_->Hold(now);
+}
+
+std::string EngineThread::CannotLead() const {
+  std::string why =
+      judge_ == nullptr ? "" : judge_->Wrong(clock_.Read(), coordinator_.Members().size());
+  if (why.empty() && pulse_ != nullptr && !Decides()) why = pulse_->Trouble();
+  return why;
+}
+
+void EngineThread::Look() {
+  {
+    base::Lock lock(mutex_);
+    looks_ = true;
+  }
+  changed_.NotifyOne();
+}
+
+// True while this server leaves the lead to others because of what it knows about itself.
+bool EngineThread::HoldsBack() {
+  {
+    base::Lock lock(mutex_);
+    looks_ = false;
+  }
+  std::string why = CannotLead();
+  if (why.empty() && trouble_ == held_back_) trouble_.clear();
+  held_back_ = std::move(why);
+  if (held_back_.empty()) return false;
+  if (campaigning_) MakeRoom(held_back_);
+  trouble_ = held_back_;
+  return true;
+}
+
+void EngineThread::KeepCampaigning() {
+  if (HoldsBack()) return;
+  bool standing_by = false;
+  bool stopping = false;
+  {
+    base::Lock lock(mutex_);
+    standing_by = standing_by_;
+    stopping = stopping_;
+  }
+  if (standing_by && campaigning_ && (!pipeline_.Leading() || pipeline_.Idle()))
+    return MakeRoom("the server stands by");
+  if (campaigning_ || standing_by || stopping || clock_.Read().mono < leading_.campaign_again())
+    return;
+  if (const auto campaigns = Campaign(); !campaigns) {
+    spdlog::error("cannot campaign: {}", campaigns.error().message);
+    leading_.MadeRoom(clock_.Read().mono);
+  }
+}
+
+void EngineThread::StandBy(bool wanted) {
+  {
+    base::Lock lock(mutex_);
+    standing_by_ = wanted;
+  }
+  changed_.NotifyOne();
+}
+
+void EngineThread::StepDown(const std::string& why) {
+  if (!pipeline_.Leading()) return;
+  spdlog::warn("no longer leads term={}: {}", pipeline_.term().value, why);
+  pipeline_.StepDown();
+  if (work_.ended) work_.ended();
+  AnswerAll({ErrorCode::kTimeout,
+             fmt::format("the server no longer leads: {}; it may have happened: look, or ask again "
+                         "with the same Idempotency-Key",
+                         why)});
+}
+
+void EngineThread::AnswerAll(const Error& error) {
+  std::vector<OnAnswer> left;
+  {
+    base::Lock lock(mutex_);
+    left = owed_.TakeAll();
+    queue_.clear();
+  }
+  for (const auto& on_answer : left) on_answer(Fail(error));
+}
+
+void EngineThread::Stop() {
+  {
+    base::Lock lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.NotifyOne();
+  if (thread_.joinable()) thread_.join();
+}
+
+void EngineThread::Submit(engine::Command command) {
+  {
+    base::Lock lock(mutex_);
+    if (started_ && !elected_) return;  // whoever leads next asks every node
+    queue_.push_back(std::move(command));
+    if (queue_.size() > 1) return;  // the loop was woken for the first
+  }
+  changed_.NotifyOne();
+}
+
+std::optional<RequestId> EngineThread::Register(OnAnswer on_answer) {
+  std::string reason;
+  {
+    base::Lock lock(mutex_);
+    reason = stopping_ ? "the server is shutting down" : status_.reason;
+    if (reason.empty()) return owed_.Owe(std::move(on_answer), clock_.Read().mono + kAnswerWithin);
+  }
+  on_answer(Fail(ErrorCode::kUnavailable, "{}; nothing was done", reason));
+  return std::nullopt;
+}
+
+void EngineThread::Reply(engine::Reply reply) {
+  OnAnswer on_answer;
+  {
+    base::Lock lock(mutex_);
+    on_answer = owed_.Take(reply.request);
+  }
+  if (on_answer) on_answer(std::move(reply.answer));
+}
+
+// A batch that cannot be written is kept until it can, and nobody should wait for that.
+void EngineThread::GiveUpWaiting() {
+  const MonoTime now = clock_.Read().mono;
+  std::vector<OnAnswer> late;
+  {
+    base::Lock lock(mutex_);
+    late = owed_.TakeLate(now);
+  }
+  const std::string why = pipeline_.Stalled().empty()
+                              ? "the store does not answer"
+                              : StallText(pipeline_.Stalled(), data_folder_);
+  for (const auto& on_answer : late)
+    on_answer(Fail(ErrorCode::kTimeout,
+                   "{}; it may still happen: look, or ask again with the same Idempotency-Key",
+                   why));
+}
+
+EngineThread::Status EngineThread::GetStatus() const {
+  base::Lock lock(mutex_);
+  Status status = status_;
+  status.queued = queue_.size();
+  return status;
+}
+
+bool EngineThread::Decides() const {
+  base::Lock lock(mutex_);
+  return status_.leading;
+}
+
+base::Activity::View EngineThread::GetActivity() const {
+  auto view = activity_.Look();
+  base::Lock lock(mutex_);
+  view.queued = queue_.size();
+  view.counters = {{"commands", status_.commands},
+                   {"batches", status_.batches},
+                   {"open_runs", status_.open_runs},
+                   {"answers_owed", owed_.Count()}};
+  return view;
+}
+
+void EngineThread::TryToLead() {
+  if (!leading_.TriesAt(clock_.Read().mono)) return;
+  auto leads = CheckClock();
+  if (leads) leads = pipeline_.Lead(Time());
+  if (!leads) {
+    // It is tried several times a second; the log need not say so each time.
+    if (trouble_ != leads.error().message) spdlog::warn("cannot lead: {}", leads.error().message);
+    trouble_ = leads.error().message;
+    if (leading_.Failed(clock_.Read().mono, coordinator_.Members().size())) MakeRoom(trouble_);
+    return;
+  }
+  leading_.Led(clock_.Read().mono);
+  trouble_.clear();
+  spdlog::info("leading term={} commit={} hosts={} open_runs={}", pipeline_.term().value,
+               pipeline_.committed_number().value, pipeline_.engine()->state().hosts.size(),
+               pipeline_.engine()->state().runs.size());
+}
+
+Result<> EngineThread::CheckClock() {
+  const Now before = clock_.Read();
+  const auto there = store_.ReadClock();
+  const Now after = clock_.Read();
+  if (!there) return Fail(there.error());
+  if (!*there) return {};
+  if (judge_ != nullptr) judge_->StoreSaid(before, **there, after.mono);
+  return Leading::CheckClock(before.wall, **there, after.wall);
+}
+
+// A batch is sent again several times a second; the log need not say so each time.
+void EngineThread::WarnOf(CommitNumber batch, const Error& error) {
+  const MonoTime now = clock_.Read().mono;
+  if (batch == warned_of_ && now < warn_again_) return;
+  warned_of_ = batch;
+  warn_again_ = now + kWarnEvery;
+  spdlog::warn("commit batch={} code={} reason=\"{}\"", batch.value, Name(error.code),
+               error.message);
+}
+
+void EngineThread::TakeCommands() {
+  std::vector<std::pair<engine::Pipeline::CommitTicket, Result<>>> commits;
+  {
+    base::Lock lock(mutex_);
+    commits.swap(commits_);
+  }
+  for (auto& [ticket, result] : commits) {
+    if (!result)
+      WarnOf(ticket.number, result.error());
+    else
+      ++batches_;
+    pipeline_.Committed(ticket, std::move(result), Time());
+  }
+  if (!pipeline_.Ready()) return;
+  std::vector<engine::Command> taken;
+  {
+    base::Lock lock(mutex_);
+    if (queue_.size() > kTakeAtOnce) BringSlotsFirst(queue_);
+    const std::size_t count = std::min(queue_.size(), kTakeAtOnce);
+    taken.insert(taken.end(), std::make_move_iterator(queue_.begin()),
+                 std::make_move_iterator(queue_.begin() + static_cast<std::ptrdiff_t>(count)));
+    queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  const Now now = Time();
+  for (const auto& command : taken) pipeline_.Take(command, now);
+  commands_ += taken.size();
+}
+
+// Tells the others how it stands.
+void EngineThread::Publish() {
+  const std::string follows = pipeline_.Leading() ? "" : WhoLeads();
+  base::Lock lock(mutex_);
+  status_.leading = pipeline_.Leading();
+  if (pipeline_.Leading()) status_.cluster = pipeline_.engine()->state().cluster;
+  status_.term = pipeline_.term();
+  status_.commit = pipeline_.committed_number();
+  status_.commands = commands_;
+  status_.batches = batches_;
+  if (pipeline_.Leading()) {
+    status_.gates = pipeline_.engine()->state().gates;
+    status_.restored = pipeline_.engine()->state().restored;
+    const auto& triggers = pipeline_.engine()->state().triggers;
+    status_.triggers = {.counts = triggers.counts,
+                        .near = triggers.entries.size(),
+                        .running = triggers.runs.size(),
+                        .next = triggers.due.empty() ? WallTime{} : triggers.due.begin()->first,
+                        .slots = triggers.tally};
+    status_.freezes.clear();
+    for (const auto& [id, freeze] : pipeline_.engine()->state().freezes)
+      status_.freezes.push_back(freeze);
+  }
+  status_.open_runs = pipeline_.Leading() ? pipeline_.engine()->state().runs.size() : 0;
+  status_.reason = !pipeline_.Leading()          ? follows
+                   : pipeline_.Stalled().empty() ? ""
+                                                 : StallText(pipeline_.Stalled(), data_folder_);
+}
+
+// Until there is something to do, at `wake` or before.
+void EngineThread::Sleep(MonoTime wake) {
+  const MonoTime lead_until = coordinator_.LeadUntil();
+  const MonoTime silent = SilentAt();
+  base::Lock lock(mutex_);
+  const auto has_work = [this]() REQUIRES(mutex_) {
+    return !commits_.empty() || stopping_ || (!queue_.empty() && pipeline_.Ready()) ||
+           (elected_ && !pipeline_.Leading() && leading_.lead_again().ms == 0) ||
+           (!elected_ && pipeline_.Leading()) || (standing_by_ && campaigning_) || looks_;
+  };
+  while (!has_work()) {
+    const MonoTime now = clock_.Read().mono;
+    MonoTime until = !pipeline_.Leading() ? (elected_ ? leading_.lead_again() : kNever)
+                                          : std::min(wake, lead_until);
+    if (!campaigning_ && !standing_by_ && held_back_.empty())
+      until = std::min(until, leading_.campaign_again());
+    until = std::min({until, owed_.NextLate(), silent});
+    if (until <= now) return;
+    if (until == kNever) {
+      changed_.Wait(mutex_);
+      if (elected_ && !pipeline_.Leading()) return;
+    } else {
+      changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() +
+                                     std::min<Duration>(until - now, std::chrono::seconds(1)));
+      if (clock_.Read().mono >= until) return;
+    }
+  }
+}
+
+MonoTime EngineThread::Turn(bool elected, bool stopping) {
+  const base::Activity::Work mark(activity_,
+                                  elected && !pipeline_.Leading() ? "loading records" : "deciding");
+  const MonoTime lead_until = coordinator_.LeadUntil();
+  const bool may_act = Leading::MayAct(elected, clock_.Read().mono, lead_until);
+  if (!may_act) StepDown(elected ? "it could not renew its leadership in time" : "it was told so");
+  pipeline_.LeadUntil(lead_until);
+  if (may_act && !pipeline_.Leading() && !stopping) TryToLead();
+  TakeCommands();
+  GiveUpWaiting();
+  const MonoTime wake = pipeline_.Drive(Time());
+  WatchStalls();
+  return wake;
+}
+
+void EngineThread::WatchStalls() {
+  const MonoTime now = clock_.Read().mono;
+  const bool stalled = !pipeline_.Stalled().empty();
+  const MonoTime unanswered =
+      pipeline_.Leading() && pulse_ != nullptr ? pulse_->UnansweredSince() : kNever;
+  if (!stalled && unanswered == kNever) {
+    leading_.Stalls(now, false, 0);
+    return;
+  }
+  const std::size_t members = coordinator_.Members().size();
+  if (leading_.Stalls(now, stalled, members))
+    return GiveUp(std::string(pipeline_.Stalled()));  // stepping down clears the original
+  if (!Leading::Silent(now, unanswered, members)) return;
+  const std::string why = pulse_->Trouble();
+  GiveUp(why.empty() ? "the store did not answer for a while" : why);
+}
+
+MonoTime EngineThread::SilentAt() const {
+  const MonoTime unanswered = pulse_ == nullptr ? kNever : pulse_->UnansweredSince();
+  if (!pipeline_.Leading() || unanswered == kNever) return kNever;
+  return std::max(unanswered + Leading::kMostSilent + Duration(1),
+                  clock_.Read().mono + Leading::kRetry);
+}
+
+void EngineThread::GiveUp(const std::string& why) {
+  MakeRoom(why);
+  leading_.GaveUp(clock_.Read().mono);
+}
+
+std::string EngineThread::WhoLeads() const {
+  const std::string leader = coordinator_.Leader();
+  const std::string trouble = trouble_.empty() ? coordinator_.Trouble() : trouble_;
+  const std::string why = trouble.empty() ? "" : ": " + trouble;
+  if (leader.empty() || leader == name_) return "no leader yet" + why;
+  return fmt::format("{} leads, not this server{}", leader, why);
+}
+
+void EngineThread::Loop() {
+  activity_.Attach();
+  while (true) {
+    KeepCampaigning();
+    bool elected = false;
+    bool stopping = false;
+    {
+      base::Lock lock(mutex_);
+      elected = elected_;
+      stopping = stopping_;
+    }
+    const MonoTime wake = Turn(elected, stopping);
+    if (stopping && (!pipeline_.Leading() || pipeline_.Idle() || !pipeline_.Stalled().empty()))
+      return;
+    if (stopping) {
+      base::Lock lock(mutex_);
+      while (commits_.empty()) changed_.Wait(mutex_);
+      continue;
+    }
+    Publish();
+    Sleep(wake);
+  }
+}
+
+}  // namespace muster::server

@@ -1,0 +1,169 @@
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/activity.hpp"
+#include "base/mutex.hpp"
+#include "engine/pipeline.hpp"
+#include "ports/clock.hpp"
+#include "ports/coordinator.hpp"
+#include "server/leading/clock_judge.hpp"
+#include "server/leading/leading.hpp"
+#include "server/leading/owed_answers.hpp"
+#include "server/leading/store_probe.hpp"
+
+namespace muster::server {
+
+// The one thread that decides. Campaigns, leads, and drives the pipeline; everybody else hands in
+// commands and gets answers.
+class EngineThread {
+ public:
+  using OnAnswer = OwedAnswers::OnAnswer;  // on the engine's thread; must not block
+  using OnNews = std::function<void(std::vector<engine::News>)>;
+
+  // What /readyz, /status and /metrics tell.
+  struct Status {
+    bool leading = false;
+    std::string reason = "no leader yet";  // why it takes no commands; "" when it does
+    std::string cluster;
+    Term term;
+    CommitNumber commit;
+    std::uint64_t commands = 0;
+    std::uint64_t batches = 0;
+    std::size_t queued = 0;
+    std::size_t open_runs = 0;
+    struct Triggers {
+      TriggerCounts counts;     // of all there are
+      std::size_t near = 0;     // of them, those in memory: due within the hour, or running
+      std::size_t running = 0;  // with an open run
+      WallTime next;            // when one is to be looked at; zero: none within the hour
+      engine::SlotTally slots;
+    } triggers;
+    std::map<std::string, std::string> gates;  // closed ones, with their reasons
+    std::vector<Freeze> freezes;               // by id, perhaps over by now
+    std::optional<Snapshot::Restored> restored;
+  };
+
+  // What the server does itself; each is called on the engine's thread and must not block.
+  struct ServerWork {
+    std::function<void(std::vector<engine::ServerOrder>)> orders = {};
+    std::function<void(std::vector<TaskKey>)> stops = {};
+    std::function<void(std::vector<engine::PrepareSlot>)> slots = {};
+    std::function<void(std::vector<engine::FetchTriggers>)> fetches = {};
+    std::function<void()> ended = {};  // this server no longer leads
+  };
+
+  // `name` is the server's among the members of its cluster. A server that cannot lead (its clock
+  // is wrong, it does not reach the store) makes room for the others, if there are any, and tries
+  // again later.
+  EngineThread(Store& store, Links& links, Coordinator& coordinator, const Clock& clock,
+               OnNews on_news, engine::Pipeline::Settings settings, std::string name);
+  ~EngineThread();
+
+  Result<> Start();
+
+  // Set once, before Start.
+  void SetServerWork(ServerWork work) { work_ = std::move(work); }
+
+  // Whose word on this server's clock counts; set once, before Start. Without one every clock is
+  // good: the store is this machine's own.
+  void SetJudge(ClockJudge& judge) { judge_ = &judge; }
+  // For people, of a disk that is full; set once, before Start.
+  void SetDataFolder(std::string folder) { data_folder_ = std::move(folder); }
+  // What is known of the way to the store beside what the engine writes; set once, before Start.
+  void SetPulse(const StorePulse& pulse) { pulse_ = &pulse; }
+  // Something may have changed that decides whether this server should lead. From any thread.
+  void Look();
+  // Why this server does not compete, beside standing by; "" when it may. From any thread.
+  std::string CannotLead() const;
+
+  // While it stands by the server is no candidate; one that leads gives up after the batch in hand.
+  void StandBy(bool wanted);
+
+  // Finishes the batch in hand, releases what it allows, and ends the thread.
+  void Stop();
+
+  // Hands in a command that nobody waits for (links).
+  void Submit(engine::Command command);
+
+  // Hands in a command and calls back with the answer. `make` builds the command around the caller,
+  // whose request id is set here. kUnavailable at once while the engine takes no command. kTimeout
+  // when the store has not answered for ten seconds: it may have happened, or still will.
+  template <typename Request>
+  void Ask(Request request, OnAnswer on_answer) {
+    const auto id = Register(std::move(on_answer));
+    if (!id) return;
+    request.caller.request = *id;
+    Submit(engine::Command(std::move(request)));
+  }
+
+  Status GetStatus() const;
+  bool Decides() const;  // it leads, and has loaded
+  base::Activity::View GetActivity() const;
+
+ private:
+  std::optional<RequestId> Register(OnAnswer on_answer);
+  void Loop();
+  MonoTime Turn(bool elected, bool stopping);
+  Result<> Campaign();
+  void KeepCampaigning();
+  bool HoldsBack();
+  // The time as this server may go by it.
+  Now Time() const;
+  void MakeRoom(const std::string& why);
+  void GiveUp(const std::string& why);
+  MonoTime SilentAt() const;  // when the store will have been silent for too long
+  void TryToLead();
+  Result<> CheckClock();
+  void StepDown(const std::string& why);
+  void AnswerAll(const Error& error) EXCLUDES(mutex_);  // and forgets what was asked
+  void WatchStalls();
+  std::string WhoLeads() const;
+  void TakeCommands();
+  void Publish();
+  void Sleep(MonoTime wake);
+  void Reply(engine::Reply reply);
+  void GiveUpWaiting();
+  void WarnOf(CommitNumber batch, const Error& error);
+
+  Store& store_;
+  const Clock& clock_;
+  Coordinator& coordinator_;
+  const std::string name_;
+  ClockJudge* judge_ = nullptr;
+  const StorePulse* pulse_ = nullptr;
+  std::string data_folder_;
+  base::Activity activity_{"engine"};
+  ServerWork work_;
+  engine::Pipeline pipeline_;  // the loop's own
+
+  mutable base::Mutex mutex_;
+  base::Condition changed_;
+  std::deque<engine::Command> queue_ GUARDED_BY(mutex_);
+  std::vector<std::pair<engine::Pipeline::CommitTicket, Result<>>> commits_ GUARDED_BY(mutex_);
+  bool started_ GUARDED_BY(mutex_) = false;
+  bool elected_ GUARDED_BY(mutex_) = false;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  bool standing_by_ GUARDED_BY(mutex_) = false;
+  bool looks_ GUARDED_BY(mutex_) = false;  // there may be news for HoldsBack
+  Status status_ GUARDED_BY(mutex_);
+  OwedAnswers owed_ GUARDED_BY(mutex_);
+
+  bool campaigning_ = false;
+  std::string held_back_;  // why it is no candidate; "" when it may be one
+  Leading leading_;
+  CommitNumber warned_of_;
+  MonoTime warn_again_{0};
+  std::uint64_t commands_ = 0;
+  std::uint64_t batches_ = 0;
+  std::string trouble_;  // why it could not lead
+  std::thread thread_;
+};
+
+}  // namespace muster::server
