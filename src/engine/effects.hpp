@@ -6,14 +6,14 @@
 
 #include "base/result.hpp"
 #include "domain/records.hpp"
-#include "engine/command.hpp"
+#include "engine/answer.hpp"
 #include "ports/links.hpp"
 
 namespace muster::engine {
 
 struct Reply {
   RequestId request;
-  Result<Answer> answer;
+  Result<AnyAnswer> answer;
 };
 
 // What changed, for streams and live views. Sent after the commit that made it true.

@@ -29,8 +29,12 @@ class Turn {
     changes.push_back(std::move(change));
     ++things_;
   }
-  void Answer(const Caller& caller, Result<Answer> answer) {
-    effects.replies.push_back({caller.request, std::move(answer)});
+  // Only what the command itself says it is answered with.
+  template <Answered C>
+  void Answer(const C& command, Result<typename C::Answer> answer) {
+    effects.replies.push_back(
+        {command.caller.request,
+         answer ? Result<AnyAnswer>(Pack(std::move(*answer))) : Fail(std::move(answer).error())});
   }
   // Adds an act to the audit trail. The longer form takes an entry with whatever is to be said of
   // the act; who, when, number and hashes are filled in. `about`: hosts it is found by.

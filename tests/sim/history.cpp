@@ -83,10 +83,10 @@ void History::Invite() {
   invite.uses_left = 1'000'000;
   invite.expires = WallTime{INT64_MAX / 2};
   invite.replace = true;
-  server_.Ask(engine::CreateInvite{.caller = {}, .invite = invite}, [](Result<engine::Answer>) {});
+  server_.Ask(engine::CreateInvite{.caller = {}, .invite = invite}, [](const auto&) {});
   invite.id = "plain";
   invite.replace = false;
-  server_.Ask(engine::CreateInvite{.caller = {}, .invite = invite}, [](Result<engine::Answer>) {});
+  server_.Ask(engine::CreateInvite{.caller = {}, .invite = invite}, [](const auto&) {});
   world_.RunUntil(world_.Now() + 1000);
 }
 
@@ -107,7 +107,8 @@ void History::StartRun(const std::string& key, const engine::StartRun& request, 
   attempt.known = *server_.store().FindKey("sim", key);
   world_.After(world_.Delay(3, 500), [this, attempt, key, will_stop, done] {
     const auto guard = freezes_.Look();
-    server_.Ask(attempt, [this, key, will_stop, done, guard](Result<engine::Answer> answer) {
+    server_.Ask(attempt, [this, key, will_stop, done,
+                          guard](const Result<engine::StartRun::Answer>& answer) {
       if (!answer || std::holds_alternative<engine::GateClosed>(*answer)) return;
       *done = true;
       const auto& started = std::get<engine::RunStarted>(*answer);
@@ -136,7 +137,7 @@ void History::StopRun(RunId run, Duration grace) {
                           .grace = grace,
                           .reason = "sim",
                           .known = *server_.store().FindRun(run)};
-  server_.Ask(request, [this, run, done](Result<engine::Answer> answer) {
+  server_.Ask(request, [this, run, done](const Result<engine::RunStopping>& answer) {
     *done = answer || !IsWorthRepeating(answer.error().code);
     if (answer) truth_.StopAnswered(run);
     world_.Trace("stop of {} answered: {}", FormatRunId(run),
@@ -242,9 +243,9 @@ void History::Revoke() {
   SimHost& host = AnyHost();
   world_.Trace("{} is to be revoked", host.name());
   server_.Ask(engine::RevokeHost{.caller = {}, .name = host.name(), .reason = "sim"},
-              [this](Result<engine::Answer> answer) {
+              [this](const Result<engine::HostChanged>& answer) {
                 if (!answer) return;
-                const Host& revoked = std::get<engine::HostChanged>(*answer).host;
+                const Host& revoked = answer->host;
                 world_.Trace("{} is revoked, key {}", revoked.name, revoked.key);
                 server_.Forbid(revoked.key);
               });
@@ -257,11 +258,11 @@ void History::Revoke() {
 
 // Lets whoever waits take over the name it asks for.
 void History::Operate() {
-  server_.Ask(engine::ListPending{}, [this](Result<engine::Answer> answer) {
+  server_.Ask(engine::ListPending{}, [this](const Result<engine::PendingJoins>& answer) {
     if (!answer) return;
-    for (const auto& join : std::get<engine::PendingJoins>(*answer).joins)
+    for (const auto& join : answer->joins)
       server_.Ask(engine::AcceptJoin{.caller = {}, .name = join.name, .key = join.key},
-                  [](Result<engine::Answer>) {});
+                  [](const auto&) {});
   });
   world_.After(world_.Between(3000, 12'000), [this] { Operate(); });
 }

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "adapters/memory/memory_log_store.hpp"
-#include "engine/command.hpp"
+#include "engine/answer.hpp"
 #include "link/messages.hpp"
 #include "ports/store.hpp"
 
@@ -30,16 +30,18 @@ class Servers {
   virtual void Closed(LinkId link) = 0;
 
   // A caller of the API. `answer` is called at most once; never when the server crashes first.
-  using Answered = std::function<void(Result<engine::Answer>)>;
-  template <typename Request>
-  void Ask(Request request, Answered answer) {
+  using Answered = std::function<void(Result<engine::AnyAnswer>)>;
+  template <engine::Answered C>
+  void Ask(C command, std::function<void(Result<typename C::Answer>)> answer) {
     AskAs(
-        [request = std::move(request)](RequestId id) mutable {
-          request.caller.request = id;
-          request.caller.name = "sim";
-          return engine::Command(std::move(request));
+        [command = std::move(command)](RequestId id) mutable {
+          command.caller.request = id;
+          command.caller.name = "sim";
+          return engine::Command(std::move(command));
         },
-        std::move(answer));
+        [answer = std::move(answer)](Result<engine::AnyAnswer> any) {
+          answer(engine::Unpack<C>(std::move(any)));
+        });
   }
 
   // From now on, no order may go to this key.

@@ -39,7 +39,7 @@ class SimFreezes {
     muster::Freeze freeze;
     freeze.reason = "sim";
     server_.Ask(engine::FreezeRuns{.caller = {}, .freeze = freeze},
-                [this, era](Result<engine::Answer> answer) {
+                [this, era](const Result<engine::FreezeAnswer>& answer) {
                   world_.Trace("freeze: {}", answer ? "done" : answer.error().message);
                   if (answer && era == era_) frozen_ = true;
                 });
@@ -51,7 +51,7 @@ class SimFreezes {
     Forget();
     auto done = std::make_shared<bool>(false);
     server_.Ask(engine::ThawRuns{.caller = {}, .id = 0, .reason = "sim"},
-                [done](Result<engine::Answer> answer) { *done = answer.has_value(); });
+                [done](const auto& answer) { *done = answer.has_value(); });
     world_.After(2000, [this, done] {
       if (!*done) Thaw();
     });
@@ -62,7 +62,7 @@ class SimFreezes {
     server_.Ask(
         engine::MaintainHosts{
             .caller = {}, .targets = "sim", .hosts = {host}, .maintenance = maintenance},
-        [done](Result<engine::Answer> answer) { *done = answer.has_value(); });
+        [done](const auto& answer) { *done = answer.has_value(); });
     const bool ends = !maintenance;
     world_.After(ends ? 2000 : world_.Between(1000, 30'000), [this, host, ends, done] {
       if (!ends || !*done) Maintain(host, std::nullopt);

@@ -36,7 +36,7 @@ void SimHost::Join(std::function<void()> joined) {
   server_.Ask(
       engine::JoinHost{
           .caller = {}, .invite = invite_, .name = name_, .key = disk_.key, .labels = {}},
-      [this, joined, key = disk_.key](Result<engine::Answer> answer) {
+      [this, joined, key = disk_.key](const Result<engine::JoinHost::Answer>& answer) {
         if (!answer) world_.Trace("{} cannot join: {}", name_, answer.error().message);
         // A wish to revoke the key before it may reach the server after the new one.
         if (!answer && answer.error().code == ErrorCode::kDenied) revoked_ = true;

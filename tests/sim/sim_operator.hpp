@@ -36,15 +36,16 @@ class SimOperator {
     command.caller.name = "operator";
     world_.After(world_.Delay(5, 1000), [this, command] {
       const auto act = truth_.courses().ActsOn(command.run);
-      server_.Ask(command, [this, act, run = command.run,
-                            name = NameOf(command)](Result<engine::Answer> answer) {
-        truth_.courses().Answered(run, act);
-        if (answer && std::is_same_v<Command, engine::PauseRun>)
-          truth_.courses().PauseAnswered(run);
-        if (answer && std::is_same_v<Command, engine::StopRun>) truth_.StopAnswered(run);
-        world_.Trace("operator, {}: {} {}", FormatRunId(run), name,
-                     answer ? "done" : answer.error().message);
-      });
+      server_.Ask(command,
+                  [this, act, run = command.run, name = NameOf(command)](const auto& answer) {
+                    truth_.courses().Answered(run, act);
+                    if (answer && std::is_same_v<Command, engine::PauseRun>)
+                      truth_.courses().PauseAnswered(run);
+                    if (answer && std::is_same_v<Command, engine::StopRun>)
+                      truth_.StopAnswered(run);
+                    world_.Trace("operator, {}: {} {}", FormatRunId(run), name,
+                                 answer ? "done" : answer.error().message);
+                  });
     });
   }
   static std::string_view NameOf(const engine::PauseRun&) { return "pause"; }

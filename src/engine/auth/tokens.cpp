@@ -26,7 +26,7 @@ void ForgetLongEnded(Turn& turn, TokenNews& news) {
 
 // What a key that made a token before is answered. By its hash the token is told from a later one
 // of the name.
-Answer AgainFor(const Turn& turn, const Token& token) {
+CreateToken::Answer AgainFor(const Turn& turn, const Token& token) {
   const auto made = turn.state.tokens.find(token.name);
   if (made == turn.state.tokens.end() || made->second.hash != token.hash ||
       !made->second.UsableAt(turn.now.wall))
@@ -43,13 +43,13 @@ void Decide(Turn& turn, const CreateToken& command) {
   if (!command.key.empty()) {
     const auto known = KnownKey(turn, request);
     if (!known && known.error().code == ErrorCode::kConflict)
-      return turn.Answer(command.caller, KeyRefused{known.error().message});
-    if (!known) return turn.Answer(command.caller, Fail(known.error()));
-    if (*known) return turn.Answer(command.caller, AgainFor(turn, token));
+      return turn.Answer(command, KeyRefused{known.error().message});
+    if (!known) return turn.Answer(command, Fail(known.error()));
+    if (*known) return turn.Answer(command, AgainFor(turn, token));
   }
   if (const auto known = turn.state.tokens.find(token.name);
       known != turn.state.tokens.end() && known->second.UsableAt(turn.now.wall))
-    return turn.Answer(command.caller,
+    return turn.Answer(command,
                        Fail(ErrorCode::kConflict,
                             "there is a token '{}' already; take another name, or first 'muster "
                             "tokens revoke {}'",
@@ -64,15 +64,15 @@ void Decide(Turn& turn, const CreateToken& command) {
                          token.expires ? "expires " + FormatTime(token.expires) : "never expires"));
   news.tokens.push_back(token);
   turn.Tell(std::move(news));
-  turn.Answer(command.caller, TokenAnswer{token});
+  turn.Answer(command, TokenAnswer{token});
 }
 
 void Decide(Turn& turn, const RevokeToken& command) {
   const auto found = turn.state.tokens.find(command.name);
   if (found == turn.state.tokens.end())
-    return turn.Answer(command.caller,
-                       Fail(ErrorCode::kNotFound,
-                            "there is no token '{}'; see 'muster tokens list'", command.name));
+    return turn.Answer(
+        command, Fail(ErrorCode::kNotFound, "there is no token '{}'; see 'muster tokens list'",
+                      command.name));
   Token& token = found->second;
   if (!token.revoked) {
     token.revoked = turn.now.wall;
@@ -85,7 +85,7 @@ void Decide(Turn& turn, const RevokeToken& command) {
     turn.Audit(command.caller, std::move(entry));
     turn.Tell(TokenNews{.tokens = {token}, .dropped = {}});
   }
-  turn.Answer(command.caller, TokenAnswer{token});
+  turn.Answer(command, TokenAnswer{token});
 }
 
 }  // namespace muster::engine

@@ -105,15 +105,15 @@ bool DropDocumentOf(Turn& turn, const Caller& caller, const std::string& kind,
 
 void Decide(Turn& turn, const ApplyDocuments& command) {
   if (const auto closed = ClosedOutside(turn.state); closed && !command.puts.empty())
-    return turn.Answer(command.caller, Fail(ErrorCode::kUnavailable, "{}", closed->reason));
+    return turn.Answer(command, Fail(ErrorCode::kUnavailable, "{}", closed->reason));
   if (const auto checked = CheckTriggers(turn, command); !checked)
-    return turn.Answer(command.caller, Fail(checked.error()));
+    return turn.Answer(command, Fail(checked.error()));
   DocumentsApplied answer;
   for (const auto& document : command.puts)
     answer.documents.push_back(Put(turn, command, *document));
   for (const auto& [kind, name] : command.drops)
     answer.documents.push_back(Drop(turn, command, kind, name));
-  turn.Answer(command.caller, std::move(answer));
+  turn.Answer(command, std::move(answer));
 }
 
 const DocumentHead* ExpectedHost(const State& state, const std::string& name) {

@@ -179,7 +179,7 @@ bool IsLostAnswer(const Turn& turn, const Host& host, const JoinHost& command) {
 
 // A host that is known asks for a certificate: it lost the answer to its join, or its certificate
 // has ended. A certificate that is good is renewed over the link, never here.
-Result<Answer> CertificateFor(Turn& turn, const JoinHost& command, HostEntry& entry) {
+Result<HostJoined> CertificateFor(Turn& turn, const JoinHost& command, HostEntry& entry) {
   Host& host = entry.host;
   std::string why = "the answer to its join was asked for again";
   if (!IsLostAnswer(turn, host, command)) {
@@ -199,7 +199,7 @@ Result<Answer> CertificateFor(Turn& turn, const JoinHost& command, HostEntry& en
 }
 
 // What is known of this newcomer already: the host it is, the wait it is in, or why it is refused.
-std::optional<Result<Answer>> KnownNewcomer(Turn& turn, const JoinHost& command) {
+std::optional<Result<JoinHost::Answer>> KnownNewcomer(Turn& turn, const JoinHost& command) {
   State& state = turn.state;
   if (const auto by_key = state.host_by_key.find(command.key); by_key != state.host_by_key.end()) {
     const Host& host = state.hosts.at(by_key->second).host;
@@ -272,15 +272,15 @@ void Decide(Turn& turn, const CreateInvite& command) {
   const KeyedRequest request{command.caller, command.key, command.body_sha256, command.known};
   if (!command.key.empty()) {
     const auto known = KnownKey(turn, request);
-    if (!known) return turn.Answer(command.caller, Fail(known.error()));
+    if (!known) return turn.Answer(command, Fail(known.error()));
     if (*known) {
       const auto made = turn.state.invites.find(command.invite.id);
       if (made == turn.state.invites.end() || made->second.uses_left == 0)
         return turn.Answer(
-            command.caller,
+            command,
             Fail(ErrorCode::kConflict,
                  "the token of this Idempotency-Key is used up; send a new key for a new one"));
-      return turn.Answer(command.caller, InviteCreated{made->second});
+      return turn.Answer(command, InviteCreated{made->second});
     }
     RememberKey(turn, request, RunId{});
   }
@@ -293,26 +293,26 @@ void Decide(Turn& turn, const CreateInvite& command) {
                          command.invite.no_own_labels ? ", without own labels" : "",
                          command.invite.names.empty() ? "" : ", names " + command.invite.names,
                          LabelsText(command.invite.labels)));
-  turn.Answer(command.caller, InviteCreated{command.invite});
+  turn.Answer(command, InviteCreated{command.invite});
 }
 
 void Decide(Turn& turn, const CheckInvite& command) {
   if (!WasUsedFor(turn.state, command.invite, command.name))
     if (const auto invite = UsableInvite(turn, command.invite, command.name, Kind::kHost); !invite)
-      return turn.Answer(command.caller, Fail(invite.error()));
-  turn.Answer(command.caller, InviteChecked{});
+      return turn.Answer(command, Fail(invite.error()));
+  turn.Answer(command, Done{});
 }
 
 void Decide(Turn& turn, const JoinHost& command) {
-  if (auto known = KnownNewcomer(turn, command)) return turn.Answer(command.caller, *known);
+  if (auto known = KnownNewcomer(turn, command)) return turn.Answer(command, *known);
   const auto invite = UsableInvite(turn, command.invite, command.name, Kind::kHost);
-  if (!invite) return turn.Answer(command.caller, Fail(invite.error()));
+  if (!invite) return turn.Answer(command, Fail(invite.error()));
   const bool replaces = turn.state.host_by_name.contains(command.name);
   if (replaces && !(*invite)->replace) {
     auto held = Hold(turn, command, **invite);
-    if (!held) return turn.Answer(command.caller, Fail(held.error()));
+    if (!held) return turn.Answer(command, Fail(held.error()));
     UseUp(turn, **invite);
-    return turn.Answer(command.caller, JoinWaits{std::move(*held)});
+    return turn.Answer(command, JoinWaits{std::move(*held)});
   }
   const Labels own = (*invite)->no_own_labels ? Labels{} : command.labels;
   const HostEntry& entry =
@@ -323,7 +323,7 @@ void Decide(Turn& turn, const JoinHost& command) {
   UseUp(turn, **invite);
   turn.Audit(command.caller, replaces ? "agent.rejoin" : "agent.join", "host " + command.name,
              std::move(detail), {entry.host.id});
-  turn.Answer(command.caller, HostJoined{entry.host, turn.state.cluster});
+  turn.Answer(command, HostJoined{entry.host, turn.state.cluster});
 }
 
 void Decide(Turn& turn, const JoinServer& command) {
@@ -333,7 +333,7 @@ void Decide(Turn& turn, const JoinServer& command) {
     turn.Put(PutInvite{*again});
   } else {
     const auto invite = UsableInvite(turn, command.invite, command.name, Kind::kServer);
-    if (!invite) return turn.Answer(command.caller, Fail(invite.error()));
+    if (!invite) return turn.Answer(command, Fail(invite.error()));
     (*invite)->server_name = command.name;
     (*invite)->server_key = command.key;
     (*invite)->answers = 1;
@@ -345,7 +345,7 @@ void Decide(Turn& turn, const JoinServer& command) {
              again == nullptr ? "was given the keys of the cluster"
                               : "was given the keys of the cluster again: it asked with the same "
                                 "key, as it does after it was interrupted");
-  turn.Answer(command.caller, ServerJoined{turn.state.cluster});
+  turn.Answer(command, ServerJoined{turn.state.cluster});
 }
 
 void Decide(Turn& turn, const DrainServer& command) {
@@ -354,7 +354,7 @@ void Decide(Turn& turn, const DrainServer& command) {
   entry.object = "server " + command.name;
   entry.reason = command.reason;
   turn.Audit(command.caller, std::move(entry));
-  turn.Answer(command.caller, ServerDrained{});
+  turn.Answer(command, Done{});
 }
 
 void Decide(Turn& turn, const FinalizeStore& command) {
@@ -363,54 +363,53 @@ void Decide(Turn& turn, const FinalizeStore& command) {
   entry.object = fmt::format("schema {}", fmt::join(command.steps, ", "));
   entry.reason = command.reason;
   turn.Audit(command.caller, std::move(entry));
-  turn.Answer(command.caller, StoreFinalizing{});
+  turn.Answer(command, Done{});
 }
 
 void Decide(Turn& turn, const NoteKeys& command) {
   for (const auto& news : command.news)
     turn.Audit(command.caller, "server.keys", "server " + command.server, news);
-  turn.Answer(command.caller, KeysNoted{});
+  turn.Answer(command, Done{});
 }
 
 void Decide(Turn& turn, const AcceptJoin& command) {
   const auto waiting = Waiting(turn, command.name);
-  if (!waiting) return turn.Answer(command.caller, Fail(waiting.error()));
+  if (!waiting) return turn.Answer(command, Fail(waiting.error()));
   const PendingJoin join = (*waiting)->join;  // Enrol drops the original
   if (!command.key.empty() && command.key != join.key)
     return turn.Answer(
-        command.caller,
+        command,
         Fail(ErrorCode::kConflict,
              "another machine waits under '{}' by now; see 'muster agents pending'", command.name));
   if (turn.state.host_by_key.contains(join.key))
     return turn.Answer(
-        command.caller,
-        Fail(ErrorCode::kConflict,
-             "the key that waits under '{}' has joined under another name; reject it",
-             command.name));
+        command, Fail(ErrorCode::kConflict,
+                      "the key that waits under '{}' has joined under another name; reject it",
+                      command.name));
   const HostEntry& entry =
       Enrol(turn, {join.name, join.key, join.labels, join.invited, join.invite, 0}, join.address);
   turn.Audit(command.caller, "agent.replace", "host " + join.name, "key " + join.key,
              {entry.host.id});
-  turn.Answer(command.caller, HostChanged{entry.host});
+  turn.Answer(command, HostChanged{entry.host});
 }
 
 void Decide(Turn& turn, const RejectJoin& command) {
   const auto waiting = Waiting(turn, command.name);
-  if (!waiting) return turn.Answer(command.caller, Fail(waiting.error()));
+  if (!waiting) return turn.Answer(command, Fail(waiting.error()));
   PendingJoin& join = (*waiting)->join;
   join.rejected = "by " + command.caller.name;
   if (!command.reason.empty()) join.rejected += ": " + command.reason;
   turn.Put(PutPending{join});
   turn.Audit(command.caller, "agent.reject", "host " + join.name,
              fmt::format("key {}, {}", join.key, join.rejected), HostsNamed(turn.state, join.name));
-  turn.Answer(command.caller, JoinRejected{join});
+  turn.Answer(command, JoinRejected{join});
 }
 
 void Decide(Turn& turn, const ListPending& command) {
   PendingJoins answer;
   for (const auto& [name, waiting] : turn.state.pending)
     if (waiting.join.rejected.empty()) answer.joins.push_back(waiting.join);
-  turn.Answer(command.caller, std::move(answer));
+  turn.Answer(command, std::move(answer));
 }
 
 }  // namespace muster::engine

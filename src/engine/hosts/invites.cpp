@@ -40,12 +40,12 @@ void Decide(Turn& turn, const ListInvites& command) {
   std::ranges::sort(answer.invites, [](const Invite& a, const Invite& b) {
     return a.created != b.created ? a.created > b.created : a.id < b.id;
   });
-  turn.Answer(command.caller, std::move(answer));
+  turn.Answer(command, std::move(answer));
 }
 
 void Decide(Turn& turn, const RevokeInvite& command) {
   const auto invite = FindInvite(turn, command.id);
-  if (!invite) return turn.Answer(command.caller, Fail(invite.error()));
+  if (!invite) return turn.Answer(command, Fail(invite.error()));
   turn.state.invites.erase(invite->id);
   turn.Put(DropInvite{invite->id});
   AuditEntry entry;
@@ -54,7 +54,7 @@ void Decide(Turn& turn, const RevokeInvite& command) {
   entry.detail = fmt::format("made by {}, {}", invite->created_by, LeftText(*invite));
   entry.reason = command.reason;
   turn.Audit(command.caller, std::move(entry));
-  turn.Answer(command.caller, InviteRevoked{*invite});
+  turn.Answer(command, InviteRevoked{*invite});
 }
 
 }  // namespace muster::engine

@@ -35,7 +35,7 @@ void Decide(Turn& turn, const LabelHosts& command) {
   }
   turn.Audit(command.caller, "host.label", command.targets, Describe(command, answer.changed),
              command.hosts);
-  turn.Answer(command.caller, answer);
+  turn.Answer(command, answer);
 }
 
 }  // namespace muster::engine

@@ -47,10 +47,10 @@ void Disown(Turn& turn, HostEntry& entry, const std::string& why) {
 
 void Decide(Turn& turn, const RevokeHost& command) {
   const auto known = Known(turn, command.name);
-  if (!known) return turn.Answer(command.caller, Fail(known.error()));
+  if (!known) return turn.Answer(command, Fail(known.error()));
   HostEntry& entry = **known;
   Host& host = entry.host;
-  if (host.state == HostState::kRevoked) return turn.Answer(command.caller, HostChanged{host});
+  if (host.state == HostState::kRevoked) return turn.Answer(command, HostChanged{host});
   host.state = HostState::kRevoked;
   host.note = fmt::format("revoked by {}{}{}", command.caller.name,
                           command.reason.empty() ? "" : ": ", command.reason);
@@ -67,7 +67,7 @@ void Decide(Turn& turn, const RevokeHost& command) {
   revoked.reason = command.reason;
   turn.Audit(command.caller, std::move(revoked), {host.id});
   turn.Tell(HostNews{host, false, entry.address});
-  turn.Answer(command.caller, HostChanged{host});
+  turn.Answer(command, HostChanged{host});
 }
 
 void Decide(Turn& turn, const RemoveHost& command) {
@@ -75,15 +75,15 @@ void Decide(Turn& turn, const RemoveHost& command) {
   if (!known) {
     // Declared, and never joined: the document is all there is of it.
     if (!DropDocumentOf(turn, command.caller, "host", command.name, command.reason))
-      return turn.Answer(command.caller, Fail(known.error()));
+      return turn.Answer(command, Fail(known.error()));
     Host declared;
     declared.name = command.name;
     declared.note = "it never joined";
-    return turn.Answer(command.caller, HostChanged{declared});
+    return turn.Answer(command, HostChanged{declared});
   }
   HostEntry& entry = **known;
   if (entry.host.state != HostState::kRevoked && entry.Online())
-    return turn.Answer(command.caller,
+    return turn.Answer(command,
                        Fail(ErrorCode::kConflict,
                             "host '{0}' is online; revoke it first with 'muster agents revoke {0}'",
                             entry.host.name));
@@ -106,7 +106,7 @@ void Decide(Turn& turn, const RemoveHost& command) {
   audit.reason = command.reason;
   turn.Audit(command.caller, std::move(audit), {host.id});
   turn.Tell(HostNews{host, false, {}, true});
-  turn.Answer(command.caller, HostChanged{host});
+  turn.Answer(command, HostChanged{host});
 }
 
 }  // namespace muster::engine

@@ -51,7 +51,7 @@ void Decide(Turn& turn, const MaintainHosts& command) {
   if (maintenance) entry.reason = maintenance->reason;
   auto about = PutHosts(entry, changed, Ordinals::All(answer.changed));
   turn.Audit(command.caller, std::move(entry), std::move(about));
-  turn.Answer(command.caller, answer);
+  turn.Answer(command, answer);
 }
 
 void Available::AddLeftOut(const std::string& others) {

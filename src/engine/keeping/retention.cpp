@@ -64,7 +64,7 @@ void Decide(Turn& turn, const DropOld& command) {
     turn.Put(DropSlot{trigger, first, act});
     ++things;
   }
-  turn.Answer(command.caller, OldDropped{things});
+  turn.Answer(command, OldDropped{things});
 }
 
 }  // namespace muster::engine

@@ -56,7 +56,7 @@ GateClosed Closed(const Freeze& freeze, const AboutToStart& run, std::uint32_t h
 void Decide(Turn& turn, const FreezeRuns& command) {
   ForgetOver(turn);
   if (turn.state.freezes.size() >= kMostFreezes)
-    return turn.Answer(command.caller,
+    return turn.Answer(command,
                        Fail(ErrorCode::kConflict, "there are {} freezes already; thaw some first",
                             turn.state.freezes.size()));
   Freeze freeze = command.freeze;
@@ -71,7 +71,7 @@ void Decide(Turn& turn, const FreezeRuns& command) {
   turn.Audit(command.caller, std::move(entry));
   turn.Put(PutFreeze{freeze});
   turn.state.freezes[freeze.id] = freeze;
-  turn.Answer(command.caller, FreezeAnswer{{std::move(freeze)}});
+  turn.Answer(command, FreezeAnswer{{std::move(freeze)}});
 }
 
 void Decide(Turn& turn, const ThawRuns& command) {
@@ -80,9 +80,8 @@ void Decide(Turn& turn, const ThawRuns& command) {
   for (const auto& [id, freeze] : turn.state.freezes)
     if (command.id == 0 || command.id == id) answer.freezes.push_back(freeze);
   if (command.id != 0 && answer.freezes.empty())
-    return turn.Answer(command.caller,
-                       Fail(ErrorCode::kNotFound, "there is no freeze {}; it may be over",
-                            FormatFreezeId(command.id)));
+    return turn.Answer(command, Fail(ErrorCode::kNotFound, "there is no freeze {}; it may be over",
+                                     FormatFreezeId(command.id)));
   for (const auto& freeze : answer.freezes) {
     AuditEntry entry;
     entry.act = "thaw";
@@ -93,7 +92,7 @@ void Decide(Turn& turn, const ThawRuns& command) {
     turn.Put(DropFreeze{freeze.id});
     turn.state.freezes.erase(freeze.id);
   }
-  turn.Answer(command.caller, std::move(answer));
+  turn.Answer(command, std::move(answer));
 }
 
 std::optional<GateClosed> FrozenBy(const Turn& turn, const AboutToStart& run) {

@@ -198,7 +198,7 @@ void Decide(Turn& turn, const NoteTest& command) {
   entry.object = "channel " + command.channel;
   entry.reason = command.reason;
   turn.Audit(command.caller, std::move(entry));
-  turn.Answer(command.caller, TestNoted{});
+  turn.Answer(command, Done{});
 }
 
 void LoadNotices(State& state, std::vector<OpenNotice> notices, Now now) {

@@ -141,10 +141,10 @@ bool AnyDocumentNames(const State& state, const std::string& sha256) {
 }  // namespace
 
 void Decide(Turn& turn, const AskFile& command) {
-  if (!command.key.empty()) return turn.Answer(command.caller, HostMay(turn.state, command));
+  if (!command.key.empty()) return turn.Answer(command, HostMay(turn.state, command));
   const bool named =
       AnyRunNames(turn.state, command.sha256) || AnyDocumentNames(turn.state, command.sha256);
-  turn.Answer(command.caller, FileAnswer{.may = named});
+  turn.Answer(command, FileAnswer{.may = named});
 }
 
 }  // namespace muster::engine

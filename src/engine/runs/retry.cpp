@@ -361,31 +361,29 @@ void Decide(Turn& turn, const RetryRun& command) {
   const auto open = turn.state.runs.find(command.run);
   OpenRun made;
   if (auto free = CheckBelow(turn.state, command.run); !free)
-    return turn.Answer(command.caller, Fail(free.error()));
+    return turn.Answer(command, Fail(free.error()));
   if (open == turn.state.runs.end()) {
     auto reopened = Reopen(turn.state, command);
-    if (!reopened) return turn.Answer(command.caller, Fail(reopened.error()));
+    if (!reopened) return turn.Answer(command, Fail(reopened.error()));
     made = std::move(*reopened);
   } else {
-    if (auto may = CheckOpen(open->second); !may)
-      return turn.Answer(command.caller, Fail(may.error()));
+    if (auto may = CheckOpen(open->second); !may) return turn.Answer(command, Fail(may.error()));
     // Work on a copy until it is sure that the pass can be opened.
     made = open->second;
   }
   // A freeze does not hold an open run back. An ended one begins again, and another version is new
   // work.
   if (open == turn.state.runs.end())
-    if (auto closed = ClosedGate(turn.state))
-      return turn.Answer(command.caller, std::move(*closed));
+    if (auto closed = ClosedGate(turn.state)) return turn.Answer(command, std::move(*closed));
   if (open == turn.state.runs.end() || command.plan)
     if (auto frozen = FrozenBy(turn, {.origin = Origin::kPerson,
                                       .during_freeze = command.during_freeze,
                                       .plan = command.plan ? *command.plan : made.run.spec,
                                       .frozen = command.frozen}))
-      return turn.Answer(command.caller, std::move(*frozen));
+      return turn.Answer(command, std::move(*frozen));
   if (command.plan && made.run.parent)
     return turn.Answer(
-        command.caller,
+        command,
         Fail(ErrorCode::kConflict,
              "run {} was started by run {} and keeps the version that was approved with it; retry "
              "that one with --version latest",
@@ -401,13 +399,13 @@ void Decide(Turn& turn, const RetryRun& command) {
     turn.changes.erase(turn.changes.begin() + static_cast<std::ptrdiff_t>(changes_before),
                        turn.changes.end());
     if (!beginning || !fits)
-      return turn.Answer(command.caller, Fail(!beginning ? beginning.error() : fits.error()));
-    return turn.Answer(command.caller, PassPlanned{made.targets, FirstHosts(made, *beginning)});
+      return turn.Answer(command, Fail(!beginning ? beginning.error() : fits.error()));
+    return turn.Answer(command, PassPlanned{made.targets, FirstHosts(made, *beginning)});
   }
   if (auto taken = TakeKeysNow(turn, made); !taken) {
     turn.changes.erase(turn.changes.begin() + static_cast<std::ptrdiff_t>(changes_before),
                        turn.changes.end());
-    return turn.Answer(command.caller, Fail(taken.error()));
+    return turn.Answer(command, Fail(taken.error()));
   }
   if (open != turn.state.runs.end()) ForgetQueued(turn, open->second);
   turn.state.ended_at.erase(command.run);
@@ -430,7 +428,7 @@ void Decide(Turn& turn, const RetryRun& command) {
                     .is_new = true,
                     .whole = std::make_shared<const Run>(run.run),
                     .targets = run.targets});
-  turn.Answer(command.caller, RunSteered{run.run.id, run.run.state, run.run.pass});
+  turn.Answer(command, RunSteered{run.run.id, run.run.state, run.run.pass});
 }
 
 }  // namespace muster::engine

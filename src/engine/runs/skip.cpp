@@ -83,32 +83,34 @@ Result<> CheckNotEnded(const OpenRun& run, std::uint32_t stage) {
 }  // namespace
 
 void Decide(Turn& turn, const SkipStage& command) {
-  OpenRun* run = FindGoing(turn, command.caller, command.run);
-  if (run == nullptr) return;
+  const auto found = FindGoing(turn.state, command.run);
+  if (!found) return turn.Answer(command, Fail(found.error()));
+  OpenRun* run = *found;
   const auto stage = StageNamed(run->run, command.stage);
-  if (!stage) return turn.Answer(command.caller, NoSuchStage(run->run, command.stage));
+  if (!stage) return turn.Answer(command, NoSuchStage(run->run, command.stage));
   if (auto ended = CheckNotEnded(*run, *stage); !ended)
-    return turn.Answer(command.caller, Fail(ended.error()));
+    return turn.Answer(command, Fail(ended.error()));
   GoingAround around{.act = fmt::format("skipping stage '{}'", command.stage),
                      .approvals = ApprovalsIn(run->run.spec, *stage)};
   AddApprovals(around.approvals, OnSomeCourses(turn.state, *run));
   AuditFacts facts = FactsAbout(turn.state, *run);
   if (auto may = CheckGoingAround(turn.state, facts.starters, around, command.caller); !may)
-    return turn.Answer(command.caller, Fail(may.error()));
+    return turn.Answer(command, Fail(may.error()));
   facts.stage = command.stage;
   facts.batch = BatchOf(*run, *stage);
   if (auto skipped = Skip(turn, *run, *stage, command.caller.name); !skipped)
-    return turn.Answer(command.caller, Fail(skipped.error()));
+    return turn.Answer(command, Fail(skipped.error()));
   facts.approvals = NamesOf(around.approvals);
   // Skipping an approval is an answer to it; skipping anything else changes what the run does.
   if (!std::holds_alternative<ApproveAction>(run->run.spec.stages[*stage].action))
     AddStarter(turn, *run, command.caller.name);
-  Steered(turn, command.caller, *run, "run.skip",
-          fmt::format("stage {}{}", command.stage,
-                      around.approvals.empty() ? ""
+  turn.Answer(command, Steered(turn, command.caller, *run, "run.skip",
+                               fmt::format("stage {}{}", command.stage,
+                                           around.approvals.empty()
+                                               ? ""
                                                : fmt::format(", goes around the approval {}",
                                                              fmt::join(facts.approvals, ", "))),
-          command.reason, facts);
+                               command.reason, facts));
 }
 
 }  // namespace muster::engine

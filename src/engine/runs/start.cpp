@@ -104,19 +104,19 @@ OpenRun& CreateRun(Turn& turn, NewRun made) {
 void Decide(Turn& turn, const StartRun& command) {
   if (!command.key.empty()) {
     const auto known = KnownKey(turn, KeyOf(command));
-    if (!known) return turn.Answer(command.caller, Fail(known.error()));
+    if (!known) return turn.Answer(command, Fail(known.error()));
     if (*known) {
       const auto open = turn.state.runs.find((*known)->run);
       const std::uint32_t hosts = open == turn.state.runs.end() ? 0 : open->second.run.hosts;
-      return turn.Answer(command.caller,
+      return turn.Answer(command,
                          RunStarted{(*known)->run, RunState::kRunning, hosts, turn.commit, true});
     }
   }
   if (auto fits = CheckPlanBytes(command.spec); !fits)
-    return turn.Answer(command.caller, Fail(fits.error()));
-  if (auto closed = ClosedGate(turn.state)) return turn.Answer(command.caller, std::move(*closed));
+    return turn.Answer(command, Fail(fits.error()));
+  if (auto closed = ClosedGate(turn.state)) return turn.Answer(command, std::move(*closed));
   if (auto frozen = FrozenBy(turn, StartOf(command)))
-    return turn.Answer(command.caller, std::move(*frozen));
+    return turn.Answer(command, std::move(*frozen));
   Available hosts = LeaveOutMaintained(turn, command.targets);
   std::string remark(DespiteFreeze(turn, StartOf(command)));
   if (command.include_maintenance) {
@@ -128,14 +128,14 @@ void Decide(Turn& turn, const StartRun& command) {
     Available all = hosts;
     all.AddLeftOut(CopiesAmong(turn.state, *hosts.targets));
     if (!all.left_out.empty())
-      return turn.Answer(command.caller,
+      return turn.Answer(command,
                          GateClosed{.gate = "left_out",
                                     .reason = fmt::format("not all hosts are there, and all are "
                                                           "required: {}",
                                                           all.left_out)});
   }
   if (hosts.targets->empty())
-    return turn.Answer(command.caller,
+    return turn.Answer(command,
                        GateClosed{.gate = "maintenance",
                                   .reason = fmt::format("no host is left: {}; to run on them all "
                                                         "the same: --include-maintenance",
@@ -150,8 +150,8 @@ void Decide(Turn& turn, const StartRun& command) {
        .note = {.reason = command.reason, .names = command.names, .remark = std::move(remark)},
        .trace_parent = command.trace_parent});
   if (!command.key.empty()) RememberKey(turn, KeyOf(command), run.run.id);
-  turn.Answer(command.caller, RunStarted{run.run.id, run.run.state, run.run.hosts, turn.commit,
-                                         false, run.run.spec.left_out});
+  turn.Answer(command, RunStarted{run.run.id, run.run.state, run.run.hosts, turn.commit, false,
+                                  run.run.spec.left_out});
 }
 
 }  // namespace muster::engine

@@ -175,49 +175,53 @@ void TakeAnswer(Turn& turn, OpenRun& run, OpenVisit& visit, const AnswerApproval
 }  // namespace
 
 void Decide(Turn& turn, const PauseRun& command) {
-  OpenRun* run = FindGoing(turn, command.caller, command.run);
-  if (run == nullptr) return;
+  const auto found = FindGoing(turn.state, command.run);
+  if (!found) return turn.Answer(command, Fail(found.error()));
+  OpenRun* run = *found;
   PauseTree(turn, *run, {command.caller.name, turn.now.wall, command.reason, command.release});
   if (command.release && run->run.pause) run->run.pause->release = true;
   GiveBackPaused(turn, run->run);
-  Steered(turn, command.caller, *run, "run.pause", command.release ? "keys released" : "",
-          command.reason, FactsAbout(turn.state, *run));
+  turn.Answer(command, Steered(turn, command.caller, *run, "run.pause",
+                               command.release ? "keys released" : "", command.reason,
+                               FactsAbout(turn.state, *run)));
 }
 
 void Decide(Turn& turn, const ResumeRun& command) {
-  OpenRun* run = FindOpen(turn, command.caller, command.run);
-  if (run == nullptr) return;
+  const auto found = FindOpen(turn.state, command.run);
+  if (!found) return turn.Answer(command, Fail(found.error()));
+  OpenRun* run = *found;
   if (!run->run.pause)
-    return turn.Answer(command.caller, Fail(ErrorCode::kConflict, "run {} is not paused",
-                                            FormatRunId(command.run)));
+    return turn.Answer(
+        command, Fail(ErrorCode::kConflict, "run {} is not paused", FormatRunId(command.run)));
   if (run->run.pause->by == kByLimit)
     if (auto may = CheckCourse(turn.state, *run, command.caller, "going on past a failure limit");
         !may)
-      return turn.Answer(command.caller, Fail(may.error()));
+      return turn.Answer(command, Fail(may.error()));
   // One that has not begun waits for its keys again, as before the pause.
   if (HasBegun(*run))
     if (auto taken = TakeKeysNow(turn, *run); !taken)
-      return turn.Answer(command.caller, Fail(taken.error()));
+      return turn.Answer(command, Fail(taken.error()));
   const std::string was = run->run.pause->reason;
   std::vector<RunId> stay_paused;
   ResumeTree(turn, *run, stay_paused);
   std::string detail = was.empty() ? "" : "was paused: " + was;
   for (const RunId child : stay_paused)
     detail += fmt::format("{}{} stays paused", detail.empty() ? "" : "; ", FormatRunId(child));
-  Steered(turn, command.caller, *run, "run.resume", std::move(detail), "",
-          FactsAbout(turn.state, *run));
+  turn.Answer(command, Steered(turn, command.caller, *run, "run.resume", std::move(detail), "",
+                               FactsAbout(turn.state, *run)));
 }
 
 void Decide(Turn& turn, const AnswerApproval& command) {
-  OpenRun* run = FindGoing(turn, command.caller, command.run);
-  if (run == nullptr) return;
+  const auto found = FindGoing(turn.state, command.run);
+  if (!found) return turn.Answer(command, Fail(found.error()));
+  OpenRun* run = *found;
   const auto visit = FindAsking(turn.state, *run, command.stage, command.approval);
-  if (!visit) return turn.Answer(command.caller, Fail(visit.error()));
+  if (!visit) return turn.Answer(command, Fail(visit.error()));
   const auto* wanted = WantedAnswer(run->SpecOf(**visit));
   AuditFacts facts = FactsAbout(turn.state, *run);
   if (wanted != nullptr)
     if (auto may = CheckApprover(turn.state, facts.starters, *wanted, command.caller); !may)
-      return turn.Answer(command.caller, Fail(may.error()));
+      return turn.Answer(command, Fail(may.error()));
   facts.stage = (*visit)->record.name;
   facts.batch = BatchOf(*run, (*visit)->record.stage);
   facts.plan_sha256 = PlanHash(run->run.spec);
@@ -227,27 +231,29 @@ void Decide(Turn& turn, const AnswerApproval& command) {
                   (*visit)->record.message.empty() ? "" : ": ", (*visit)->record.message);
   const Ordinals hosts = (*visit)->record.hosts;  // the answer may end the visit
   TakeAnswer(turn, *run, **visit, command);
-  Steered(turn, command.caller, *run, command.approved ? "run.approve" : "run.reject",
-          std::move(detail), command.comment, facts, hosts);
+  turn.Answer(command,
+              Steered(turn, command.caller, *run, command.approved ? "run.approve" : "run.reject",
+                      std::move(detail), command.comment, facts, hosts));
 }
 
 void Decide(Turn& turn, const SetRun& command) {
-  OpenRun* run = FindOpen(turn, command.caller, command.run);
-  if (run == nullptr) return;
+  const auto found = FindOpen(turn.state, command.run);
+  if (!found) return turn.Answer(command, Fail(found.error()));
+  OpenRun* run = *found;
   Override set{.stage = {},
                .concurrency = command.concurrency,
                .max_failures = command.max_failures,
                .max_unreachable = command.max_unreachable};
   if (!command.stage.empty()) {
     set.stage = StageNamed(run->run, command.stage);
-    if (!set.stage) return turn.Answer(command.caller, NoSuchStage(run->run, command.stage));
+    if (!set.stage) return turn.Answer(command, NoSuchStage(run->run, command.stage));
   }
   if (set.max_failures || set.max_unreachable)
     if (auto may =
             CheckCourse(turn.state, *run, command.caller,
                         set.max_failures ? "setting max_failures" : "setting max_unreachable");
         !may)
-      return turn.Answer(command.caller, Fail(may.error()));
+      return turn.Answer(command, Fail(may.error()));
   std::string detail = command.stage.empty() ? "" : "stage " + command.stage + ": ";
   if (set.concurrency) detail += fmt::format("concurrency={} ", *set.concurrency);
   if (set.max_failures)
@@ -259,7 +265,8 @@ void Decide(Turn& turn, const SetRun& command) {
   AuditFacts facts = FactsAbout(turn.state, *run);
   facts.stage = command.stage;
   AddStarter(turn, *run, command.caller.name);
-  Steered(turn, command.caller, *run, "run.set", std::move(detail), "", facts);
+  turn.Answer(command,
+              Steered(turn, command.caller, *run, "run.set", std::move(detail), "", facts));
 }
 
 }  // namespace muster::engine

@@ -9,29 +9,26 @@
 
 namespace muster::engine {
 
-OpenRun* FindOpen(Turn& turn, const Caller& caller, RunId id) {
-  const auto found = turn.state.runs.find(id);
-  if (found != turn.state.runs.end() && found->second.restored) {
-    turn.Answer(caller,
-                Fail(ErrorCode::kConflict,
-                     "run {} was open in the backup this server was restored from, and ends by "
-                     "itself; retry it then",
-                     FormatRunId(id)));
-    return nullptr;
-  }
-  if (found != turn.state.runs.end()) return &found->second;
-  turn.Answer(caller, Fail(ErrorCode::kConflict,
-                           "run {} is not open: it has ended, or there is none; 'muster retry' "
-                           "opens an ended one again",
-                           FormatRunId(id)));
-  return nullptr;
+Result<OpenRun*> FindOpen(State& state, RunId id) {
+  const auto found = state.runs.find(id);
+  if (found == state.runs.end())
+    return Fail(ErrorCode::kConflict,
+                "run {} is not open: it has ended, or there is none; 'muster retry' opens an "
+                "ended one again",
+                FormatRunId(id));
+  if (found->second.restored)
+    return Fail(ErrorCode::kConflict,
+                "run {} was open in the backup this server was restored from, and ends by "
+                "itself; retry it then",
+                FormatRunId(id));
+  return &found->second;
 }
 
-OpenRun* FindGoing(Turn& turn, const Caller& caller, RunId id) {
-  OpenRun* run = FindOpen(turn, caller, id);
-  if (run == nullptr || !run->Stopping()) return run;
-  turn.Answer(caller, Fail(ErrorCode::kConflict, "run {} is being stopped", FormatRunId(id)));
-  return nullptr;
+Result<OpenRun*> FindGoing(State& state, RunId id) {
+  auto run = FindOpen(state, id);
+  if (run && (*run)->Stopping())
+    return Fail(ErrorCode::kConflict, "run {} is being stopped", FormatRunId(id));
+  return run;
 }
 
 AuditFacts FactsAbout(const State& state, const OpenRun& run) {
@@ -43,8 +40,9 @@ AuditFacts FactsAbout(const State& state, const OpenRun& run) {
   return facts;
 }
 
-void Steered(Turn& turn, const Caller& caller, OpenRun& run, std::string act, std::string detail,
-             const std::string& reason, const AuditFacts& facts, const Ordinals& hosts) {
+RunSteered Steered(Turn& turn, const Caller& caller, OpenRun& run, std::string act,
+                   std::string detail, const std::string& reason, const AuditFacts& facts,
+                   const Ordinals& hosts) {
   AuditEntry entry;
   entry.act = std::move(act);
   entry.object = FormatRunId(run.run.id);
@@ -55,7 +53,7 @@ void Steered(Turn& turn, const Caller& caller, OpenRun& run, std::string act, st
   turn.Audit(caller, std::move(entry), std::move(about));
   KeepRun(turn, run);
   turn.Wake(run);
-  turn.Answer(caller, RunSteered{run.run.id, run.run.state, run.run.pass});
+  return {run.run.id, run.run.state, run.run.pass};
 }
 
 std::optional<std::uint32_t> StageNamed(const Run& run, const std::string& name) {

@@ -161,26 +161,26 @@ void StopWhole(Turn& turn, OpenRun& run, const StopWish& wish) {
 void Decide(Turn& turn, const StopRun& command) {
   const auto found = turn.state.runs.find(command.run);
   if (found == turn.state.runs.end()) {
-    if (!command.known.value) return turn.Answer(command.caller, Fail(NoSuchRun(command.run)));
+    if (!command.known.value) return turn.Answer(command, Fail(NoSuchRun(command.run)));
     const RunState state = command.known.value->state;
     // Read before it ended, decided after: it has ended since.
     const std::string_view how = IsFinal(state) ? Name(state) : "ended";
-    return turn.Answer(command.caller, Fail(ErrorCode::kConflict, "run {} already ended ({})",
-                                            FormatRunId(command.run), how));
+    return turn.Answer(command, Fail(ErrorCode::kConflict, "run {} already ended ({})",
+                                     FormatRunId(command.run), how));
   }
   OpenRun& run = found->second;
   if (auto may = CheckStop(turn.state, run, command); !may)
-    return turn.Answer(command.caller, Fail(may.error()));
+    return turn.Answer(command, Fail(may.error()));
   Touched touched;
   AddTouched(turn.state, run, command.host, touched);
   if (command.host) {
     if (const auto stopped = StopOne(turn, run, command); !stopped)
-      return turn.Answer(command.caller, Fail(stopped.error()));
+      return turn.Answer(command, Fail(stopped.error()));
   } else {
     StopWhole(turn, run, {command.caller.name, turn.now.wall, command.reason, command.grace});
   }
   AuditStop(turn, command, touched);
-  turn.Answer(command.caller, RunStopping{command.run, run.run.state});
+  turn.Answer(command, RunStopping{command.run, run.run.state});
 }
 
 }  // namespace muster::engine

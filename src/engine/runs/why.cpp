@@ -124,7 +124,7 @@ std::string WhyWaiting(const State& state, const OpenRun& run, const OpenVisit& 
 void Decide(Turn& turn, const AskWhy& command) {
   const auto found = turn.state.runs.find(command.run);
   if (found == turn.state.runs.end())
-    return turn.Answer(command.caller,
+    return turn.Answer(command,
                        Fail(ErrorCode::kNotFound, "run {} is not open", FormatRunId(command.run)));
   const OpenRun& run = found->second;
   WhyAnswer answer;
@@ -150,7 +150,7 @@ void Decide(Turn& turn, const AskWhy& command) {
   }
   for (const auto& [reason, count] : reasons)
     answer.summary.push_back(fmt::format("{}: {}", HostsText(count), reason));
-  turn.Answer(command.caller, std::move(answer));
+  turn.Answer(command, std::move(answer));
 }
 
 }  // namespace muster::engine

@@ -20,7 +20,7 @@ Result<std::optional<Secret>> Current(const State& state, const std::string& nam
 
 void Decide(Turn& turn, const SetSecret& command) {
   const auto before = Current(turn.state, command.name, command.known);
-  if (!before) return turn.Answer(command.caller, Fail(before.error()));
+  if (!before) return turn.Answer(command, Fail(before.error()));
   Secret secret = before->value_or(Secret{});
   secret.version = *before ? secret.version + 1 : 1;
   secret.name = command.name;
@@ -33,16 +33,16 @@ void Decide(Turn& turn, const SetSecret& command) {
   turn.Tell(SecretNews{.secrets = {secret}, .dropped = {}});
   secret.sealed.clear();
   turn.state.secrets[secret.name] = secret;
-  turn.Answer(command.caller, SecretAnswer{std::move(secret)});
+  turn.Answer(command, SecretAnswer{std::move(secret)});
 }
 
 void Decide(Turn& turn, const RemoveSecret& command) {
   auto before = Current(turn.state, command.name, command.known);
-  if (!before) return turn.Answer(command.caller, Fail(before.error()));
+  if (!before) return turn.Answer(command, Fail(before.error()));
   if (!*before)
-    return turn.Answer(command.caller,
-                       Fail(ErrorCode::kNotFound,
-                            "there is no secret '{}'; see 'muster secrets list'", command.name));
+    return turn.Answer(
+        command, Fail(ErrorCode::kNotFound, "there is no secret '{}'; see 'muster secrets list'",
+                      command.name));
   Secret secret = std::move(**before);
   secret.sealed.clear();
   turn.Put(DropSecret{secret.name});
@@ -50,7 +50,7 @@ void Decide(Turn& turn, const RemoveSecret& command) {
              fmt::format("version {}", secret.version));
   turn.Tell(SecretNews{.secrets = {}, .dropped = {secret.name}});
   turn.state.secrets[secret.name].reset();
-  turn.Answer(command.caller, SecretAnswer{std::move(secret)});
+  turn.Answer(command, SecretAnswer{std::move(secret)});
 }
 
 }  // namespace muster::engine

@@ -28,13 +28,14 @@ void AuditAct(Turn& turn, const Caller& caller, std::string_view act, const std:
   turn.Audit(caller, std::move(entry));
 }
 
-void AnswerWith(Turn& turn, const Caller& caller, const TriggerEntry& entry) {
+template <typename C>
+void AnswerWith(Turn& turn, const C& command, const TriggerEntry& entry) {
   const Trigger& trigger = entry.trigger;
   TriggerAnswer answer{trigger,
                        StateOf(trigger, !OpenRunsOf(turn.state, trigger.spec.name).empty())};
   const auto next = entry.times ? entry.times->Next(trigger.mark) : std::nullopt;
   answer.trigger.next = next.value_or(WallTime{});
-  turn.Answer(caller, std::move(answer));
+  turn.Answer(command, std::move(answer));
 }
 
 // Holds the trigger, or answers why not.
@@ -42,7 +43,7 @@ template <typename Request>
 TriggerEntry* HoldFor(Turn& turn, const Request& command) {
   auto held = Hold(turn, command.name, command.known);
   if (held) return *held;
-  turn.Answer(command.caller, Fail(held.error()));
+  turn.Answer(command, Fail(held.error()));
   return nullptr;
 }
 
@@ -81,8 +82,8 @@ std::optional<RunId> RunInTheWay(const Turn& turn, const TriggerEntry& entry) {
   return *open.begin();
 }
 
-std::optional<Result<Answer>> Refusal(const Turn& turn, const TriggerEntry& entry,
-                                      const FireTrigger& command) {
+std::optional<Result<FireTrigger::Answer>> Refusal(const Turn& turn, const TriggerEntry& entry,
+                                                   const FireTrigger& command) {
   if (auto fits = CheckPlanBytes(command.plan.spec); !fits) return Fail(fits.error());
   if (auto closed = ClosedGate(turn.state)) return std::move(*closed);
   if (auto frozen = FrozenBy(turn, FiredRun(command))) return std::move(*frozen);
@@ -119,7 +120,7 @@ void Decide(Turn& turn, const PauseTrigger& command) {
     AuditAct(turn, command.caller, "pause", command.name, {}, command.reason);
     LookAt(turn, *entry);
   }
-  AnswerWith(turn, command.caller, *entry);
+  AnswerWith(turn, command, *entry);
 }
 
 void Decide(Turn& turn, const ResumeTrigger& command) {
@@ -143,7 +144,7 @@ void Decide(Turn& turn, const ResumeTrigger& command) {
     AuditAct(turn, command.caller, "resume", command.name, {}, command.reason);
     LookAt(turn, *entry);
   }
-  AnswerWith(turn, command.caller, *entry);
+  AnswerWith(turn, command, *entry);
 }
 
 void Decide(Turn& turn, const SkipSlot& command) {
@@ -154,7 +155,7 @@ void Decide(Turn& turn, const SkipSlot& command) {
                         ? entry->times->Next({command.slot.ms - 1})
                         : std::nullopt;
   if (slot != command.slot)
-    return turn.Answer(command.caller,
+    return turn.Answer(command,
                        Fail(ErrorCode::kNotFound,
                             "trigger '{}' has no slot to come at {}; see 'muster triggers show {}'",
                             command.name, FormatTime(command.slot), command.name));
@@ -162,17 +163,16 @@ void Decide(Turn& turn, const SkipSlot& command) {
   if (place == trigger.skips.end() || place->slot != command.slot) {
     if (trigger.skips.size() >= kMostSkips)
       return turn.Answer(
-          command.caller,
-          Fail(ErrorCode::kConflict,
-               "{} slots of trigger '{}' are to be skipped already; pause it instead", kMostSkips,
-               command.name));
+          command, Fail(ErrorCode::kConflict,
+                        "{} slots of trigger '{}' are to be skipped already; pause it instead",
+                        kMostSkips, command.name));
     trigger.skips.insert(
         place, {.slot = command.slot, .by = command.caller.name, .reason = command.reason});
     Keep(turn, *entry);
     AuditAct(turn, command.caller, "skip", command.name, FormatTime(command.slot), command.reason);
     LookAt(turn, *entry);
   }
-  AnswerWith(turn, command.caller, *entry);
+  AnswerWith(turn, command, *entry);
 }
 
 void Decide(Turn& turn, const BackfillTrigger& command) {
@@ -180,14 +180,12 @@ void Decide(Turn& turn, const BackfillTrigger& command) {
   if (entry == nullptr) return;
   Trigger& trigger = entry->trigger;
   if (trigger.backfill)
-    return turn.Answer(
-        command.caller,
-        Fail(ErrorCode::kConflict, "trigger '{}' is being backfilled up to {}; wait for its end",
-             command.name, FormatTime(trigger.backfill->to)));
+    return turn.Answer(command, Fail(ErrorCode::kConflict,
+                                     "trigger '{}' is being backfilled up to {}; wait for its end",
+                                     command.name, FormatTime(trigger.backfill->to)));
   if (!entry->times || command.from > command.to || command.to > turn.now.wall)
-    return turn.Answer(
-        command.caller,
-        Fail(ErrorCode::kInvalid, "a backfill goes from one moment of the past to a later one"));
+    return turn.Answer(command, Fail(ErrorCode::kInvalid,
+                                     "a backfill goes from one moment of the past to a later one"));
   std::uint32_t slots = 0;
   entry->times->Visit({command.from.ms - 1}, command.to, [&](WallTime, bool gap, std::uint32_t) {
     if (!gap) ++slots;
@@ -195,10 +193,10 @@ void Decide(Turn& turn, const BackfillTrigger& command) {
   });
   if (slots == 0 || slots > kMostBackfilled)
     return turn.Answer(
-        command.caller,
+        command,
         Fail(ErrorCode::kInvalid, "trigger '{}' has {} slots there; take {}", command.name,
              slots == 0 ? "no" : "too many", slots == 0 ? "another range" : "a shorter range"));
-  if (command.dry_run) return turn.Answer(command.caller, BackfillPlanned{slots});
+  if (command.dry_run) return turn.Answer(command, BackfillPlanned{slots});
   trigger.backfill = Backfill{.next = command.from,
                               .to = command.to,
                               .act = turn.state.audit.number + 1,
@@ -209,23 +207,23 @@ void Decide(Turn& turn, const BackfillTrigger& command) {
            command.reason);
   Keep(turn, *entry);
   LookAt(turn, *entry);
-  AnswerWith(turn, command.caller, *entry);
+  AnswerWith(turn, command, *entry);
 }
 
 void Decide(Turn& turn, const FireTrigger& command) {
   if (!command.key.empty()) {
     const auto known = KnownKey(turn, KeyOf(command));
     if (!known && known.error().code == ErrorCode::kConflict)
-      return turn.Answer(command.caller, KeyRefused{known.error().message});
-    if (!known) return turn.Answer(command.caller, Fail(known.error()));
+      return turn.Answer(command, KeyRefused{known.error().message});
+    if (!known) return turn.Answer(command, Fail(known.error()));
     if (*known)
-      return turn.Answer(command.caller,
+      return turn.Answer(command,
                          RunStarted{(*known)->run, RunState::kRunning, 0, turn.commit, true});
   }
   TriggerEntry* entry = HoldFor(turn, command);
   if (entry == nullptr) return;
   if (auto refused = Refusal(turn, *entry, command))
-    return turn.Answer(command.caller, std::move(*refused));
+    return turn.Answer(command, std::move(*refused));
   const std::uint64_t act = turn.state.audit.number + 1;
   const std::string passed_over = PassedOver(turn, *entry, command);
   AuditAct(turn, command.caller, "fire", command.name,
@@ -237,8 +235,8 @@ void Decide(Turn& turn, const FireTrigger& command) {
                                .reason = command.reason,
                                .remark = passed_over});
   if (!command.key.empty()) RememberKey(turn, KeyOf(command), open.run.id);
-  turn.Answer(command.caller, RunStarted{open.run.id, open.run.state, open.run.hosts, turn.commit,
-                                         false, open.run.spec.left_out});
+  turn.Answer(command, RunStarted{open.run.id, open.run.state, open.run.hosts, turn.commit, false,
+                                  open.run.spec.left_out});
   LookAt(turn, *entry);
 }
 

@@ -110,21 +110,22 @@ void MakeInvite(Services& services, const CallPtr& call, Invite invite) {
                                .key = std::move(key->key),
                                .body_sha256 = std::move(key->body_sha256),
                                .known = std::move(key->known)};
-  services.engine.Ask(std::move(command), [&services, call, secret](Result<engine::Answer> answer) {
-    if (!answer && answer.error().code == ErrorCode::kConflict)
-      return call->Fail(422, "key_reused", answer.error().message);
-    if (!answer) return call->Fail(answer.error());
-    const auto& made = std::get<engine::InviteCreated>(*answer).invite;
-    const Identity& identity = services.identity;
-    call->Json(201, {{"token", FormatJoinToken({identity.ca_fingerprint, secret})},
-                     {"id", made.id},
-                     {"expires", FormatTime(made.expires)},
-                     {"uses", made.uses_left},
-                     {"replace", made.replace},
-                     {"names", made.names},
-                     {"no_own_labels", made.no_own_labels},
-                     {"server", services.public_url}});
-  });
+  services.engine.Ask(
+      std::move(command), [&services, call, secret](const Result<engine::InviteCreated>& answer) {
+        if (!answer && answer.error().code == ErrorCode::kConflict)
+          return call->Fail(422, "key_reused", answer.error().message);
+        if (!answer) return call->Fail(answer.error());
+        const auto& made = answer->invite;
+        const Identity& identity = services.identity;
+        call->Json(201, {{"token", FormatJoinToken({identity.ca_fingerprint, secret})},
+                         {"id", made.id},
+                         {"expires", FormatTime(made.expires)},
+                         {"uses", made.uses_left},
+                         {"replace", made.replace},
+                         {"names", made.names},
+                         {"no_own_labels", made.no_own_labels},
+                         {"server", services.public_url}});
+      });
 }
 
 namespace {
@@ -226,16 +227,16 @@ void VerifyAndJoin(Services& services, const CallPtr& call, const JoinRequest& j
                            .name = join.name,
                            .key = *key,
                            .labels = join.labels};
-  services.engine.Ask(std::move(command),
-                      [&services, call, pem = join.request_pem](Result<engine::Answer> answer) {
-                        if (!answer) return services.refusals.NoJoin(call, answer.error());
-                        if (const auto* waits = std::get_if<engine::JoinWaits>(&*answer))
-                          return AnswerWaits(*call, waits->pending);
-                        // It has shown a token and the key that waited, so it guesses nothing.
-                        if (const auto* rejected = std::get_if<engine::JoinRejected>(&*answer))
-                          return call->Fail(Rejection(rejected->pending));
-                        AnswerJoined(services, *call, pem, std::get<engine::HostJoined>(*answer));
-                      });
+  services.engine.Ask(std::move(command), [&services, call, pem = join.request_pem](
+                                              const Result<engine::JoinHost::Answer>& answer) {
+    if (!answer) return services.refusals.NoJoin(call, answer.error());
+    if (const auto* waits = std::get_if<engine::JoinWaits>(&*answer))
+      return AnswerWaits(*call, waits->pending);
+    // It has shown a token and the key that waited, so it guesses nothing.
+    if (const auto* rejected = std::get_if<engine::JoinRejected>(&*answer))
+      return call->Fail(Rejection(rejected->pending));
+    AnswerJoined(services, *call, pem, std::get<engine::HostJoined>(*answer));
+  });
 }
 
 // The invite comes first: the certificate request is neither parsed nor verified for a caller
@@ -248,17 +249,17 @@ void Join(AgentServices& services, const CallPtr& call) {
   if (!join) return common.refusals.NoJoin(call, join.error());
   engine::CheckInvite question{
       .caller = Newcomer(*call), .invite = InviteId(join->token.secret), .name = join->name};
-  common.engine.Ask(std::move(question), [&services, call, join = std::move(*join)](
-                                             const Result<engine::Answer>& answer) {
-    if (!answer) return services.common.refusals.NoJoin(call, answer.error());
-    services.joins.Post(
-        InviteId(join.token.secret),
-        [&services, call, join] { VerifyAndJoin(services.common, call, join); },
-        [call] {
-          call->Fail(503, "unavailable", "the server is busy; try again shortly",
-                     {{"Retry-After", "1"}});
-        });
-  });
+  common.engine.Ask(std::move(question),
+                    [&services, call, join = std::move(*join)](const Result<engine::Done>& answer) {
+                      if (!answer) return services.common.refusals.NoJoin(call, answer.error());
+                      services.joins.Post(
+                          InviteId(join.token.secret),
+                          [&services, call, join] { VerifyAndJoin(services.common, call, join); },
+                          [call] {
+                            call->Fail(503, "unavailable", "the server is busy; try again shortly",
+                                       {{"Retry-After", "1"}});
+                          });
+                    });
 }
 
 }  // namespace

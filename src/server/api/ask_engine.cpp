@@ -13,11 +13,11 @@ AskAboutFile AskEngine(EngineThread& engine) {
                         .size = question.size,
                         .kept = question.kind == FileQuestion::Kind::kKept,
                         .discarded = question.kind == FileQuestion::Kind::kDiscarded};
-    engine.Ask(std::move(ask), [answer = std::move(answer)](Result<engine::Answer> result) {
-      if (!result) return answer(Fail(result.error()));
-      const auto& file = std::get<engine::FileAnswer>(*result);
-      answer(file.may ? Result<>() : Fail(ErrorCode::kDenied, "{}", file.why));
-    });
+    engine.Ask(std::move(ask),
+               [answer = std::move(answer)](const Result<engine::FileAnswer>& file) {
+                 if (!file) return answer(Fail(file.error()));
+                 answer(file->may ? Result<>() : Fail(ErrorCode::kDenied, "{}", file->why));
+               });
   };
 }
 

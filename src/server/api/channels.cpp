@@ -116,7 +116,7 @@ void TestChannel(ChannelServices& services, const CallPtr& call) {
   const auto test = std::make_shared<ChannelTest>(call, name, std::move(*place));
   // The audit trail has it before anything is sent. The engine's thread sends nothing itself.
   services.common.engine.Ask(
-      std::move(command), [&services, call, test](const Result<engine::Answer>& answer) {
+      std::move(command), [&services, call, test](const Result<engine::Done>& answer) {
         if (!answer) return call->Fail(answer.error());
         const auto send = [&services, test] { SendTest(services, test); };
         if (!services.workers.Post(send, "test channel"))

@@ -238,9 +238,9 @@ void Apply(Services& services, const CallPtr& call) {
     return call->Json(200, FatesView(*foreseen, true, warnings));
   }
   services.engine.Ask(std::move(command), [call, warnings = std::move(warnings)](
-                                              const Result<engine::Answer>& answer) {
-    if (!answer) return call->Fail(answer.error());
-    call->Json(200, FatesView(std::get<engine::DocumentsApplied>(*answer), false, warnings));
+                                              const Result<engine::DocumentsApplied>& applied) {
+    if (!applied) return call->Fail(applied.error());
+    call->Json(200, FatesView(*applied, false, warnings));
   });
 }
 
@@ -342,13 +342,13 @@ void Delete(Services& services, const CallPtr& call) {
       .caller = CallerOf(*call), .puts = {}, .drops = {{kind, name}}, .reason = std::move(reason)};
   if (const auto added = AddTriggers(services.store, {}, command); !added)
     return call->Fail(added.error());
-  services.engine.Ask(std::move(command), [call, kind, name](const Result<engine::Answer>& answer) {
-    if (!answer) return call->Fail(answer.error());
-    const auto& applied = std::get<engine::DocumentsApplied>(*answer);
-    if (applied.documents.front().fate == engine::DocumentFate::kMissing)
-      return call->Fail(404, "not_found", NoSuch(kind, name));
-    call->Json(200, FatesView(applied, false).at("documents").as_array().front());
-  });
+  services.engine.Ask(
+      std::move(command), [call, kind, name](const Result<engine::DocumentsApplied>& applied) {
+        if (!applied) return call->Fail(applied.error());
+        if (applied->documents.front().fate == engine::DocumentFate::kMissing)
+          return call->Fail(404, "not_found", NoSuch(kind, name));
+        call->Json(200, FatesView(*applied, false).at("documents").as_array().front());
+      });
 }
 
 using Handler = void (*)(Services& services, const CallPtr& call);

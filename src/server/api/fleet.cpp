@@ -41,12 +41,12 @@ json::object PendingView(const PendingJoin& join) {
           {"labels", std::move(labels)}};
 }
 
-// Hands the command to the engine and its answer, an `Expected`, to `view`.
-template <typename Expected, typename Request, typename View>
-void AskAndAnswer(Services& services, const CallPtr& call, Request request, View view) {
-  services.engine.Ask(std::move(request), [call, view](Result<engine::Answer> answer) {
+// Hands the command to the engine and its answer to `view`.
+template <typename Command, typename View>
+void AskAndAnswer(Services& services, const CallPtr& call, Command command, View view) {
+  services.engine.Ask(std::move(command), [call, view](Result<typename Command::Answer> answer) {
     if (!answer) return call->Fail(answer.error());
-    call->Json(200, view(std::get<Expected>(*answer)));
+    call->Json(200, view(*answer));
   });
 }
 
@@ -75,13 +75,12 @@ json::object InviteView(const Invite& invite) {
 
 void ListInvites(Services& services, const CallPtr& call) {
   engine::ListInvites request{.caller = CallerOf(*call)};
-  AskAndAnswer<engine::OpenInvites>(services, call, std::move(request),
-                                    [](const engine::OpenInvites& found) -> json::object {
-                                      json::array list;
-                                      for (const auto& invite : found.invites)
-                                        list.push_back(InviteView(invite));
-                                      return {{"invites", std::move(list)}};
-                                    });
+  AskAndAnswer(services, call, std::move(request),
+               [](const engine::OpenInvites& found) -> json::object {
+                 json::array list;
+                 for (const auto& invite : found.invites) list.push_back(InviteView(invite));
+                 return {{"invites", std::move(list)}};
+               });
 }
 
 void RevokeInvite(Services& services, const CallPtr& call) {
@@ -89,27 +88,25 @@ void RevokeInvite(Services& services, const CallPtr& call) {
   if (!reason) return call->Fail(reason.error());
   engine::RevokeInvite request{
       .caller = CallerOf(*call), .id = call->Part("invite"), .reason = *reason};
-  AskAndAnswer<engine::InviteRevoked>(
-      services, call, std::move(request),
-      [](const engine::InviteRevoked& done) { return InviteView(done.invite); });
+  AskAndAnswer(services, call, std::move(request),
+               [](const engine::InviteRevoked& done) { return InviteView(done.invite); });
 }
 
 void ListPending(Services& services, const CallPtr& call) {
   engine::ListPending request{.caller = CallerOf(*call)};
-  AskAndAnswer<engine::PendingJoins>(services, call, std::move(request),
-                                     [](const engine::PendingJoins& found) -> json::object {
-                                       json::array list;
-                                       for (const auto& join : found.joins)
-                                         list.push_back(PendingView(join));
-                                       return {{"pending", std::move(list)}};
-                                     });
+  AskAndAnswer(services, call, std::move(request),
+               [](const engine::PendingJoins& found) -> json::object {
+                 json::array list;
+                 for (const auto& join : found.joins) list.push_back(PendingView(join));
+                 return {{"pending", std::move(list)}};
+               });
 }
 
 void Accept(Services& services, const CallPtr& call) {
   const auto key = ReadText(*call, "key");
   if (!key) return call->Fail(key.error());
   engine::AcceptJoin request{.caller = CallerOf(*call), .name = call->Part("name"), .key = *key};
-  AskAndAnswer<engine::HostChanged>(services, call, std::move(request), ChangedView);
+  AskAndAnswer(services, call, std::move(request), ChangedView);
 }
 
 void Reject(Services& services, const CallPtr& call) {
@@ -117,9 +114,8 @@ void Reject(Services& services, const CallPtr& call) {
   if (!reason) return call->Fail(reason.error());
   engine::RejectJoin request{
       .caller = CallerOf(*call), .name = call->Part("name"), .reason = *reason};
-  AskAndAnswer<engine::JoinRejected>(
-      services, call, std::move(request),
-      [](const engine::JoinRejected& rejected) { return PendingView(rejected.pending); });
+  AskAndAnswer(services, call, std::move(request),
+               [](const engine::JoinRejected& rejected) { return PendingView(rejected.pending); });
 }
 
 void Revoke(Services& services, const CallPtr& call) {
@@ -127,7 +123,7 @@ void Revoke(Services& services, const CallPtr& call) {
   if (!reason) return call->Fail(reason.error());
   engine::RevokeHost request{
       .caller = CallerOf(*call), .name = call->Part("name"), .reason = *reason};
-  AskAndAnswer<engine::HostChanged>(services, call, std::move(request), ChangedView);
+  AskAndAnswer(services, call, std::move(request), ChangedView);
 }
 
 void Remove(Services& services, const CallPtr& call) {
@@ -135,7 +131,7 @@ void Remove(Services& services, const CallPtr& call) {
   if (!reason) return call->Fail(reason.error());
   engine::RemoveHost request{
       .caller = CallerOf(*call), .name = call->Part("name"), .reason = *reason};
-  AskAndAnswer<engine::HostChanged>(services, call, std::move(request), ChangedView);
+  AskAndAnswer(services, call, std::move(request), ChangedView);
 }
 
 Result<std::vector<std::string>> ReadKeys(const json::value& value) {
@@ -186,10 +182,10 @@ void Label(Services& services, const CallPtr& call) {
                : call->Fail(resolved.error());
   for (const auto& target : *resolved->targets) request->hosts.push_back(target.host);
   request->caller = CallerOf(*call);
-  AskAndAnswer<engine::HostsLabelled>(services, call, std::move(*request),
-                                      [](const engine::HostsLabelled& done) -> json::object {
-                                        return {{"hosts", done.hosts}, {"changed", done.changed}};
-                                      });
+  AskAndAnswer(services, call, std::move(*request),
+               [](const engine::HostsLabelled& done) -> json::object {
+                 return {{"hosts", done.hosts}, {"changed", done.changed}};
+               });
 }
 
 }  // namespace

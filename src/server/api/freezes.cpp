@@ -78,9 +78,9 @@ Result<Freeze> ReadFreeze(Services& services, const Call& call) {
   return freeze;
 }
 
-void AnswerFreezes(const CallPtr& call, const Result<engine::Answer>& answer, int status) {
+void AnswerFreezes(const CallPtr& call, const Result<engine::FreezeAnswer>& answer, int status) {
   if (!answer) return call->Fail(answer.error());
-  call->Json(status, FreezesView(std::get<engine::FreezeAnswer>(*answer).freezes, WallTime{}));
+  call->Json(status, FreezesView(answer->freezes, WallTime{}));
 }
 
 void MakeFreeze(Services& services, const CallPtr& call) {
@@ -88,7 +88,7 @@ void MakeFreeze(Services& services, const CallPtr& call) {
   if (!freeze) return call->Fail(freeze.error());
   services.engine.Ask(
       engine::FreezeRuns{.caller = CallerOf(*call), .freeze = std::move(*freeze)},
-      [call](const Result<engine::Answer>& answer) { AnswerFreezes(call, answer, 201); });
+      [call](const Result<engine::FreezeAnswer>& answer) { AnswerFreezes(call, answer, 201); });
 }
 
 void Thaw(Services& services, const CallPtr& call, std::uint64_t id) {
@@ -97,7 +97,7 @@ void Thaw(Services& services, const CallPtr& call, std::uint64_t id) {
   engine::ThawRuns command{.caller = CallerOf(*call), .id = id, .reason = {}};
   if (auto read = fields->Reason("reason", command.reason).Rest(); !read)
     return call->Fail(read.error());
-  services.engine.Ask(std::move(command), [call](const Result<engine::Answer>& answer) {
+  services.engine.Ask(std::move(command), [call](const Result<engine::FreezeAnswer>& answer) {
     AnswerFreezes(call, answer, 200);
   });
 }
@@ -133,10 +133,9 @@ void Maintain(Services& services, const CallPtr& call) {
   for (const auto& target : *resolved->targets) command.hosts.push_back(target.host);
   maintenance.until = After(services, seconds);
   if (!end) command.maintenance = std::move(maintenance);
-  services.engine.Ask(std::move(command), [call](const Result<engine::Answer>& answer) {
+  services.engine.Ask(std::move(command), [call](const Result<engine::HostsLabelled>& answer) {
     if (!answer) return call->Fail(answer.error());
-    const auto& done = std::get<engine::HostsLabelled>(*answer);
-    call->Json(200, {{"hosts", done.hosts}, {"changed", done.changed}});
+    call->Json(200, {{"hosts", answer->hosts}, {"changed", answer->changed}});
   });
 }
 

@@ -269,10 +269,9 @@ void StopRun(Services& services, const CallPtr& call) {
     command.known = std::move(*known);
   else if (!services.live.FindRun(*id))
     return call->Fail(known.error());
-  services.engine.Ask(std::move(command), [call](Result<engine::Answer> answer) {
+  services.engine.Ask(std::move(command), [call](const Result<engine::RunStopping>& answer) {
     if (!answer) return call->Fail(answer.error());
-    const auto& stopping = std::get<engine::RunStopping>(*answer);
-    call->Json(202, {{"id", FormatRunId(stopping.run)}, {"state", Name(stopping.state)}});
+    call->Json(202, {{"id", FormatRunId(answer->run)}, {"state", Name(answer->state)}});
   });
 }
 
@@ -300,16 +299,16 @@ void Why(Services& services, const CallPtr& call) {
                     run->value->reason.empty() ? "" : " (" + run->value->reason + ")")};
     return AnswerWhy(services, *call, *id, std::move(lines), {});
   }
-  services.engine.Ask(std::move(command), [&services, call, id](Result<engine::Answer> answer) {
-    if (!answer) return call->Fail(answer.error());
-    const auto& why = std::get<engine::WhyAnswer>(*answer);
-    json::array lines(why.summary.begin(), why.summary.end());
-    json::array waiting;
-    for (const auto& line : why.waiting)
-      waiting.push_back(json::object{
-          {"host", line.host}, {"state", Name(line.state)}, {"because", line.because}});
-    AnswerWhy(services, *call, *id, std::move(lines), std::move(waiting));
-  });
+  services.engine.Ask(
+      std::move(command), [&services, call, id](const Result<engine::WhyAnswer>& why) {
+        if (!why) return call->Fail(why.error());
+        json::array lines(why->summary.begin(), why->summary.end());
+        json::array waiting;
+        for (const auto& line : why->waiting)
+          waiting.push_back(json::object{
+              {"host", line.host}, {"state", Name(line.state)}, {"because", line.because}});
+        AnswerWhy(services, *call, *id, std::move(lines), std::move(waiting));
+      });
 }
 
 }  // namespace

@@ -30,9 +30,9 @@ Result<SecretText> ReadValue(const CallPtr& call) {
   return secret;
 }
 
-void Answer(const CallPtr& call, Result<engine::Answer> answer) {
+void Answer(const CallPtr& call, const Result<engine::SecretAnswer>& answer) {
   if (!answer) return call->Fail(answer.error());
-  call->Json(200, SecretView(std::get<engine::SecretAnswer>(*answer).secret));
+  call->Json(200, SecretView(answer->secret));
 }
 
 void SetSecret(SecretServices& services, const CallPtr& call) {
@@ -47,7 +47,7 @@ void SetSecret(SecretServices& services, const CallPtr& call) {
                             .sealed = services.sealer.Seal(name, value->Reveal()),
                             .known = std::move(*known)};
   services.engine.Ask(std::move(command),
-                      [call](Result<engine::Answer> answer) { Answer(call, std::move(answer)); });
+                      [call](const Result<engine::SecretAnswer>& answer) { Answer(call, answer); });
 }
 
 void RemoveSecret(SecretServices& services, const CallPtr& call) {
@@ -56,7 +56,7 @@ void RemoveSecret(SecretServices& services, const CallPtr& call) {
   if (!known) return call->Fail(known.error());
   engine::RemoveSecret command{.caller = CallerOf(*call), .name = name, .known = std::move(*known)};
   services.engine.Ask(std::move(command),
-                      [call](Result<engine::Answer> answer) { Answer(call, std::move(answer)); });
+                      [call](const Result<engine::SecretAnswer>& answer) { Answer(call, answer); });
 }
 
 void ListSecrets(SecretServices& services, const CallPtr& call) {

@@ -109,12 +109,11 @@ void Join(ServerServices& services, const CallPtr& call) {
                          .name = name,
                          .key = ToHex(crypto::Sha256(*key)),
                          .keys = ToHex(crypto::Sha256(keys->Reveal()))},
-      [&services, call, key = *key, keys = *keys](Result<engine::Answer> answer) {
+      [&services, call, key = *key, keys = *keys](const Result<engine::ServerJoined>& answer) {
         if (!answer) return services.common.refusals.NoJoin(call, answer.error());
         const auto sealed = crypto::SealFor(key, keys.Reveal());
         if (!sealed) return call->Fail(sealed.error());
-        call->Json(201, {{"cluster", std::get<engine::ServerJoined>(*answer).cluster},
-                         {"sealed_keys", ToBase64(*sealed)}});
+        call->Json(201, {{"cluster", answer->cluster}, {"sealed_keys", ToBase64(*sealed)}});
       });
 }
 
@@ -141,7 +140,7 @@ void Drain(ServerServices& services, const CallPtr& call, bool wanted) {
   services.common.engine.Ask(
       engine::DrainServer{
           .caller = CallerOf(*call), .name = name, .wanted = wanted, .reason = reason},
-      [&services, call, name, wanted](Result<engine::Answer> answer) {
+      [&services, call, name, wanted](const Result<engine::Done>& answer) {
         if (wanted != answer.has_value()) services.drains.Drop(name);
         if (!answer) return call->Fail(answer.error());
         call->Json(200, {{"name", name}, {"draining", wanted}});
@@ -193,7 +192,7 @@ void Finalize(ServerServices& services, const CallPtr& call) {
   services.common.engine.Ask(
       engine::FinalizeStore{
           .caller = CallerOf(*call), .steps = view.schema.unfinished, .reason = reason},
-      [&services, call, finalize](Result<engine::Answer> answer) {
+      [&services, call, finalize](const Result<engine::Done>& answer) {
         if (!answer) return call->Fail(answer.error());
         if (!services.workers.Post(finalize, "finalize"))
           call->Fail(Error{ErrorCode::kUnavailable, "the server is busy; nothing was done"});

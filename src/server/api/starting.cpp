@@ -128,7 +128,7 @@ void AskToStart(Services& services, const CallPtr& call, engine::StartRun comman
   if (const auto parent = ParseTraceParent(net::FindHeader(call->request().headers, "traceparent")))
     command.trace_parent = FormatTraceParent(*parent);
   services.engine.Ask(std::move(command), [&services, call, warnings = std::move(warnings)](
-                                              Result<engine::Answer> answer) {
+                                              const Result<engine::StartRun::Answer>& answer) {
     if (answer)
       if (const auto* closed = std::get_if<engine::GateClosed>(&*answer))
         return call->Fail(StatusOf(*closed), closed->gate, closed->reason);

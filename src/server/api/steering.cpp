@@ -20,14 +20,20 @@ namespace {
 
 namespace json = boost::json;
 
-void AnswerSteered(const CallPtr& call, const Result<engine::Answer>& answer) {
-  if (!answer) return call->Fail(answer.error());
-  if (const auto* closed = std::get_if<engine::GateClosed>(&*answer))
-    return call->Fail(409, closed->gate, closed->reason);
-  const auto& steered = std::get<engine::RunSteered>(*answer);
+// `targets`: of the run, as they were written.
+void AnswerSteered(const CallPtr& call, const engine::RunSteered& steered, const std::string&) {
   call->Json(
       202,
       {{"id", FormatRunId(steered.run)}, {"state", Name(steered.state)}, {"pass", steered.pass}});
+}
+
+void AnswerSteered(const CallPtr& call, const engine::RetryRun::Answer& answer,
+                   const std::string& targets) {
+  if (const auto* closed = std::get_if<engine::GateClosed>(&answer))
+    return call->Fail(409, closed->gate, closed->reason);
+  if (const auto* planned = std::get_if<engine::PassPlanned>(&answer))
+    return call->Json(200, HostsView(*planned->targets, planned->hosts, targets));
+  AnswerSteered(call, std::get<engine::RunSteered>(answer), targets);
 }
 
 // Fills a command from the call and asks the engine. `read` takes the fields of the body.
@@ -45,12 +51,11 @@ void SteerRun(Services& services, const CallPtr& call, Command command, Read rea
   if (Result<> taken = read(*fields, command); !taken) return call->Fail(taken.error());
   if (auto rest = fields->Rest(); !rest) return call->Fail(rest.error());
   const std::string targets = known->value->spec.targets;
-  services.engine.Ask(std::move(command), [call, targets](const Result<engine::Answer>& answer) {
-    if (answer)
-      if (const auto* planned = std::get_if<engine::PassPlanned>(&*answer))
-        return call->Json(200, HostsView(*planned->targets, planned->hosts, targets));
-    AnswerSteered(call, answer);
-  });
+  services.engine.Ask(std::move(command),
+                      [call, targets](const Result<typename Command::Answer>& answer) {
+                        if (!answer) return call->Fail(answer.error());
+                        AnswerSteered(call, *answer, targets);
+                      });
 }
 
 void PauseRun(Services& services, const CallPtr& call) {

@@ -72,14 +72,15 @@ void CreateToken(Services& services, const CallPtr& call) {
                               .key = std::move(key->key),
                               .body_sha256 = std::move(key->body_sha256),
                               .known = std::move(key->known)};
-  services.engine.Ask(std::move(command), [call, secret, now](Result<engine::Answer> answer) {
-    if (!answer) return call->Fail(answer.error());
-    if (const auto* refused = std::get_if<engine::KeyRefused>(&*answer))
-      return call->Fail(422, "key_reused", refused->why);
-    auto view = TokenView(std::get<engine::TokenAnswer>(*answer).token, now);
-    view["token"] = secret;
-    call->Json(201, view);
-  });
+  services.engine.Ask(std::move(command),
+                      [call, secret, now](const Result<engine::CreateToken::Answer>& answer) {
+                        if (!answer) return call->Fail(answer.error());
+                        if (const auto* refused = std::get_if<engine::KeyRefused>(&*answer))
+                          return call->Fail(422, "key_reused", refused->why);
+                        auto view = TokenView(std::get<engine::TokenAnswer>(*answer).token, now);
+                        view["token"] = secret;
+                        call->Json(201, view);
+                      });
 }
 
 void ListTokens(Services& services, const CallPtr& call) {
@@ -108,11 +109,11 @@ void RevokeToken(Services& services, const CallPtr& call) {
         409, "conflict",
         "the first admin's token is a file: stop musterd, remove DATA/admin.token and "
         "start it again, which makes a new one");
-  services.engine.Ask(std::move(command), [&services, call](Result<engine::Answer> answer) {
-    if (!answer) return call->Fail(answer.error());
-    call->Json(200,
-               TokenView(std::get<engine::TokenAnswer>(*answer).token, services.clock.Read().wall));
-  });
+  services.engine.Ask(std::move(command),
+                      [&services, call](const Result<engine::TokenAnswer>& answer) {
+                        if (!answer) return call->Fail(answer.error());
+                        call->Json(200, TokenView(answer->token, services.clock.Read().wall));
+                      });
 }
 
 void WhoAmI(Services& services, const CallPtr& call) {

@@ -195,8 +195,7 @@ json::object PlanView(const engine::SlotPlan& plan) {
   return HostsView(*plan.targets, Ordinals::All(hosts), plan.spec.targets);
 }
 
-void AnswerTrigger(const CallPtr& call, const engine::Answer& answer) {
-  const auto& steered = std::get<engine::TriggerAnswer>(answer);
+void AnswerTrigger(const CallPtr& call, const engine::TriggerAnswer& steered) {
   call->Json(200, TriggerView(steered.trigger, steered.state));
 }
 
@@ -204,7 +203,7 @@ void AnswerTrigger(const CallPtr& call, const engine::Answer& answer) {
 template <typename Command, typename Read>
 void SteerTrigger(
     Services& services, const CallPtr& call, Command command, Read read,
-    std::function<void(const CallPtr&, const engine::Answer&)> answered = AnswerTrigger) {
+    std::function<void(const CallPtr&, const typename Command::Answer&)> answered = AnswerTrigger) {
   auto known = Find(services, call);
   if (!known) return;
   command.caller = CallerOf(*call);
@@ -214,10 +213,11 @@ void SteerTrigger(
   if (!fields) return call->Fail(fields.error());
   if (Result<> taken = read(*fields, command); !taken) return call->Fail(taken.error());
   if (auto rest = fields->Rest(); !rest) return call->Fail(rest.error());
-  services.engine.Ask(std::move(command), [call, answered](const Result<engine::Answer>& answer) {
-    if (!answer) return call->Fail(answer.error());
-    answered(call, *answer);
-  });
+  services.engine.Ask(std::move(command),
+                      [call, answered](const Result<typename Command::Answer>& answer) {
+                        if (!answer) return call->Fail(answer.error());
+                        answered(call, *answer);
+                      });
 }
 
 void PauseTrigger(Services& services, const CallPtr& call) {
@@ -278,10 +278,10 @@ void BackfillRange(Services& services, const CallPtr& call) {
         *view = PlanView(*plan);
         return {};
       },
-      [view](const CallPtr& asked, const engine::Answer& answer) {
-        const auto* planned = std::get_if<engine::BackfillPlanned>(&answer);
-        if (planned == nullptr) return AnswerTrigger(asked, answer);
-        (*view)["slots"] = planned->slots;
+      [view](const CallPtr& asked, const engine::BackfillTrigger::Answer& answer) {
+        if (const auto* begun = std::get_if<engine::TriggerAnswer>(&answer))
+          return AnswerTrigger(asked, *begun);
+        (*view)["slots"] = std::get<engine::BackfillPlanned>(answer).slots;
         asked->Json(200, std::move(*view));
       });
 }
@@ -311,17 +311,18 @@ void Fire(Services& services, const CallPtr& call) {
   command.key = std::move(key->key);
   command.known_key = std::move(key->known);
   command.body_sha256 = ToHex(crypto::Sha256(call->request().body));
-  services.engine.Ask(std::move(command), [call](const Result<engine::Answer>& answer) {
-    if (!answer) return call->Fail(answer.error());
-    if (const auto* closed = std::get_if<engine::GateClosed>(&*answer))
-      return call->Fail(409, closed->gate, closed->reason);
-    if (const auto* refused = std::get_if<engine::KeyRefused>(&*answer))
-      return call->Fail(422, "key_reused", refused->why);
-    const auto& started = std::get<engine::RunStarted>(*answer);
-    const std::string id = FormatRunId(started.run);
-    call->Json(201, {{"id", id}, {"state", Name(started.state)}, {"hosts", started.hosts}},
-               {{"Location", "/api/v1/runs/" + id}});
-  });
+  services.engine.Ask(
+      std::move(command), [call](const Result<engine::FireTrigger::Answer>& answer) {
+        if (!answer) return call->Fail(answer.error());
+        if (const auto* closed = std::get_if<engine::GateClosed>(&*answer))
+          return call->Fail(409, closed->gate, closed->reason);
+        if (const auto* refused = std::get_if<engine::KeyRefused>(&*answer))
+          return call->Fail(422, "key_reused", refused->why);
+        const auto& started = std::get<engine::RunStarted>(*answer);
+        const std::string id = FormatRunId(started.run);
+        call->Json(201, {{"id", id}, {"state", Name(started.state)}, {"hosts", started.hosts}},
+                   {{"Location", "/api/v1/runs/" + id}});
+      });
 }
 
 }  // namespace

@@ -276,7 +276,7 @@ void Core::TellOfKeys() {
   engine.Ask(engine::NoteKeys{.caller = {.request = {}, .name = "musterd", .address = {}},
                               .server = foundation.self.name,
                               .news = foundation.key_news},
-             [this](const Result<engine::Answer>& answer) {
+             [this](const Result<engine::Done>& answer) {
                if (answer || answer.error().code != ErrorCode::kUnavailable) return;
                loop.Post([this] { loop.After(kCaLook, [this] { TellOfKeys(); }); });
              });

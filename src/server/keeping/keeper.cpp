@@ -122,13 +122,14 @@ void Keeper::WatchDisk() {
   if (changed || watch_.Low()) engine_.Submit(engine::SetGate{kGate, std::move(reason)});
 }
 
-template <typename Request>
-std::optional<Result<engine::Answer>> Keeper::AskAndWait(Request request) {
+template <typename Command>
+std::optional<Result<typename Command::Answer>> Keeper::AskAndWait(Command command) {
+  using Answer = Result<typename Command::Answer>;
   // Shared with the answer, which may come when nobody waits any more.
-  auto answer = std::make_shared<std::promise<Result<engine::Answer>>>();
+  auto answer = std::make_shared<std::promise<Answer>>();
   auto future = answer->get_future();
-  engine_.Ask(std::move(request),
-              [answer](Result<engine::Answer> result) { answer->set_value(std::move(result)); });
+  engine_.Ask(std::move(command),
+              [answer](Answer result) { answer->set_value(std::move(result)); });
   while (future.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
     base::Lock lock(mutex_);
     if (stopping_) return std::nullopt;
@@ -155,7 +156,7 @@ void Keeper::DropFiles() {
     auto answer = AskAndWait(engine::AskFile{.caller = {}, .key = {}, .sha256 = sha256});
     if (!answer) return true;
     if (!*answer) return Fail(answer->error());
-    return std::get<engine::FileAnswer>(**answer).may;
+    return (*answer)->may;
   };
   const auto gone = DropOldFiles(files_, Before(clock_.Read().wall, settings_.retention.files),
                                  is_named, [this] { return WaitFor(Duration::zero()); });
@@ -185,7 +186,7 @@ bool Keeper::DropSlice() {
     return false;
   }
   const auto dropped = AskAndWait(engine::DropOld{.caller = {}, .old = std::move(*old)});
-  return dropped && *dropped && std::get<engine::OldDropped>(**dropped).things > 0;
+  return dropped && *dropped && (*dropped)->things > 0;
 }
 
 LogsKept Keeper::KeptLogs() const {

@@ -63,8 +63,8 @@ class Keeper {
   void DropFiles() EXCLUDES(mutex_);
   void DropUploads();
   // The engine's answer; nothing when it is time to stop.
-  template <typename Request>
-  std::optional<Result<engine::Answer>> AskAndWait(Request request) EXCLUDES(mutex_);
+  template <typename Command>
+  std::optional<Result<typename Command::Answer>> AskAndWait(Command command) EXCLUDES(mutex_);
   // False when there is nothing more to drop now.
   bool DropSlice();
   Duration Period() const;

@@ -24,7 +24,6 @@ namespace muster::server {
 // commands and gets answers.
 class EngineThread {
  public:
-  using OnAnswer = OwedAnswers::OnAnswer;  // on the engine's thread; must not block
   using OnNews = std::function<void(std::vector<engine::News>)>;
 
   // What /readyz, /status and /metrics tell.
@@ -92,15 +91,17 @@ class EngineThread {
   // Hands in a command that nobody waits for (links).
   void Submit(engine::Command command);
 
-  // Hands in a command and calls back with the answer. `make` builds the command around the caller,
-  // whose request id is set here. kUnavailable at once while the engine takes no command. kTimeout
-  // when the store has not answered for ten seconds: it may have happened, or still will.
-  template <typename Request>
-  void Ask(Request request, OnAnswer on_answer) {
-    const auto id = Register(std::move(on_answer));
+  // Hands in a command, whose request id is set here, and calls back with its answer: on the
+  // engine's thread, so it must not block. kUnavailable at once while the engine takes no command.
+  // kTimeout when the store has not answered for ten seconds: it may have happened, or still will.
+  template <engine::Answered C>
+  void Ask(C command, std::function<void(Result<typename C::Answer>)> on_answer) {
+    const auto id = Register([on_answer = std::move(on_answer)](Result<engine::AnyAnswer> answer) {
+      on_answer(engine::Unpack<C>(std::move(answer)));
+    });
     if (!id) return;
-    request.caller.request = *id;
-    Submit(engine::Command(std::move(request)));
+    command.caller.request = *id;
+    Submit(engine::Command(std::move(command)));
   }
 
   Status GetStatus() const;
@@ -108,6 +109,8 @@ class EngineThread {
   base::Activity::View GetActivity() const;
 
  private:
+  using OnAnswer = OwedAnswers::OnAnswer;
+
   std::optional<RequestId> Register(OnAnswer on_answer);
   void Loop();
   MonoTime Turn(bool elected, bool stopping);

@@ -16,7 +16,7 @@ namespace muster::server {
 // whoever took it. Not safe from several threads.
 class OwedAnswers {
  public:
-  using OnAnswer = std::function<void(Result<engine::Answer>)>;
+  using OnAnswer = std::function<void(Result<engine::AnyAnswer>)>;
 
   // Times to wait until must not go back from one call to the next.
   RequestId Owe(OnAnswer on_answer, MonoTime until);

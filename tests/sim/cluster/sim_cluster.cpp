@@ -207,7 +207,7 @@ void SimCluster::PassOn(const std::string& from, const std::string& to,
   PeerMood& mood = Between(here, there);
   if (leader == nullptr || mood.cut)
     return answer(Fail(ErrorCode::kUnavailable, "the leader cannot be reached"));
-  const auto back = [this, follower, &mood, answer](Result<engine::Answer> result) {
+  const auto back = [this, follower, &mood, answer](Result<engine::AnyAnswer> result) {
     if (mood.cut) return;
     follower->life().Later(world_.Delay(mood.usual, mood.rare),
                            [answer, result = std::move(result)] { answer(result); });

@@ -28,14 +28,14 @@ class ApprovalAttacks : public Approvals {
       if (visit.child && !IsFinal(visit.state)) return visit.child;
     return {};
   }
-  Result<Answer> Set(std::string who, RunId run, std::string share) {
+  Result<RunSteered> Set(std::string who, RunId run, std::string share) {
     return Do(SetRun{.caller = As(std::move(who)),
                      .run = run,
                      .stage = {},
                      .concurrency = {},
                      .max_failures = *ParseHostShare(share)});
   }
-  Result<Answer> StopAs(std::string who, RunId run, std::optional<HostId> host = {}) {
+  Result<RunStopping> StopAs(std::string who, RunId run, std::optional<HostId> host = {}) {
     return Do(
         StopRun{.caller = As(std::move(who)), .run = run, .host = host, .reason = "", .known = {}});
   }

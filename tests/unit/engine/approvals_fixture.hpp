@@ -14,11 +14,11 @@ class Approvals : public FlowFixture {
   static Caller As(std::string who) {
     return {.request = {}, .name = std::move(who), .address = {}};
   }
-  Result<Answer> Skip(std::string who, RunId run, std::string stage) {
+  Result<RunSteered> Skip(std::string who, RunId run, std::string stage) {
     return Do(SkipStage{
         .caller = As(std::move(who)), .run = run, .stage = std::move(stage), .reason = {}});
   }
-  Result<Answer> Approve(std::string who, RunId run, bool approved = true) {
+  Result<RunSteered> Approve(std::string who, RunId run, bool approved = true) {
     return Do(AnswerApproval{.caller = As(std::move(who)),
                              .run = run,
                              .stage = {},
@@ -31,7 +31,7 @@ class Approvals : public FlowFixture {
       if (visit.state == StageState::kAwaitingApproval) return ApprovalId(Find(run), visit);
     return {};
   }
-  Result<Answer> ApproveAs(std::string who, RunId run, std::string approval) {
+  Result<RunSteered> ApproveAs(std::string who, RunId run, std::string approval) {
     return Do(AnswerApproval{.caller = As(std::move(who)),
                              .run = run,
                              .stage = {},
@@ -46,7 +46,7 @@ class Approvals : public FlowFixture {
     ASSERT_TRUE(
         Do(StopRun{.caller = As("ann"), .run = run, .host = {}, .reason = "enough", .known = {}}));
   }
-  Result<Answer> Retry(std::string who, RunId run, RetryRun retry = {}) {
+  Result<RetryRun::Answer> Retry(std::string who, RunId run, RetryRun retry = {}) {
     retry.caller = As(std::move(who));
     retry.run = run;
     retry.known = *store_.ReadWholeRun(run);
@@ -69,7 +69,8 @@ class Approvals : public FlowFixture {
   }
   using FlowFixture::With;
 
-  static bool Denied(const Result<Answer>& answer) {
+  template <typename T>
+  static bool Denied(const Result<T>& answer) {
     return !answer && answer.error().code == ErrorCode::kDenied;
   }
   bool Asks(RunId run, const std::string& stage) {

@@ -297,7 +297,7 @@ TEST_F(Approvals, WhoeverChangedAChildChangedTheRunsAboveIt) {
 
 class TriggeredApprovals : public TriggerFixture {
  protected:
-  Result<Answer> Approve(const std::string& who, RunId run) {
+  Result<RunSteered> Approve(const std::string& who, RunId run) {
     return Asked(AnswerApproval{.caller = {.request = {}, .name = who, .address = {}},
                                 .run = run,
                                 .stage = {},

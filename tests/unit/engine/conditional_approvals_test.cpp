@@ -16,7 +16,8 @@ class ConditionalApprovals : public Approvals {
     retry.all_hosts = true;
     return retry;
   }
-  static bool Conflicts(const Result<Answer>& answer) {
+  template <typename T>
+  static bool Conflicts(const Result<T>& answer) {
     return !answer && answer.error().code == ErrorCode::kConflict;
   }
 };

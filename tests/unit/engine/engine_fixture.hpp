@@ -65,6 +65,11 @@ class EngineFixture : public ::testing::Test, public Links {
     pipeline_->Drive(now_);
     return request.caller.request;
   }
+  // What was answered to a request that Ask handed in.
+  template <Answered C>
+  Result<typename C::Answer> AnswerTo(RequestId request) {
+    return Unpack<C>(replies_.at(request));
+  }
   void Tell(Command command) {
     pipeline_->Take(command, now_);
     pipeline_->Drive(now_);
@@ -233,7 +238,7 @@ class EngineFixture : public ::testing::Test, public Links {
   Options options_;
   Now now_{WallTime{1'800'000'000'000}, MonoTime{1'000'000}};
   std::unique_ptr<Pipeline> pipeline_;
-  std::map<RequestId, Result<Answer>> replies_;
+  std::map<RequestId, Result<AnyAnswer>> replies_;
   std::vector<News> news_;
   std::vector<Outgoing> frames_;
   std::vector<LinkId> closed_;

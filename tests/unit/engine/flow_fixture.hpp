@@ -57,12 +57,12 @@ class FlowFixture : public EngineFixture {
     return answer ? std::get<RunStarted>(*answer).run : RunId{};
   }
 
-  template <typename Request>
-  Result<Answer> Do(Request request) {
-    if (request.caller.name.empty()) request.caller.name = "bob";
-    const auto id = Ask(std::move(request));
+  template <Answered C>
+  Result<typename C::Answer> Do(C command) {
+    if (command.caller.name.empty()) command.caller.name = "bob";
+    const auto id = Ask(std::move(command));
     Settle();
-    return replies_.at(id);
+    return AnswerTo<C>(id);
   }
 
   // The hosts that orders were sent to since the last look, by number.

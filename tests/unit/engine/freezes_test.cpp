@@ -10,12 +10,12 @@ class Freezes : public EngineFixture {
     freeze.reason = "storage is on fire";
     const auto id = Ask(FreezeRuns{.caller = kOperator, .freeze = std::move(freeze)});
     Settle();
-    return std::get<FreezeAnswer>(*replies_.at(id)).freezes.at(0).id;
+    return AnswerTo<FreezeRuns>(id)->freezes.at(0).id;
   }
-  Result<Answer> Thaw(std::uint64_t id) {
+  Result<FreezeAnswer> Thaw(std::uint64_t id) {
     const auto request = Ask(ThawRuns{.caller = kOperator, .id = id, .reason = "it is out"});
     Settle();
-    return replies_.at(request);
+    return AnswerTo<ThawRuns>(request);
   }
   StartRun Request(std::vector<std::uint64_t> hosts) {
     StartRun start;
@@ -27,10 +27,10 @@ class Freezes : public EngineFixture {
     start.targets = std::move(targets);
     return start;
   }
-  Answer Started(StartRun start) {
+  StartRun::Answer Started(StartRun start) {
     const auto id = Ask(std::move(start));
     Settle();
-    const auto& answer = replies_.at(id);
+    const auto answer = AnswerTo<StartRun>(id);
     EXPECT_TRUE(answer) << answer.error().message;
     return *answer;
   }

@@ -18,31 +18,32 @@ class Joining : public EngineFixture {
                                 .names = names}});
     Settle();
   }
-  Result<Answer> Join(const std::string& invite, const std::string& name, const std::string& key,
-                      Labels labels = {}) {
+  Result<JoinHost::Answer> Join(const std::string& invite, const std::string& name,
+                                const std::string& key, Labels labels = {}) {
     return Answered(JoinHost{
         .caller = {}, .invite = invite, .name = name, .key = key, .labels = std::move(labels)});
   }
-  template <typename Request>
-  Result<Answer> Answered(Request request) {
-    const auto id = Ask(std::move(request));
+  template <typename C>
+  Result<typename C::Answer> Answered(C command) {
+    const auto id = Ask(std::move(command));
     Settle();
-    return replies_.at(id);
+    return AnswerTo<C>(id);
   }
-  Result<Answer> Revoke(const std::string& name) {
+  Result<HostChanged> Revoke(const std::string& name) {
     return Answered(RevokeHost{.caller = {}, .name = name, .reason = "stolen"});
   }
   const Host& HostNamed(const std::string& name) {
     const auto& state = pipeline_->engine()->state();
     return state.hosts.at(state.host_by_name.at(name)).host;
   }
-  static bool Waits(const Result<Answer>& answer) {
+  static bool Waits(const Result<JoinHost::Answer>& answer) {
     return answer && std::holds_alternative<JoinWaits>(*answer);
   }
-  static bool Joined(const Result<Answer>& answer) {
+  static bool Joined(const Result<JoinHost::Answer>& answer) {
     return answer && std::holds_alternative<HostJoined>(*answer);
   }
-  static ErrorCode CodeOf(const Result<Answer>& answer) {
+  template <typename T>
+  static ErrorCode CodeOf(const Result<T>& answer) {
     return answer ? ErrorCode::kInternal : answer.error().code;
   }
 };
@@ -64,8 +65,8 @@ TEST_F(Joining, RevokedInviteLetsNobodyIn) {
   EXPECT_EQ(CodeOf(Join("aaaaaaaa1", "web3", "k3")), ErrorCode::kDenied);
   const auto left = Answered(ListInvites{.caller = {}});
   ASSERT_TRUE(left);
-  ASSERT_EQ(std::get<OpenInvites>(*left).invites.size(), 1U);
-  EXPECT_EQ(std::get<OpenInvites>(*left).invites[0].id, "aaaaaaaa2");
+  ASSERT_EQ(left->invites.size(), 1U);
+  EXPECT_EQ(left->invites[0].id, "aaaaaaaa2");
   Lead();
   EXPECT_EQ(CodeOf(Join("aaaaaaaa1", "web3", "k3")), ErrorCode::kDenied) << "also after a restart";
   EXPECT_EQ(HostNamed("web1").state, HostState::kActive);
@@ -182,8 +183,8 @@ TEST_F(Joining, KnownNameWithAnotherKeyWaitsAlsoAcrossARestart) {
   EXPECT_TRUE(Waits(Join("t", "h1", "new")));
   const auto list = Answered(ListPending{});
   ASSERT_TRUE(list);
-  ASSERT_EQ(std::get<PendingJoins>(*list).joins.size(), 1U);
-  EXPECT_EQ(std::get<PendingJoins>(*list).joins[0].key, "new");
+  ASSERT_EQ(list->joins.size(), 1U);
+  EXPECT_EQ(list->joins[0].key, "new");
   EXPECT_EQ(HostNamed("h1").key, "key-h1");
 }
 
@@ -214,7 +215,7 @@ TEST_F(Joining, AcceptedNewcomerTakesOverAndTheOldKeysTaskIsLost) {
   Settle();
   ASSERT_FALSE(frames_.empty());
   EXPECT_EQ(frames_.back().frame.refusal->code, "unknown");
-  EXPECT_TRUE(std::get<PendingJoins>(*Answered(ListPending{})).joins.empty());
+  EXPECT_TRUE(Answered(ListPending{})->joins.empty());
 }
 
 TEST_F(Joining, AcceptOfAnotherKeyThanTheOneThatWaitsIsRefused) {
@@ -287,9 +288,9 @@ TEST_F(Joining, LabelsAreSetRemovedCountedAndKept) {
                         .remove = {"b"}};
   const auto first = Answered(both);
   ASSERT_TRUE(first);
-  EXPECT_EQ(std::get<HostsLabelled>(*first).hosts, 2U);
-  EXPECT_EQ(std::get<HostsLabelled>(*first).changed, 2U);
-  EXPECT_EQ(std::get<HostsLabelled>(*Answered(both)).changed, 0U);
+  EXPECT_EQ(first->hosts, 2U);
+  EXPECT_EQ(first->changed, 2U);
+  EXPECT_EQ(Answered(both)->changed, 0U);
   Lead();
   EXPECT_EQ(HostNamed("h2").labels, (Labels{{"a", "1"}}));
 }
@@ -433,7 +434,7 @@ TEST_F(Joining, OneKeyMakesOneTicket) {
   ASSERT_TRUE(Joined(Join("t", "web1", "k1")));
   const auto again = Answered(request);
   ASSERT_TRUE(again);
-  EXPECT_EQ(std::get<InviteCreated>(*again).invite.uses_left, 1U) << "not made anew";
+  EXPECT_EQ(again->invite.uses_left, 1U) << "not made anew";
   request.body_sha256 = "another";
   EXPECT_EQ(CodeOf(Answered(request)), ErrorCode::kConflict);
   request.body_sha256 = "body";
@@ -466,7 +467,7 @@ class ServerJoining : public Joining {
   }
   std::size_t Open() {
     const auto open = Answered(ListInvites{.caller = {}});
-    return std::get<OpenInvites>(*open).invites.size();
+    return open->invites.size();
   }
   std::string keys_ = "digest";  // of the keys of the cluster
   static constexpr ErrorCode kLetIn = ErrorCode::kInternal;

@@ -78,7 +78,7 @@ TEST_F(EngineGate, ClosedGateRefusesNewRunsAndLeavesOthersAlone) {
 // Plans of open runs are memory, also after a restart.
 class EnginePlans : public EngineFixture {
  protected:
-  Result<Answer> StartLarge() {
+  Result<StartRun::Answer> StartLarge() {
     muster::Command command;
     command.script = std::string(100'000, '#');
     StartRun start;
@@ -87,9 +87,9 @@ class EnginePlans : public EngineFixture {
     start.targets = std::make_shared<Targets>(Targets{{HostId(1), "h1"}});
     const auto id = Ask(std::move(start));
     Settle();
-    return replies_.at(id);
+    return AnswerTo<StartRun>(id);
   }
-  static bool IsClosed(const Result<Answer>& answer) {
+  static bool IsClosed(const Result<StartRun::Answer>& answer) {
     const auto* closed = answer ? std::get_if<GateClosed>(&*answer) : nullptr;
     return closed != nullptr && closed->gate == "plans";
   }
@@ -132,7 +132,7 @@ class EngineRetention : public EngineFixture {
   std::uint32_t Drop(Expired old) {
     const auto id = Ask(DropOld{.caller = {}, .old = std::move(old)});
     Settle();
-    return std::get<OldDropped>(*replies_.at(id)).things;
+    return AnswerTo<DropOld>(id)->things;
   }
 };
 

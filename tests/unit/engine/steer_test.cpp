@@ -5,11 +5,11 @@ namespace {
 
 class Steer : public FlowFixture {
  protected:
-  Result<Answer> Pause(RunId run) {
+  Result<RunSteered> Pause(RunId run) {
     return Do(PauseRun{.caller = {}, .run = run, .release = false, .reason = "look"});
   }
-  Result<Answer> Resume(RunId run) { return Do(ResumeRun{.caller = {}, .run = run}); }
-  Result<Answer> Retry(RunId run, RetryRun retry = {}) {
+  Result<RunSteered> Resume(RunId run) { return Do(ResumeRun{.caller = {}, .run = run}); }
+  Result<RetryRun::Answer> Retry(RunId run, RetryRun retry = {}) {
     retry.run = run;
     retry.known = *store_.ReadWholeRun(run);
     return Do(std::move(retry));

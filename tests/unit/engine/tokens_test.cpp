@@ -16,17 +16,17 @@ class Tokens : public EngineFixture {
     token.expires = expires;
     return token;
   }
-  Result<Answer> Create(Token token) {
+  Result<CreateToken::Answer> Create(Token token) {
     const auto id = Ask(CreateToken{.caller = {{}, "admin", "10.0.0.1", "c"}, .token = token});
     EXPECT_FALSE(replies_.contains(id)) << "answered before the commit";
     Settle();
-    return replies_.at(id);
+    return AnswerTo<CreateToken>(id);
   }
-  Result<Answer> Revoke(std::string name) {
+  Result<TokenAnswer> Revoke(std::string name) {
     const auto id =
         Ask(RevokeToken{.caller = {{}, "admin", "10.0.0.1", "c"}, .name = name, .reason = "left"});
     Settle();
-    return replies_.at(id);
+    return AnswerTo<RevokeToken>(id);
   }
   // The token as listeners were last told.
   std::optional<Token> Told(const std::string& name) {
@@ -92,7 +92,7 @@ TEST_F(Tokens, KeyMakesOneTokenAlsoUnderTheNextLeader) {
                                     .body_sha256 = "body of " + name,
                                     .known = *store_.FindKey("admin", "token k1")});
     Settle();
-    return replies_.at(id);
+    return AnswerTo<CreateToken>(id);
   };
   ASSERT_TRUE(create("alice", "derived"));
   for (int leader = 0; leader < 2; ++leader) {
@@ -127,7 +127,7 @@ TEST_F(Tokens, SecretOfAKeyIsMadeWithTheSaltOnRecord) {
                                     .body_sha256 = "body:" + salt,
                                     .known = *store_.FindKey("admin", "POST /tokens k1")});
     Settle();
-    return replies_.at(id);
+    return AnswerTo<CreateToken>(id);
   };
   ASSERT_TRUE(create("s1", "with s1"));
   const auto raced = create("s2", "with s2");

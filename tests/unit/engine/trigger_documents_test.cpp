@@ -13,16 +13,16 @@ class TriggerDocuments : public TriggerFixture {
         Document{.kind = "trigger", .name = spec.name, .hash = std::move(hash), .text = "text"}));
     apply.triggers[spec.name] = {std::make_shared<const TriggerSpec>(spec), std::move(known)};
   }
-  Result<Answer> Put(const TriggerSpec& spec, std::string hash, Read known) {
+  Result<DocumentsApplied> Put(const TriggerSpec& spec, std::string hash, Read known) {
     ApplyDocuments apply;
     apply.caller.name = "ann";
     Add(apply, spec, std::move(hash), std::move(known));
     return Asked(std::move(apply));
   }
   // "created 1"
-  std::string Said(const Result<Answer>& answer) {
+  std::string Said(const Result<DocumentsApplied>& answer) {
     if (!answer) return answer.error().message;
-    const auto& one = std::get<DocumentsApplied>(*answer).documents.front();
+    const auto& one = answer->documents.front();
     const char* names[] = {"created", "changed", "unchanged", "deleted", "missing"};
     return fmt::format("{} {}", names[static_cast<int>(one.fate)], one.version);
   }

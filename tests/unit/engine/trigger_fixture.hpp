@@ -53,20 +53,19 @@ class TriggerFixture : public FlowFixture {
     apply.triggers[name] = {nullptr, Known(name)};
     ASSERT_TRUE(Asked(std::move(apply)));
   }
-  template <typename Request>
-  Result<Answer> Steer(Request request, const std::string& name) {
-    request.caller.name = "ann";
-    request.name = name;
-    request.known = Known(name);
-    return Asked(std::move(request));
+  template <Answered C>
+  Result<typename C::Answer> Steer(C command, const std::string& name) {
+    command.caller.name = "ann";
+    command.name = name;
+    command.known = Known(name);
+    return Asked(std::move(command));
   }
-  template <typename Request>
-  Result<Answer> Asked(Request request) {
-    const auto id = Ask(std::move(request));
+  template <Answered C>
+  Result<typename C::Answer> Asked(C command) {
+    const auto id = Ask(std::move(command));
     Serve();
-    const auto found = replies_.find(id);
-    if (found == replies_.end()) return Fail(ErrorCode::kInternal, "test: no answer");
-    return found->second;
+    if (!replies_.contains(id)) return Fail(ErrorCode::kInternal, "test: no answer");
+    return AnswerTo<C>(id);
   }
   ReadAt<std::optional<Trigger>> Known(const std::string& name) {
     return *store_.FindTrigger(name);

@@ -17,7 +17,7 @@ TEST_F(TriggerSteering, PausedSlotsAreOneRowWhenItGoesOn) {
   EXPECT_EQ(Ledger("hourly"), Lines{"09:00 started"});
   const auto answer = Steer(ResumeTrigger{}, "hourly");
   ASSERT_TRUE(answer) << answer.error().message;
-  EXPECT_EQ(std::get<TriggerAnswer>(*answer).state, TriggerState::kRunnable);
+  EXPECT_EQ(answer->state, TriggerState::kRunnable);
   Pass(kHour);
   EXPECT_EQ(Ledger("hourly"), (Lines{"09:00 started", "10:00-12:00 3 paused", "13:00 started"}));
 }

@@ -27,7 +27,7 @@ class HandClock final : public Clock {
 
 class EngineThreadTest : public ::testing::Test {
  protected:
-  using Answered = std::future<Result<engine::Answer>>;
+  using Answered = std::future<Result<engine::InviteCreated>>;
 
   void SetUp() override {
     ASSERT_TRUE(thread_.Start());
@@ -35,10 +35,10 @@ class EngineThreadTest : public ::testing::Test {
   }
 
   Answered Invite(const std::string& id) {
-    auto promise = std::make_shared<std::promise<Result<engine::Answer>>>();
+    auto promise = std::make_shared<std::promise<Result<engine::InviteCreated>>>();
     engine::CreateInvite request;
     request.invite.id = id;
-    thread_.Ask(request, [promise](Result<engine::Answer> answer) {
+    thread_.Ask(request, [promise](Result<engine::InviteCreated> answer) {
       promise->set_value(std::move(answer));
     });
     return promise->get_future();

@@ -8,7 +8,7 @@ namespace {
 class OwedAnswersTest : public ::testing::Test {
  protected:
   RequestId Owe(int who, std::int64_t until) {
-    return owed_.Owe([this, who](const Result<engine::Answer>&) { told_.push_back(who); },
+    return owed_.Owe([this, who](const Result<engine::AnyAnswer>&) { told_.push_back(who); },
                      MonoTime{until});
   }
   void Tell(const std::vector<OwedAnswers::OnAnswer>& taken) {
@@ -26,7 +26,7 @@ TEST_F(OwedAnswersTest, EachIsGivenOutOnce) {
   EXPECT_EQ(owed_.Count(), 2U);
   const auto on_answer = owed_.Take(second);
   ASSERT_TRUE(on_answer);
-  on_answer(engine::Answer{});
+  on_answer(engine::AnyAnswer{});
   EXPECT_EQ(told_, std::vector<int>{2});
   EXPECT_FALSE(owed_.Take(second));
   EXPECT_EQ(owed_.Count(), 1U);

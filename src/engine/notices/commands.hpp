@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "engine/caller.hpp"
+#include "engine/kinds.hpp"
+
+// Commands about notices.
+namespace muster::engine {
+
+// Somebody sends a test message through a channel.
+struct NoteTest {
+  using Answer = Done;
+
+  Caller caller;
+  std::string channel;
+  std::string reason;
+};
+
+using NoticeCommands = Kinds<NoteTest>;
+
+}  // namespace muster::engine
