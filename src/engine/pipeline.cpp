@@ -160,14 +160,7 @@ void Pipeline::Release(Effects effects) {
   if (!effects.news.empty()) listener_.news(std::move(effects.news));
   if (!effects.frames.empty()) links_.Send(std::move(effects.frames));
   for (const auto link : effects.closes) links_.Close(link);
-  if (!effects.server_orders.empty() && listener_.server_orders)
-    listener_.server_orders(std::move(effects.server_orders));
-  if (!effects.server_stops.empty() && listener_.server_stops)
-    listener_.server_stops(std::move(effects.server_stops));
-  if (!effects.slots.empty() && listener_.prepare_slots)
-    listener_.prepare_slots(std::move(effects.slots));
-  if (!effects.fetches.empty() && listener_.fetch_triggers)
-    listener_.fetch_triggers(std::move(effects.fetches));
+  if (!effects.work.empty() && listener_.work) listener_.work(std::move(effects.work));
   for (auto& reply : effects.replies) listener_.reply(std::move(reply));
 }
 

@@ -35,15 +35,9 @@ class Pipeline {
     // Carries a commit's result back to the pipeline's own thread: must arrange for Committed to be
     // called there with the same arguments. May be called from any thread.
     std::function<void(CommitTicket, Result<>)> committed;
-    // Carries out what the server does itself; each end comes back as a ServerReport. Without one,
-    // such tasks wait for ever.
-    std::function<void(std::vector<ServerOrder>)> server_orders = {};
-    // Ends such tasks early; how they ended comes back all the same.
-    std::function<void(std::vector<TaskKey>)> server_stops = {};
-    // Plans the runs of slots that are due, and reads triggers that come near; answers are
-    // commands. Needed when Options::zones is set.
-    std::function<void(std::vector<PrepareSlot>)> prepare_slots = {};
-    std::function<void(std::vector<FetchTriggers>)> fetch_triggers = {};
+    // Carries out what the engine has the server do, in any order. Without one, what waits for it
+    // waits for ever; needed when Options::zones is set.
+    std::function<void(std::vector<ServerWork>)> work = {};
   };
   struct Settings {
     Options engine;

@@ -13,10 +13,7 @@ void Effects::Append(Effects&& more) {
   move_all(frames, more.frames);
   move_all(closes, more.closes);
   move_all(news, more.news);
-  move_all(server_orders, more.server_orders);
-  move_all(server_stops, more.server_stops);
-  move_all(slots, more.slots);
-  move_all(fetches, more.fetches);
+  move_all(work, more.work);
 }
 
 void Turn::Audit(const Caller& caller, std::string act, std::string object, std::string detail,

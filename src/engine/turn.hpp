@@ -46,6 +46,7 @@ class Turn {
   link::ServerFrame& FrameFor(LinkId link);
 
   void Tell(News news) { effects.news.push_back(std::move(news)); }
+  void AskServer(ServerWork work) { effects.work.push_back(std::move(work)); }
   void TellRun(OpenRun& run) { state.untold.insert(run.run.id); }
 
   // Puts a run among those that have something to do.

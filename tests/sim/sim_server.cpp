@@ -61,9 +61,11 @@ void SimServer::Start() {
                 process_->pipeline->Committed(ticket, std::move(result), ReadClock());
                 Drive();
               },
-          .server_orders =
-              [this, alive](std::vector<engine::ServerOrder> orders) {
-                for (const auto& order : orders) CarryOut(order, alive);
+          .work =
+              [this, alive](const std::vector<engine::ServerWork>& work) {
+                for (const auto& one : work)
+                  if (const auto* order = std::get_if<engine::ServerOrder>(&one))
+                    CarryOut(*order, alive);
               }},
       engine::Pipeline::Settings{});
   TryToLead();

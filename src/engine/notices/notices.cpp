@@ -26,12 +26,12 @@ TaskKey KeyOf(const OpenNotice& notice) {
 void Send(Turn& turn, State::Telling& telling) {
   const OpenNotice& notice = telling.notice;
   telling.under_way = true;
-  turn.effects.server_orders.push_back(
-      {.task = KeyOf(notice),
-       .what = NotifyAction{.channel = notice.channel, .message = notice.message},
-       .job = notice.job,
-       .state = notice.state,
-       .notice = true});
+  turn.AskServer(
+      ServerOrder{.task = KeyOf(notice),
+                  .what = NotifyAction{.channel = notice.channel, .message = notice.message},
+                  .job = notice.job,
+                  .state = notice.state,
+                  .notice = true});
 }
 
 void Arm(State& state, const OpenNotice& notice, MonoTime at) {

@@ -70,10 +70,10 @@ void Order(Turn& turn, OpenRun& run, OpenVisit& visit, const What& action) {
   record.sent_commit = turn.commit;
   record.sent_term = turn.state.term;
   turn.Put(PutTask{record});
-  turn.effects.server_orders.push_back({.task = record.key,
-                                        .what = std::move(*what),
-                                        .job = run.run.spec.job,
-                                        .state = std::string(Name(run.run.state))});
+  turn.AskServer(ServerOrder{.task = record.key,
+                             .what = std::move(*what),
+                             .job = run.run.spec.job,
+                             .state = std::string(Name(run.run.state))});
   visit.attempts[0] = std::move(record);
 }
 
@@ -288,7 +288,7 @@ void StartServerWork(Turn& turn, OpenRun& run, OpenVisit& visit) {
 
 void StopServerWork(Turn& turn, const OpenVisit& visit) {
   for (const auto& [ordinal, attempt] : visit.attempts)
-    if (!attempt.key.host) turn.effects.server_stops.push_back(attempt.key);
+    if (!attempt.key.host) turn.AskServer(StopServerOrder{attempt.key});
 }
 
 void LoseServerWork(Turn& turn, OpenRun& run, OpenVisit& visit) {

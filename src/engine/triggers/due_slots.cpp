@@ -22,13 +22,13 @@ WallTime Prepare(Turn& turn, TriggerEntry& entry, std::optional<TriggerEntry::As
                      asked->again > turn.now.wall && asked->again <= again;
   if (waits) return asked->again;
   asked = TriggerEntry::Asked{.slot = slot, .act = act, .again = again};
-  turn.effects.slots.push_back({.trigger = entry.trigger.spec.name,
-                                .version = entry.trigger.version,
-                                .slot = slot,
-                                .act = act,
-                                .spec = entry.spec,
-                                .data = entry.trigger.data,
-                                .find_author = entry.trigger.by.empty()});
+  turn.AskServer(PrepareSlot{.trigger = entry.trigger.spec.name,
+                             .version = entry.trigger.version,
+                             .slot = slot,
+                             .act = act,
+                             .spec = entry.spec,
+                             .data = entry.trigger.data,
+                             .find_author = entry.trigger.by.empty()});
   return again;
 }
 
@@ -87,9 +87,9 @@ void FetchNear(Turn& turn) {
     return;
   }
   memory.fetch->again = turn.now.mono + kFetchAgain;
-  turn.effects.fetches.push_back({.after = memory.fetch->after,
-                                  .until = memory.fetch->until,
-                                  .limit = turn.state.options.most_things});
+  turn.AskServer(FetchTriggers{.after = memory.fetch->after,
+                               .until = memory.fetch->until,
+                               .limit = turn.state.options.most_things});
 }
 
 }  // namespace

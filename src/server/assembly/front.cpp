@@ -13,6 +13,19 @@
 namespace muster::server {
 namespace {
 
+// What the engine asks of the server at once; slots are planned together.
+struct WorkByKind {
+  std::vector<engine::ServerOrder> orders = {};
+  std::vector<TaskKey> stops = {};
+  std::vector<engine::PrepareSlot> slots = {};
+  std::vector<engine::FetchTriggers> fetches = {};
+
+  void operator()(engine::ServerOrder order) { orders.push_back(std::move(order)); }
+  void operator()(const engine::StopServerOrder& stop) { stops.push_back(stop.task); }
+  void operator()(engine::PrepareSlot slot) { slots.push_back(std::move(slot)); }
+  void operator()(engine::FetchTriggers fetch) { fetches.push_back(std::move(fetch)); }
+};
+
 constexpr Duration kSweep = std::chrono::seconds(15);
 
 net::ServerOptions NetOptions(const Foundation& foundation) {
@@ -165,24 +178,21 @@ api::Services Front::MakeServices(LogRing& log) {
 // What the engine leaves to its server.
 void Front::GiveWorkToServer() {
   Core& core = core_;
-  core.engine.SetServerWork(
-      {.orders =
-           [&core](std::vector<engine::ServerOrder> orders) {
-             core.outside.Take(std::move(orders));
-           },
-       .stops = [&core](const std::vector<TaskKey>& tasks) { core.outside.Stop(tasks); },
-       .slots =
-           [this](std::vector<engine::PrepareSlot> slots) { planner_.Prepare(std::move(slots)); },
-       .fetches =
-           [this](std::vector<engine::FetchTriggers> fetches) {
-             planner_.Fetch(std::move(fetches));
-           },
-       .ended =
-           [&core] {
-             core.followers.Dismiss();
-             core.cluster.EndedHere();
-             core.hub.Forget();
-           }});
+  core.engine.SetServer({.work =
+                             [this](std::vector<engine::ServerWork> work) {
+                               WorkByKind kinds;
+                               for (auto& one : work) std::visit(kinds, std::move(one));
+                               core_.outside.Take(std::move(kinds.orders));
+                               core_.outside.Stop(kinds.stops);
+                               planner_.Prepare(std::move(kinds.slots));
+                               planner_.Fetch(std::move(kinds.fetches));
+                             },
+                         .ended =
+                             [&core] {
+                               core.followers.Dismiss();
+                               core.cluster.EndedHere();
+                               core.hub.Forget();
+                             }});
 }
 
 void Front::AddRoutes() {

@@ -32,7 +32,7 @@ EngineThread::EngineThread(Store& store, Links& links, Coordinator& coordinator,
                  spdlog::error("engine deposed code={} reason=\"{}\"; loading again",
                                Name(why.code), why.message);
                  trouble_ = why.message;
-                 if (work_.ended) work_.ended();
+                 if (server_.ended) server_.ended();
                  // Whoever waited for a batch was answered; these never came to one.
                  AnswerAll({ErrorCode::kUnavailable,
                             fmt::format("the server no longer leads: {}; try again", why.message)});
@@ -45,21 +45,9 @@ EngineThread::EngineThread(Store& store, Links& links, Coordinator& coordinator,
                  }
                  changed_.NotifyOne();
                },
-           .server_orders =
-               [this](std::vector<engine::ServerOrder> orders) {
-                 if (work_.orders) work_.orders(std::move(orders));
-               },
-           .server_stops =
-               [this](std::vector<TaskKey> tasks) {
-                 if (work_.stops) work_.stops(std::move(tasks));
-               },
-           .prepare_slots =
-               [this](std::vector<engine::PrepareSlot> slots) {
-                 if (work_.slots) work_.slots(std::move(slots));
-               },
-           .fetch_triggers =
-               [this](std::vector<engine::FetchTriggers> fetches) {
-                 if (work_.fetches) work_.fetches(std::move(fetches));
+           .work =
+               [this](std::vector<engine::ServerWork> work) {
+                 if (server_.work) server_.work(std::move(work));
                }},
           settings) {}
 
@@ -166,7 +154,7 @@ void EngineThread::StepDown(const std::string& why) {
   if (!pipeline_.Leading()) return;
   spdlog::warn("no longer leads term={}: {}", pipeline_.term().value, why);
   pipeline_.StepDown();
-  if (work_.ended) work_.ended();
+  if (server_.ended) server_.ended();
   AnswerAll({ErrorCode::kTimeout,
              fmt::format("the server no longer leads: {}; it may have happened: look, or ask again "
                          "with the same Idempotency-Key",

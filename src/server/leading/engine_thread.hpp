@@ -49,13 +49,10 @@ class EngineThread {
     std::optional<Snapshot::Restored> restored;
   };
 
-  // What the server does itself; each is called on the engine's thread and must not block.
-  struct ServerWork {
-    std::function<void(std::vector<engine::ServerOrder>)> orders = {};
-    std::function<void(std::vector<TaskKey>)> stops = {};
-    std::function<void(std::vector<engine::PrepareSlot>)> slots = {};
-    std::function<void(std::vector<engine::FetchTriggers>)> fetches = {};
-    std::function<void()> ended = {};  // this server no longer leads
+  // The server around it; each is called on the engine's thread and must not block.
+  struct Server {
+    std::function<void(std::vector<engine::ServerWork>)> work = {};  // does what the engine asks
+    std::function<void()> ended = {};                                // this server no longer leads
   };
 
   // `name` is the server's among the members of its cluster. A server that cannot lead (its clock
@@ -68,7 +65,7 @@ class EngineThread {
   Result<> Start();
 
   // Set once, before Start.
-  void SetServerWork(ServerWork work) { work_ = std::move(work); }
+  void SetServer(Server server) { server_ = std::move(server); }
 
   // Whose word on this server's clock counts; set once, before Start. Without one every clock is
   // good: the store is this machine's own.
@@ -143,7 +140,7 @@ class EngineThread {
   const StorePulse* pulse_ = nullptr;
   std::string data_folder_;
   base::Activity activity_{"engine"};
-  ServerWork work_;
+  Server server_;
   engine::Pipeline pipeline_;  // the loop's own
 
   mutable base::Mutex mutex_;

@@ -32,9 +32,11 @@ SimEngine::SimEngine(World& world, Life life, std::string name, Parts parts)
                          TurnSoon();
                        });
                      },
-                 .server_orders =
-                     [this](const std::vector<engine::ServerOrder>& orders) {
-                       for (const auto& order : orders) CarryOut(order);
+                 .work =
+                     [this](const std::vector<engine::ServerWork>& work) {
+                       for (const auto& one : work)
+                         if (const auto* order = std::get_if<engine::ServerOrder>(&one))
+                           CarryOut(*order);
                      }},
                 engine::Pipeline::Settings{}) {}
 

@@ -72,17 +72,10 @@ void TriggerWorld::Start() {
               [this](engine::Pipeline::CommitTicket ticket, Result<> result) {
                 pipeline_->Committed(ticket, std::move(result), now_);
               },
-          .server_orders =
-              [this](std::vector<engine::ServerOrder> orders) {
-                for (const auto& order : orders) Answer(order);
-              },
-          .prepare_slots =
-              [this](std::vector<engine::PrepareSlot> slots) {
-                for (const auto& slot : slots) Answer(slot);
-              },
-          .fetch_triggers =
-              [this](std::vector<engine::FetchTriggers> fetches) {
-                for (const auto& fetch : fetches) Answer(fetch);
+          .work =
+              [this](const std::vector<engine::ServerWork>& work) {
+                for (const auto& one : work)
+                  std::visit([this](const auto& kind) { Answer(kind); }, one);
               }},
       settings);
   if (!pipeline_->Lead(now_)) std::abort();

@@ -78,6 +78,7 @@ class TriggerWorld final : public Links {
   void Answer(const engine::PrepareSlot& slot);
   void Answer(const engine::FetchTriggers& fetch);
   void Answer(const engine::ServerOrder& order);
+  void Answer(const engine::StopServerOrder&) {}  // it is answered all the same
   std::vector<std::pair<std::string, std::string>> SomeWords();
   Result<engine::SlotPlan> PlanOf();
 

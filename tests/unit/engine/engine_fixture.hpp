@@ -37,26 +37,20 @@ class EngineFixture : public ::testing::Test, public Links {
                 [this](Pipeline::CommitTicket ticket, Result<> result) {
                   pipeline_->Committed(ticket, std::move(result), now_);
                 },
-            .server_orders =
-                [this](std::vector<ServerOrder> orders) {
-                  for (auto& order : orders) server_orders_.push_back(std::move(order));
-                },
-            .server_stops =
-                [this](std::vector<TaskKey> tasks) {
-                  server_stops_.insert(server_stops_.end(), tasks.begin(), tasks.end());
-                },
-            .prepare_slots =
-                [this](std::vector<PrepareSlot> slots) {
-                  slots_.insert(slots_.end(), slots.begin(), slots.end());
-                },
-            .fetch_triggers =
-                [this](std::vector<FetchTriggers> fetches) {
-                  fetches_.insert(fetches_.end(), fetches.begin(), fetches.end());
+            .work =
+                [this](std::vector<ServerWork> work) {
+                  for (auto& one : work)
+                    std::visit([this](auto& kind) { Note(std::move(kind)); }, one);
                 }},
         Pipeline::Settings{.engine = options_});
     ASSERT_TRUE(pipeline_->Lead(now_));
     frames_.clear();
   }
+
+  void Note(ServerOrder order) { server_orders_.push_back(std::move(order)); }
+  void Note(StopServerOrder stop) { server_stops_.push_back(stop.task); }
+  void Note(PrepareSlot slot) { slots_.push_back(std::move(slot)); }
+  void Note(FetchTriggers fetch) { fetches_.push_back(std::move(fetch)); }
 
   template <typename Request>
   RequestId Ask(Request request) {

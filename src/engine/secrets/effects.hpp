@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "domain/secret.hpp"
+#include "engine/kinds.hpp"
+
+// What the server learns of secrets.
+namespace muster::engine {
+
+// Whoever fills secrets in goes by these from now on.
+struct SecretNews {
+  std::vector<Secret> secrets;       // set
+  std::vector<std::string> dropped;  // names that are forgotten
+};
+
+using NewsOfSecrets = Kinds<SecretNews>;
+
+}  // namespace muster::engine
