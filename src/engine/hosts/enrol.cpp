@@ -2,11 +2,9 @@
 
 #include <algorithm>
 
-#include <fmt/ranges.h>
-
 #include "engine/documents/apply.hpp"
+#include "engine/hosts/invites.hpp"
 #include "engine/hosts/leave.hpp"
-#include "engine/keys.hpp"
 
 namespace muster::engine {
 namespace {
@@ -17,57 +15,6 @@ constexpr Duration kPendingPatience = std::chrono::minutes(10);
 // invite, as long as the host has not connected since.
 constexpr Duration kLostAnswer = std::chrono::hours(24);
 constexpr std::uint32_t kMostCertificates = 10;
-
-enum class Kind { kHost, kServer };
-
-Result<Invite*> UsableInvite(Turn& turn, const std::string& id, const std::string& name,
-                             Kind kind) {
-  const std::string_view maker =
-      kind == Kind::kServer ? "muster servers invite" : "muster agents invite";
-  const auto found = turn.state.invites.find(id);
-  if (found == turn.state.invites.end() || found->second.uses_left == 0)
-    return Fail(ErrorCode::kDenied,
-                "the join token is unknown or used up; make a new one with '{}'", maker);
-  Invite& invite = found->second;
-  if (invite.server != (kind == Kind::kServer))
-    return Fail(ErrorCode::kDenied, "the join token is for {}; make one with '{}'",
-                invite.server ? "a server, not a host" : "hosts, not a server", maker);
-  if (invite.expires < turn.now.wall)
-    return Fail(ErrorCode::kDenied, "the join token expired at {}; make a new one with '{}'",
-                FormatTime(invite.expires), maker);
-  if (!invite.names.empty() && !MatchesPattern(name, invite.names))
-    return Fail(ErrorCode::kDenied,
-                "the join token is for {} named '{}', not '{}'; give this one a fitting --name "
-                "or make another token with '{}'",
-                invite.server ? "servers" : "hosts", invite.names, name, maker);
-  return &invite;
-}
-
-// The invite with which this server was answered before, if it may be answered again.
-Invite* AskedAgain(Turn& turn, const JoinServer& command) {
-  const auto found = turn.state.invites.find(command.invite);
-  if (found == turn.state.invites.end()) return nullptr;
-  Invite& invite = found->second;
-  const bool same = invite.server_key == command.key && invite.server_name == command.name;
-  // Keys that were changed since are for those who are invited anew.
-  const bool may = invite.MayAskAgain(turn.now.wall) && invite.given == command.keys;
-  return same && may ? &invite : nullptr;
-}
-
-// Whether the host of this name, or the newcomer that waits under it, came with this invite.
-bool WasUsedFor(const State& state, const std::string& invite, const std::string& name) {
-  const auto host = state.host_by_name.find(name);
-  if (host != state.host_by_name.end() && state.hosts.at(host->second).host.invite == invite)
-    return true;
-  const auto waits = state.pending.find(name);
-  return waits != state.pending.end() && waits->second.join.invite == invite;
-}
-
-void UseUp(Turn& turn, Invite& invite) {
-  --invite.uses_left;
-  turn.Put(PutInvite{invite});
-  if (!invite.Counts()) turn.state.invites.erase(std::string(invite.id));
-}
 
 void Overlay(Labels& labels, const Labels& more) {
   for (const auto& [key, value] : more) labels[key] = value;
@@ -101,19 +48,6 @@ std::string Ignored(const Invite& invite, const Labels& own) {
   std::string names;
   for (const auto& [key, value] : own) names += (names.empty() ? "" : ", ") + key;
   return fmt::format("; its own labels {} were ignored", names);
-}
-
-// ", labels zone=sh1 app=web".
-std::string LabelsText(const Labels& labels) {
-  std::string text;
-  for (const auto& [key, value] : labels)
-    text += fmt::format("{} {}={}", text.empty() ? ", labels" : "", key, value);
-  return text;
-}
-
-// Which invite, without its secret.
-std::string InviteText(const Invite& invite) {
-  return fmt::format("invite {} of {}", invite.id.substr(0, 12), invite.created_by);
 }
 
 // Makes the newcomer a host, in place of the one of that name if there is one.
@@ -183,7 +117,7 @@ Result<HostJoined> CertificateFor(Turn& turn, const JoinHost& command, HostEntry
   Host& host = entry.host;
   std::string why = "the answer to its join was asked for again";
   if (!IsLostAnswer(turn, host, command)) {
-    const auto invite = UsableInvite(turn, command.invite, command.name, Kind::kHost);
+    const auto invite = UsableInvite(turn, command.invite, command.name, InviteKind::kHost);
     if (!invite) return Fail(invite.error());
     why = InviteText(**invite) + Ignored(**invite, command.labels);
     host.invite = command.invite;
@@ -268,44 +202,9 @@ std::vector<HostId> HostsNamed(const State& state, const std::string& name) {
 
 }  // namespace
 
-void Decide(Turn& turn, const CreateInvite& command) {
-  const KeyedRequest request{command.caller, command.key, command.body_sha256, command.known};
-  if (!command.key.empty()) {
-    const auto known = KnownKey(turn, request);
-    if (!known) return turn.Answer(command, Fail(known.error()));
-    if (*known) {
-      const auto made = turn.state.invites.find(command.invite.id);
-      if (made == turn.state.invites.end() || made->second.uses_left == 0)
-        return turn.Answer(
-            command,
-            Fail(ErrorCode::kConflict,
-                 "the token of this Idempotency-Key is used up; send a new key for a new one"));
-      return turn.Answer(command, InviteCreated{made->second});
-    }
-    RememberKey(turn, request, RunId{});
-  }
-  turn.state.invites[command.invite.id] = command.invite;
-  turn.Put(PutInvite{command.invite});
-  turn.Audit(command.caller, command.invite.server ? "server.invite" : "agent.invite", "",
-             fmt::format("invite {}, uses {}, expires {}{}{}{}{}", command.invite.id.substr(0, 12),
-                         command.invite.uses_left, FormatTime(command.invite.expires),
-                         command.invite.replace ? ", may replace" : "",
-                         command.invite.no_own_labels ? ", without own labels" : "",
-                         command.invite.names.empty() ? "" : ", names " + command.invite.names,
-                         LabelsText(command.invite.labels)));
-  turn.Answer(command, InviteCreated{command.invite});
-}
-
-void Decide(Turn& turn, const CheckInvite& command) {
-  if (!WasUsedFor(turn.state, command.invite, command.name))
-    if (const auto invite = UsableInvite(turn, command.invite, command.name, Kind::kHost); !invite)
-      return turn.Answer(command, Fail(invite.error()));
-  turn.Answer(command, Done{});
-}
-
 void Decide(Turn& turn, const JoinHost& command) {
   if (auto known = KnownNewcomer(turn, command)) return turn.Answer(command, *known);
-  const auto invite = UsableInvite(turn, command.invite, command.name, Kind::kHost);
+  const auto invite = UsableInvite(turn, command.invite, command.name, InviteKind::kHost);
   if (!invite) return turn.Answer(command, Fail(invite.error()));
   const bool replaces = turn.state.host_by_name.contains(command.name);
   if (replaces && !(*invite)->replace) {
@@ -324,52 +223,6 @@ void Decide(Turn& turn, const JoinHost& command) {
   turn.Audit(command.caller, replaces ? "agent.rejoin" : "agent.join", "host " + command.name,
              std::move(detail), {entry.host.id});
   turn.Answer(command, HostJoined{entry.host, turn.state.cluster});
-}
-
-void Decide(Turn& turn, const JoinServer& command) {
-  Invite* again = AskedAgain(turn, command);
-  if (again != nullptr) {
-    ++again->answers;
-    turn.Put(PutInvite{*again});
-  } else {
-    const auto invite = UsableInvite(turn, command.invite, command.name, Kind::kServer);
-    if (!invite) return turn.Answer(command, Fail(invite.error()));
-    (*invite)->server_name = command.name;
-    (*invite)->server_key = command.key;
-    (*invite)->answers = 1;
-    (*invite)->answered = turn.now.wall;
-    (*invite)->given = command.keys;
-    UseUp(turn, **invite);
-  }
-  turn.Audit(command.caller, "server.join", "server " + command.name,
-             again == nullptr ? "was given the keys of the cluster"
-                              : "was given the keys of the cluster again: it asked with the same "
-                                "key, as it does after it was interrupted");
-  turn.Answer(command, ServerJoined{turn.state.cluster});
-}
-
-void Decide(Turn& turn, const DrainServer& command) {
-  AuditEntry entry;
-  entry.act = command.wanted ? "server.drain" : "server.undrain";
-  entry.object = "server " + command.name;
-  entry.reason = command.reason;
-  turn.Audit(command.caller, std::move(entry));
-  turn.Answer(command, Done{});
-}
-
-void Decide(Turn& turn, const FinalizeStore& command) {
-  AuditEntry entry;
-  entry.act = "store.finalize";
-  entry.object = fmt::format("schema {}", fmt::join(command.steps, ", "));
-  entry.reason = command.reason;
-  turn.Audit(command.caller, std::move(entry));
-  turn.Answer(command, Done{});
-}
-
-void Decide(Turn& turn, const NoteKeys& command) {
-  for (const auto& news : command.news)
-    turn.Audit(command.caller, "server.keys", "server " + command.server, news);
-  turn.Answer(command, Done{});
 }
 
 void Decide(Turn& turn, const AcceptJoin& command) {

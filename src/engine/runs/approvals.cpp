@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "domain/approvers.hpp"
-#include "engine/runs/flow.hpp"
+#include "engine/runs/keep_run.hpp"
 #include "engine/runs/render.hpp"
 
 namespace muster::engine {

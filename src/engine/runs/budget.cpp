@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/runs/flow.hpp"
+#include "engine/runs/keep_run.hpp"
 #include "engine/runs/stop.hpp"
 
 namespace muster::engine {

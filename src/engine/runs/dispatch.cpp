@@ -10,6 +10,7 @@
 #include "engine/runs/needs.hpp"
 #include "engine/runs/render.hpp"
 #include "engine/runs/spread.hpp"
+#include "engine/runs/stage_order.hpp"
 
 namespace muster::engine {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "domain/features.hpp"
+#include "engine/runs/stage_order.hpp"
 
 namespace muster::engine {
 

@@ -8,136 +8,18 @@
 #include "engine/limiter/limiter.hpp"
 #include "engine/runs/approvals.hpp"
 #include "engine/runs/audit_hosts.hpp"
-#include "engine/runs/flow.hpp"
+#include "engine/runs/keep_run.hpp"
+#include "engine/runs/next_stage.hpp"
 #include "engine/runs/replay.hpp"
+#include "engine/runs/retry_beginning.hpp"
 #include "engine/runs/stage_entry.hpp"
+#include "engine/runs/stage_order.hpp"
 #include "engine/runs/start.hpp"
 #include "engine/runs/steer.hpp"
+#include "engine/runs/visit_end.hpp"
 
 namespace muster::engine {
 namespace {
-
-// Where a pass begins, and with whom.
-struct Beginning {
-  std::uint32_t stage = 0;
-  Entry entry;
-  std::vector<std::string> around = {};  // names of approvals that it surely leaves out
-};
-
-Ordinals OkHosts(const OpenRun& run) {
-  Ordinals hosts;
-  for (std::uint32_t i = 0; i < run.hosts.size(); ++i)
-    if (run.hosts[i].Ok()) hosts.Insert(i);
-  return hosts;
-}
-
-// Without hosts of its own a pass begins on those that are still well.
-Ordinals HostsOf(const OpenRun& run, const Beginning& beginning) {
-  return beginning.entry.hosts ? *beginning.entry.hosts : OkHosts(run);
-}
-
-Result<std::uint32_t> StageNamed(const RunSpec& plan, const std::string& name) {
-  const auto found = std::ranges::find(plan.stages, name, &StageSpec::name);
-  if (found == plan.stages.end())
-    return Fail(ErrorCode::kNotFound, "the job has no stage '{}'", name);
-  if (!InMainList(*found))
-    return Fail(ErrorCode::kInvalid,
-                "stage '{}' is not one of the main list; a retry begins with one of those", name);
-  return static_cast<std::uint32_t>(found - plan.stages.begin());
-}
-
-// The first stage that did not go well; where all did, the first that a host dropped out of.
-std::optional<std::uint32_t> FailedStage(const OpenRun& run) {
-  const auto& stages = run.run.spec.stages;
-  for (std::uint32_t i = 0; i < stages.size(); ++i) {
-    const StageProgress& progress = run.run.stages[i];
-    if (InMainList(stages[i]) && progress.visits > 0 && !WentWell(progress.state)) return i;
-  }
-  std::optional<std::uint32_t> first;
-  for (const auto& host : run.hosts)
-    if (!host.Ok()) {
-      const std::uint32_t top = TopLevelOf(run.run.spec, host.dropped_at);
-      first = std::min(first.value_or(top), top);
-    }
-  return first;
-}
-
-// Which hosts take part, by the stages of the plan the run had.
-Ordinals HostsFor(const OpenRun& run, std::uint32_t stage, const RetryRun& command) {
-  if (command.from_start) return Ordinals::All(run.run.hosts);
-  const bool also_ok = command.all_hosts || !command.from.empty();
-  Ordinals hosts;
-  for (std::uint32_t i = 0; i < run.hosts.size(); ++i) {
-    const HostFlow& host = run.hosts[i];
-    const std::uint32_t top = host.Ok() ? 0 : TopLevelOf(run.run.spec, host.dropped_at);
-    const bool wanted = host.Ok() ? also_ok : also_ok ? top >= stage : top == stage;
-    if (wanted || (command.all_hosts && !command.from.empty())) hosts.Insert(i);
-  }
-  return hosts;
-}
-
-// A retried host goes on with the first inner stage that it did not come through.
-std::vector<Ordinals> BeginsOf(const OpenRun& run, std::uint32_t stage, const Ordinals& hosts) {
-  const auto inner = InnerOf(run.run.spec, stage);
-  std::vector<Ordinals> begins(inner.empty() ? 0 : inner.size() - 1);
-  for (const std::uint32_t ordinal : hosts.List()) {
-    const auto found = std::ranges::find(inner, run.hosts[ordinal].dropped_at);
-    if (found != inner.end() && found != inner.begin())
-      begins[static_cast<std::size_t>(found - inner.begin()) - 1].Insert(ordinal);
-  }
-  return begins;
-}
-
-// The batch counter goes on where it stood: with those of the last batch that are left, if any.
-void ContinueBatches(const OpenRun& run, std::uint32_t stage, Entry& entry) {
-  const auto last = run.ended.find(stage);
-  if (last == run.ended.end() || run.run.spec.stages[stage].batches.Empty()) return;
-  const StageVisit& visit = last->second;
-  const auto before = visit.hosts.List();
-  const auto begun = Ordinals::Of(
-      {before.begin(), before.begin() + std::min<std::size_t>(visit.batch_end, before.size())});
-  entry.batch_hosts = Intersection(*entry.hosts, begun).Count();
-  entry.batch = entry.batch_hosts > 0 ? visit.batch : visit.batch + 1;
-}
-
-Result<Beginning> FindBeginning(const OpenRun& run, const RetryRun& command) {
-  Beginning beginning;
-  const RunSpec& spec = run.run.spec;
-  if (!command.from.empty()) {
-    const auto stage = StageNamed(spec, command.from);
-    if (!stage) return Fail(stage.error());
-    beginning.stage = *stage;
-  } else if (command.from_start) {
-    const auto first = std::ranges::find_if(spec.stages, InMainList);
-    beginning.stage = static_cast<std::uint32_t>(first - spec.stages.begin());
-  } else {
-    const auto stage = FailedStage(run);
-    if (!stage)
-      return Fail(ErrorCode::kConflict,
-                  "every host of run {} came through; name what to repeat with --from STAGE or "
-                  "--from-start",
-                  FormatRunId(run.run.id));
-    beginning.stage = *stage;
-  }
-  beginning.entry.hosts = HostsFor(run, beginning.stage, command);
-  if (beginning.entry.hosts->Empty() && WorksOnHosts(spec.stages[beginning.stage]))
-    return Fail(ErrorCode::kConflict, "no host of run {} {} stage {}", FormatRunId(run.run.id),
-                command.from.empty() ? "failed in" : "came to", spec.stages[beginning.stage].name);
-  const bool plain = command.from.empty() && !command.from_start && !command.all_hosts;
-  if (plain) {
-    beginning.entry.begins = BeginsOf(run, beginning.stage, *beginning.entry.hosts);
-    ContinueBatches(run, beginning.stage, beginning.entry);
-  }
-  // A stage that is not about hosts is for those that are ok, and brings nobody back.
-  if (beginning.entry.hosts->Empty()) beginning.entry.hosts.reset();
-  return beginning;
-}
-
-// The hosts that the first stage will be entered with.
-Ordinals FirstHosts(const OpenRun& run, const Beginning& beginning) {
-  if (beginning.entry.hosts) return *beginning.entry.hosts;
-  return ChooseHosts(run, run.run.spec.stages[beginning.stage], {});
-}
 
 // What operators set holds on, for the stages that are still there.
 void KeepOverrides(Run& run, const std::vector<StageProgress>& before) {
@@ -154,7 +36,7 @@ void KeepOverrides(Run& run, const std::vector<StageProgress>& before) {
 // The corrected job must have the stage, in the same place for its inner ones.
 Result<> TakePlan(Turn& turn, OpenRun& run, const RunSpec& plan, Beginning& beginning) {
   const std::string name = run.run.spec.stages[beginning.stage].name;
-  const auto stage = StageNamed(plan, name);
+  const auto stage = MainStageNamed(plan, name);
   if (!stage)
     return Fail(ErrorCode::kConflict,
                 "the corrected job has no stage '{}' in its main list, so the run cannot go on "
@@ -207,7 +89,7 @@ Result<> CheckApprovals(const State& state, const OpenRun& run, const RetryRun& 
                    .begun = run.entered.contains(beginning.stage)};
   std::vector<std::string> starters = StartersOf(state, run);
   if (command.plan) {
-    const auto stage = StageNamed(*command.plan, name);
+    const auto stage = MainStageNamed(*command.plan, name);
     if (!stage) return {};  // TakePlan says so
     at.stage = *stage;
     starters.insert(starters.end(), command.authors.begin(), command.authors.end());

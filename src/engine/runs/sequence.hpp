@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/runs/flow.hpp"
+#include "engine/runs/stage_entry.hpp"
 
 // A stage that holds others: they run one after the other on a batch of its hosts, then on the
 // next batch. After each batch come the wait, the check and the person that `between` asks for (the

@@ -1,11 +1,11 @@
 #include <algorithm>
 
 #include "engine/runs/approvals.hpp"
-#include "engine/runs/flow.hpp"
 #include "engine/runs/stage_entry.hpp"
 #include "engine/runs/steer.hpp"
 #include "engine/runs/steered.hpp"
 #include "engine/runs/stop.hpp"
+#include "engine/runs/visit_end.hpp"
 
 namespace muster::engine {
 namespace {

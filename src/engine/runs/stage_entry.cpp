@@ -9,8 +9,10 @@
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/flow.hpp"
 #include "engine/runs/host_flow.hpp"
+#include "engine/runs/keep_run.hpp"
 #include "engine/runs/render.hpp"
 #include "engine/runs/sequence.hpp"
+#include "engine/runs/stage_order.hpp"
 
 namespace muster::engine {
 namespace {

@@ -1,10 +1,22 @@
 #pragma once
 
-#include "engine/runs/flow.hpp"
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "engine/turn.hpp"
 
 // Opening visits.
 namespace muster::engine {
 
+// How a stage is entered when not simply in its turn.
+struct Entry {
+  Visit from = {};                     // whose `switch` leads here
+  std::optional<Ordinals> hosts = {};  // instead of those the stage itself would choose
+  std::uint32_t batch = 0;             // to begin with
+  std::uint32_t batch_hosts = 0;       // how many of the hosts are in it; 0 is its plan's
+  std::vector<Ordinals> begins = {};   // see StageVisit
+};
 struct Opening {
   Ordinals hosts = {};
   Visit parent = {};

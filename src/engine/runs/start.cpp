@@ -9,7 +9,8 @@
 #include "engine/keys.hpp"
 #include "engine/limiter/freezes.hpp"
 #include "engine/limiter/limiter.hpp"
-#include "engine/runs/flow.hpp"
+#include "engine/runs/keep_run.hpp"
+#include "engine/runs/next_stage.hpp"
 
 namespace muster::engine {
 namespace {

@@ -12,6 +12,7 @@
 #include "engine/runs/budget.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/flow.hpp"
+#include "engine/runs/keep_run.hpp"
 #include "engine/runs/sequence.hpp"
 #include "engine/runs/stage_entry.hpp"
 #include "engine/runs/steered.hpp"

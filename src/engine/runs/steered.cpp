@@ -5,7 +5,7 @@
 #include "domain/wrap_batched.hpp"
 #include "engine/runs/approvals.hpp"
 #include "engine/runs/audit_hosts.hpp"
-#include "engine/runs/flow.hpp"
+#include "engine/runs/keep_run.hpp"
 
 namespace muster::engine {
 

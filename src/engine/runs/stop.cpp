@@ -10,7 +10,7 @@
 #include "engine/runs/audit_hosts.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
-#include "engine/runs/flow.hpp"
+#include "engine/runs/keep_run.hpp"
 #include "engine/runs/server_work.hpp"
 
 namespace muster::engine {
