@@ -19,10 +19,8 @@ constexpr std::size_t kTakeAtOnce = 512;
 
 EngineThread::EngineThread(Store& store, Links& links, Coordinator& coordinator, const Clock& clock,
                            OnNews on_news, engine::Pipeline::Settings settings, std::string name)
-    : store_(store),
-      clock_(clock),
+    : clock_(clock),
       coordinator_(coordinator),
-      name_(std::move(name)),
       pipeline_(
           store, links,
           {.reply = [this](engine::Reply reply) { Reply(std::move(reply)); },
@@ -31,7 +29,7 @@ EngineThread::EngineThread(Store& store, Links& links, Coordinator& coordinator,
                [this](const Error& why) {
                  spdlog::error("engine deposed code={} reason=\"{}\"; loading again",
                                Name(why.code), why.message);
-                 trouble_ = why.message;
+                 candidate_.WasDeposed(why);
                  if (server_.ended) server_.ended();
                  // Whoever waited for a batch was answered; these never came to one.
                  AnswerAll({ErrorCode::kUnavailable,
@@ -49,12 +47,19 @@ EngineThread::EngineThread(Store& store, Links& links, Coordinator& coordinator,
                [this](std::vector<engine::ServerWork> work) {
                  if (server_.work) server_.work(std::move(work));
                }},
-          settings) {}
+          settings),
+      candidate_({.store = store,
+                  .clock = clock,
+                  .coordinator = coordinator,
+                  .name = std::move(name),
+                  .pipeline = pipeline_,
+                  .set_elected = [this](bool elected) { SetElected(elected); },
+                  .stepped_down = [this](const std::string& why) { SteppedDown(why); }}) {}
 
 EngineThread::~EngineThread() { Stop(); }
 
 Result<> EngineThread::Start() {
-  if (const auto campaigns = Campaign(); !campaigns) return campaigns;
+  if (const auto campaigns = candidate_.Campaign(); !campaigns) return campaigns;
   {
     base::Lock lock(mutex_);
     started_ = true;
@@ -63,42 +68,7 @@ Result<> EngineThread::Start() {
   return {};
 }
 
-Result<> EngineThread::Campaign() {
-  const auto set_elected = [this](bool elected) {
-    {
-      base::Lock lock(mutex_);
-      elected_ = elected;
-    }
-    changed_.NotifyOne();
-  };
-  auto campaigns = coordinator_.Campaign(
-      name_, [set_elected] { set_elected(true); }, [set_elected] { set_elected(false); });
-  campaigning_ = campaigns.has_value();
-  return campaigns;
-}
-
-// Leaves the election to the others for a while.
-void EngineThread::MakeRoom(const std::string& why) {
-  if (why != trouble_) spdlog::warn("makes room for another leader: {}", why);
-  StepDown(why);
-  coordinator_.Resign();
-  campaigning_ = false;
-  leading_.MadeRoom(clock_.Read().mono);
-  base::Lock lock(mutex_);
-  elected_ = false;
-}
-
-Now EngineThread::Time() const {
-  const Now now = clock_.Read();
-  return judge_ == nullptr ? now : judge_->Hold(now);
-}
-
-std::string EngineThread::CannotLead() const {
-  std::string why =
-      judge_ == nullptr ? "" : judge_->Wrong(clock_.Read(), coordinator_.Members().size());
-  if (why.empty() && pulse_ != nullptr && !Decides()) why = pulse_->Trouble();
-  return why;
-}
+std::string EngineThread::CannotLead() const { return candidate_.CannotLead(Decides()); }
 
 void EngineThread::Look() {
   {
@@ -108,38 +78,20 @@ void EngineThread::Look() {
   changed_.NotifyOne();
 }
 
-// True while this server leaves the lead to others because of what it knows about itself.
-bool EngineThread::HoldsBack() {
+void EngineThread::SetElected(bool elected) {
   {
     base::Lock lock(mutex_);
-    looks_ = false;
+    elected_ = elected;
   }
-  std::string why = CannotLead();
-  if (why.empty() && trouble_ == held_back_) trouble_.clear();
-  held_back_ = std::move(why);
-  if (held_back_.empty()) return false;
-  if (campaigning_) MakeRoom(held_back_);
-  trouble_ = held_back_;
-  return true;
+  changed_.NotifyOne();
 }
 
-void EngineThread::KeepCampaigning() {
-  if (HoldsBack()) return;
-  bool standing_by = false;
-  bool stopping = false;
-  {
-    base::Lock lock(mutex_);
-    standing_by = standing_by_;
-    stopping = stopping_;
-  }
-  if (standing_by && campaigning_ && (!pipeline_.Leading() || pipeline_.Idle()))
-    return MakeRoom("the server stands by");
-  if (campaigning_ || standing_by || stopping || clock_.Read().mono < leading_.campaign_again())
-    return;
-  if (const auto campaigns = Campaign(); !campaigns) {
-    spdlog::error("cannot campaign: {}", campaigns.error().message);
-    leading_.MadeRoom(clock_.Read().mono);
-  }
+void EngineThread::SteppedDown(const std::string& why) {
+  if (server_.ended) server_.ended();
+  AnswerAll({ErrorCode::kTimeout,
+             fmt::format("the server no longer leads: {}; it may have happened: look, or ask again "
+                         "with the same Idempotency-Key",
+                         why)});
 }
 
 void EngineThread::StandBy(bool wanted) {
@@ -148,17 +100,6 @@ void EngineThread::StandBy(bool wanted) {
     standing_by_ = wanted;
   }
   changed_.NotifyOne();
-}
-
-void EngineThread::StepDown(const std::string& why) {
-  if (!pipeline_.Leading()) return;
-  spdlog::warn("no longer leads term={}: {}", pipeline_.term().value, why);
-  pipeline_.StepDown();
-  if (server_.ended) server_.ended();
-  AnswerAll({ErrorCode::kTimeout,
-             fmt::format("the server no longer leads: {}; it may have happened: look, or ask again "
-                         "with the same Idempotency-Key",
-                         why)});
 }
 
 void EngineThread::AnswerAll(const Error& error) {
@@ -250,34 +191,6 @@ base::Activity::View EngineThread::GetActivity() const {
   return view;
 }
 
-void EngineThread::TryToLead() {
-  if (!leading_.TriesAt(clock_.Read().mono)) return;
-  auto leads = CheckClock();
-  if (leads) leads = pipeline_.Lead(Time());
-  if (!leads) {
-    // It is tried several times a second; the log need not say so each time.
-    if (trouble_ != leads.error().message) spdlog::warn("cannot lead: {}", leads.error().message);
-    trouble_ = leads.error().message;
-    if (leading_.Failed(clock_.Read().mono, coordinator_.Members().size())) MakeRoom(trouble_);
-    return;
-  }
-  leading_.Led(clock_.Read().mono);
-  trouble_.clear();
-  spdlog::info("leading term={} commit={} hosts={} open_runs={}", pipeline_.term().value,
-               pipeline_.committed_number().value, pipeline_.engine()->state().hosts.size(),
-               pipeline_.engine()->state().runs.size());
-}
-
-Result<> EngineThread::CheckClock() {
-  const Now before = clock_.Read();
-  const auto there = store_.ReadClock();
-  const Now after = clock_.Read();
-  if (!there) return Fail(there.error());
-  if (!*there) return {};
-  if (judge_ != nullptr) judge_->StoreSaid(before, **there, after.mono);
-  return Leading::CheckClock(before.wall, **there, after.wall);
-}
-
 // A batch is sent again several times a second; the log need not say so each time.
 void EngineThread::WarnOf(CommitNumber batch, const Error& error) {
   const MonoTime now = clock_.Read().mono;
@@ -299,7 +212,7 @@ void EngineThread::TakeCommands() {
       WarnOf(ticket.number, result.error());
     else
       ++batches_;
-    pipeline_.Committed(ticket, std::move(result), Time());
+    pipeline_.Committed(ticket, std::move(result), candidate_.Time());
   }
   if (!pipeline_.Ready()) return;
   std::vector<engine::Command> taken;
@@ -311,14 +224,14 @@ void EngineThread::TakeCommands() {
                  std::make_move_iterator(queue_.begin() + static_cast<std::ptrdiff_t>(count)));
     queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(count));
   }
-  const Now now = Time();
+  const Now now = candidate_.Time();
   for (const auto& command : taken) pipeline_.Take(command, now);
   commands_ += taken.size();
 }
 
 // Tells the others how it stands.
 void EngineThread::Publish() {
-  const std::string follows = pipeline_.Leading() ? "" : WhoLeads();
+  const std::string follows = pipeline_.Leading() ? "" : candidate_.WhoLeads();
   base::Lock lock(mutex_);
   status_.leading = pipeline_.Leading();
   if (pipeline_.Leading()) status_.cluster = pipeline_.engine()->state().cluster;
@@ -348,20 +261,18 @@ void EngineThread::Publish() {
 // Until there is something to do, at `wake` or before.
 void EngineThread::Sleep(MonoTime wake) {
   const MonoTime lead_until = coordinator_.LeadUntil();
-  const MonoTime silent = SilentAt();
+  const MonoTime silent = candidate_.SilentAt();
   base::Lock lock(mutex_);
   const auto has_work = [this]() REQUIRES(mutex_) {
     return !commits_.empty() || stopping_ || (!queue_.empty() && pipeline_.Ready()) ||
-           (elected_ && !pipeline_.Leading() && leading_.lead_again().ms == 0) ||
-           (!elected_ && pipeline_.Leading()) || (standing_by_ && campaigning_) || looks_;
+           (elected_ && !pipeline_.Leading() && candidate_.TriesNow()) ||
+           (!elected_ && pipeline_.Leading()) || (standing_by_ && candidate_.Campaigning()) ||
+           looks_;
   };
   while (!has_work()) {
     const MonoTime now = clock_.Read().mono;
-    MonoTime until = !pipeline_.Leading() ? (elected_ ? leading_.lead_again() : kNever)
-                                          : std::min(wake, lead_until);
-    if (!campaigning_ && !standing_by_ && held_back_.empty())
-      until = std::min(until, leading_.campaign_again());
-    until = std::min({until, owed_.NextLate(), silent});
+    MonoTime until = pipeline_.Leading() ? std::min(wake, lead_until) : kNever;
+    until = std::min({until, candidate_.NextTry(elected_, standing_by_), owed_.NextLate(), silent});
     if (until <= now) return;
     if (until == kNever) {
       changed_.Wait(mutex_);
@@ -379,59 +290,30 @@ MonoTime EngineThread::Turn(bool elected, bool stopping) {
                                   elected && !pipeline_.Leading() ? "loading records" : "deciding");
   const MonoTime lead_until = coordinator_.LeadUntil();
   const bool may_act = Leading::MayAct(elected, clock_.Read().mono, lead_until);
-  if (!may_act) StepDown(elected ? "it could not renew its leadership in time" : "it was told so");
+  if (!may_act)
+    candidate_.StepDown(elected ? "it could not renew its leadership in time" : "it was told so");
   pipeline_.LeadUntil(lead_until);
-  if (may_act && !pipeline_.Leading() && !stopping) TryToLead();
+  if (may_act && !pipeline_.Leading() && !stopping) candidate_.TryToLead();
   TakeCommands();
   GiveUpWaiting();
-  const MonoTime wake = pipeline_.Drive(Time());
-  WatchStalls();
+  const MonoTime wake = pipeline_.Drive(candidate_.Time());
+  candidate_.WatchStalls();
   return wake;
-}
-
-void EngineThread::WatchStalls() {
-  const MonoTime now = clock_.Read().mono;
-  const bool stalled = !pipeline_.Stalled().empty();
-  const MonoTime unanswered =
-      pipeline_.Leading() && pulse_ != nullptr ? pulse_->UnansweredSince() : kNever;
-  if (!stalled && unanswered == kNever) {
-    leading_.Stalls(now, false, 0);
-    return;
-  }
-  const std::size_t members = coordinator_.Members().size();
-  if (leading_.Stalls(now, stalled, members))
-    return GiveUp(std::string(pipeline_.Stalled()));  // stepping down clears the original
-  if (!Leading::Silent(now, unanswered, members)) return;
-  const std::string why = pulse_->Trouble();
-  GiveUp(why.empty() ? "the store did not answer for a while" : why);
-}
-
-MonoTime EngineThread::SilentAt() const {
-  const MonoTime unanswered = pulse_ == nullptr ? kNever : pulse_->UnansweredSince();
-  if (!pipeline_.Leading() || unanswered == kNever) return kNever;
-  return std::max(unanswered + Leading::kMostSilent + Duration(1),
-                  clock_.Read().mono + Leading::kRetry);
-}
-
-void EngineThread::GiveUp(const std::string& why) {
-  MakeRoom(why);
-  leading_.GaveUp(clock_.Read().mono);
-}
-
-std::string EngineThread::WhoLeads() const {
-  const std::string leader = coordinator_.Leader();
-  const std::string trouble = trouble_.empty() ? coordinator_.Trouble() : trouble_;
-  const std::string why = trouble.empty() ? "" : ": " + trouble;
-  if (leader.empty() || leader == name_) return "no leader yet" + why;
-  return fmt::format("{} leads, not this server{}", leader, why);
 }
 
 void EngineThread::Loop() {
   activity_.Attach();
   while (true) {
-    KeepCampaigning();
+    bool standing_by = false;
     bool elected = false;
     bool stopping = false;
+    {
+      base::Lock lock(mutex_);
+      looks_ = false;
+      standing_by = standing_by_;
+      stopping = stopping_;
+    }
+    candidate_.KeepCampaigning(standing_by, stopping);
     {
       base::Lock lock(mutex_);
       elected = elected_;

@@ -13,10 +13,8 @@
 #include "engine/pipeline.hpp"
 #include "ports/clock.hpp"
 #include "ports/coordinator.hpp"
-#include "server/leading/clock_judge.hpp"
-#include "server/leading/leading.hpp"
+#include "server/leading/candidate.hpp"
 #include "server/leading/owed_answers.hpp"
-#include "server/leading/store_probe.hpp"
 
 namespace muster::server {
 
@@ -69,11 +67,11 @@ class EngineThread {
 
   // Whose word on this server's clock counts; set once, before Start. Without one every clock is
   // good: the store is this machine's own.
-  void SetJudge(ClockJudge& judge) { judge_ = &judge; }
+  void SetJudge(ClockJudge& judge) { candidate_.SetJudge(judge); }
   // For people, of a disk that is full; set once, before Start.
   void SetDataFolder(std::string folder) { data_folder_ = std::move(folder); }
   // What is known of the way to the store beside what the engine writes; set once, before Start.
-  void SetPulse(const StorePulse& pulse) { pulse_ = &pulse; }
+  void SetPulse(const StorePulse& pulse) { candidate_.SetPulse(pulse); }
   // Something may have changed that decides whether this server should lead. From any thread.
   void Look();
   // Why this server does not compete, beside standing by; "" when it may. From any thread.
@@ -111,20 +109,9 @@ class EngineThread {
   std::optional<RequestId> Register(OnAnswer on_answer);
   void Loop();
   MonoTime Turn(bool elected, bool stopping);
-  Result<> Campaign();
-  void KeepCampaigning();
-  bool HoldsBack();
-  // The time as this server may go by it.
-  Now Time() const;
-  void MakeRoom(const std::string& why);
-  void GiveUp(const std::string& why);
-  MonoTime SilentAt() const;  // when the store will have been silent for too long
-  void TryToLead();
-  Result<> CheckClock();
-  void StepDown(const std::string& why);
+  void SetElected(bool elected);
+  void SteppedDown(const std::string& why);
   void AnswerAll(const Error& error) EXCLUDES(mutex_);  // and forgets what was asked
-  void WatchStalls();
-  std::string WhoLeads() const;
   void TakeCommands();
   void Publish();
   void Sleep(MonoTime wake);
@@ -132,16 +119,13 @@ class EngineThread {
   void GiveUpWaiting();
   void WarnOf(CommitNumber batch, const Error& error);
 
-  Store& store_;
   const Clock& clock_;
   Coordinator& coordinator_;
-  const std::string name_;
-  ClockJudge* judge_ = nullptr;
-  const StorePulse* pulse_ = nullptr;
   std::string data_folder_;
   base::Activity activity_{"engine"};
   Server server_;
-  engine::Pipeline pipeline_;  // the loop's own
+  engine::Pipeline pipeline_;  // the loop's own, as is what campaigns for it
+  Candidate candidate_;
 
   mutable base::Mutex mutex_;
   base::Condition changed_;
@@ -151,18 +135,14 @@ class EngineThread {
   bool elected_ GUARDED_BY(mutex_) = false;
   bool stopping_ GUARDED_BY(mutex_) = false;
   bool standing_by_ GUARDED_BY(mutex_) = false;
-  bool looks_ GUARDED_BY(mutex_) = false;  // there may be news for HoldsBack
+  bool looks_ GUARDED_BY(mutex_) = false;  // there may be news for the candidate
   Status status_ GUARDED_BY(mutex_);
   OwedAnswers owed_ GUARDED_BY(mutex_);
 
-  bool campaigning_ = false;
-  std::string held_back_;  // why it is no candidate; "" when it may be one
-  Leading leading_;
   CommitNumber warned_of_;
   MonoTime warn_again_{0};
   std::uint64_t commands_ = 0;
   std::uint64_t batches_ = 0;
-  std::string trouble_;  // why it could not lead
   std::thread thread_;
 };
 
