@@ -101,7 +101,7 @@ class Driver {
     ended_ = 0;
     Seconds elapsed{0};
     while (elapsed < duration) {
-      while (pipeline_.engine()->state().runs.size() + starting_ < kOpenRuns) StartRun();
+      while (pipeline_.engine()->state().runs.open.size() + starting_ < kOpenRuns) StartRun();
       Step();
       elapsed = std::chrono::steady_clock::now() - began;
     }

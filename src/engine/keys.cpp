@@ -5,17 +5,17 @@ namespace {
 
 void ForgetOldKeys(Turn& turn) {
   State& state = turn.state;
-  std::erase_if(state.keys, [&](const auto& item) {
+  std::erase_if(state.keys.remembered, [&](const auto& item) {
     const auto& remembered = item.second;
     if (turn.now.mono - remembered.at < state.options.keys_remembered) return false;
-    if (remembered.commit > state.keys_forgotten_at) state.keys_forgotten_at = remembered.commit;
+    if (remembered.commit > state.keys.forgotten_at) state.keys.forgotten_at = remembered.commit;
     return true;
   });
 }
 
 std::optional<IdempotencyKey> Find(const Turn& turn, const KeyedRequest& request) {
-  const auto found = turn.state.keys.find({request.caller.name, request.key});
-  return found == turn.state.keys.end() ? request.known.value : found->second.key;
+  const auto found = turn.state.keys.remembered.find({request.caller.name, request.key});
+  return found == turn.state.keys.remembered.end() ? request.known.value : found->second.key;
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ std::optional<IdempotencyKey> Find(const Turn& turn, const KeyedRequest& request
 Result<std::optional<IdempotencyKey>> KnownKey(const Turn& turn, const KeyedRequest& request) {
   const auto known = Find(turn, request);
   // Memory holds every key committed since `keys_forgotten_at`; the look-up must reach as far.
-  if (!known && request.known.commit < turn.state.keys_forgotten_at)
+  if (!known && request.known.commit < turn.state.keys.forgotten_at)
     return Fail(ErrorCode::kUnavailable,
                 "the look-up of the idempotency key is too old; send the request again");
   if (known && KeyBody(known->body_sha256) != KeyBody(request.body_sha256))
@@ -39,8 +39,8 @@ Result<std::optional<IdempotencyKey>> KnownKey(const Turn& turn, const KeyedRequ
 void RememberKey(Turn& turn, const KeyedRequest& request, RunId run) {
   const IdempotencyKey key{request.caller.name, request.key, request.body_sha256, run,
                            turn.now.wall};
-  if (turn.state.keys.size() % 1024 == 1023) ForgetOldKeys(turn);
-  turn.state.keys[{key.caller, key.key}] = {key, turn.commit, turn.now.mono};
+  if (turn.state.keys.remembered.size() % 1024 == 1023) ForgetOldKeys(turn);
+  turn.state.keys.remembered[{key.caller, key.key}] = {key, turn.commit, turn.now.mono};
   turn.Put(PutKey{key});
 }
 

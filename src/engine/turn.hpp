@@ -47,12 +47,12 @@ class Turn {
 
   void Tell(News news) { effects.news.push_back(std::move(news)); }
   void AskServer(ServerWork work) { effects.work.push_back(std::move(work)); }
-  void TellRun(OpenRun& run) { state.untold.insert(run.run.id); }
+  void TellRun(OpenRun& run) { state.runs.untold.insert(run.run.id); }
 
   // Puts a run among those that have something to do.
   void Wake(OpenRun& run) {
     if (std::exchange(run.working, true)) return;
-    state.work.Push(run.run.spec.priority, run.run.id);
+    state.runs.work.Push(run.run.spec.priority, run.run.id);
   }
 
   bool Spent() const { return things_ >= state.options.most_things; }

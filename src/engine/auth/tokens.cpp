@@ -16,7 +16,7 @@ bool LongEnded(const Token& token, WallTime now) {
 }
 
 void ForgetLongEnded(Turn& turn, TokenNews& news) {
-  std::erase_if(turn.state.tokens, [&](const auto& item) {
+  std::erase_if(turn.state.auth.tokens, [&](const auto& item) {
     if (!LongEnded(item.second, turn.now.wall)) return false;
     turn.Put(DropToken{item.first});
     news.dropped.push_back(item.first);
@@ -27,8 +27,8 @@ void ForgetLongEnded(Turn& turn, TokenNews& news) {
 // What a key that made a token before is answered. By its hash the token is told from a later one
 // of the name.
 CreateToken::Answer AgainFor(const Turn& turn, const Token& token) {
-  const auto made = turn.state.tokens.find(token.name);
-  if (made == turn.state.tokens.end() || made->second.hash != token.hash ||
+  const auto made = turn.state.auth.tokens.find(token.name);
+  if (made == turn.state.auth.tokens.end() || made->second.hash != token.hash ||
       !made->second.UsableAt(turn.now.wall))
     return KeyRefused{
         "the token of this Idempotency-Key was revoked or expired; send a new key for a new one"};
@@ -47,8 +47,8 @@ void Decide(Turn& turn, const CreateToken& command) {
     if (!known) return turn.Answer(command, Fail(known.error()));
     if (*known) return turn.Answer(command, AgainFor(turn, token));
   }
-  if (const auto known = turn.state.tokens.find(token.name);
-      known != turn.state.tokens.end() && known->second.UsableAt(turn.now.wall))
+  if (const auto known = turn.state.auth.tokens.find(token.name);
+      known != turn.state.auth.tokens.end() && known->second.UsableAt(turn.now.wall))
     return turn.Answer(command,
                        Fail(ErrorCode::kConflict,
                             "there is a token '{}' already; take another name, or first 'muster "
@@ -57,7 +57,7 @@ void Decide(Turn& turn, const CreateToken& command) {
   if (!command.key.empty()) RememberKey(turn, request, RunId{});
   TokenNews news;
   ForgetLongEnded(turn, news);
-  turn.state.tokens[token.name] = token;
+  turn.state.auth.tokens[token.name] = token;
   turn.Put(PutToken{token});
   turn.Audit(command.caller, "token.create", "token " + token.name,
              fmt::format("role {}, {}", Name(token.role),
@@ -68,8 +68,8 @@ void Decide(Turn& turn, const CreateToken& command) {
 }
 
 void Decide(Turn& turn, const RevokeToken& command) {
-  const auto found = turn.state.tokens.find(command.name);
-  if (found == turn.state.tokens.end())
+  const auto found = turn.state.auth.tokens.find(command.name);
+  if (found == turn.state.auth.tokens.end())
     return turn.Answer(
         command, Fail(ErrorCode::kNotFound, "there is no token '{}'; see 'muster tokens list'",
                       command.name));
@@ -86,6 +86,16 @@ void Decide(Turn& turn, const RevokeToken& command) {
     turn.Tell(TokenNews{.tokens = {token}, .dropped = {}});
   }
   turn.Answer(command, TokenAnswer{token});
+}
+
+void LoadTokens(State& state, Snapshot& snapshot) {
+  for (auto& token : snapshot.tokens) state.auth.tokens[token.name] = std::move(token);
+}
+
+void AnnounceTokens(const State& state, Effects& effects) {
+  TokenNews news{.tokens = {}, .dropped = {}, .all = true};
+  for (const auto& [name, token] : state.auth.tokens) news.tokens.push_back(token);
+  effects.news.push_back(std::move(news));
 }
 
 }  // namespace muster::engine

@@ -14,4 +14,8 @@ void Decide(Turn& turn, const CreateToken& command);
 // Revoking a second time changes nothing and is answered as the first. kNotFound: no such token.
 void Decide(Turn& turn, const RevokeToken& command);
 
+// Tokens as the store has them, and news of every one for a fresh listener.
+void LoadTokens(State& state, Snapshot& snapshot);
+void AnnounceTokens(const State& state, Effects& effects);
+
 }  // namespace muster::engine

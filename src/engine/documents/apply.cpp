@@ -20,9 +20,9 @@ void AuditDocument(Turn& turn, const Caller& caller, const std::string& reason,
 
 // The labels of a host that is known follow its document; those that others gave it stay.
 void Relabel(Turn& turn, const std::string& name, const Labels& before, const Labels& now) {
-  const auto id = turn.state.host_by_name.find(name);
-  if (id == turn.state.host_by_name.end()) return;
-  HostEntry& entry = turn.state.hosts.at(id->second);
+  const auto id = turn.state.hosts.by_name.find(name);
+  if (id == turn.state.hosts.by_name.end()) return;
+  HostEntry& entry = turn.state.hosts.entries.at(id->second);
   Labels labels = entry.host.labels;
   for (const auto& [key, value] : before) {
     const auto has = labels.find(key);
@@ -61,7 +61,7 @@ DocumentsApplied::One PutOne(Turn& turn, const ApplyDocuments& command, const Do
 
 DocumentsApplied::One Put(Turn& turn, const ApplyDocuments& command, const Document& given) {
   if (given.kind != kTriggerKind)
-    return PutOne(turn, command, given, turn.state.documents[{given.kind, given.name}]);
+    return PutOne(turn, command, given, turn.state.documents.heads[{given.kind, given.name}]);
   const AppliedTrigger& trigger = command.triggers.at(given.name);
   DocumentHead head = TriggerHead(turn, given.name, trigger);
   auto put = PutOne(turn, command, given, head);
@@ -86,8 +86,8 @@ DocumentsApplied::One Drop(Turn& turn, const ApplyDocuments& command, const std:
     head = TriggerHead(turn, name, trigger);
     dropped = DropOne(turn, command.caller, command.reason, head);
     if (dropped) DropTriggerOf(turn, name, trigger);
-  } else if (const auto found = turn.state.documents.find({kind, name});
-             found != turn.state.documents.end()) {
+  } else if (const auto found = turn.state.documents.heads.find({kind, name});
+             found != turn.state.documents.heads.end()) {
     dropped = DropOne(turn, command.caller, command.reason, found->second);
     head = found->second;
   }
@@ -99,8 +99,8 @@ DocumentsApplied::One Drop(Turn& turn, const ApplyDocuments& command, const std:
 
 bool DropDocumentOf(Turn& turn, const Caller& caller, const std::string& kind,
                     const std::string& name, const std::string& reason) {
-  const auto found = turn.state.documents.find({kind, name});
-  return found != turn.state.documents.end() && DropOne(turn, caller, reason, found->second);
+  const auto found = turn.state.documents.heads.find({kind, name});
+  return found != turn.state.documents.heads.end() && DropOne(turn, caller, reason, found->second);
 }
 
 void Decide(Turn& turn, const ApplyDocuments& command) {
@@ -117,8 +117,15 @@ void Decide(Turn& turn, const ApplyDocuments& command) {
 }
 
 const DocumentHead* ExpectedHost(const State& state, const std::string& name) {
-  const auto found = state.documents.find({"host", name});
-  return found == state.documents.end() || found->second.dropped ? nullptr : &found->second;
+  const auto found = state.documents.heads.find({"host", name});
+  return found == state.documents.heads.end() || found->second.dropped ? nullptr : &found->second;
+}
+
+void LoadDocuments(State& state, Snapshot& snapshot) {
+  for (auto& head : snapshot.documents) {
+    const std::pair key{head.kind, head.name};
+    state.documents.heads[key] = std::move(head);
+  }
 }
 
 }  // namespace muster::engine

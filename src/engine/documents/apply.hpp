@@ -17,4 +17,6 @@ bool DropDocumentOf(Turn& turn, const Caller& caller, const std::string& kind,
 // What a `kind: host` of that name says; nullptr when there is none.
 const DocumentHead* ExpectedHost(const State& state, const std::string& name);
 
+void LoadDocuments(State& state, Snapshot& snapshot);
+
 }  // namespace muster::engine

@@ -33,7 +33,7 @@ void MarkAsCopy(Turn& turn, HostEntry& entry, LinkId newcomer, const std::string
   Refuse(turn, newcomer, "copy", message);
   if (entry.link && entry.link != newcomer) {
     Refuse(turn, entry.link, "copy", message);
-    turn.state.host_by_link.erase(entry.link);
+    turn.state.hosts.by_link.erase(entry.link);
   }
   if (entry.link) entry.host.last_hello = turn.now.wall;
   entry.link = {};
@@ -53,8 +53,8 @@ void TakeBack(Turn& turn, HostEntry& entry, const std::string& address) {
 std::string CopiesAmong(const State& state, const Targets& targets) {
   std::vector<std::string> copies;
   for (const auto& target : targets) {
-    const auto found = state.hosts.find(target.host);
-    if (found != state.hosts.end() && found->second.host.state == HostState::kCopy)
+    const auto found = state.hosts.entries.find(target.host);
+    if (found != state.hosts.entries.end() && found->second.host.state == HostState::kCopy)
       copies.push_back(target.name);
   }
   return CopiesText(copies);

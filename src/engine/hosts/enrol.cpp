@@ -21,7 +21,7 @@ void Overlay(Labels& labels, const Labels& more) {
 }
 
 void DropPendingOf(Turn& turn, const std::string& name) {
-  if (turn.state.pending.erase(name) > 0) turn.Put(DropPending{name});
+  if (turn.state.hosts.pending.erase(name) > 0) turn.Put(DropPending{name});
 }
 
 struct Newcomer {
@@ -53,17 +53,17 @@ std::string Ignored(const Invite& invite, const Labels& own) {
 // Makes the newcomer a host, in place of the one of that name if there is one.
 HostEntry& Enrol(Turn& turn, const Newcomer& newcomer, const std::string& address) {
   State& state = turn.state;
-  const auto known = state.host_by_name.find(newcomer.name);
-  const bool replaces = known != state.host_by_name.end();
-  const HostId id = replaces ? known->second : HostId(state.next_host++);
-  HostEntry& entry = state.hosts[id];
+  const auto known = state.hosts.by_name.find(newcomer.name);
+  const bool replaces = known != state.hosts.by_name.end();
+  const HostId id = replaces ? known->second : HostId(state.hosts.next++);
+  HostEntry& entry = state.hosts.entries[id];
   Labels labels = newcomer.own;
   std::vector<const Labels*> given{&newcomer.invited};
   const Labels before = entry.host.labels;
   std::vector<std::string> own_before;
   if (replaces) {
     Disown(turn, entry, "the host joined again with another key");
-    state.host_by_key.erase(entry.host.key);
+    state.hosts.by_key.erase(entry.host.key);
     Overlay(labels, before);
     given.push_back(&before);
     own_before = entry.host.own_labels;
@@ -97,8 +97,8 @@ HostEntry& Enrol(Turn& turn, const Newcomer& newcomer, const std::string& addres
                     .invite = newcomer.invite,
                     .certified = turn.now.wall,
                     .certificates = newcomer.certificates};
-  state.host_by_key[newcomer.key] = id;
-  state.host_by_name[newcomer.name] = id;
+  state.hosts.by_key[newcomer.key] = id;
+  state.hosts.by_name[newcomer.name] = id;
   DropPendingOf(turn, newcomer.name);
   turn.Put(PutHost{entry.host});
   turn.Tell(HostNews{entry.host, false, address});
@@ -135,8 +135,9 @@ Result<HostJoined> CertificateFor(Turn& turn, const JoinHost& command, HostEntry
 // What is known of this newcomer already: the host it is, the wait it is in, or why it is refused.
 std::optional<Result<JoinHost::Answer>> KnownNewcomer(Turn& turn, const JoinHost& command) {
   State& state = turn.state;
-  if (const auto by_key = state.host_by_key.find(command.key); by_key != state.host_by_key.end()) {
-    const Host& host = state.hosts.at(by_key->second).host;
+  if (const auto by_key = state.hosts.by_key.find(command.key);
+      by_key != state.hosts.by_key.end()) {
+    const Host& host = state.hosts.entries.at(by_key->second).host;
     if (host.state == HostState::kRevoked)
       return Fail(ErrorCode::kDenied,
                   "the key of host '{}' was revoked ({}); to join again, remove the agent's "
@@ -146,10 +147,10 @@ std::optional<Result<JoinHost::Answer>> KnownNewcomer(Turn& turn, const JoinHost
       return Fail(ErrorCode::kConflict,
                   "this key belongs to host '{}' already; join with an empty data folder",
                   host.name);
-    return CertificateFor(turn, command, state.hosts.at(by_key->second));
+    return CertificateFor(turn, command, state.hosts.entries.at(by_key->second));
   }
-  const auto waits = state.pending.find(command.name);
-  if (waits == state.pending.end() || waits->second.join.key != command.key ||
+  const auto waits = state.hosts.pending.find(command.name);
+  if (waits == state.hosts.pending.end() || waits->second.join.key != command.key ||
       waits->second.join.invite != command.invite)
     return std::nullopt;
   const PendingJoin& join = waits->second.join;
@@ -160,8 +161,8 @@ std::optional<Result<JoinHost::Answer>> KnownNewcomer(Turn& turn, const JoinHost
 
 Result<PendingJoin> Hold(Turn& turn, const JoinHost& command, const Invite& invite) {
   State& state = turn.state;
-  const auto other = state.pending.find(command.name);
-  if (other != state.pending.end() && other->second.join.rejected.empty() &&
+  const auto other = state.hosts.pending.find(command.name);
+  if (other != state.hosts.pending.end() && other->second.join.rejected.empty() &&
       turn.now.mono - other->second.asked < kPendingPatience)
     return Fail(ErrorCode::kConflict,
                 "another machine already waits to take over '{}'; decide about it first with "
@@ -175,18 +176,18 @@ Result<PendingJoin> Hold(Turn& turn, const JoinHost& command, const Invite& invi
                    .address = command.caller.address,
                    .since = turn.now.wall,
                    .rejected = {}};
-  state.pending[join.name] = {join, turn.now.mono};
+  state.hosts.pending[join.name] = {join, turn.now.mono};
   turn.Put(PutPending{join});
   turn.Audit(
       command.caller, "agent.wait", "host " + command.name,
       fmt::format("key {}, {}{}", command.key, InviteText(invite), Ignored(invite, command.labels)),
-      {state.host_by_name.at(command.name)});
+      {state.hosts.by_name.at(command.name)});
   return join;
 }
 
-Result<State::Pending*> Waiting(Turn& turn, const std::string& name) {
-  const auto found = turn.state.pending.find(name);
-  if (found == turn.state.pending.end() || !found->second.join.rejected.empty())
+Result<HostMemory::Pending*> Waiting(Turn& turn, const std::string& name) {
+  const auto found = turn.state.hosts.pending.find(name);
+  if (found == turn.state.hosts.pending.end() || !found->second.join.rejected.empty())
     return Fail(ErrorCode::kNotFound,
                 "no machine waits to take over a host named '{}'; see 'muster agents pending'",
                 name);
@@ -195,8 +196,8 @@ Result<State::Pending*> Waiting(Turn& turn, const std::string& name) {
 
 // The host whose place a newcomer wants, unless it was removed meanwhile.
 std::vector<HostId> HostsNamed(const State& state, const std::string& name) {
-  const auto found = state.host_by_name.find(name);
-  if (found == state.host_by_name.end()) return {};
+  const auto found = state.hosts.by_name.find(name);
+  if (found == state.hosts.by_name.end()) return {};
   return {found->second};
 }
 
@@ -206,7 +207,7 @@ void Decide(Turn& turn, const JoinHost& command) {
   if (auto known = KnownNewcomer(turn, command)) return turn.Answer(command, *known);
   const auto invite = UsableInvite(turn, command.invite, command.name, InviteKind::kHost);
   if (!invite) return turn.Answer(command, Fail(invite.error()));
-  const bool replaces = turn.state.host_by_name.contains(command.name);
+  const bool replaces = turn.state.hosts.by_name.contains(command.name);
   if (replaces && !(*invite)->replace) {
     auto held = Hold(turn, command, **invite);
     if (!held) return turn.Answer(command, Fail(held.error()));
@@ -234,7 +235,7 @@ void Decide(Turn& turn, const AcceptJoin& command) {
         command,
         Fail(ErrorCode::kConflict,
              "another machine waits under '{}' by now; see 'muster agents pending'", command.name));
-  if (turn.state.host_by_key.contains(join.key))
+  if (turn.state.hosts.by_key.contains(join.key))
     return turn.Answer(
         command, Fail(ErrorCode::kConflict,
                       "the key that waits under '{}' has joined under another name; reject it",
@@ -260,7 +261,7 @@ void Decide(Turn& turn, const RejectJoin& command) {
 
 void Decide(Turn& turn, const ListPending& command) {
   PendingJoins answer;
-  for (const auto& [name, waiting] : turn.state.pending)
+  for (const auto& [name, waiting] : turn.state.hosts.pending)
     if (waiting.join.rejected.empty()) answer.joins.push_back(waiting.join);
   turn.Answer(command, std::move(answer));
 }

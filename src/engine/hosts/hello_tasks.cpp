@@ -34,7 +34,7 @@ link::TaskAnswer AnswerOpen(Turn& turn, const OpenAttempt& open, const link::Hel
       return answer;
     }
     EndAttempt(turn, run, visit, held.task.ordinal, EventOf(*held.end), held.end, {}, std::nullopt);
-    if (!turn.state.lingering.contains(held.task)) answer.verb = Verb::kForget;
+    if (!turn.state.tasks.lingering.contains(held.task)) answer.verb = Verb::kForget;
     return answer;
   }
   if (visit.At(held.task.ordinal).state == TaskState::kSent) {
@@ -57,8 +57,8 @@ link::TaskAnswer AnswerOpen(Turn& turn, const OpenAttempt& open, const link::Hel
 // host's word stands for the row that was lost. An attempt before it surely did not run, or this
 // one would never have been sent.
 void Adopt(Turn& turn, HostEntry& entry, const link::Hello& hello, const TaskKey& key) {
-  const auto found = turn.state.runs.find(key.run);
-  if (found == turn.state.runs.end()) return;
+  const auto found = turn.state.runs.open.find(key.run);
+  if (found == turn.state.runs.open.end()) return;
   OpenRun& run = found->second;
   const auto at = run.visits.find(key.visit);
   if (!run.restored || at == run.visits.end() || !at->second.Has(key.ordinal) ||
@@ -115,9 +115,9 @@ link::TaskAnswer AnswerEnded(Turn& turn, const HostEntry& entry, const link::Hel
     if (TakeLateEnd(turn, *record, *held.end, std::nullopt)) answer.verb = Verb::kForget;
     return answer;
   }
-  turn.state.Linger(*record);
-  const auto wishes = turn.state.wishes.find(held.task.host);
-  if (wishes == turn.state.wishes.end()) return answer;
+  turn.state.tasks.Linger(*record);
+  const auto wishes = turn.state.tasks.wishes.find(held.task.host);
+  if (wishes == turn.state.tasks.wishes.end()) return answer;
   if (const auto wish = wishes->second.find(held.task); wish != wishes->second.end()) {
     answer.verb = Verb::kKill;
     answer.grace = wish->second.grace;
@@ -153,7 +153,7 @@ void SettleUnlisted(Turn& turn, HostEntry& entry, const link::Hello& hello,
                     const std::set<TaskKey>& listed, bool taken_back) {
   const auto open = entry.open;  // the loop changes the original
   for (const TaskPlace& place : open) {
-    OpenRun& run = turn.state.runs.at(place.run);
+    OpenRun& run = turn.state.runs.open.at(place.run);
     OpenVisit& visit = run.visits.at(place.visit);
     const std::uint32_t ordinal = place.ordinal;
     const TaskRecord& record = visit.attempts.at(ordinal);
@@ -204,7 +204,7 @@ void SettleUnlisted(Turn& turn, HostEntry& entry, const link::Hello& hello,
 void SettleUnsure(Turn& turn, HostEntry& entry) {
   const auto queued = entry.queued;  // the loop changes the original
   for (const TaskPlace& place : queued) {
-    OpenRun& run = turn.state.runs.at(place.run);
+    OpenRun& run = turn.state.runs.open.at(place.run);
     if (!run.restored) continue;
     LoseUnsent(turn, run, run.visits.at(place.visit), place.ordinal,
                "the server was restored from a backup; whether it was sent after that, and ran, is "
@@ -224,7 +224,7 @@ std::set<TaskKey> RunningIn(const link::Hello& hello) {
 bool OutputMayBeOver(const State& state, const HostEntry& entry, const TaskRecord& record,
                      CommitNumber looked_at) {
   const bool awaited = record.log.state == LogState::kOpen || record.log.state == LogState::kGap;
-  return awaited && !state.lingering.contains(record.key) &&
+  return awaited && !state.tasks.lingering.contains(record.key) &&
          looked_at < std::max(entry.output_over, state.loaded_at);
 }
 
@@ -241,8 +241,8 @@ ListedTasks AnswerListed(Turn& turn, HostEntry& entry, const NodeHello& command)
     Adopt(turn, entry, command.hello, held.task);
     if (const auto open = FindAttempt(turn.state, held.task); open.run != nullptr) {
       listed.answers.push_back(AnswerOpen(turn, open, held, looked.durable_log));
-    } else if (const auto lingers = turn.state.lingering.find(held.task);
-               lingers != turn.state.lingering.end()) {
+    } else if (const auto lingers = turn.state.tasks.lingering.find(held.task);
+               lingers != turn.state.tasks.lingering.end()) {
       const TaskRecord record_copy = lingers->second;
       listed.answers.push_back(AnswerEnded(turn, entry, held, &record_copy, looked));
     } else {
@@ -267,7 +267,7 @@ bool LookedTooEarly(State& state, const HostEntry& entry, const NodeHello& comma
     const auto& key = command.hello.tasks[i].task;
     const auto& record = command.looked[i].record;
     if (record && !IsFinal(record->state) && FindAttempt(state, key).run == nullptr &&
-        !state.lingering.contains(key))
+        !state.tasks.lingering.contains(key))
       return true;
     if (record && IsFinal(record->state) &&
         OutputMayBeOver(state, entry, *record, command.looked_at))

@@ -22,7 +22,7 @@ Result<Invite> FindInvite(const Turn& turn, const std::string& beginning) {
     return Fail(ErrorCode::kInvalid, "'{}' is too short; give at least {} digits of the id",
                 beginning, kLeastInviteDigits);
   const Invite* found = nullptr;
-  for (const auto& [id, invite] : turn.state.invites) {
+  for (const auto& [id, invite] : turn.state.hosts.invites) {
     if (!id.starts_with(beginning) || !invite.IsOpen(turn.now.wall)) continue;
     if (found != nullptr)
       return Fail(ErrorCode::kConflict, "several invites begin with '{}'; give more digits",
@@ -36,11 +36,12 @@ Result<Invite> FindInvite(const Turn& turn, const std::string& beginning) {
 
 // Whether the host of this name, or the newcomer that waits under it, came with this invite.
 bool WasUsedFor(const State& state, const std::string& invite, const std::string& name) {
-  const auto host = state.host_by_name.find(name);
-  if (host != state.host_by_name.end() && state.hosts.at(host->second).host.invite == invite)
+  const auto host = state.hosts.by_name.find(name);
+  if (host != state.hosts.by_name.end() &&
+      state.hosts.entries.at(host->second).host.invite == invite)
     return true;
-  const auto waits = state.pending.find(name);
-  return waits != state.pending.end() && waits->second.join.invite == invite;
+  const auto waits = state.hosts.pending.find(name);
+  return waits != state.hosts.pending.end() && waits->second.join.invite == invite;
 }
 
 // ", labels zone=sh1 app=web".
@@ -57,8 +58,8 @@ Result<Invite*> UsableInvite(Turn& turn, const std::string& id, const std::strin
                              InviteKind kind) {
   const std::string_view maker =
       kind == InviteKind::kServer ? "muster servers invite" : "muster agents invite";
-  const auto found = turn.state.invites.find(id);
-  if (found == turn.state.invites.end() || found->second.uses_left == 0)
+  const auto found = turn.state.hosts.invites.find(id);
+  if (found == turn.state.hosts.invites.end() || found->second.uses_left == 0)
     return Fail(ErrorCode::kDenied,
                 "the join token is unknown or used up; make a new one with '{}'", maker);
   Invite& invite = found->second;
@@ -79,7 +80,7 @@ Result<Invite*> UsableInvite(Turn& turn, const std::string& id, const std::strin
 void UseUp(Turn& turn, Invite& invite) {
   --invite.uses_left;
   turn.Put(PutInvite{invite});
-  if (!invite.Counts()) turn.state.invites.erase(std::string(invite.id));
+  if (!invite.Counts()) turn.state.hosts.invites.erase(std::string(invite.id));
 }
 
 std::string InviteText(const Invite& invite) {
@@ -92,8 +93,8 @@ void Decide(Turn& turn, const CreateInvite& command) {
     const auto known = KnownKey(turn, request);
     if (!known) return turn.Answer(command, Fail(known.error()));
     if (*known) {
-      const auto made = turn.state.invites.find(command.invite.id);
-      if (made == turn.state.invites.end() || made->second.uses_left == 0)
+      const auto made = turn.state.hosts.invites.find(command.invite.id);
+      if (made == turn.state.hosts.invites.end() || made->second.uses_left == 0)
         return turn.Answer(
             command,
             Fail(ErrorCode::kConflict,
@@ -102,7 +103,7 @@ void Decide(Turn& turn, const CreateInvite& command) {
     }
     RememberKey(turn, request, RunId{});
   }
-  turn.state.invites[command.invite.id] = command.invite;
+  turn.state.hosts.invites[command.invite.id] = command.invite;
   turn.Put(PutInvite{command.invite});
   turn.Audit(command.caller, command.invite.server ? "server.invite" : "agent.invite", "",
              fmt::format("invite {}, uses {}, expires {}{}{}{}{}", command.invite.id.substr(0, 12),
@@ -124,7 +125,7 @@ void Decide(Turn& turn, const CheckInvite& command) {
 
 void Decide(Turn& turn, const ListInvites& command) {
   OpenInvites answer;
-  for (const auto& [id, invite] : turn.state.invites)
+  for (const auto& [id, invite] : turn.state.hosts.invites)
     if (invite.IsOpen(turn.now.wall)) answer.invites.push_back(invite);
   std::ranges::sort(answer.invites, [](const Invite& a, const Invite& b) {
     return a.created != b.created ? a.created > b.created : a.id < b.id;
@@ -135,7 +136,7 @@ void Decide(Turn& turn, const ListInvites& command) {
 void Decide(Turn& turn, const RevokeInvite& command) {
   const auto invite = FindInvite(turn, command.id);
   if (!invite) return turn.Answer(command, Fail(invite.error()));
-  turn.state.invites.erase(invite->id);
+  turn.state.hosts.invites.erase(invite->id);
   turn.Put(DropInvite{invite->id});
   AuditEntry entry;
   entry.act = "invite.revoke";

@@ -17,8 +17,8 @@ std::string Describe(const LabelHosts& command, std::uint32_t changed) {
 void Decide(Turn& turn, const LabelHosts& command) {
   HostsLabelled answer;
   for (const HostId id : command.hosts) {
-    const auto found = turn.state.hosts.find(id);
-    if (found == turn.state.hosts.end()) continue;
+    const auto found = turn.state.hosts.entries.find(id);
+    if (found == turn.state.hosts.entries.end()) continue;
     ++answer.hosts;
     HostEntry& entry = found->second;
     Labels labels = entry.host.labels;

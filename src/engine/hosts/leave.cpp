@@ -9,17 +9,17 @@ namespace muster::engine {
 namespace {
 
 Result<HostEntry*> Known(Turn& turn, const std::string& name) {
-  const auto id = turn.state.host_by_name.find(name);
-  if (id == turn.state.host_by_name.end())
+  const auto id = turn.state.hosts.by_name.find(name);
+  if (id == turn.state.hosts.by_name.end())
     return Fail(ErrorCode::kNotFound, "there is no host '{}'; see 'muster hosts'", name);
-  return &turn.state.hosts.at(id->second);
+  return &turn.state.hosts.entries.at(id->second);
 }
 
 // Tasks that wait for the host will wait in vain.
 void GiveUpWaiting(Turn& turn, HostEntry& entry, const std::string& why) {
   const auto queued = entry.queued;  // the loop changes the original
   for (const TaskPlace& place : queued) {
-    OpenRun& run = turn.state.runs.at(place.run);
+    OpenRun& run = turn.state.runs.open.at(place.run);
     OpenVisit& visit = run.visits.at(place.visit);
     if (run.restored)
       LoseUnsent(turn, run, visit, place.ordinal, why);
@@ -33,13 +33,13 @@ void GiveUpWaiting(Turn& turn, HostEntry& entry, const std::string& why) {
 void Disown(Turn& turn, HostEntry& entry, const std::string& why) {
   if (entry.link) {
     turn.effects.closes.push_back(entry.link);
-    turn.state.host_by_link.erase(entry.link);
+    turn.state.hosts.by_link.erase(entry.link);
     entry.link = {};
     entry.host.last_hello = turn.now.wall;
   }
   const auto open = entry.open;  // the loop changes the original
   for (const TaskPlace& place : open) {
-    OpenRun& run = turn.state.runs.at(place.run);
+    OpenRun& run = turn.state.runs.open.at(place.run);
     LoseAttempt(turn, run, run.visits.at(place.visit), place.ordinal, why);
   }
   GiveUpOutputs(turn, entry.host.id, {});
@@ -92,10 +92,10 @@ void Decide(Turn& turn, const RemoveHost& command) {
   FreeLost(turn, entry.host.id);
   const Host host = entry.host;
   DropWishes(turn, host.id);
-  turn.state.host_by_key.erase(host.key);
-  turn.state.host_by_name.erase(host.name);
-  turn.state.hosts.erase(host.id);
-  if (turn.state.pending.erase(host.name) > 0) turn.Put(DropPending{host.name});
+  turn.state.hosts.by_key.erase(host.key);
+  turn.state.hosts.by_name.erase(host.name);
+  turn.state.hosts.entries.erase(host.id);
+  if (turn.state.hosts.pending.erase(host.name) > 0) turn.Put(DropPending{host.name});
   turn.Put(DropHost{host.id});
   // Else it would be missing from now on.
   DropDocumentOf(turn, command.caller, "host", host.name, command.reason);

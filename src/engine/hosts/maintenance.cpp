@@ -16,8 +16,8 @@ std::string Describe(const MaintainHosts& command, std::uint32_t changed) {
 }
 
 const HostEntry* Maintained(const Turn& turn, HostId id) {
-  const auto found = turn.state.hosts.find(id);
-  if (found == turn.state.hosts.end() || !found->second.host.InMaintenance(turn.now.wall))
+  const auto found = turn.state.hosts.entries.find(id);
+  if (found == turn.state.hosts.entries.end() || !found->second.host.InMaintenance(turn.now.wall))
     return nullptr;
   return &found->second;
 }
@@ -33,8 +33,8 @@ void Decide(Turn& turn, const MaintainHosts& command) {
   HostsLabelled answer;
   Targets changed;
   for (const HostId id : command.hosts) {
-    const auto found = turn.state.hosts.find(id);
-    if (found == turn.state.hosts.end()) continue;
+    const auto found = turn.state.hosts.entries.find(id);
+    if (found == turn.state.hosts.entries.end()) continue;
     ++answer.hosts;
     HostEntry& entry = found->second;
     if (entry.host.maintenance == maintenance) continue;

@@ -26,7 +26,7 @@ void RefuseVersion(Turn& turn, HostEntry& entry, const NodeHello& command, std::
 void Accept(Turn& turn, HostEntry& entry, const NodeHello& command) {
   if (entry.link && entry.link != command.link) {
     turn.effects.closes.push_back(entry.link);
-    turn.state.host_by_link.erase(entry.link);
+    turn.state.hosts.by_link.erase(entry.link);
   }
   entry.link = command.link;
   entry.heard_alone.reset();
@@ -41,7 +41,7 @@ void Accept(Turn& turn, HostEntry& entry, const NodeHello& command) {
   host.facts = command.hello.facts;
   host.note.clear();  // an active host's note is why it was kept out before
   host.last_hello = turn.now.wall;
-  turn.state.host_by_link[command.link] = host.id;
+  turn.state.hosts.by_link[command.link] = host.id;
   turn.Put(PutHost{host});
   turn.Tell(HostNews{host, true, entry.address});
 }
@@ -78,22 +78,22 @@ void Refuse(Turn& turn, LinkId link, std::string code, std::string message) {
 }
 
 void DropWishes(Turn& turn, HostId host, const std::set<TaskKey>& except) {
-  const auto wishes = turn.state.wishes.find(host);
-  if (wishes == turn.state.wishes.end()) return;
+  const auto wishes = turn.state.tasks.wishes.find(host);
+  if (wishes == turn.state.tasks.wishes.end()) return;
   std::erase_if(wishes->second, [&](const auto& item) {
     if (except.contains(item.first)) return false;
     turn.Put(DropWish{item.first});
     return true;
   });
-  if (wishes->second.empty()) turn.state.wishes.erase(wishes);
+  if (wishes->second.empty()) turn.state.tasks.wishes.erase(wishes);
 }
 
 void Decide(Turn& turn, const NodeHello& command) {
-  const auto id = turn.state.host_by_key.find(command.key);
-  if (id == turn.state.host_by_key.end())
+  const auto id = turn.state.hosts.by_key.find(command.key);
+  if (id == turn.state.hosts.by_key.end())
     return Refuse(turn, command.link, "unknown",
                   "this agent's key is not known here; join it again with a new token");
-  HostEntry& entry = turn.state.hosts.at(id->second);
+  HostEntry& entry = turn.state.hosts.entries.at(id->second);
   const bool taken_back =
       entry.host.state == HostState::kCopy && IsOnlyOneLeft(turn, entry, command.hello);
   const auto judged =
@@ -122,23 +122,23 @@ void Decide(Turn& turn, const NodeHello& command) {
   Accept(turn, entry, command);
   Welcome(turn, entry, command, taken_back);
   for (const TaskPlace& place : entry.queued) {
-    OpenRun& run = turn.state.runs.at(place.run);
+    OpenRun& run = turn.state.runs.open.at(place.run);
     MakeReady(turn, run, run.visits.at(place.visit), place.ordinal);
   }
 }
 
 void Decide(Turn& turn, const LinkClosed& command) {
-  const auto found = turn.state.host_by_link.find(command.link);
-  if (found == turn.state.host_by_link.end()) return;
-  HostEntry& entry = turn.state.hosts.at(found->second);
-  turn.state.host_by_link.erase(found);
+  const auto found = turn.state.hosts.by_link.find(command.link);
+  if (found == turn.state.hosts.by_link.end()) return;
+  HostEntry& entry = turn.state.hosts.entries.at(found->second);
+  turn.state.hosts.by_link.erase(found);
   if (entry.link != command.link) return;
   entry.link = {};
   // When it was last known to be there; a link may have been open for months.
   entry.host.last_hello = std::max(entry.host.last_hello, turn.now.wall + -command.silent);
   turn.Put(PutHost{entry.host});
   for (const TaskPlace& place : entry.queued) {
-    OpenRun& run = turn.state.runs.at(place.run);
+    OpenRun& run = turn.state.runs.open.at(place.run);
     OpenVisit& visit = run.visits.at(place.visit);
     Slot& slot = visit.At(place.ordinal);
     slot.wait_until = std::max(turn.now.mono, slot.retry_at) + run.SpecOf(visit).wait_offline;
@@ -146,7 +146,7 @@ void Decide(Turn& turn, const LinkClosed& command) {
     StopWaiting(turn, place);
   }
   for (const TaskPlace& place : entry.open) {
-    OpenRun& run = turn.state.runs.at(place.run);
+    OpenRun& run = turn.state.runs.open.at(place.run);
     OpenVisit& visit = run.visits.at(place.visit);
     visit.At(place.ordinal).wait_until = turn.now.mono + run.SpecOf(visit).wait_offline;
   }

@@ -16,8 +16,8 @@ template <typename Lives>
 void KillOf(Turn& turn, const std::unordered_map<HostId, std::set<TaskKey>>& tasks, RunId run,
             Duration grace, Lives lives) {
   for (const auto& [id, of_host] : tasks) {
-    const auto host = turn.state.hosts.find(id);
-    if (host == turn.state.hosts.end() || !host->second.Online()) continue;
+    const auto host = turn.state.hosts.entries.find(id);
+    if (host == turn.state.hosts.entries.end() || !host->second.Online()) continue;
     for (auto at = of_host.lower_bound({run, {}, 0, {}, {}}); at != of_host.end() && at->run == run;
          ++at)
       if (lives(*at)) turn.FrameFor(host->second.link).kills.push_back({*at, grace});
@@ -46,21 +46,21 @@ Result<> LookAtRuns(Store& store, NodeHello& hello) {
 }
 
 const StopWish* StopOver(const State& state, const TaskKey& task, const NodeHello::Looked& looked) {
-  if (const auto open = state.runs.find(task.run); open != state.runs.end())
+  if (const auto open = state.runs.open.find(task.run); open != state.runs.open.end())
     return open->second.run.stop ? &*open->second.run.stop : nullptr;
-  if (looked.record || !looked.run || !looked.run->stop || !state.restored) return nullptr;
+  if (looked.record || !looked.run || !looked.run->stop || !state.keeping.restored) return nullptr;
   // After a stop that is in the backup, the run may have been retried.
-  const CommitNumber restored = state.restored->number;
+  const CommitNumber restored = state.keeping.restored->number;
   return restored && looked.run->stop_commit > restored ? &*looked.run->stop : nullptr;
 }
 
 bool RunLookedTooEarly(const State& state, const TaskKey& task, const NodeHello::Looked& looked) {
-  return !looked.record && looked.run && !looked.run->over && !state.runs.contains(task.run);
+  return !looked.record && looked.run && !looked.run->over && !state.runs.open.contains(task.run);
 }
 
 void TellStranger(Turn& turn, const HostEntry& entry, const TaskKey& task, bool stopped) {
   // A host may list what it likes.
-  auto& strangers = turn.state.strangers[entry.host.id];
+  auto& strangers = turn.state.tasks.strangers[entry.host.id];
   if (strangers.size() >= kMostStrangers || !strangers.insert(task).second) return;
   turn.Audit({.request = {}, .name = "musterd", .address = entry.address}, "task.unknown",
              FormatTaskKey(task),
@@ -73,9 +73,9 @@ void TellStranger(Turn& turn, const HostEntry& entry, const TaskKey& task, bool 
 }
 
 void KillStrangers(Turn& turn, RunId run, Duration grace) {
-  KillOf(turn, turn.state.strangers, run, grace, [](const TaskKey&) { return true; });
-  KillOf(turn, turn.state.lingering_by_host, run, grace, [&](const TaskKey& task) {
-    const TaskRecord& record = turn.state.lingering.at(task);
+  KillOf(turn, turn.state.tasks.strangers, run, grace, [](const TaskKey&) { return true; });
+  KillOf(turn, turn.state.tasks.lingering_by_host, run, grace, [&](const TaskKey& task) {
+    const TaskRecord& record = turn.state.tasks.lingering.at(task);
     return record.state == TaskState::kLost && !record.late;
   });
 }

@@ -10,7 +10,7 @@ constexpr std::size_t kMostFreezes = 1000;
 
 // What is over holds nothing back; its row goes when somebody next touches freezes.
 void ForgetOver(Turn& turn) {
-  std::erase_if(turn.state.freezes, [&turn](const auto& item) {
+  std::erase_if(turn.state.limiter.freezes, [&turn](const auto& item) {
     if (!item.second.OverAt(turn.now.wall)) return false;
     turn.Put(DropFreeze{item.first});
     return true;
@@ -55,10 +55,10 @@ GateClosed Closed(const Freeze& freeze, const AboutToStart& run, std::uint32_t h
 
 void Decide(Turn& turn, const FreezeRuns& command) {
   ForgetOver(turn);
-  if (turn.state.freezes.size() >= kMostFreezes)
+  if (turn.state.limiter.freezes.size() >= kMostFreezes)
     return turn.Answer(command,
                        Fail(ErrorCode::kConflict, "there are {} freezes already; thaw some first",
-                            turn.state.freezes.size()));
+                            turn.state.limiter.freezes.size()));
   Freeze freeze = command.freeze;
   freeze.by = command.caller.name;
   freeze.at = turn.now.wall;
@@ -70,14 +70,14 @@ void Decide(Turn& turn, const FreezeRuns& command) {
   entry.reason = freeze.reason;
   turn.Audit(command.caller, std::move(entry));
   turn.Put(PutFreeze{freeze});
-  turn.state.freezes[freeze.id] = freeze;
+  turn.state.limiter.freezes[freeze.id] = freeze;
   turn.Answer(command, FreezeAnswer{{std::move(freeze)}});
 }
 
 void Decide(Turn& turn, const ThawRuns& command) {
   ForgetOver(turn);
   FreezeAnswer answer;
-  for (const auto& [id, freeze] : turn.state.freezes)
+  for (const auto& [id, freeze] : turn.state.limiter.freezes)
     if (command.id == 0 || command.id == id) answer.freezes.push_back(freeze);
   if (command.id != 0 && answer.freezes.empty())
     return turn.Answer(command, Fail(ErrorCode::kNotFound, "there is no freeze {}; it may be over",
@@ -90,14 +90,14 @@ void Decide(Turn& turn, const ThawRuns& command) {
     entry.reason = command.reason;
     turn.Audit(command.caller, std::move(entry));
     turn.Put(DropFreeze{freeze.id});
-    turn.state.freezes.erase(freeze.id);
+    turn.state.limiter.freezes.erase(freeze.id);
   }
   turn.Answer(command, std::move(answer));
 }
 
 std::optional<GateClosed> FrozenBy(const Turn& turn, const AboutToStart& run) {
   if (run.origin == Origin::kPerson && run.during_freeze) return std::nullopt;
-  for (const auto& [id, freeze] : turn.state.freezes) {
+  for (const auto& [id, freeze] : turn.state.limiter.freezes) {
     if (freeze.OverAt(turn.now.wall) || !Concerns(freeze, run)) continue;
     if (freeze.targets.empty()) return Closed(freeze, run, 0);
     // Nobody has looked which hosts it means: it came between the look and now.

@@ -15,15 +15,15 @@ constexpr Duration kLostAfterLoad = std::chrono::hours(2);
 
 // The run itself, or one above it, ended or not.
 bool HeldAbove(const State& state, const OpenRun& run, const std::string& key) {
-  const auto found = state.keys_held.find(key);
-  if (found == state.keys_held.end()) return false;
+  const auto found = state.limiter.keys_held.find(key);
+  if (found == state.limiter.keys_held.end()) return false;
   const auto holds = [&](RunId id) { return found->second.holders.contains(HolderOf(id)); };
   return holds(run.run.id) || std::ranges::any_of(run.run.above, holds);
 }
 
 // Whether the run or one above it holds keys.
 bool IsUnderKeys(const State& state, const Run& run) {
-  const auto holds = [&](RunId id) { return state.holds.contains(HolderOf(id)); };
+  const auto holds = [&](RunId id) { return state.limiter.holds.contains(HolderOf(id)); };
   return holds(run.id) || std::ranges::any_of(run.above, holds);
 }
 
@@ -34,28 +34,28 @@ std::size_t CountFor(const KeyState& held, const TaskKey& holder) {
 }
 
 void ForgetLost(State& state, const TaskKey& holder) {
-  const auto in = state.lost_in.find(holder.run);
-  if (in == state.lost_in.end()) return;
+  const auto in = state.limiter.lost_in.find(holder.run);
+  if (in == state.limiter.lost_in.end()) return;
   in->second.erase(holder);
-  if (in->second.empty()) state.lost_in.erase(in);
+  if (in->second.empty()) state.limiter.lost_in.erase(in);
 }
 
 void RememberLost(State& state, const Run& run, const TaskKey& holder, const LostBound& bound,
                   MonoTime since) {
-  state.lost_holders[holder.host][holder] = bound.doubted;
+  state.limiter.lost_holders[holder.host][holder] = bound.doubted;
   if (bound.surely_over != Duration::max())
-    state.lost_over.emplace(since + bound.surely_over, holder);
-  if (IsUnderKeys(state, run)) state.lost_in[run.id].insert(holder);
+    state.limiter.lost_over.emplace(since + bound.surely_over, holder);
+  if (IsUnderKeys(state, run)) state.limiter.lost_in[run.id].insert(holder);
 }
 
 // The keys of the run are about to be given back: its lost attempt holds them, too.
 void HandOn(Turn& turn, RunId run, const TaskKey& lost) {
-  const auto found = turn.state.holds.find(HolderOf(run));
-  if (found == turn.state.holds.end()) return;
+  const auto found = turn.state.limiter.holds.find(HolderOf(run));
+  if (found == turn.state.limiter.holds.end()) return;
   const auto keys = found->second;  // what follows changes the map
   for (const auto& key : keys) {
-    if (!turn.state.keys_held[key].holders.insert(lost).second) continue;
-    turn.state.holds[lost].push_back(key);
+    if (!turn.state.limiter.keys_held[key].holders.insert(lost).second) continue;
+    turn.state.limiter.holds[lost].push_back(key);
     turn.Put(PutHold{{key, lost}});
   }
 }
@@ -76,24 +76,25 @@ bool StandsStill(const OpenRun& run) { return run.run.pause && run.OpenTasks() =
 
 void GiveBackIfStill(Turn& turn, RunId id) {
   State& state = turn.state;
-  const auto run = state.runs.find(id);
-  if (run == state.runs.end() || !state.holds.contains(HolderOf(id))) return;
+  const auto run = state.runs.open.find(id);
+  if (run == state.runs.open.end() || !state.limiter.holds.contains(HolderOf(id))) return;
   if (!StandsStill(run->second) || !run->second.run.pause->release) return;
-  const auto found = state.below.find(id);
-  std::set<RunId> tree = found == state.below.end() ? std::set<RunId>() : found->second;
-  if (!std::ranges::all_of(tree, [&](RunId below) { return StandsStill(state.runs.at(below)); }))
+  const auto found = state.runs.below.find(id);
+  std::set<RunId> tree = found == state.runs.below.end() ? std::set<RunId>() : found->second;
+  if (!std::ranges::all_of(tree,
+                           [&](RunId below) { return StandsStill(state.runs.open.at(below)); }))
     return;
   tree.insert(id);
   for (const RunId of : tree)
-    if (const auto lost = state.lost_in.find(of); lost != state.lost_in.end())
+    if (const auto lost = state.limiter.lost_in.find(of); lost != state.limiter.lost_in.end())
       HandOnAll(turn, id, lost->second);
   ReleaseKeys(turn, HolderOf(id));
 }
 
 // Lets it ask anew; false when it is gone.
 bool Wake(Turn& turn, const TaskPlace& waiter) {
-  const auto run = turn.state.runs.find(waiter.run);
-  if (run == turn.state.runs.end()) return false;
+  const auto run = turn.state.runs.open.find(waiter.run);
+  if (run == turn.state.runs.open.end()) return false;
   if (!waiter.visit) {
     turn.Wake(run->second);
     return true;
@@ -111,7 +112,7 @@ void WakeWaiting(Turn& turn, KeyState& state) {
   while (!state.waiting.empty()) {
     const auto first = state.waiting.begin();
     if (Wake(turn, first->second)) return;
-    turn.state.waits_for_key.erase(first->second);
+    turn.state.limiter.waits_for_key.erase(first->second);
     state.waiting.erase(first);
   }
 }
@@ -119,11 +120,47 @@ void WakeWaiting(Turn& turn, KeyState& state) {
 // Whoever stands in this line keeps its place; in another's it makes way for those behind it.
 void StandInLine(Turn& turn, const TaskPlace& waiter, const std::string& key) {
   State& state = turn.state;
-  const auto waits = state.waits_for_key.find(waiter);
-  if (waits != state.waits_for_key.end() && waits->second.first == key) return;
+  const auto waits = state.limiter.waits_for_key.find(waiter);
+  if (waits != state.limiter.waits_for_key.end() && waits->second.first == key) return;
   StopWaiting(turn, waiter);
-  state.waits_for_key[waiter] = {key, state.next_waiter};
-  state.keys_held[key].waiting.emplace(state.next_waiter++, waiter);
+  state.limiter.waits_for_key[waiter] = {key, state.limiter.next_waiter};
+  state.limiter.keys_held[key].waiting.emplace(state.limiter.next_waiter++, waiter);
+}
+
+void OnLostOver(Turn& turn, const TaskKey& holder) {
+  const auto found = turn.state.limiter.lost_holders.find(holder.host);
+  if (found == turn.state.limiter.lost_holders.end() || found->second.erase(holder) == 0) return;
+  if (found->second.empty()) turn.state.limiter.lost_holders.erase(found);
+  ForgetLost(turn.state, holder);
+  ReleaseKeys(turn, holder);
+}
+
+void LoadHolds(State& state, const std::vector<KeyHold>& holds, const LostBounds& lost) {
+  for (const auto& [key, task] : holds) {
+    state.limiter.keys_held[key].holders.insert(task);
+    state.limiter.holds[task].push_back(key);
+    if (!task.visit) continue;
+    const auto run = state.runs.open.find(task.run);
+    const bool open = run != state.runs.open.end() && IsOut(run->second, task);
+    if (open) continue;
+    const auto bound = lost.find(task);
+    state.limiter.lost_holders[task.host][task] = bound != lost.end() && bound->second.doubted;
+    const bool known = bound != lost.end() && bound->second.surely_over > Duration::zero();
+    if (known && bound->second.surely_over != Duration::max())
+      state.limiter.lost_over.emplace(state.loaded + bound->second.surely_over, task);
+    if (!known) state.limiter.lost_over.emplace(state.loaded + kLostAfterLoad, task);
+  }
+}
+
+// Once the holds are loaded: lost attempts of open runs that are under the keys of their run or of
+// one above it.
+void LoadLost(State& state, const LostBounds& lost) {
+  for (const auto& [task, bound] : lost) {
+    const auto run = state.runs.open.find(task.run);
+    if (run == state.runs.open.end() || bound.surely_over <= Duration::zero()) continue;
+    if (IsUnderKeys(state, run->second.run))
+      RememberLost(state, run->second.run, task, bound, state.loaded);
+  }
 }
 
 }  // namespace
@@ -163,7 +200,7 @@ bool TakeKeys(Turn& turn, const OpenRun& run, const TaskKey& holder,
   std::vector<std::string> wanted;
   for (const auto& [key, max] : keys) {
     if (HeldAbove(state, run, key)) continue;
-    KeyState& held = state.keys_held[key];
+    KeyState& held = state.limiter.keys_held[key];
     if (CountFor(held, holder) >= max) {
       StandInLine(turn, waiter, key);
       return false;
@@ -171,68 +208,72 @@ bool TakeKeys(Turn& turn, const OpenRun& run, const TaskKey& holder,
     if (std::ranges::find(wanted, key) == wanted.end()) wanted.push_back(key);
   }
   for (const auto& key : wanted) {
-    state.keys_held[key].holders.insert(holder);
+    state.limiter.keys_held[key].holders.insert(holder);
     turn.Put(PutHold{{key, holder}});
   }
-  if (!wanted.empty()) std::ranges::move(wanted, std::back_inserter(state.holds[holder]));
+  if (!wanted.empty()) std::ranges::move(wanted, std::back_inserter(state.limiter.holds[holder]));
   StopWaiting(turn, waiter);
   return true;
 }
 
 void StopWaiting(Turn& turn, const TaskPlace& waiter) {
   State& state = turn.state;
-  const auto waits = state.waits_for_key.find(waiter);
-  if (waits == state.waits_for_key.end()) return;
+  const auto waits = state.limiter.waits_for_key.find(waiter);
+  if (waits == state.limiter.waits_for_key.end()) return;
   const auto [key, place] = waits->second;
-  state.waits_for_key.erase(waits);
-  const auto held = state.keys_held.find(key);
-  if (held == state.keys_held.end()) return;
+  state.limiter.waits_for_key.erase(waits);
+  const auto held = state.limiter.keys_held.find(key);
+  if (held == state.limiter.keys_held.end()) return;
   held->second.waiting.erase(place);
   WakeWaiting(turn, held->second);
-  if (held->second.holders.empty() && held->second.waiting.empty()) state.keys_held.erase(held);
+  if (held->second.holders.empty() && held->second.waiting.empty())
+    state.limiter.keys_held.erase(held);
 }
 
 void StopWaitingOf(Turn& turn, RunId run) {
   while (true) {
-    const auto next = turn.state.waits_for_key.lower_bound({run, {}, 0});
-    if (next == turn.state.waits_for_key.end() || next->first.run != run) return;
+    const auto next = turn.state.limiter.waits_for_key.lower_bound({run, {}, 0});
+    if (next == turn.state.limiter.waits_for_key.end() || next->first.run != run) return;
     StopWaiting(turn, TaskPlace(next->first));
   }
 }
 
 void ReleaseKeys(Turn& turn, const TaskKey& holder) {
   State& state = turn.state;
-  const auto found = state.holds.find(holder);
-  if (found == state.holds.end()) return;
+  const auto found = state.limiter.holds.find(holder);
+  if (found == state.limiter.holds.end()) return;
   const auto keys = std::move(found->second);
-  state.holds.erase(found);
+  state.limiter.holds.erase(found);
   for (const auto& key : keys) {
-    const auto held = state.keys_held.find(key);
-    if (held == state.keys_held.end()) continue;
+    const auto held = state.limiter.keys_held.find(key);
+    if (held == state.limiter.keys_held.end()) continue;
     held->second.holders.erase(holder);
     turn.Put(DropHold{{key, holder}});
     WakeWaiting(turn, held->second);
-    if (held->second.holders.empty() && held->second.waiting.empty()) state.keys_held.erase(held);
+    if (held->second.holders.empty() && held->second.waiting.empty())
+      state.limiter.keys_held.erase(held);
   }
 }
 
 void KeepLost(Turn& turn, const OpenRun& run, const TaskKey& holder, const LostBound& bound) {
-  if (!turn.state.holds.contains(holder) && !IsUnderKeys(turn.state, run.run)) return;
+  if (!turn.state.limiter.holds.contains(holder) && !IsUnderKeys(turn.state, run.run)) return;
   if (bound.surely_over <= Duration::zero()) return ReleaseKeys(turn, holder);
   RememberLost(turn.state, run.run, holder, bound, turn.now.mono);
 }
 
-void OnLostOver(Turn& turn, const TaskKey& holder) {
-  const auto found = turn.state.lost_holders.find(holder.host);
-  if (found == turn.state.lost_holders.end() || found->second.erase(holder) == 0) return;
-  if (found->second.empty()) turn.state.lost_holders.erase(found);
-  ForgetLost(turn.state, holder);
-  ReleaseKeys(turn, holder);
+void FireLost(Turn& turn) {
+  auto& lost = turn.state.limiter.lost_over;
+  while (!lost.empty() && lost.begin()->first <= turn.now.mono && !turn.Spent()) {
+    const TaskKey holder = lost.begin()->second;
+    lost.erase(lost.begin());
+    turn.Spend();
+    OnLostOver(turn, holder);
+  }
 }
 
 void SettleLost(Turn& turn, HostId host, const std::set<TaskKey>& listed) {
-  const auto found = turn.state.lost_holders.find(host);
-  if (found == turn.state.lost_holders.end()) return;
+  const auto found = turn.state.limiter.lost_holders.find(host);
+  if (found == turn.state.limiter.lost_holders.end()) return;
   const auto lost = found->second;  // the loop changes the original
   for (const auto& [holder, doubted] : lost)
     if (!doubted && !listed.contains(holder)) {
@@ -240,20 +281,20 @@ void SettleLost(Turn& turn, HostId host, const std::set<TaskKey>& listed) {
       ForgetLost(turn.state, holder);
       ReleaseKeys(turn, holder);
     }
-  if (found->second.empty()) turn.state.lost_holders.erase(found);
+  if (found->second.empty()) turn.state.limiter.lost_holders.erase(found);
 }
 
 void DoubtLost(Turn& turn, HostId host) {
-  const auto found = turn.state.lost_holders.find(host);
-  if (found == turn.state.lost_holders.end()) return;
+  const auto found = turn.state.limiter.lost_holders.find(host);
+  if (found == turn.state.limiter.lost_holders.end()) return;
   for (auto& [holder, doubted] : found->second) doubted = true;
 }
 
 void FreeLost(Turn& turn, HostId host) {
-  const auto found = turn.state.lost_holders.find(host);
-  if (found == turn.state.lost_holders.end()) return;
+  const auto found = turn.state.limiter.lost_holders.find(host);
+  if (found == turn.state.limiter.lost_holders.end()) return;
   const auto lost = std::move(found->second);
-  turn.state.lost_holders.erase(found);
+  turn.state.limiter.lost_holders.erase(found);
   for (const auto& [holder, doubted] : lost) {
     ForgetLost(turn.state, holder);
     ReleaseKeys(turn, holder);
@@ -261,8 +302,8 @@ void FreeLost(Turn& turn, HostId host) {
 }
 
 void OnLostEnded(Turn& turn, const TaskKey& holder) {
-  const auto found = turn.state.lost_holders.find(holder.host);
-  if (found == turn.state.lost_holders.end()) return;
+  const auto found = turn.state.limiter.lost_holders.find(holder.host);
+  if (found == turn.state.limiter.lost_holders.end()) return;
   const auto lost = found->second.find(holder);
   if (lost != found->second.end() && !lost->second) OnLostOver(turn, holder);
 }
@@ -300,13 +341,13 @@ Result<> TakeKeysNow(Turn& turn, OpenRun& run) {
 
 void GiveBackKeys(Turn& turn, const Run& ended) {
   const auto over = [&](RunId id) {
-    return !turn.state.runs.contains(id) && !turn.state.below.contains(id);
+    return !turn.state.runs.open.contains(id) && !turn.state.runs.below.contains(id);
   };
-  if (const auto lost = turn.state.lost_in.extract(ended.id)) {
+  if (const auto lost = turn.state.limiter.lost_in.extract(ended.id)) {
     HandOnAll(turn, ended.id, lost.mapped());
     for (const RunId above : ended.above) HandOnAll(turn, above, lost.mapped());
   }
-  turn.state.DropBelow(ended);
+  turn.state.runs.DropBelow(ended);
   if (over(ended.id)) ReleaseKeys(turn, HolderOf(ended.id));
   for (const RunId above : ended.above)
     if (over(above)) ReleaseKeys(turn, HolderOf(above));
@@ -318,43 +359,34 @@ void GiveBackPaused(Turn& turn, const Run& run) {
   GiveBackIfStill(turn, run.id);
 }
 
-void LoadHolds(State& state, const std::vector<KeyHold>& holds, const LostBounds& lost) {
-  for (const auto& [key, task] : holds) {
-    state.keys_held[key].holders.insert(task);
-    state.holds[task].push_back(key);
-    if (!task.visit) continue;
-    const auto run = state.runs.find(task.run);
-    const bool open = run != state.runs.end() && IsOut(run->second, task);
-    if (open) continue;
-    const auto bound = lost.find(task);
-    state.lost_holders[task.host][task] = bound != lost.end() && bound->second.doubted;
-    const bool known = bound != lost.end() && bound->second.surely_over > Duration::zero();
-    if (known && bound->second.surely_over != Duration::max())
-      state.lost_over.emplace(state.loaded + bound->second.surely_over, task);
-    if (!known) state.lost_over.emplace(state.loaded + kLostAfterLoad, task);
-  }
+LostBounds BoundsOf(const Snapshot& snapshot) {
+  LostBounds bounds;
+  const auto add = [&](const TaskRecord& task) {
+    if (task.state == TaskState::kLost) bounds[task.key] = {task.surely_over, task.doubted};
+  };
+  std::ranges::for_each(snapshot.lost, add);
+  for (const auto& run : snapshot.runs) std::ranges::for_each(run.tasks, add);
+  return bounds;
 }
 
-void LoadLost(State& state, const LostBounds& lost) {
-  for (const auto& [task, bound] : lost) {
-    const auto run = state.runs.find(task.run);
-    if (run == state.runs.end() || bound.surely_over <= Duration::zero()) continue;
-    if (IsUnderKeys(state, run->second.run))
-      RememberLost(state, run->second.run, task, bound, state.loaded);
-  }
+void LoadLimiter(State& state, Snapshot& snapshot, const LostBounds& lost) {
+  LoadHolds(state, snapshot.holds, lost);
+  LoadLost(state, lost);
+  for (auto& freeze : snapshot.freezes) state.limiter.freezes[freeze.id] = std::move(freeze);
 }
 
 std::string WhyNoKey(const State& state, const TaskPlace& waiter) {
-  const auto waits = state.waits_for_key.find(waiter);
-  if (waits == state.waits_for_key.end()) return {};
-  const auto held = state.keys_held.find(waits->second.first);
-  if (held == state.keys_held.end() || held->second.holders.empty()) return {};
+  const auto waits = state.limiter.waits_for_key.find(waiter);
+  if (waits == state.limiter.waits_for_key.end()) return {};
+  const auto held = state.limiter.keys_held.find(waits->second.first);
+  if (held == state.limiter.keys_held.end() || held->second.holders.empty()) return {};
   const TaskKey& first = *held->second.holders.begin();
   std::string text = fmt::format("limit '{}' is reached; {} holds it", waits->second.first,
                                  FormatRunId(first.run));
-  const auto lost = state.lost_holders.find(first.host);
-  const auto host = state.hosts.find(first.host);
-  if (lost != state.lost_holders.end() && lost->second.contains(first) && host != state.hosts.end())
+  const auto lost = state.limiter.lost_holders.find(first.host);
+  const auto host = state.hosts.entries.find(first.host);
+  if (lost != state.limiter.lost_holders.end() && lost->second.contains(first) &&
+      host != state.hosts.entries.end())
     text += fmt::format(
         ", as its task on {0} was lost and may still run; if the machine is gone, 'muster hosts rm "
         "{0}' frees it",

@@ -49,21 +49,22 @@ void StopWaitingOf(Turn& turn, RunId run);
 // which run has them.
 Result<> TakeKeysNow(Turn& turn, OpenRun& run);
 
-// From the rows, once the runs are loaded. `lost`: of lost attempts, what their rows say.
+// From the rows, once the runs are loaded: holds, lost attempts, freezes. `lost`: of lost attempts,
+// what their rows say.
 struct LostBound {
   Duration surely_over{};
   bool doubted = false;
 };
 using LostBounds = std::unordered_map<TaskKey, LostBound>;
-void LoadHolds(State& state, const std::vector<KeyHold>& holds, const LostBounds& lost);
+void LoadLimiter(State& state, Snapshot& snapshot, const LostBounds& lost);
 
-// The rest of it, once the holds are loaded: lost attempts of open runs that are under the keys of
-// their run or of one above it.
-void LoadLost(State& state, const LostBounds& lost);
+// How long lost attempts may still run, counted from now on: what an earlier leader counted is gone
+// with it.
+LostBounds BoundsOf(const Snapshot& snapshot);
 
-// A run has ended, and is in State::runs no more. It keeps its keys while runs below it are open;
-// if it was the last below another that has ended, that one gives its keys back. Its lost attempts
-// hold the keys that they were under themselves, as long as they may still run.
+// A run has ended, and is in RunMemory::open no more. It keeps its keys while runs below it are
+// open; if it was the last below another that has ended, that one gives its keys back. Its lost
+// attempts hold the keys that they were under themselves, as long as they may still run.
 void GiveBackKeys(Turn& turn, const Run& ended);
 
 // A run that is paused, and is to give its keys back meanwhile, does so when nothing of it or below
@@ -77,8 +78,8 @@ void ReleaseKeys(Turn& turn, const TaskKey& holder);
 // otherwise, or until `bound` has passed: by then its own timeout has surely ended it.
 void KeepLost(Turn& turn, const OpenRun& run, const TaskKey& holder, const LostBound& bound);
 
-// That time has come.
-void OnLostOver(Turn& turn, const TaskKey& holder);
+// Those whose time has come hold nothing any more, within the turn's budget.
+void FireLost(Turn& turn);
 
 // Its host said how it ended; of a doubted one another machine may run it.
 void OnLostEnded(Turn& turn, const TaskKey& holder);

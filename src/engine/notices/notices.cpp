@@ -23,7 +23,7 @@ TaskKey KeyOf(const OpenNotice& notice) {
   return {notice.run, notice.visit, 0, HostId(), Attempt(notice.attempts + 1)};
 }
 
-void Send(Turn& turn, State::Telling& telling) {
+void Send(Turn& turn, NoticeMemory::Telling& telling) {
   const OpenNotice& notice = telling.notice;
   telling.under_way = true;
   turn.AskServer(
@@ -35,7 +35,7 @@ void Send(Turn& turn, State::Telling& telling) {
 }
 
 void Arm(State& state, const OpenNotice& notice, MonoTime at) {
-  state.timers.push({.at = at, .kind = TimerKind::kNotice, .task = {notice.run, notice.visit, 0}});
+  state.timers.push({.at = at, .due = NoticeDue{notice.run, notice.visit}});
 }
 
 std::string_view Words(std::string_view state) {
@@ -72,8 +72,8 @@ using Key = std::pair<RunId, Visit>;
 std::vector<Key> Alike(const State& state, RunId run, const std::string& channel,
                        std::string_view told) {
   std::vector<Key> keys;
-  for (auto open = state.notices.lower_bound({run, Visit(0)});
-       open != state.notices.end() && open->first.first == run; ++open)
+  for (auto open = state.notices.open.lower_bound({run, Visit(0)});
+       open != state.notices.open.end() && open->first.first == run; ++open)
     if (open->second.notice.channel == channel && open->second.notice.state == told)
       keys.push_back(open->first);
   return keys;
@@ -81,14 +81,14 @@ std::vector<Key> Alike(const State& state, RunId run, const std::string& channel
 
 void Forget(Turn& turn, Key key) {
   turn.Put(DropNotice{key.first, key.second});
-  turn.state.notices.erase(key);
+  turn.state.notices.open.erase(key);
 }
 
 // Takes out what the newer one makes out of date. True: one is under way, and the newer waits.
 bool MakeRoom(Turn& turn, RunId run, const std::string& channel, std::string_view told) {
   bool busy = false;
   for (const Key& key : Alike(turn.state, run, channel, told)) {
-    if (turn.state.notices.at(key).under_way)
+    if (turn.state.notices.open.at(key).under_way)
       busy = true;
     else
       Forget(turn, key);
@@ -97,10 +97,10 @@ bool MakeRoom(Turn& turn, RunId run, const std::string& channel, std::string_vie
 }
 
 // The one that waited behind a notice whose attempt has ended; nothing when there is none.
-State::Telling* Behind(Turn& turn, const OpenNotice& notice) {
+NoticeMemory::Telling* Behind(Turn& turn, const OpenNotice& notice) {
   if (!notice.run) return nullptr;
   for (const Key& key : Alike(turn.state, notice.run, notice.channel, notice.state))
-    if (key.second > notice.visit) return &turn.state.notices.at(key);
+    if (key.second > notice.visit) return &turn.state.notices.open.at(key);
   return nullptr;
 }
 
@@ -128,19 +128,19 @@ void TellChannels(Turn& turn, OpenRun& run, std::string_view state, std::string_
     if (!channels.insert(wish.channel).second) continue;
     const bool waits = MakeRoom(turn, run.run.id, wish.channel, state);
     // A number of its own among the run's visits is one that is never given again.
-    State::Telling telling{{.run = run.run.id,
-                            .visit = Visit(run.run.next_visit++),
-                            .channel = wish.channel,
-                            .job = run.run.spec.job,
-                            .state = std::string(state),
-                            .message = MessageOf(run, state, what),
-                            .made = turn.now.wall,
-                            .attempts = 0,
-                            .next = turn.now.wall}};
+    NoticeMemory::Telling telling{{.run = run.run.id,
+                                   .visit = Visit(run.run.next_visit++),
+                                   .channel = wish.channel,
+                                   .job = run.run.spec.job,
+                                   .state = std::string(state),
+                                   .message = MessageOf(run, state, what),
+                                   .made = turn.now.wall,
+                                   .attempts = 0,
+                                   .next = turn.now.wall}};
     turn.Put(PutNotice{telling.notice});
     if (!waits) Send(turn, telling);
     const auto key = std::pair(telling.notice.run, telling.notice.visit);
-    turn.state.notices.insert_or_assign(key, std::move(telling));
+    turn.state.notices.open.insert_or_assign(key, std::move(telling));
   }
 }
 
@@ -149,36 +149,36 @@ void TellOfTrigger(Turn& turn, const TriggerSpec& trigger, std::string_view stat
   if (trigger.channel.empty()) return;
   // There is no run to number it: no other notice of these batches has its number.
   auto number = static_cast<std::uint32_t>(turn.commit.value << 4);
-  while (turn.state.notices.contains({RunId(), Visit(number)})) ++number;
-  State::Telling telling{{.run = RunId(),
-                          .visit = Visit(number),
-                          .channel = trigger.channel,
-                          .job = trigger.job,
-                          .state = std::string(state),
-                          .message = fmt::format("trigger {}: {}", trigger.name, message),
-                          .made = turn.now.wall,
-                          .attempts = 0,
-                          .next = turn.now.wall}};
+  while (turn.state.notices.open.contains({RunId(), Visit(number)})) ++number;
+  NoticeMemory::Telling telling{{.run = RunId(),
+                                 .visit = Visit(number),
+                                 .channel = trigger.channel,
+                                 .job = trigger.job,
+                                 .state = std::string(state),
+                                 .message = fmt::format("trigger {}: {}", trigger.name, message),
+                                 .made = turn.now.wall,
+                                 .attempts = 0,
+                                 .next = turn.now.wall}};
   turn.Put(PutNotice{telling.notice});
   Send(turn, telling);
-  turn.state.notices.insert_or_assign({RunId(), Visit(number)}, std::move(telling));
+  turn.state.notices.open.insert_or_assign({RunId(), Visit(number)}, std::move(telling));
 }
 
-void OnNoticeDue(Turn& turn, RunId run, Visit visit) {
-  const auto found = turn.state.notices.find({run, visit});
-  if (found == turn.state.notices.end() || found->second.under_way) return;
+void Fire(Turn& turn, const NoticeDue& due) {
+  const auto found = turn.state.notices.open.find({due.run, due.visit});
+  if (found == turn.state.notices.open.end() || found->second.under_way) return;
   Send(turn, found->second);
 }
 
 bool TakeNoticeReport(Turn& turn, const ServerReport& command) {
-  const auto found = turn.state.notices.find({command.task.run, command.task.visit});
-  if (found == turn.state.notices.end()) return false;
+  const auto found = turn.state.notices.open.find({command.task.run, command.task.visit});
+  if (found == turn.state.notices.open.end()) return false;
   OpenNotice& notice = found->second.notice;
   if (!found->second.under_way || command.task != KeyOf(notice)) return true;
   found->second.under_way = false;
   ++notice.attempts;
   const bool told = command.end.state == TaskState::kSucceeded;
-  State::Telling* behind = Behind(turn, notice);
+  NoticeMemory::Telling* behind = Behind(turn, notice);
   if (told || behind != nullptr || turn.now.wall - notice.made >= kTriedFor) {
     if (!told && behind == nullptr) GiveUp(turn, notice, command.end.reason);
     Forget(turn, {notice.run, notice.visit});
@@ -201,13 +201,13 @@ void Decide(Turn& turn, const NoteTest& command) {
   turn.Answer(command, Done{});
 }
 
-void LoadNotices(State& state, std::vector<OpenNotice> notices, Now now) {
-  for (auto& notice : notices) {
+void LoadNotices(State& state, Snapshot& snapshot, Now now) {
+  for (auto& notice : snapshot.notices) {
     // A clock that was set back makes nobody wait longer than the longest wait.
     const Duration wait = std::clamp(notice.next - now.wall, Duration::zero(), kLongestWait);
     Arm(state, notice, now.mono + wait);
     const auto key = std::pair(notice.run, notice.visit);
-    state.notices.insert_or_assign(key, State::Telling{std::move(notice)});
+    state.notices.open.insert_or_assign(key, NoticeMemory::Telling{std::move(notice)});
   }
 }
 

@@ -21,7 +21,7 @@ void TellOfTrigger(Turn& turn, const TriggerSpec& trigger, std::string_view stat
                    std::string message);
 
 // The moment for its next attempt has come.
-void OnNoticeDue(Turn& turn, RunId run, Visit visit);
+void Fire(Turn& turn, const NoticeDue& due);
 
 // How an attempt ended. False: it is no notice's.
 bool TakeNoticeReport(Turn& turn, const ServerReport& command);
@@ -29,6 +29,6 @@ bool TakeNoticeReport(Turn& turn, const ServerReport& command);
 void Decide(Turn& turn, const NoteTest& command);
 
 // What an earlier leadership left to be told, also when it was just telling it.
-void LoadNotices(State& state, std::vector<OpenNotice> notices, Now now);
+void LoadNotices(State& state, Snapshot& snapshot, Now now);
 
 }  // namespace muster::engine

@@ -15,8 +15,8 @@ constexpr std::size_t kMostNames = 64;
 // The first admin's token is a file and no record.
 std::optional<Role> RoleOf(const State& state, const Caller& caller) {
   if (caller.name == kBootstrapAdmin) return Role::kAdmin;
-  const auto token = state.tokens.find(caller.name);
-  if (token == state.tokens.end()) return std::nullopt;
+  const auto token = state.auth.tokens.find(caller.name);
+  if (token == state.auth.tokens.end()) return std::nullopt;
   return token->second.role;
 }
 
@@ -95,8 +95,8 @@ PlanApprovals SurelyLeftOut(const OpenRun& run, const RunSpec& plan,
 std::vector<const Run*> RunsAbove(const State& state, const OpenRun& run) {
   std::vector<const Run*> above;
   for (RunId id = run.run.parent; id;) {
-    const auto parent = state.runs.find(id);
-    if (parent == state.runs.end()) break;
+    const auto parent = state.runs.open.find(id);
+    if (parent == state.runs.open.end()) break;
     above.push_back(&parent->second.run);
     id = parent->second.run.parent;
   }
@@ -115,8 +115,8 @@ void AddStarter(Turn& turn, OpenRun& run, const std::string& name) {
       KeepRun(turn, *at);
     }
     const auto parent =
-        at->run.parent ? turn.state.runs.find(at->run.parent) : turn.state.runs.end();
-    at = parent == turn.state.runs.end() ? nullptr : &parent->second;
+        at->run.parent ? turn.state.runs.open.find(at->run.parent) : turn.state.runs.open.end();
+    at = parent == turn.state.runs.open.end() ? nullptr : &parent->second;
   }
 }
 
@@ -138,8 +138,8 @@ Result<> CheckGoingAround(const State& state, const std::vector<std::string>& st
 PlanApprovals OnSomeCoursesAbove(const State& state, const OpenRun& run) {
   PlanApprovals found;
   for (const OpenRun* at = &run; at->run.parent;) {
-    const auto parent = state.runs.find(at->run.parent);
-    if (parent == state.runs.end() || parent->second.Stopping()) break;
+    const auto parent = state.runs.open.find(at->run.parent);
+    if (parent == state.runs.open.end() || parent->second.Stopping()) break;
     at = &parent->second;
     if (!AsksInOrder(at->run.spec)) AddApprovals(found, ApprovalsIn(at->run.spec));
   }

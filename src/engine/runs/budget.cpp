@@ -17,8 +17,7 @@ bool IsWork(const OpenRun& run, const OpenVisit& visit) {
 
 void Arm(Turn& turn, const OpenRun& run) {
   const Duration left = std::max(Duration::zero(), run.run.spec.timeout - run.run.used);
-  turn.state.timers.push(
-      {.at = turn.now.mono + left, .kind = TimerKind::kBudget, .task = {run.run.id, {}, 0}});
+  turn.state.timers.push({.at = turn.now.mono + left, .due = BudgetDue{run.run.id}});
 }
 
 }  // namespace
@@ -47,9 +46,8 @@ void OnBudget(Turn& turn, OpenRun& run) {
   if (!run.run.ticking || run.Stopping()) return;
   const Duration used = run.run.used + (turn.now.wall - run.run.ticking);
   if (used < run.run.spec.timeout) {
-    turn.state.timers.push({.at = turn.now.mono + (run.run.spec.timeout - used),
-                            .kind = TimerKind::kBudget,
-                            .task = {run.run.id, {}, 0}});
+    turn.state.timers.push(
+        {.at = turn.now.mono + (run.run.spec.timeout - used), .due = BudgetDue{run.run.id}});
     return;
   }
   StopWhole(turn, run,

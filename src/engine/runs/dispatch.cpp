@@ -16,8 +16,8 @@ namespace muster::engine {
 namespace {
 
 HostEntry* HostOf(Turn& turn, const OpenRun& run, std::uint32_t ordinal) {
-  const auto found = turn.state.hosts.find((*run.targets)[ordinal].host);
-  return found == turn.state.hosts.end() ? nullptr : &found->second;
+  const auto found = turn.state.hosts.entries.find((*run.targets)[ordinal].host);
+  return found == turn.state.hosts.entries.end() ? nullptr : &found->second;
 }
 
 bool HasRoom(const OpenRun& run, const OpenVisit& visit) {
@@ -101,9 +101,8 @@ void GiveTurn(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal)
   if (delay > Duration::zero()) {
     slot.retry_at = turn.now.mono + delay;
     slot.wait_until = slot.retry_at + spec.wait_offline;
-    turn.state.timers.push({.at = slot.retry_at,
-                            .kind = TimerKind::kRetry,
-                            .task = {run.run.id, visit.record.visit, ordinal}});
+    turn.state.timers.push(
+        {.at = slot.retry_at, .due = RetryDue{{run.run.id, visit.record.visit, ordinal}}});
   } else if (host->Online()) {
     return Dispatch(turn, run, visit, ordinal, *host);
   }
@@ -143,7 +142,7 @@ void WindUp(Turn& turn, OpenRun& run, OpenVisit& visit) {
     const auto attempt = visit.attempts.find(ordinal);
     if (!stopped || attempt == visit.attempts.end()) continue;
     turn.Spend();
-    const HostEntry& host = turn.state.hosts.at(attempt->second.key.host);
+    const HostEntry& host = turn.state.hosts.entries.at(attempt->second.key.host);
     if (host.Online())
       turn.FrameFor(host.link).kills.push_back({attempt->second.key, run.run.stop->grace});
     ArmDeadline(turn, run, visit, ordinal, KillBound(turn.state.options, run.run.stop->grace));
@@ -269,10 +268,9 @@ void ArmDeadline(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordin
   Slot& slot = visit.At(ordinal);
   slot.deadline = bound == Duration::max() ? kNever : turn.now.mono + bound;
   if (slot.deadline != kNever)
-    turn.state.timers.push({.at = slot.deadline,
-                            .kind = TimerKind::kTaskDeadline,
-                            .task = {run.run.id, visit.record.visit, ordinal},
-                            .attempt = slot.attempt});
+    turn.state.timers.push(
+        {.at = slot.deadline,
+         .due = TaskDeadline{{run.run.id, visit.record.visit, ordinal}, slot.attempt}});
 }
 
 Duration AttemptBound(const Options& options, const muster::Command& command) {
@@ -291,8 +289,7 @@ void MakeReady(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal
 
 void ArmWait(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal) {
   turn.state.timers.push({.at = visit.At(ordinal).wait_until,
-                          .kind = TimerKind::kWaitOver,
-                          .task = {run.run.id, visit.record.visit, ordinal}});
+                          .due = WaitOver{{run.run.id, visit.record.visit, ordinal}}});
 }
 
 bool HasWork(const OpenRun& run, const OpenVisit& visit) {

@@ -62,9 +62,9 @@ void FollowUp(Turn& turn, OpenRun& run, OpenVisit& visit, const TaskRecord& reco
   MoveSlot(run, visit, ordinal, TaskState::kQueued);
   slot.retry_at = turn.now.mono + run.SpecOf(visit).retries.backoff;
   slot.wait_until = slot.retry_at + run.SpecOf(visit).wait_offline;
-  turn.state.hosts.at(record.key.host).queued.insert(place);
-  turn.state.timers.push({.at = slot.retry_at, .kind = TimerKind::kRetry, .task = place});
-  turn.state.timers.push({.at = slot.wait_until, .kind = TimerKind::kWaitOver, .task = place});
+  turn.state.hosts.entries.at(record.key.host).queued.insert(place);
+  turn.state.timers.push({.at = slot.retry_at, .due = RetryDue{place}});
+  turn.state.timers.push({.at = slot.wait_until, .due = WaitOver{place}});
   TellEnd(turn, run, record);
 }
 
@@ -134,7 +134,7 @@ void EndAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordina
   record.log = MarkOf(record, std::move(mark));
   record.ended_commit = turn.commit;
   record.ended_term = turn.state.term;
-  turn.state.hosts.at(record.key.host).Close({run.run.id, visit.record.visit, ordinal});
+  turn.state.hosts.entries.at(record.key.host).Close({run.run.id, visit.record.visit, ordinal});
   if (record.state == TaskState::kLost) record.surely_over = SurelyOver(turn, run, visit);
   turn.Put(PutTask{record});
   if (record.state == TaskState::kLost)
@@ -146,8 +146,8 @@ void EndAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordina
   else
     Finish(turn, run, visit, record);
   if (record.log.state == LogState::kOpen) {
-    turn.state.CountOpenLog(run.run.id);
-    turn.state.Linger(std::move(record));
+    turn.state.runs.CountOpenLog(run.run.id);
+    turn.state.tasks.Linger(std::move(record));
   }
 }
 
@@ -162,7 +162,7 @@ void LoseAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordin
   if (!wished) return;
   const StopWish wish = run.run.stop.value_or(
       StopWish{.by = {}, .at = turn.now.wall, .reason = "stopped on this host"});
-  turn.state.wishes[key.host][key] = wish;
+  turn.state.tasks.wishes[key.host][key] = wish;
   turn.Put(PutWish{OpenWish{key, wish}});
 }
 
@@ -182,7 +182,8 @@ void EndUnsent(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal
   record.sent_term = record.ended_term = turn.state.term;
   const TaskPlace place{run.run.id, visit.record.visit, ordinal};
   StopWaiting(turn, place);
-  if (const auto entry = turn.state.hosts.find(host); entry != turn.state.hosts.end())
+  if (const auto entry = turn.state.hosts.entries.find(host);
+      entry != turn.state.hosts.entries.end())
     entry->second.queued.erase(place);
   turn.Put(PutTask{record});
   Finish(turn, run, visit, record);
@@ -194,32 +195,32 @@ void LoseUnsent(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordina
   if (!run.run.stop) return;
   const TaskKey key{run.run.id, visit.record.visit, ordinal, (*run.targets)[ordinal].host,
                     Attempt(visit.At(ordinal).attempt)};
-  turn.state.wishes[key.host][key] = *run.run.stop;
+  turn.state.tasks.wishes[key.host][key] = *run.run.stop;
   turn.Put(PutWish{OpenWish{key, *run.run.stop}});
 }
 
 void ForgetWish(Turn& turn, const TaskKey& task) {
-  const auto wishes = turn.state.wishes.find(task.host);
-  if (wishes == turn.state.wishes.end() || wishes->second.erase(task) == 0) return;
-  if (wishes->second.empty()) turn.state.wishes.erase(wishes);
+  const auto wishes = turn.state.tasks.wishes.find(task.host);
+  if (wishes == turn.state.tasks.wishes.end() || wishes->second.erase(task) == 0) return;
+  if (wishes->second.empty()) turn.state.tasks.wishes.erase(wishes);
   turn.Put(DropWish{task});
 }
 
 void GiveUpOutputs(Turn& turn, HostId host, const std::set<TaskKey>& except) {
   State& state = turn.state;
-  const auto found = state.lingering_by_host.find(host);
-  if (found == state.lingering_by_host.end()) return;
+  const auto found = state.tasks.lingering_by_host.find(host);
+  if (found == state.tasks.lingering_by_host.end()) return;
   const auto keys = found->second;  // the loop changes the original
   for (const TaskKey& key : keys) {
     if (except.contains(key)) continue;
-    TaskRecord& record = state.lingering.at(key);
+    TaskRecord& record = state.tasks.lingering.at(key);
     if (record.log.state == LogState::kOpen) {
       record.log.state = LogState::kGap;
       turn.Put(PutTask{record});
-      state.hosts.at(host).output_over = turn.commit;
-      state.CountClosedLog(key.run);
+      state.hosts.entries.at(host).output_over = turn.commit;
+      state.runs.CountClosedLog(key.run);
     }
-    state.Unlinger(key);
+    state.tasks.Unlinger(key);
   }
 }
 
@@ -244,7 +245,7 @@ void ReturnToQueue(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ord
   TakeOutputs(run, visit, record);
   KeepEnded(run, visit, ordinal, record.state);
   MoveSlot(run, visit, ordinal, *next);
-  HostEntry& host = turn.state.hosts.at(record.key.host);
+  HostEntry& host = turn.state.hosts.entries.at(record.key.host);
   const TaskPlace place{run.run.id, visit.record.visit, ordinal};
   host.Close(place);
   host.queued.insert(place);

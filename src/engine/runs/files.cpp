@@ -18,8 +18,8 @@ bool Brings(const muster::Command& command, const std::string& sha256) {
 }
 
 const muster::Command* OpenCommand(const State& state, const TaskPlace& place) {
-  const auto run = state.runs.find(place.run);
-  if (run == state.runs.end()) return nullptr;
+  const auto run = state.runs.open.find(place.run);
+  if (run == state.runs.open.end()) return nullptr;
   const auto visit = run->second.visits.find(place.visit);
   if (visit == run->second.visits.end()) return nullptr;
   return CommandOf(run->second.SpecOf(visit->second));
@@ -27,9 +27,9 @@ const muster::Command* OpenCommand(const State& state, const TaskPlace& place) {
 
 // Only what was sent to it counts: a host has no business with files of tasks it has not heard of.
 HostEntry* HostOf(State& state, const std::string& key) {
-  const auto id = state.host_by_key.find(key);
-  if (id == state.host_by_key.end()) return nullptr;
-  HostEntry& host = state.hosts.at(id->second);
+  const auto id = state.hosts.by_key.find(key);
+  if (id == state.hosts.by_key.end()) return nullptr;
+  HostEntry& host = state.hosts.entries.at(id->second);
   return host.host.state == HostState::kRevoked ? nullptr : &host;
 }
 
@@ -128,12 +128,13 @@ bool PlanNames(const RunSpec& plan, const std::string& sha256, std::set<const Ru
 
 bool AnyRunNames(const State& state, const std::string& sha256) {
   std::set<const RunSpec*> seen;
-  return std::ranges::any_of(
-      state.runs, [&](const auto& item) { return PlanNames(item.second.run.spec, sha256, seen); });
+  return std::ranges::any_of(state.runs.open, [&](const auto& item) {
+    return PlanNames(item.second.run.spec, sha256, seen);
+  });
 }
 
 bool AnyDocumentNames(const State& state, const std::string& sha256) {
-  return std::ranges::any_of(state.documents, [&](const auto& item) {
+  return std::ranges::any_of(state.documents.heads, [&](const auto& item) {
     return !item.second.dropped && std::ranges::binary_search(item.second.files, sha256);
   });
 }

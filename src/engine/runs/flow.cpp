@@ -54,8 +54,7 @@ void TellBatch(Turn& turn, OpenRun& run, OpenVisit& visit) {
 
 void ArmVisit(Turn& turn, OpenRun& run, OpenVisit& visit, MonoTime at) {
   visit.due = at;
-  turn.state.timers.push(
-      {.at = at, .kind = TimerKind::kVisitDue, .task = {run.run.id, visit.record.visit, 0}});
+  turn.state.timers.push({.at = at, .due = VisitDue{run.run.id, visit.record.visit}});
 }
 
 void OnVisitDue(Turn& turn, OpenRun& run, OpenVisit& visit) {

@@ -7,14 +7,14 @@
 namespace muster::engine {
 
 void KeepRun(Turn& turn, OpenRun& run) {
-  turn.state.dirty_runs.insert(run.run.id);
-  turn.state.changed_runs.insert(run.run.id);
+  turn.state.runs.dirty.insert(run.run.id);
+  turn.state.runs.changed.insert(run.run.id);
   turn.TellRun(run);
 }
 
 void WriteRuns(Turn& turn) {
-  for (const RunId id : std::exchange(turn.state.dirty_runs, {}))
-    if (const auto run = turn.state.runs.find(id); run != turn.state.runs.end())
+  for (const RunId id : std::exchange(turn.state.runs.dirty, {}))
+    if (const auto run = turn.state.runs.open.find(id); run != turn.state.runs.open.end())
       turn.Put(RowOf(run->second.run));
 }
 

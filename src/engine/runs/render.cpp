@@ -323,8 +323,9 @@ Result<HostAction> RenderForAll(const OpenRun& run, const StageSpec& spec) {
 
 Result<std::vector<WantedKey>> RenderKeys(const State& state, const OpenRun& run,
                                           const OpenVisit& visit, std::uint32_t ordinal) {
-  const auto host = state.hosts.find((*run.targets)[ordinal].host);
-  if (host == state.hosts.end()) return Fail(ErrorCode::kNotFound, "the host is no longer known");
+  const auto host = state.hosts.entries.find((*run.targets)[ordinal].host);
+  if (host == state.hosts.entries.end())
+    return Fail(ErrorCode::kNotFound, "the host is no longer known");
   const RunScope scope(run, &host->second.host, ordinal);
   std::vector<WantedKey> keys;
   for (const auto& limit : run.SpecOf(visit).limits) {
@@ -341,7 +342,7 @@ Result<std::vector<WantedKey>> RenderKeys(const State& state, const OpenRun& run
 
 Result<HostAction> RenderFor(Turn& turn, const OpenRun& run, const OpenVisit& visit,
                              std::uint32_t ordinal) {
-  const auto& hosts = turn.state.hosts;
+  const auto& hosts = turn.state.hosts.entries;
   const auto host = hosts.find((*run.targets)[ordinal].host);
   if (host == hosts.end()) return Fail(ErrorCode::kNotFound, "the host is no longer known");
   Rendering rendering =

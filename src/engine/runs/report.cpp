@@ -25,11 +25,11 @@ void TakeStarted(Turn& turn, const TaskKey& key) {
 }
 
 void FinishLog(Turn& turn, TaskRecord record, const LogMark& mark) {
-  if (record.log.state == LogState::kOpen) turn.state.CountClosedLog(record.key.run);
+  if (record.log.state == LogState::kOpen) turn.state.runs.CountClosedLog(record.key.run);
   record.log = mark;
   turn.Put(PutTask{record});
-  turn.state.hosts.at(record.key.host).output_over = turn.commit;
-  turn.state.Unlinger(record.key);
+  turn.state.hosts.entries.at(record.key.host).output_over = turn.commit;
+  turn.state.tasks.Unlinger(record.key);
 }
 
 // Returns true when the node may forget the task.
@@ -41,17 +41,18 @@ bool TakeEnded(Turn& turn, const TaskKey& key, const TaskEnd& end,
       return true;
     }
     EndAttempt(turn, *run, *visit, key.ordinal, EventOf(end), end, {}, mark);
-    return !turn.state.lingering.contains(key);
+    return !turn.state.tasks.lingering.contains(key);
   }
-  const auto lingers = turn.state.lingering.find(key);
-  if (lingers == turn.state.lingering.end())
+  const auto lingers = turn.state.tasks.lingering.find(key);
+  if (lingers == turn.state.tasks.lingering.end())
     return true;  // its end is on record, and nothing is wanted of it
   return TakeLateEnd(turn, lingers->second, end, mark);
 }
 
 bool TakeLogEnded(Turn& turn, const TaskKey& key, const std::optional<LogMark>& mark) {
-  const auto lingers = turn.state.lingering.find(key);
-  if (lingers == turn.state.lingering.end()) return FindAttempt(turn.state, key).run == nullptr;
+  const auto lingers = turn.state.tasks.lingering.find(key);
+  if (lingers == turn.state.tasks.lingering.end())
+    return FindAttempt(turn.state, key).run == nullptr;
   if (!mark) return false;
   FinishLog(turn, lingers->second, *mark);
   return true;
@@ -79,14 +80,13 @@ void TryAgain(Turn& turn, const TaskKey& key, TaskEvent event, std::string reaso
     return;
   }
   slot.retry_at = turn.now.mono + std::min(kRetryMost, kRetryStep * static_cast<int>(slot.attempt));
-  turn.state.timers.push(
-      {.at = slot.retry_at, .kind = TimerKind::kRetry, .task = {key.run, key.visit, key.ordinal}});
+  turn.state.timers.push({.at = slot.retry_at, .due = RetryDue{{key.run, key.visit, key.ordinal}}});
   ArmWait(turn, *run, *visit, key.ordinal);
 }
 
 OpenAttempt FindAttempt(State& state, const TaskKey& key) {
-  const auto run = state.runs.find(key.run);
-  if (run == state.runs.end()) return {};
+  const auto run = state.runs.open.find(key.run);
+  if (run == state.runs.open.end()) return {};
   const auto visit = run->second.visits.find(key.visit);
   if (visit == run->second.visits.end()) return {};
   const auto attempt = visit->second.attempts.find(key.ordinal);
@@ -105,21 +105,21 @@ bool TakeLateEnd(Turn& turn, TaskRecord record, const TaskEnd& end,
   }
   const bool wanted = record.log.state == LogState::kOpen || record.log.state == LogState::kGap;
   if (!wanted) {
-    turn.state.Unlinger(record.key);
+    turn.state.tasks.Unlinger(record.key);
     return true;
   }
   if (mark) {
     FinishLog(turn, std::move(record), *mark);
     return true;
   }
-  turn.state.Linger(std::move(record));
+  turn.state.tasks.Linger(std::move(record));
   return false;
 }
 
 void Decide(Turn& turn, const NodeReports& command) {
-  const auto host_id = turn.state.host_by_link.find(command.link);
-  if (host_id == turn.state.host_by_link.end()) return;
-  const HostEntry& host = turn.state.hosts.at(host_id->second);
+  const auto host_id = turn.state.hosts.by_link.find(command.link);
+  if (host_id == turn.state.hosts.by_link.end()) return;
+  const HostEntry& host = turn.state.hosts.entries.at(host_id->second);
   if (host.link != command.link || host.host.session != command.session) return;
   for (const auto& [report, mark] : command.reports) {
     if (report.task.host != host.host.id) continue;

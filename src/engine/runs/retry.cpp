@@ -191,8 +191,8 @@ void ForgetQueued(Turn& turn, const OpenRun& run) {
   StopWaitingOf(turn, run.run.id);
   for (const auto& [id, visit] : run.visits)
     for (std::size_t i = 0; i < visit.slots.size(); ++i)
-      if (const auto host = turn.state.hosts.find((*run.targets)[visit.hosts[i]].host);
-          host != turn.state.hosts.end())
+      if (const auto host = turn.state.hosts.entries.find((*run.targets)[visit.hosts[i]].host);
+          host != turn.state.hosts.entries.end())
         host->second.queued.erase({run.run.id, id, visit.hosts[i]});
 }
 
@@ -212,8 +212,8 @@ Result<> CheckOpen(const OpenRun& run) {
 
 // Runs that an earlier pass started work under its keys, also those that no stage waits for.
 Result<> CheckBelow(const State& state, RunId run) {
-  const auto below = state.below.find(run);
-  if (below == state.below.end()) return {};
+  const auto below = state.runs.below.find(run);
+  if (below == state.runs.below.end()) return {};
   const RunId child = *below->second.begin();
   return Fail(ErrorCode::kConflict, "run {} has the open child {}; stop it first: muster stop {}",
               FormatRunId(run), FormatRunId(child), FormatRunId(child));
@@ -223,9 +223,9 @@ Result<> CheckBelow(const State& state, RunId run) {
 Result<OpenRun> Reopen(const State& state, const RetryRun& command) {
   const auto& known = command.known.value;
   if (!known) return Fail(NoSuchRun(command.run));
-  const auto ended = state.ended_at.find(command.run);
+  const auto ended = state.runs.ended_at.find(command.run);
   const CommitNumber since =
-      ended != state.ended_at.end() ? ended->second : state.ended_forgotten_at;
+      ended != state.runs.ended_at.end() ? ended->second : state.runs.ended_forgotten_at;
   const bool stale = command.known.commit < since;
   if (stale || !IsFinal(known->run.state))
     return Fail(ErrorCode::kUnavailable, "run {} ended just now; send the request again",
@@ -240,11 +240,11 @@ Result<OpenRun> Reopen(const State& state, const RetryRun& command) {
 }  // namespace
 
 void Decide(Turn& turn, const RetryRun& command) {
-  const auto open = turn.state.runs.find(command.run);
+  const auto open = turn.state.runs.open.find(command.run);
   OpenRun made;
   if (auto free = CheckBelow(turn.state, command.run); !free)
     return turn.Answer(command, Fail(free.error()));
-  if (open == turn.state.runs.end()) {
+  if (open == turn.state.runs.open.end()) {
     auto reopened = Reopen(turn.state, command);
     if (!reopened) return turn.Answer(command, Fail(reopened.error()));
     made = std::move(*reopened);
@@ -255,9 +255,9 @@ void Decide(Turn& turn, const RetryRun& command) {
   }
   // A freeze does not hold an open run back. An ended one begins again, and another version is new
   // work.
-  if (open == turn.state.runs.end())
+  if (open == turn.state.runs.open.end())
     if (auto closed = ClosedGate(turn.state)) return turn.Answer(command, std::move(*closed));
-  if (open == turn.state.runs.end() || command.plan)
+  if (open == turn.state.runs.open.end() || command.plan)
     if (auto frozen = FrozenBy(turn, {.origin = Origin::kPerson,
                                       .during_freeze = command.during_freeze,
                                       .plan = command.plan ? *command.plan : made.run.spec,
@@ -289,11 +289,11 @@ void Decide(Turn& turn, const RetryRun& command) {
                        turn.changes.end());
     return turn.Answer(command, Fail(taken.error()));
   }
-  if (open != turn.state.runs.end()) ForgetQueued(turn, open->second);
-  turn.state.ended_at.erase(command.run);
-  OpenRun& run = turn.state.runs.insert_or_assign(command.run, std::move(made)).first->second;
-  turn.state.AddBelow(run.run);
-  turn.state.CountPlan(run);
+  if (open != turn.state.runs.open.end()) ForgetQueued(turn, open->second);
+  turn.state.runs.ended_at.erase(command.run);
+  OpenRun& run = turn.state.runs.open.insert_or_assign(command.run, std::move(made)).first->second;
+  turn.state.runs.AddBelow(run.run);
+  turn.state.runs.CountPlan(run);
   if (!run.run.trigger.empty()) turn.state.triggers.runs[run.run.trigger].insert(command.run);
   run.working = false;
   AddStarter(turn, run, command.caller.name);

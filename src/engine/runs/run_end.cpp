@@ -22,8 +22,8 @@ RunState EndOf(const OpenRun& open) {
 // The stage that waited for the run ends in the same batch: after a crash between two of them
 // nobody would tell it.
 void EndWaiting(Turn& turn, const Run& child) {
-  const auto parent = turn.state.runs.find(child.parent);
-  if (parent == turn.state.runs.end()) return;
+  const auto parent = turn.state.runs.open.find(child.parent);
+  if (parent == turn.state.runs.open.end()) return;
   OpenRun& run = parent->second;
   const auto visit = run.visits.find(child.parent_visit);
   if (visit == run.visits.end() || visit->second.record.child != child.id) return;
@@ -50,25 +50,25 @@ void EndRun(Turn& turn, OpenRun& open) {
   TellChannels(turn, open, Name(run.state), run.reason);
   turn.Put(RowOf(run));
   const RunId id = run.id;
-  const auto logs = turn.state.logs_open.find(id);
+  const auto logs = turn.state.runs.logs_open.find(id);
   turn.Tell(RunNews{.run = id,
                     .state = run.state,
                     .counts = run.counts,
-                    .logs_open = logs == turn.state.logs_open.end() ? 0 : logs->second,
+                    .logs_open = logs == turn.state.runs.logs_open.end() ? 0 : logs->second,
                     .commit = turn.commit,
                     .is_new = false,
                     .whole = std::make_shared<const Run>(run),
                     .targets = {}});
-  turn.state.untold.erase(id);
-  turn.state.dirty_runs.erase(id);
-  turn.state.changed_runs.erase(id);
-  turn.state.RememberEnd(id, turn.commit);
+  turn.state.runs.untold.erase(id);
+  turn.state.runs.dirty.erase(id);
+  turn.state.runs.changed.erase(id);
+  turn.state.runs.RememberEnd(id, turn.commit);
   StopWaitingOf(turn, id);
   OnRunEnd(turn, open);
   EndWaiting(turn, run);
   OnTriggeredRunEnd(turn, open);
-  turn.state.ForgetPlan(open);
-  const auto ended = turn.state.runs.extract(id);
+  turn.state.runs.ForgetPlan(open);
+  const auto ended = turn.state.runs.open.extract(id);
   GiveBackKeys(turn, ended.mapped().run);
 }
 

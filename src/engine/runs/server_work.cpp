@@ -80,8 +80,8 @@ void Order(Turn& turn, OpenRun& run, OpenVisit& visit, const What& action) {
 std::size_t DepthOf(const State& state, const OpenRun& run) {
   std::size_t depth = 0;
   for (const OpenRun* at = &run; at->run.parent; ++depth) {
-    const auto parent = state.runs.find(at->run.parent);
-    if (parent == state.runs.end()) break;
+    const auto parent = state.runs.open.find(at->run.parent);
+    if (parent == state.runs.open.end()) break;
     at = &parent->second;
   }
   return depth;
@@ -159,8 +159,10 @@ Result<> CheckHosts(const State& state, const RunSpec& job, std::size_t hosts) {
                 "or raise max_hosts of the job",
                 job.job, job.max_hosts, hosts);
   if (job.max_percent == 0) return {};
-  const auto all = static_cast<std::size_t>(std::ranges::count_if(
-      state.hosts, [](const auto& item) { return item.second.host.state == HostState::kActive; }));
+  const auto all =
+      static_cast<std::size_t>(std::ranges::count_if(state.hosts.entries, [](const auto& item) {
+        return item.second.host.state == HostState::kActive;
+      }));
   if (hosts * 100 <= all * job.max_percent) return {};
   return Fail(ErrorCode::kInvalid,
               "job '{}' is for at most {}% of all hosts, and this stage has {} of {}; give the "
@@ -301,8 +303,8 @@ void LoseServerWork(Turn& turn, OpenRun& run, OpenVisit& visit) {
 
 void Decide(Turn& turn, const ServerReport& command) {
   if (TakeNoticeReport(turn, command)) return;
-  const auto run = turn.state.runs.find(command.task.run);
-  if (run == turn.state.runs.end()) return;
+  const auto run = turn.state.runs.open.find(command.task.run);
+  if (run == turn.state.runs.open.end()) return;
   const auto visit = run->second.visits.find(command.task.visit);
   if (visit == run->second.visits.end()) return;
   const auto attempt = visit->second.attempts.find(0);
@@ -312,8 +314,8 @@ void Decide(Turn& turn, const ServerReport& command) {
 
 void OnRunEnd(Turn& turn, OpenRun& child) {
   if (!child.run.parent) return;
-  const auto parent = turn.state.runs.find(child.run.parent);
-  if (parent == turn.state.runs.end()) return;
+  const auto parent = turn.state.runs.open.find(child.run.parent);
+  if (parent == turn.state.runs.open.end()) return;
   const auto found = parent->second.visits.find(child.run.parent_visit);
   if (found == parent->second.visits.end() || found->second.record.child != child.run.id) return;
   OpenVisit& visit = found->second;

@@ -13,7 +13,7 @@ namespace {
 // Whether something below the visit is on a host, also of a run that it started.
 bool IsBusy(const State& state, const OpenRun& run, const OpenVisit& visit) {
   if (!visit.attempts.empty()) return true;
-  if (const auto child = state.runs.find(visit.record.child); child != state.runs.end())
+  if (const auto child = state.runs.open.find(visit.record.child); child != state.runs.open.end())
     for (const auto& [id, below] : child->second.visits)
       if (IsBusy(state, child->second, below)) return true;
   return std::ranges::any_of(run.visits, [&](const auto& item) {
@@ -25,8 +25,8 @@ bool IsBusy(const State& state, const OpenRun& run, const OpenVisit& visit) {
 void StopChildren(Turn& turn, OpenRun& run, Visit id, const StopWish& wish) {
   for (auto& [inner, visit] : run.visits) {
     if (visit.record.parent == id) StopChildren(turn, run, inner, wish);
-    const auto child = turn.state.runs.find(visit.record.child);
-    if (inner == id && child != turn.state.runs.end()) StopWhole(turn, child->second, wish);
+    const auto child = turn.state.runs.open.find(visit.record.child);
+    if (inner == id && child != turn.state.runs.open.end()) StopWhole(turn, child->second, wish);
   }
 }
 
@@ -44,8 +44,8 @@ void DropInner(Turn& turn, OpenRun& run, Visit parent) {
     KeepVisit(turn, run, visit);
     SettleHosts(run, visit);
     for (std::size_t i = 0; i < visit.slots.size(); ++i)
-      if (const auto host = turn.state.hosts.find((*run.targets)[visit.hosts[i]].host);
-          host != turn.state.hosts.end())
+      if (const auto host = turn.state.hosts.entries.find((*run.targets)[visit.hosts[i]].host);
+          host != turn.state.hosts.entries.end())
         host->second.queued.erase({run.run.id, visit.record.visit, visit.hosts[i]});
   }
 }

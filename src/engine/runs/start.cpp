@@ -48,8 +48,8 @@ void ResetProgress(Run& run) {
 }
 
 OpenRun& CreateRun(Turn& turn, NewRun made) {
-  const RunId id = MakeRunId(turn.state.id_space, turn.state.next_run++);
-  OpenRun& open = turn.state.runs[id];
+  const RunId id = MakeRunId(turn.state.id_space, turn.state.runs.next++);
+  OpenRun& open = turn.state.runs.open[id];
   Run& run = open.run;
   run.id = id;
   run.state = RunState::kRunning;
@@ -59,11 +59,12 @@ OpenRun& CreateRun(Turn& turn, NewRun made) {
   run.created = turn.now.wall;
   run.parent = made.parent;
   run.parent_visit = made.parent_visit;
-  if (const auto parent = turn.state.runs.find(made.parent); parent != turn.state.runs.end()) {
+  if (const auto parent = turn.state.runs.open.find(made.parent);
+      parent != turn.state.runs.open.end()) {
     run.above = parent->second.run.above;
     run.above.push_back(made.parent);
     run.keys_above = KeysBelow(parent->second);
-    turn.state.AddBelow(run);
+    turn.state.runs.AddBelow(run);
   }
   run.guarded = made.guarded;
   run.trigger = std::move(made.trigger);
@@ -75,7 +76,7 @@ OpenRun& CreateRun(Turn& turn, NewRun made) {
       run.starters.push_back(std::move(name));
   if (!run.trigger.empty()) turn.state.triggers.runs[run.trigger].insert(id);
   SettleOutput(run);
-  turn.state.CountPlan(open);
+  turn.state.runs.CountPlan(open);
   ResetProgress(run);
   open.targets = std::move(made.targets);
   open.hosts.resize(run.hosts);
@@ -107,8 +108,8 @@ void Decide(Turn& turn, const StartRun& command) {
     const auto known = KnownKey(turn, KeyOf(command));
     if (!known) return turn.Answer(command, Fail(known.error()));
     if (*known) {
-      const auto open = turn.state.runs.find((*known)->run);
-      const std::uint32_t hosts = open == turn.state.runs.end() ? 0 : open->second.run.hosts;
+      const auto open = turn.state.runs.open.find((*known)->run);
+      const std::uint32_t hosts = open == turn.state.runs.open.end() ? 0 : open->second.run.hosts;
       return turn.Answer(command,
                          RunStarted{(*known)->run, RunState::kRunning, hosts, turn.commit, true});
     }

@@ -10,8 +10,8 @@ namespace {
 
 // The stage that starts a child run.
 std::string ParentStage(const State& state, const Run& child) {
-  const auto parent = state.runs.find(child.parent);
-  if (parent == state.runs.end()) return {};
+  const auto parent = state.runs.open.find(child.parent);
+  if (parent == state.runs.open.end()) return {};
   const auto visit = parent->second.visits.find(child.parent_visit);
   return visit == parent->second.visits.end() ? "" : visit->second.record.name;
 }

@@ -22,18 +22,19 @@ namespace {
 
 // The open run that is next above another one; those between them have ended.
 bool IsNextAbove(const State& state, RunId run, const Run& below) {
-  const auto open = std::ranges::find_if(below.above.rbegin(), below.above.rend(),
-                                         [&](RunId above) { return state.runs.contains(above); });
+  const auto open =
+      std::ranges::find_if(below.above.rbegin(), below.above.rend(),
+                           [&](RunId above) { return state.runs.open.contains(above); });
   return open != below.above.rend() && *open == run;
 }
 
 // Also those that no stage waits for, as a stop reaches them too.
 template <typename Do>
 void EachChild(Turn& turn, OpenRun& run, Do act) {
-  const auto found = turn.state.below.find(run.run.id);
-  if (found == turn.state.below.end()) return;
+  const auto found = turn.state.runs.below.find(run.run.id);
+  if (found == turn.state.runs.below.end()) return;
   for (const RunId id : std::set(found->second)) {
-    OpenRun& child = turn.state.runs.at(id);
+    OpenRun& child = turn.state.runs.open.at(id);
     if (IsNextAbove(turn.state, run.run.id, child.run)) act(child);
   }
 }

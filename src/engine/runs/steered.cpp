@@ -10,8 +10,8 @@
 namespace muster::engine {
 
 Result<OpenRun*> FindOpen(State& state, RunId id) {
-  const auto found = state.runs.find(id);
-  if (found == state.runs.end())
+  const auto found = state.runs.open.find(id);
+  if (found == state.runs.open.end())
     return Fail(ErrorCode::kConflict,
                 "run {} is not open: it has ended, or there is none; 'muster retry' opens an "
                 "ended one again",

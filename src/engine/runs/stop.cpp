@@ -40,7 +40,7 @@ Result<> StopOne(Turn& turn, OpenRun& run, const StopRun& command) {
     }
     attempt->second.stop_wished = true;
     turn.Put(PutTask{attempt->second});
-    const HostEntry& host = turn.state.hosts.at(attempt->second.key.host);
+    const HostEntry& host = turn.state.hosts.entries.at(attempt->second.key.host);
     if (host.Online())
       turn.FrameFor(host.link).kills.push_back({attempt->second.key, command.grace});
     ArmDeadline(turn, run, visit, ordinal, KillBound(turn.state.options, command.grace));
@@ -64,8 +64,8 @@ Result<> CheckStopWhole(const State& state, const OpenRun& run, const Caller& ca
 RunId Stoppable(const State& state, const OpenRun& run, const Caller& caller) {
   const OpenRun* at = &run;
   while (!CheckStopWhole(state, *at, caller)) {
-    const auto parent = state.runs.find(at->run.parent);
-    if (parent == state.runs.end()) break;
+    const auto parent = state.runs.open.find(at->run.parent);
+    if (parent == state.runs.open.end()) break;
     at = &parent->second;
   }
   return at->run.id;
@@ -104,11 +104,11 @@ void AddOpenHosts(const OpenRun& run, std::optional<HostId> only, Touched& touch
 void AddTouched(const State& state, const OpenRun& run, std::optional<HostId> only,
                 Touched& touched) {
   AddOpenHosts(run, only, touched);
-  const auto below = state.below.find(run.run.id);
-  if (only || below == state.below.end()) return;
+  const auto below = state.runs.below.find(run.run.id);
+  if (only || below == state.runs.below.end()) return;
   for (const RunId id : below->second) {
     ++touched.runs_inside;
-    AddOpenHosts(state.runs.at(id), only, touched);
+    AddOpenHosts(state.runs.open.at(id), only, touched);
   }
 }
 
@@ -153,14 +153,14 @@ void StopOnly(Turn& turn, OpenRun& run, const StopWish& wish) {
 
 void StopWhole(Turn& turn, OpenRun& run, const StopWish& wish) {
   StopOnly(turn, run, wish);
-  const auto below = turn.state.below.find(run.run.id);
-  if (below == turn.state.below.end()) return;
-  for (const RunId id : below->second) StopOnly(turn, turn.state.runs.at(id), wish);
+  const auto below = turn.state.runs.below.find(run.run.id);
+  if (below == turn.state.runs.below.end()) return;
+  for (const RunId id : below->second) StopOnly(turn, turn.state.runs.open.at(id), wish);
 }
 
 void Decide(Turn& turn, const StopRun& command) {
-  const auto found = turn.state.runs.find(command.run);
-  if (found == turn.state.runs.end()) {
+  const auto found = turn.state.runs.open.find(command.run);
+  if (found == turn.state.runs.open.end()) {
     if (!command.known.value) return turn.Answer(command, Fail(NoSuchRun(command.run)));
     const RunState state = command.known.value->state;
     // Read before it ended, decided after: it has ended since.

@@ -1,7 +1,5 @@
 #include "engine/runs/timers.hpp"
 
-#include "engine/limiter/limiter.hpp"
-#include "engine/notices/notices.hpp"
 #include "engine/runs/budget.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
@@ -11,48 +9,72 @@ namespace muster::engine {
 namespace {
 
 bool HostOnline(const State& state, HostId id) {
-  const auto found = state.hosts.find(id);
-  return found != state.hosts.end() && found->second.Online();
+  const auto found = state.hosts.entries.find(id);
+  return found != state.hosts.entries.end() && found->second.Online();
 }
 
 // A host that has not said Hello in this term may only not have found the new leader yet: whatever
 // its silence would end waits until `grace` after the take-over. True when it was put off.
-bool PutOff(Turn& turn, HostId id, Duration grace, const Timer& timer) {
-  const auto found = turn.state.hosts.find(id);
+template <typename Due>
+bool PutOff(Turn& turn, HostId id, Duration grace, const Due& due) {
+  const auto found = turn.state.hosts.entries.find(id);
   const MonoTime over = turn.state.loaded + grace;
-  if (found == turn.state.hosts.end() || found->second.settled || turn.now.mono >= over)
+  if (found == turn.state.hosts.entries.end() || found->second.settled || turn.now.mono >= over)
     return false;
-  Timer later = timer;
-  later.at = over;
-  turn.state.timers.push(later);
+  turn.state.timers.push({.at = over, .due = due});
   return true;
 }
 
-void FireWaitOver(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& timer) {
-  const std::uint32_t ordinal = timer.task.ordinal;
-  if (!visit.Has(ordinal)) return;
-  const Slot& slot = visit.At(ordinal);
+struct Place {
+  OpenRun* run = nullptr;  // none: the run or the visit has ended
+  OpenVisit* visit = nullptr;
+};
+Place FindVisit(Turn& turn, RunId id, Visit number) {
+  const auto run = turn.state.runs.open.find(id);
+  if (run == turn.state.runs.open.end()) return {};
+  const auto visit = run->second.visits.find(number);
+  if (visit == run->second.visits.end()) return {};
+  return {&run->second, &visit->second};
+}
+
+}  // namespace
+
+void Fire(Turn& turn, const WaitOver& due) {
+  const auto [found, visit] = FindVisit(turn, due.task.run, due.task.visit);
+  const std::uint32_t ordinal = due.task.ordinal;
+  if (found == nullptr || !visit->Has(ordinal)) return;
+  OpenRun& run = *found;
+  const Slot& slot = visit->At(ordinal);
   if (slot.state != TaskState::kQueued || slot.wait_until > turn.now.mono) return;
   if (run.run.pause && !run.restored) return;  // its turn is given anew when the run goes on
   if (HostOnline(turn.state, (*run.targets)[ordinal].host)) return;  // it waits for something else
-  if (PutOff(turn, (*run.targets)[ordinal].host, turn.state.options.reconnect_bound, timer)) return;
+  if (PutOff(turn, (*run.targets)[ordinal].host, turn.state.options.reconnect_bound, due)) return;
   if (run.restored)
-    return LoseUnsent(turn, run, visit, ordinal,
+    return LoseUnsent(turn, run, *visit, ordinal,
                       "the server was restored from a backup, and the host did not come back to "
                       "say whether it ran");
   EndUnsent(
-      turn, run, visit, ordinal, TaskEvent::kOfflineOver,
-      fmt::format("the host was offline for {}", FormatDuration(run.SpecOf(visit).wait_offline)));
+      turn, run, *visit, ordinal, TaskEvent::kOfflineOver,
+      fmt::format("the host was offline for {}", FormatDuration(run.SpecOf(*visit).wait_offline)));
 }
 
-void FireTaskDeadline(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& timer) {
-  const std::uint32_t ordinal = timer.task.ordinal;
-  const auto attempt = visit.attempts.find(ordinal);
-  if (attempt == visit.attempts.end() || attempt->second.key.attempt.value != timer.attempt) return;
-  if (visit.At(ordinal).deadline > turn.now.mono) return;  // armed anew since
-  const HostEntry& host = turn.state.hosts.at(attempt->second.key.host);
-  if (PutOff(turn, host.host.id, turn.state.options.takeover_grace, timer)) return;
-  LoseAttempt(turn, run, visit, ordinal,
+void Fire(Turn& turn, const RetryDue& due) {
+  const auto [run, visit] = FindVisit(turn, due.task.run, due.task.visit);
+  const std::uint32_t ordinal = due.task.ordinal;
+  if (run != nullptr && visit->Has(ordinal) && visit->At(ordinal).state == TaskState::kQueued)
+    MakeReady(turn, *run, *visit, ordinal);
+}
+
+void Fire(Turn& turn, const TaskDeadline& due) {
+  const auto [run, visit] = FindVisit(turn, due.task.run, due.task.visit);
+  if (run == nullptr) return;
+  const std::uint32_t ordinal = due.task.ordinal;
+  const auto attempt = visit->attempts.find(ordinal);
+  if (attempt == visit->attempts.end() || attempt->second.key.attempt.value != due.attempt) return;
+  if (visit->At(ordinal).deadline > turn.now.mono) return;  // armed anew since
+  const HostEntry& host = turn.state.hosts.entries.at(attempt->second.key.host);
+  if (PutOff(turn, host.host.id, turn.state.options.takeover_grace, due)) return;
+  LoseAttempt(turn, *run, *visit, ordinal,
               host.Online()
                   ? "the host did not say how it ended in time; the command may still run "
                     "there"
@@ -60,53 +82,14 @@ void FireTaskDeadline(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& t
                     "run there");
 }
 
-void FireVisit(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& timer) {
-  switch (timer.kind) {
-    case TimerKind::kWaitOver:
-      return FireWaitOver(turn, run, visit, timer);
-    case TimerKind::kRetry:
-      if (visit.Has(timer.task.ordinal) && visit.At(timer.task.ordinal).state == TaskState::kQueued)
-        MakeReady(turn, run, visit, timer.task.ordinal);
-      return;
-    case TimerKind::kTaskDeadline:
-      return FireTaskDeadline(turn, run, visit, timer);
-    case TimerKind::kVisitDue:
-      return OnVisitDue(turn, run, visit);
-    case TimerKind::kBudget:
-    case TimerKind::kNotice:
-      return;
-  }
+void Fire(Turn& turn, const VisitDue& due) {
+  const auto [run, visit] = FindVisit(turn, due.run, due.visit);
+  if (run != nullptr) OnVisitDue(turn, *run, *visit);
 }
 
-}  // namespace
-
-void FireTimers(Turn& turn) {
-  auto& lost = turn.state.lost_over;
-  while (!lost.empty() && lost.begin()->first <= turn.now.mono && !turn.Spent()) {
-    const TaskKey holder = lost.begin()->second;
-    lost.erase(lost.begin());
-    turn.Spend();
-    OnLostOver(turn, holder);
-  }
-  auto& timers = turn.state.timers;
-  while (!timers.empty() && timers.top().at <= turn.now.mono && !turn.Spent()) {
-    const Timer timer = timers.top();
-    timers.pop();
-    turn.Spend();
-    if (timer.kind == TimerKind::kNotice) {
-      OnNoticeDue(turn, timer.task.run, timer.task.visit);
-      continue;
-    }
-    const auto found = turn.state.runs.find(timer.task.run);
-    if (found == turn.state.runs.end()) continue;
-    OpenRun& run = found->second;
-    if (timer.kind == TimerKind::kBudget) {
-      OnBudget(turn, run);
-      continue;
-    }
-    if (const auto visit = run.visits.find(timer.task.visit); visit != run.visits.end())
-      FireVisit(turn, run, visit->second, timer);
-  }
+void Fire(Turn& turn, const BudgetDue& due) {
+  const auto run = turn.state.runs.open.find(due.run);
+  if (run != turn.state.runs.open.end()) OnBudget(turn, run->second);
 }
 
 }  // namespace muster::engine

@@ -2,9 +2,13 @@
 
 #include "engine/turn.hpp"
 
+// Timers of runs that are due.
 namespace muster::engine {
 
-// Fires what is due, within the turn's budget.
-void FireTimers(Turn& turn);
+void Fire(Turn& turn, const WaitOver& due);
+void Fire(Turn& turn, const RetryDue& due);
+void Fire(Turn& turn, const TaskDeadline& due);
+void Fire(Turn& turn, const VisitDue& due);
+void Fire(Turn& turn, const BudgetDue& due);
 
 }  // namespace muster::engine

@@ -129,8 +129,8 @@ void DropUnfinished(OpenRun& run, OpenVisit& sequence, Unfinished which) {
 // Only of a stage that was skipped: all other tasks have ended.
 void ForgetQueued(Turn& turn, const OpenRun& run, const StageVisit& record, std::uint32_t ordinal) {
   StopWaiting(turn, {run.run.id, record.visit, ordinal});
-  const auto host = turn.state.hosts.find((*run.targets)[ordinal].host);
-  if (host != turn.state.hosts.end())
+  const auto host = turn.state.hosts.entries.find((*run.targets)[ordinal].host);
+  if (host != turn.state.hosts.entries.end())
     host->second.queued.erase({run.run.id, record.visit, ordinal});
 }
 

@@ -62,8 +62,8 @@ std::string WhyStage(const State& state, const OpenRun& run, const OpenVisit& vi
 std::string WhyWaiting(const State& state, const OpenRun& run, const OpenVisit& visit,
                        std::uint32_t ordinal, Now now) {
   const Slot& slot = visit.At(ordinal);
-  const auto host = state.hosts.find((*run.targets)[ordinal].host);
-  const bool online = host != state.hosts.end() && host->second.Online();
+  const auto host = state.hosts.entries.find((*run.targets)[ordinal].host);
+  const bool online = host != state.hosts.entries.end() && host->second.Online();
   const auto left = [&](MonoTime until) { return InWords(until - now.mono); };
   if (run.restored && slot.state == TaskState::kQueued)
     return fmt::format(
@@ -122,8 +122,8 @@ std::string WhyWaiting(const State& state, const OpenRun& run, const OpenVisit& 
 }  // namespace
 
 void Decide(Turn& turn, const AskWhy& command) {
-  const auto found = turn.state.runs.find(command.run);
-  if (found == turn.state.runs.end())
+  const auto found = turn.state.runs.open.find(command.run);
+  if (found == turn.state.runs.open.end())
     return turn.Answer(command,
                        Fail(ErrorCode::kNotFound, "run {} is not open", FormatRunId(command.run)));
   const OpenRun& run = found->second;

@@ -6,7 +6,7 @@ namespace {
 // The secret as it is now: what this term changed is known here, anything else was looked up.
 Result<std::optional<Secret>> Current(const State& state, const std::string& name,
                                       const ReadAt<std::optional<Secret>>& known) {
-  if (const auto found = state.secrets.find(name); found != state.secrets.end())
+  if (const auto found = state.secrets.set.find(name); found != state.secrets.set.end())
     return found->second;
   if (known.commit < state.loaded_at)
     return Fail(ErrorCode::kUnavailable,
@@ -32,7 +32,7 @@ void Decide(Turn& turn, const SetSecret& command) {
              fmt::format("version {}", secret.version));
   turn.Tell(SecretNews{.secrets = {secret}, .dropped = {}});
   secret.sealed.clear();
-  turn.state.secrets[secret.name] = secret;
+  turn.state.secrets.set[secret.name] = secret;
   turn.Answer(command, SecretAnswer{std::move(secret)});
 }
 
@@ -49,7 +49,7 @@ void Decide(Turn& turn, const RemoveSecret& command) {
   turn.Audit(command.caller, "secret.remove", "secret " + secret.name,
              fmt::format("version {}", secret.version));
   turn.Tell(SecretNews{.secrets = {}, .dropped = {secret.name}});
-  turn.state.secrets[secret.name].reset();
+  turn.state.secrets.set[secret.name].reset();
   turn.Answer(command, SecretAnswer{std::move(secret)});
 }
 

@@ -9,8 +9,8 @@ namespace {
 
 // The invite with which this server was answered before, if it may be answered again.
 Invite* AskedAgain(Turn& turn, const JoinServer& command) {
-  const auto found = turn.state.invites.find(command.invite);
-  if (found == turn.state.invites.end()) return nullptr;
+  const auto found = turn.state.hosts.invites.find(command.invite);
+  if (found == turn.state.hosts.invites.end()) return nullptr;
   Invite& invite = found->second;
   const bool same = invite.server_key == command.key && invite.server_name == command.name;
   // Keys that were changed since are for those who are invited anew.

@@ -23,15 +23,16 @@ void RememberLeft(TriggerMemory& memory, const std::string& name, CommitNumber c
 // Slots after the backup may have been started before its restore; nobody here knows which.
 void SettleRestored(const State& state, TriggerEntry& entry) {
   Trigger& trigger = entry.trigger;
-  if (!state.restored || trigger.mark >= state.restored->at || trigger.dropped || !entry.times)
+  if (!state.keeping.restored || trigger.mark >= state.keeping.restored->at || trigger.dropped ||
+      !entry.times)
     return;
   const auto first = entry.times->Next(trigger.mark);
-  if (first && *first <= state.restored->at) {
+  if (first && *first <= state.keeping.restored->at) {
     if (!trigger.settling)
-      trigger.settling = Settling{.until = state.restored->at,
+      trigger.settling = Settling{.until = state.keeping.restored->at,
                                   .why = std::string(why::kRestored),
                                   .detail = "between the backup and its restore"};
-    trigger.settling->until = std::max(trigger.settling->until, state.restored->at);
+    trigger.settling->until = std::max(trigger.settling->until, state.keeping.restored->at);
     entry.changed = true;
   }
   if (trigger.backfill && state.FromBackup(trigger.last_run)) {
@@ -161,10 +162,12 @@ void WriteTriggers(Turn& turn) {
   if (std::exchange(memory.counts_changed, false)) turn.Put(PutTriggerCounts{memory.counts});
 }
 
-void LoadTriggers(State& state, std::vector<Trigger> triggers) {
-  for (const auto& [id, open] : state.runs)
+void LoadTriggers(State& state, Snapshot& snapshot, Now now) {
+  state.triggers.looked = now;
+  state.triggers.counts = snapshot.trigger_counts;
+  for (const auto& [id, open] : state.runs.open)
     if (!open.run.trigger.empty()) state.triggers.runs[open.run.trigger].insert(id);
-  for (auto& trigger : triggers) Enter(state, std::move(trigger));
+  for (auto& trigger : snapshot.triggers) Enter(state, std::move(trigger));
 }
 
 }  // namespace muster::engine

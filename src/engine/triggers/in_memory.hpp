@@ -38,6 +38,6 @@ const std::set<RunId>& OpenRunsOf(const State& state, const std::string& name);
 // Writes what changed in this turn, and lets go of what has nothing to do soon.
 void WriteTriggers(Turn& turn);
 
-void LoadTriggers(State& state, std::vector<Trigger> triggers);
+void LoadTriggers(State& state, Snapshot& snapshot, Now now);
 
 }  // namespace muster::engine

@@ -20,7 +20,7 @@ std::uint32_t MostWaiting(const TriggerSpec& spec) {
 
 void StopOthers(Turn& turn, const TriggerEntry& entry, WallTime slot) {
   for (const RunId id : OpenRunsOf(turn.state, entry.trigger.spec.name)) {
-    OpenRun& open = turn.state.runs.at(id);
+    OpenRun& open = turn.state.runs.open.at(id);
     if (open.Stopping()) continue;
     StopWhole(turn, open,
               {.by = ByTrigger(entry.trigger.spec.name),

@@ -75,8 +75,8 @@ void Candidate::TryToLead() {
   leading_.Led(Mono());
   trouble_.clear();
   spdlog::info("leading term={} commit={} hosts={} open_runs={}", pipeline.term().value,
-               pipeline.committed_number().value, pipeline.engine()->state().hosts.size(),
-               pipeline.engine()->state().runs.size());
+               pipeline.committed_number().value, pipeline.engine()->state().hosts.entries.size(),
+               pipeline.engine()->state().runs.open.size());
 }
 
 Result<> Candidate::CheckClock() {

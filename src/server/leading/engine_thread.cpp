@@ -240,8 +240,8 @@ void EngineThread::Publish() {
   status_.commands = commands_;
   status_.batches = batches_;
   if (pipeline_.Leading()) {
-    status_.gates = pipeline_.engine()->state().gates;
-    status_.restored = pipeline_.engine()->state().restored;
+    status_.gates = pipeline_.engine()->state().keeping.gates;
+    status_.restored = pipeline_.engine()->state().keeping.restored;
     const auto& triggers = pipeline_.engine()->state().triggers;
     status_.triggers = {.counts = triggers.counts,
                         .near = triggers.entries.size(),
@@ -249,10 +249,10 @@ void EngineThread::Publish() {
                         .next = triggers.due.empty() ? WallTime{} : triggers.due.begin()->first,
                         .slots = triggers.tally};
     status_.freezes.clear();
-    for (const auto& [id, freeze] : pipeline_.engine()->state().freezes)
+    for (const auto& [id, freeze] : pipeline_.engine()->state().limiter.freezes)
       status_.freezes.push_back(freeze);
   }
-  status_.open_runs = pipeline_.Leading() ? pipeline_.engine()->state().runs.size() : 0;
+  status_.open_runs = pipeline_.Leading() ? pipeline_.engine()->state().runs.open.size() : 0;
   status_.reason = !pipeline_.Leading()          ? follows
                    : pipeline_.Stalled().empty() ? ""
                                                  : StallText(pipeline_.Stalled(), data_folder_);

@@ -305,7 +305,7 @@ class TriggeredApprovals : public TriggerFixture {
                                 .comment = {}});
   }
   RunId OnlyOpenRun() {
-    const auto& runs = pipeline_->engine()->state().runs;
+    const auto& runs = pipeline_->engine()->state().runs.open;
     return runs.size() == 1 ? runs.begin()->first : RunId{};
   }
 };

@@ -28,7 +28,7 @@ class Copies : public FlowFixture {
     Tell(std::move(hello));
     Settle();
   }
-  const HostEntry& Entry() { return pipeline_->engine()->state().hosts.at(HostId(1)); }
+  const HostEntry& Entry() { return pipeline_->engine()->state().hosts.entries.at(HostId(1)); }
   HostState State() { return Entry().host.state; }
   std::uint64_t Session() { return Entry().host.session; }
   // The last frame asks for a Hello that knows of this session; 0: it does not ask.

@@ -32,11 +32,11 @@ TEST_F(Flow, NothingStaysInMemoryOfARunThatEnded) {
     EndAll();
   }
   const State& state = pipeline_->engine()->state();
-  EXPECT_TRUE(state.runs.empty());
-  EXPECT_TRUE(state.changed_runs.empty());
-  EXPECT_TRUE(state.dirty_runs.empty());
-  EXPECT_TRUE(state.untold.empty());
-  State many;
+  EXPECT_TRUE(state.runs.open.empty());
+  EXPECT_TRUE(state.runs.changed.empty());
+  EXPECT_TRUE(state.runs.dirty.empty());
+  EXPECT_TRUE(state.runs.untold.empty());
+  RunMemory many;
   for (std::uint64_t i = 1; i <= 30'000; ++i) many.RememberEnd(RunId(i), CommitNumber(i));
   EXPECT_EQ(many.ended_at.size(), 10'000U);
   EXPECT_EQ(many.ended_forgotten_at, CommitNumber(20'000));

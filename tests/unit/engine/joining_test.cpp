@@ -34,7 +34,7 @@ class Joining : public EngineFixture {
   }
   const Host& HostNamed(const std::string& name) {
     const auto& state = pipeline_->engine()->state();
-    return state.hosts.at(state.host_by_name.at(name)).host;
+    return state.hosts.entries.at(state.hosts.by_name.at(name)).host;
   }
   static bool Waits(const Result<JoinHost::Answer>& answer) {
     return answer && std::holds_alternative<JoinWaits>(*answer);
@@ -360,7 +360,7 @@ TEST_F(Joining, OnlyHostsThatAreGoneCanBeRemoved) {
   EXPECT_TRUE(Answered(RemoveHost{.caller = {}, .name = "h1"}));
   EXPECT_EQ(CodeOf(Answered(RemoveHost{.caller = {}, .name = "h1"})), ErrorCode::kNotFound);
   Lead();
-  EXPECT_TRUE(pipeline_->engine()->state().hosts.empty());
+  EXPECT_TRUE(pipeline_->engine()->state().hosts.entries.empty());
 }
 
 ApplyDocuments Declare(const std::string& name) {
@@ -377,7 +377,7 @@ TEST_F(Joining, RemovedHostTakesItsDocumentAlong) {
   Cut(1);
   ASSERT_TRUE(Answered(RemoveHost{.caller = {}, .name = "h1", .reason = "scrapped"}));
   Lead();
-  EXPECT_TRUE(pipeline_->engine()->state().documents.at({"host", "h1"}).dropped);
+  EXPECT_TRUE(pipeline_->engine()->state().documents.heads.at({"host", "h1"}).dropped);
 }
 
 TEST_F(Joining, HostThatNeverJoinedIsItsDocumentAlone) {

@@ -12,7 +12,7 @@ class Results : public FlowFixture {
     stage.hosts = HostChoice::kAll;
     return stage;
   }
-  TaskCounts Now(RunId run) { return pipeline_->engine()->state().runs.at(run).counts; }
+  TaskCounts Now(RunId run) { return pipeline_->engine()->state().runs.open.at(run).counts; }
   static TaskCounts Of(std::initializer_list<std::pair<TaskState, std::uint32_t>> counts) {
     TaskCounts all;
     for (const auto& [state, count] : counts) all[state] = count;

@@ -346,8 +346,8 @@ TEST_F(Runs, ACopyGetsNoWork) {
   next_link_ = session_of_[1] - 1;  // the same session number once more
   SayHello(1);
   Settle();
-  EXPECT_EQ(pipeline_->engine()->state().hosts.at(HostId(1)).host.state, HostState::kCopy);
-  EXPECT_FALSE(pipeline_->engine()->state().hosts.at(HostId(1)).Online());
+  EXPECT_EQ(pipeline_->engine()->state().hosts.entries.at(HostId(1)).host.state, HostState::kCopy);
+  EXPECT_FALSE(pipeline_->engine()->state().hosts.entries.at(HostId(1)).Online());
 }
 
 }  // namespace

@@ -80,10 +80,10 @@ TEST_F(TriggerDocuments, EachChangeIsAudited) {
 
 TEST_F(TriggerDocuments, CostNoMemoryWhileTheyWait) {
   FloodWithOthers();
-  EXPECT_TRUE(Memory().documents.empty());
+  EXPECT_TRUE(Memory().documents.heads.empty());
   EXPECT_TRUE(Memory().triggers.entries.empty());
   Restart();
-  EXPECT_TRUE(Memory().documents.empty());
+  EXPECT_TRUE(Memory().documents.heads.empty());
   EXPECT_TRUE(Memory().triggers.entries.empty());
   EXPECT_EQ(Memory().triggers.counts.runnable, 10'050U);
 }

@@ -154,7 +154,7 @@ class TriggerFixture : public FlowFixture {
   WallTime At(int hour, int minute = 0) const {
     return {1'800'000'000'000 + ((hour - 8) * 60 + minute) * 60'000LL};
   }
-  std::size_t OpenRuns() const { return pipeline_->engine()->state().runs.size(); }
+  std::size_t OpenRuns() const { return pipeline_->engine()->state().runs.open.size(); }
   using Lines = std::vector<std::string>;
 
   static constexpr Duration kMinute = std::chrono::minutes(1);

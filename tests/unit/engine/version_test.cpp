@@ -21,9 +21,9 @@ class VersionTest : public EngineFixture {
     Tell(hello);
     Settle();
   }
-  const Host& TheHost() { return pipeline_->engine()->state().hosts.begin()->second.host; }
+  const Host& TheHost() { return pipeline_->engine()->state().hosts.entries.begin()->second.host; }
   bool Online() {
-    return static_cast<bool>(pipeline_->engine()->state().hosts.begin()->second.link);
+    return static_cast<bool>(pipeline_->engine()->state().hosts.entries.begin()->second.link);
   }
   std::string FarVersion() {
     return fmt::format("{}.0.0", link::Version::Parse(kVersion)->major + 1);
