@@ -30,7 +30,7 @@ constexpr std::uint32_t kOpenRuns = 4;
 // Nodes that start and end a task in the moment they hear of it.
 class InstantNodes final : public Links {
  public:
-  explicit InstantNodes(std::deque<engine::Command>& queue) : queue_(queue) {}
+  explicit InstantNodes(std::deque<engine::AnyCommand>& queue) : queue_(queue) {}
 
   void Send(std::vector<Outgoing> frames) override {
     for (auto& outgoing : frames) {
@@ -50,7 +50,7 @@ class InstantNodes final : public Links {
   void BeginAnew(Term, const std::string&) override {}
 
  private:
-  std::deque<engine::Command>& queue_;
+  std::deque<engine::AnyCommand>& queue_;
 };
 
 // Drives the pipeline on this thread; commits come back from the store's.
@@ -137,7 +137,7 @@ class Driver {
 
   void Step() {
     while (pipeline_.Ready() && !queue_.empty()) {
-      const engine::Command command = std::move(queue_.front());
+      const engine::AnyCommand command = std::move(queue_.front());
       queue_.pop_front();
       pipeline_.Take(command, clock_.Read());
     }
@@ -158,7 +158,7 @@ class Driver {
   }
 
   SystemClock clock_;
-  std::deque<engine::Command> queue_;
+  std::deque<engine::AnyCommand> queue_;
   InstantNodes nodes_;
   std::uint32_t hosts_;
   std::shared_ptr<const Targets> targets_;

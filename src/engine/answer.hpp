@@ -22,7 +22,7 @@ constexpr auto AnswersOf(std::type_identity<std::variant<C...>>) {
 }  // namespace detail
 
 using AnyAnswer =
-    typename VariantOfList<decltype(detail::AnswersOf(std::type_identity<Command>{}))>::Type;
+    typename VariantOfList<decltype(detail::AnswersOf(std::type_identity<AnyCommand>{}))>::Type;
 
 template <typename C>
 concept Answered = requires { typename C::Answer; } && !std::same_as<typename C::Answer, NoAnswer>;

@@ -16,7 +16,7 @@
 // its commands; a command names its answer.
 namespace muster::engine {
 
-using Command =
+using AnyCommand =
     OneOf<RunCommands, HostCommands, TriggerCommands, DocumentCommands, LimiterCommands,
           SecretCommands, AuthCommands, NoticeCommands, ServerCommands, KeepingCommands>;
 

@@ -52,7 +52,7 @@ void Engine::Begin(Now now, CommitNumber batch, std::vector<Change>& changes, Ef
   TellOfRestore(turn);
 }
 
-void Engine::Decide(const Command& command, Now now, CommitNumber batch,
+void Engine::Decide(const AnyCommand& command, Now now, CommitNumber batch,
                     std::vector<Change>& changes, Effects& effects) {
   Turn turn(state_, now, batch, changes, effects);
   state_.triggers.looked = now;

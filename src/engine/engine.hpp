@@ -21,7 +21,7 @@ class Engine {
   void Begin(Now now, CommitNumber batch, std::vector<Change>& changes, Effects& effects);
 
   // Decides one command. `batch` is the number of the batch that `changes` will be committed in.
-  void Decide(const Command& command, Now now, CommitNumber batch, std::vector<Change>& changes,
+  void Decide(const AnyCommand& command, Now now, CommitNumber batch, std::vector<Change>& changes,
               Effects& effects);
 
   // Goes on with what is due or unfinished, within one decision's budget. Returns true when there

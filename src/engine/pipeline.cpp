@@ -85,7 +85,7 @@ void Pipeline::Attach(Effects effects) {
     Release(std::move(effects));
 }
 
-void Pipeline::Take(const Command& command, Now now) {
+void Pipeline::Take(const AnyCommand& command, Now now) {
   Effects effects;
   engine_->Decide(command, now, GatheringNumber(), gathering_.changes, effects);
   Weigh();

@@ -62,7 +62,7 @@ class Pipeline {
   const std::string& Stalled() const { return stalled_; }
 
   // Decides a command. Only while Ready.
-  void Take(const Command& command, Now now);
+  void Take(const AnyCommand& command, Now now);
 
   // Goes on with due and unfinished work, sends the gathered batch when none is on its way, resends
   // a batch whose outcome is open. Returns when it wants to be called again, at the latest.

@@ -58,7 +58,7 @@ class Conversation {
       return true;
     }();
     MUSTER_CHECK(quiet);
-    gateway_.SetSubmit([this](engine::Command command) {
+    gateway_.SetSubmit([this](engine::AnyCommand command) {
       if (gateway_.HeardBy() == server::Hearing::By::kLeaderElsewhere)
         leader_.Submit(std::move(command));
     });

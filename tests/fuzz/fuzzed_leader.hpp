@@ -115,7 +115,7 @@ class FuzzedLeader {
       return true;
     }();
     MUSTER_CHECK(quiet);
-    gateway.SetSubmit([this](engine::Command command) { Submit(std::move(command)); });
+    gateway.SetSubmit([this](engine::AnyCommand command) { Submit(std::move(command)); });
     if (make_links) links_ = make_links(*this);
     pipeline_ = MakePipeline();
     MUSTER_CHECK(pipeline_->Lead(clock.now));
@@ -123,7 +123,7 @@ class FuzzedLeader {
   }
   ~FuzzedLeader() { Settle(); }
 
-  void Submit(engine::Command command) { commands_.push_back(std::move(command)); }
+  void Submit(engine::AnyCommand command) { commands_.push_back(std::move(command)); }
 
   // Until nothing is left to do at this moment.
   void Settle() {
@@ -233,7 +233,7 @@ class FuzzedLeader {
   bool DriveOnce() {
     bool worked = false;
     while (pipeline_->Ready() && !commands_.empty()) {
-      const engine::Command command = std::move(commands_.front());
+      const engine::AnyCommand command = std::move(commands_.front());
       commands_.pop_front();
       pipeline_->Take(command, clock.now);
       worked = true;
@@ -249,7 +249,7 @@ class FuzzedLeader {
 
   std::unique_ptr<Links> links_;
   std::unique_ptr<engine::Pipeline> pipeline_;
-  std::deque<engine::Command> commands_;
+  std::deque<engine::AnyCommand> commands_;
   std::deque<engine::Pipeline::CommitTicket> committed_;
   std::uint64_t next_link_ = 0;
 };

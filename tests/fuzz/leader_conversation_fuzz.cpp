@@ -45,7 +45,7 @@ class Conversation {
         [](std::string_view) -> Result<std::string> { return Fail(ErrorCode::kNotFound, "none"); },
         tickets,
         Followers::Exits{
-            .submit = [&leader](engine::Command command) { leader.Submit(std::move(command)); },
+            .submit = [&leader](engine::AnyCommand command) { leader.Submit(std::move(command)); },
             .stored = [](const server::StoredOutput&) {},
             .why_not = [] { return std::string("it does not lead"); },
             .clock = [](const std::string&, Duration) {}});

@@ -37,7 +37,7 @@ class Servers {
         [command = std::move(command)](RequestId id) mutable {
           command.caller.request = id;
           command.caller.name = "sim";
-          return engine::Command(std::move(command));
+          return engine::AnyCommand(std::move(command));
         },
         [answer = std::move(answer)](Result<engine::AnyAnswer> any) {
           answer(engine::Unpack<C>(std::move(any)));
@@ -55,7 +55,7 @@ class Servers {
   virtual std::int64_t Begins(const link::Order& order) = 0;
 
  protected:
-  using MakeCommand = std::function<engine::Command(RequestId)>;
+  using MakeCommand = std::function<engine::AnyCommand(RequestId)>;
   virtual void AskAs(MakeCommand make, Answered answer) = 0;
 };
 

@@ -192,7 +192,7 @@ void SimServer::AskAs(MakeCommand make, Answered answer) {
   Submit(make(id));
 }
 
-void SimServer::Submit(engine::Command command) {
+void SimServer::Submit(engine::AnyCommand command) {
   process_->queue.push_back(std::move(command));
   world_.After(0, [this, process = process_] {
     if (process->alive) Drive();
@@ -203,7 +203,7 @@ void SimServer::Drive() {
   auto process = process_;
   auto& pipeline = *process->pipeline;
   while (process->alive && pipeline.Ready() && !process->queue.empty()) {
-    const engine::Command command = std::move(process->queue.front());
+    const engine::AnyCommand command = std::move(process->queue.front());
     process->queue.pop_front();
     pipeline.Take(command, ReadClock());
   }

@@ -53,7 +53,7 @@ class SimServer final : public Links, public Servers {
     SimLogStore logs;
     std::unique_ptr<engine::Pipeline> pipeline;
     std::unique_ptr<server::Intake> intake;
-    std::deque<engine::Command> queue;
+    std::deque<engine::AnyCommand> queue;
     std::uint64_t wake = 0;  // number of the latest planned wake-up
     bool alive = true;
   };
@@ -66,7 +66,7 @@ class SimServer final : public Links, public Servers {
 
   void AskAs(MakeCommand make, Answered answer) override;
   Now ReadClock() const;
-  void Submit(engine::Command command);
+  void Submit(engine::AnyCommand command);
   void Drive();
   void TryToLead();
   void CarryOut(const engine::ServerOrder& order, std::function<bool()> alive);

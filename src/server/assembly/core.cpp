@@ -84,16 +84,17 @@ Core::Core(Foundation& under)
                             channel_book.Load(snapshot.notices, foundation.clock.Read().wall);
                           }}),
       tickets(under.identity->ca.key_pem, under.self.name),
-      followers(loop, gateway, store, under.clock, workers, FindSecrets(), tickets,
-                {.submit = [this](engine::Command command) { engine.Submit(std::move(command)); },
-                 .stored = [this](const StoredOutput& output) { ShowStored(output); },
-                 .why_not = [this] { return engine.GetStatus().reason; },
-                 .proven = [this](ServerFacts facts) { cluster.Proven(std::move(facts)); },
-                 .clock =
-                     [this](const std::string& name, Duration ahead) {
-                       judge.FollowerSaid(name, ahead, foundation.clock.Read());
-                     },
-                 .heard = [this](const std::vector<HeardHost>& hosts) { live.Heard(hosts); }}),
+      followers(
+          loop, gateway, store, under.clock, workers, FindSecrets(), tickets,
+          {.submit = [this](engine::AnyCommand command) { engine.Submit(std::move(command)); },
+           .stored = [this](const StoredOutput& output) { ShowStored(output); },
+           .why_not = [this] { return engine.GetStatus().reason; },
+           .proven = [this](ServerFacts facts) { cluster.Proven(std::move(facts)); },
+           .clock =
+               [this](const std::string& name, Duration ahead) {
+                 judge.FollowerSaid(name, ahead, foundation.clock.Read());
+               },
+           .heard = [this](const std::vector<HeardHost>& hosts) { live.Heard(hosts); }}),
       traces(store, under.self.name,
              [&under](const TraceSettings& settings) {
                return WayToCollector(settings, under.clock);
@@ -111,7 +112,7 @@ Core::Core(Foundation& under)
                .cas = under.identity->ca_ids,
                .id = [this] { return pulse.Cluster(); },
                .send_away_after = under.config.cluster.send_away_after},
-              {.submit = [this](engine::Command command) { engine.Submit(std::move(command)); },
+              {.submit = [this](engine::AnyCommand command) { engine.Submit(std::move(command)); },
                .stand_by = [this](bool wanted) { engine.StandBy(wanted); },
                .links = [this] { return gateway.LinkCount(); },
                .engine_leads = [this] { return engine.Decides(); },
@@ -143,12 +144,12 @@ Core::Core(Foundation& under)
                      channel_book.TakeAttempt(channel, notice, outcome,
                                               foundation.clock.Read().wall);
                    },
-               .submit = [this](engine::Command command) { engine.Submit(std::move(command)); }},
+               .submit = [this](engine::AnyCommand command) { engine.Submit(std::move(command)); }},
               workers) {
   network.Attach();
   engine.SetDataFolder(under.config.data.string());
   live.SetWatcher([this](const std::vector<engine::News>& news) { hub.TakeNews(news); });
-  gateway.SetSubmit([this](engine::Command command) { cluster.Submit(std::move(command)); });
+  gateway.SetSubmit([this](engine::AnyCommand command) { cluster.Submit(std::move(command)); });
   gateway.SetRevoked([this](const std::string& key) { return live.Revoked(key); });
   gateway.SetSendsAway([this] { return cluster.SendsAway(); });
   gateway.SetSecrets(FindSecrets(), [this] {

@@ -21,7 +21,7 @@ namespace muster::server {
 // refused, with a reason. Safe from any thread.
 class OutsideWork {
  public:
-  using Submit = std::function<void(engine::Command)>;
+  using Submit = std::function<void(engine::AnyCommand)>;
   struct Means {
     ServerActions& actions;
     ChannelSource& channels;

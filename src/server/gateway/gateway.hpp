@@ -43,7 +43,7 @@ namespace muster::server {
 // at a time (hello_queue.hpp). A host that is revoked or unknown is refused before it says a word.
 class Gateway final : public Links {
  public:
-  using Submit = std::function<void(engine::Command)>;
+  using Submit = std::function<void(engine::AnyCommand)>;
   // Where nodes get their certificates. `sign` gives a certificate for a request of the node that
   // is known by `key`; it runs on a worker, for one request at a time.
   struct Office {

@@ -121,7 +121,7 @@ void EngineThread::Stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void EngineThread::Submit(engine::Command command) {
+void EngineThread::Submit(engine::AnyCommand command) {
   {
     base::Lock lock(mutex_);
     if (started_ && !elected_) return;  // whoever leads next asks every node
@@ -215,7 +215,7 @@ void EngineThread::TakeCommands() {
     pipeline_.Committed(ticket, std::move(result), candidate_.Time());
   }
   if (!pipeline_.Ready()) return;
-  std::vector<engine::Command> taken;
+  std::vector<engine::AnyCommand> taken;
   {
     base::Lock lock(mutex_);
     if (queue_.size() > kTakeAtOnce) BringSlotsFirst(queue_);

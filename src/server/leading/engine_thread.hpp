@@ -84,7 +84,7 @@ class EngineThread {
   void Stop();
 
   // Hands in a command that nobody waits for (links).
-  void Submit(engine::Command command);
+  void Submit(engine::AnyCommand command);
 
   // Hands in a command, whose request id is set here, and calls back with its answer: on the
   // engine's thread, so it must not block. kUnavailable at once while the engine takes no command.
@@ -96,7 +96,7 @@ class EngineThread {
     });
     if (!id) return;
     command.caller.request = *id;
-    Submit(engine::Command(std::move(command)));
+    Submit(engine::AnyCommand(std::move(command)));
   }
 
   Status GetStatus() const;
@@ -129,7 +129,7 @@ class EngineThread {
 
   mutable base::Mutex mutex_;
   base::Condition changed_;
-  std::deque<engine::Command> queue_ GUARDED_BY(mutex_);
+  std::deque<engine::AnyCommand> queue_ GUARDED_BY(mutex_);
   std::vector<std::pair<engine::Pipeline::CommitTicket, Result<>>> commits_ GUARDED_BY(mutex_);
   bool started_ GUARDED_BY(mutex_) = false;
   bool elected_ GUARDED_BY(mutex_) = false;

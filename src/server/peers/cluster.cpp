@@ -265,7 +265,7 @@ std::optional<ClusterFacts> Cluster::Facts() const {
   return facts;
 }
 
-void Cluster::Submit(engine::Command command) {
+void Cluster::Submit(engine::AnyCommand command) {
   const Hearing::By by = gateway_.HeardBy();
   if (by == Hearing::By::kThisServer) exits_.submit(std::move(command));
   if (by == Hearing::By::kLeaderElsewhere) leader_link_.Submit(std::move(command));

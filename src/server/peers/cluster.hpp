@@ -38,11 +38,11 @@ class Cluster {
     Duration send_away_after = std::chrono::seconds(5);
   };
   struct Exits {
-    std::function<void(engine::Command)> submit;  // to this server's engine
-    std::function<void(bool wanted)> stand_by;    // be no candidate
-    std::function<std::size_t()> links;           // open here
-    std::function<bool()> engine_leads;           // it has loaded, and decides
-    std::function<std::string()> engine_trouble;  // why its engine takes no commands
+    std::function<void(engine::AnyCommand)> submit;  // to this server's engine
+    std::function<void(bool wanted)> stand_by;       // be no candidate
+    std::function<std::size_t()> links;              // open here
+    std::function<bool()> engine_leads;              // it has loaded, and decides
+    std::function<std::string()> engine_trouble;     // why its engine takes no commands
     // Send the nodes to other servers, over so long, for as long as `still` holds.
     std::function<void(Duration over, std::function<bool()> still)> say_goodbye;
     std::function<std::string()> cannot_lead;       // why it does not compete, beside draining; ""
@@ -59,7 +59,7 @@ class Cluster {
   void Start();  // on the loop's thread, or before it runs
 
   // What the nodes of this server said. From any thread.
-  void Submit(engine::Command command);
+  void Submit(engine::AnyCommand command);
   // Output that came over this server's links. True when this server leads: then it is its own to
   // show.
   bool Stored(const std::vector<LogChunk>& chunks);

@@ -30,7 +30,7 @@ namespace muster::server {
 class Followers final : public Links {
  public:
   struct Exits {
-    std::function<void(engine::Command)> submit;      // to this server's engine
+    std::function<void(engine::AnyCommand)> submit;   // to this server's engine
     std::function<void(const StoredOutput&)> stored;  // output that a follower keeps now
     std::function<std::string()> why_not;             // why this server does not lead, in words
     // What a follower says of itself, which has proven its name. On the loop's thread.

@@ -120,7 +120,7 @@ void LeaderLink::FlushSoon() {
   });
 }
 
-void LeaderLink::Submit(engine::Command command) {
+void LeaderLink::Submit(engine::AnyCommand command) {
   if (!welcome_) return;
   loop_.Post([this, alive = alive_, command = std::move(command)]() mutable {
     if (!*alive || !welcome_) return;

@@ -54,7 +54,7 @@ class LeaderLink {
   void AskAgain();
 
   // From any thread. Without a leader they are dropped.
-  void Submit(engine::Command command);
+  void Submit(engine::AnyCommand command);
   void Stored(const std::vector<LogChunk>& chunks);
 
   // Why there is no way to the leader at the moment; "" when there is.

@@ -18,14 +18,15 @@ SimMusterd::SimMusterd(World& world, Truth& truth, SimCluster& cluster, Machine&
       logs_(world, cluster.logs(), machine.disk),
       seat_(world, cluster.coordinator(), machine.seat, machine.clock, life_, machine.name),
       gateway_(world, life_, machine.clock, store_, logs_,
-               [this](engine::Command command) { Submit(std::move(command)); }),
-      followers_(world, life_,
-                 {.gateway = gateway_,
-                  .store = store_,
-                  .clock = machine.clock,
-                  .ledger = cluster.ledger(),
-                  .submit = [this](engine::Command command) { engine_.Submit(std::move(command)); },
-                  .lease = [this] { return seat_.lease(); }}),
+               [this](engine::AnyCommand command) { Submit(std::move(command)); }),
+      followers_(
+          world, life_,
+          {.gateway = gateway_,
+           .store = store_,
+           .clock = machine.clock,
+           .ledger = cluster.ledger(),
+           .submit = [this](engine::AnyCommand command) { engine_.Submit(std::move(command)); },
+           .lease = [this] { return seat_.lease(); }}),
       leader_link_(
           world, life_, machine.clock, machine.late, gateway_,
           [this](const std::string& leader, std::function<void(server::LeaderItem)> at_follower,
@@ -93,7 +94,7 @@ void SimMusterd::Crash() {
   leader_link_.HangUp();
 }
 
-void SimMusterd::Submit(engine::Command command) {
+void SimMusterd::Submit(engine::AnyCommand command) {
   const auto by = gateway_.HeardBy();
   if (by == server::Hearing::By::kNobody) return;
   if (by == server::Hearing::By::kLeaderElsewhere) return leader_link_.Submit(std::move(command));

@@ -40,7 +40,7 @@ class SimMusterd {
 
  private:
   void EndedHere();
-  void Submit(engine::Command command);
+  void Submit(engine::AnyCommand command);
   bool Leads() const { return seat_.LeadUntil() > MonoTime{0}; }
   void WatchWay();
   server::CutOff::Sees LookAround(MonoTime now) const;

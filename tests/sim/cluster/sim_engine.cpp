@@ -74,7 +74,7 @@ void SimEngine::StepDown(const std::string& why) {
     waiting.answer(Fail(ErrorCode::kTimeout, "the server no longer leads"));
 }
 
-void SimEngine::Submit(engine::Command command) {
+void SimEngine::Submit(engine::AnyCommand command) {
   if (!elected_) return;
   queue_.push_back(std::move(command));
   TurnSoon();
@@ -181,7 +181,7 @@ void SimEngine::TakeCommands() {
     pipeline_.Committed(ticket, std::move(result), parts_.clock.Read());
   }
   while (pipeline_.Ready() && !queue_.empty()) {
-    const engine::Command command = std::move(queue_.front());
+    const engine::AnyCommand command = std::move(queue_.front());
     queue_.pop_front();
     pipeline_.Take(command, parts_.clock.Read());
   }

@@ -18,7 +18,7 @@ namespace muster::sim {
 // and the real pipeline, in turns that the program may be frozen in the middle of.
 class SimEngine {
  public:
-  using MakeCommand = std::function<engine::Command(RequestId)>;
+  using MakeCommand = std::function<engine::AnyCommand(RequestId)>;
   struct Parts {
     Store& store;
     Links& links;
@@ -31,7 +31,7 @@ class SimEngine {
   SimEngine(World& world, Life life, std::string name, Parts parts);
 
   void Start();
-  void Submit(engine::Command command);
+  void Submit(engine::AnyCommand command);
   // `answer` is called once, unless the program ends first.
   void Ask(const MakeCommand& make, Servers::Answered answer);
 
@@ -62,7 +62,7 @@ class SimEngine {
   server::Leading leading_;
   bool campaigning_ = false;
   bool elected_ = false;
-  std::deque<engine::Command> queue_;
+  std::deque<engine::AnyCommand> queue_;
   std::deque<std::pair<engine::Pipeline::CommitTicket, Result<>>> commits_;
   struct Waiting {
     Servers::Answered answer;

@@ -17,7 +17,7 @@ namespace muster::sim {
 // A server's links to nodes, with the real intake: what src/server/gateway does, without sockets.
 class SimGateway {
  public:
-  using Submit = std::function<void(engine::Command)>;
+  using Submit = std::function<void(engine::AnyCommand)>;
 
   SimGateway(World& world, Life life, const SimClock& clock, Store& store, LogStore& logs,
              Submit submit);

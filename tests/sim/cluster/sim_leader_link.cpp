@@ -69,7 +69,7 @@ void SimLeaderLink::AskAgain() {
   if (welcome_) gateway_.AskForHello(server::Hearing::By::kLeaderElsewhere, term_);
 }
 
-void SimLeaderLink::Submit(engine::Command command) {
+void SimLeaderLink::Submit(engine::AnyCommand command) {
   if (!welcome_) return;
   if (late_ > 0) passed_on_at_ = std::max(passed_on_at_, world_.Now() + world_.Between(0, late_));
   if (passed_on_at_ <= world_.Now()) return PassOn(std::move(command));
@@ -78,7 +78,7 @@ void SimLeaderLink::Submit(engine::Command command) {
   });
 }
 
-void SimLeaderLink::PassOn(engine::Command command) {
+void SimLeaderLink::PassOn(engine::AnyCommand command) {
   if (auto* hello = std::get_if<engine::NodeHello>(&command)) Say(std::move(*hello));
   if (auto* reports = std::get_if<engine::NodeReports>(&command)) Say(std::move(*reports));
   if (auto* closed = std::get_if<engine::LinkClosed>(&command)) Say(*closed);

@@ -94,7 +94,7 @@ class SimLeaderLink {
 
   void Follow(const std::string& leader);
   void AskAgain();
-  void Submit(engine::Command command);
+  void Submit(engine::AnyCommand command);
   void HangUp();  // the program ends
 
   // As server::LeaderLink has them.
@@ -106,7 +106,7 @@ class SimLeaderLink {
   void Retry();
   void Beat();
   void Say(server::FollowerItem item);
-  void PassOn(engine::Command command);
+  void PassOn(engine::AnyCommand command);
   void Take(server::LeaderItem item);
 
   World& world_;

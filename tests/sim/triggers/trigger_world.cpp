@@ -113,7 +113,7 @@ void TriggerWorld::Commit(std::shared_ptr<const Batch> batch, Term term, CommitN
   });
 }
 
-void TriggerWorld::Take(engine::Command command) {
+void TriggerWorld::Take(engine::AnyCommand command) {
   if (!pipeline_) return;
   if (!pipeline_->Ready())
     return AfterIfUp(milliseconds(50), [this, command = std::move(command)] { Take(command); });
@@ -230,7 +230,7 @@ void TriggerWorld::ApplyOrDrop(const std::string& name) {
 
 void TriggerWorld::ActOnTrigger(const std::string& name) {
   const auto known = *store_->FindTrigger(name);
-  engine::Command command = engine::ResumeTrigger{.name = name, .known = known};
+  engine::AnyCommand command = engine::ResumeTrigger{.name = name, .known = known};
   switch (Number(6)) {
     case 0:
       command = engine::PauseTrigger{.name = name, .known = known, .reason = "sim"};

@@ -74,7 +74,7 @@ class TriggerWorld final : public Links {
   void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
               Store::CommitDone done);
   bool Apply(const std::shared_ptr<const Batch>& batch, Term term, CommitNumber number);
-  void Take(engine::Command command);
+  void Take(engine::AnyCommand command);
   void Answer(const engine::PrepareSlot& slot);
   void Answer(const engine::FetchTriggers& fetch);
   void Answer(const engine::ServerOrder& order);

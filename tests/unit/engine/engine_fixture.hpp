@@ -55,7 +55,7 @@ class EngineFixture : public ::testing::Test, public Links {
   template <typename Request>
   RequestId Ask(Request request) {
     request.caller.request = RequestId(++next_request_);
-    pipeline_->Take(Command(request), now_);
+    pipeline_->Take(AnyCommand(request), now_);
     pipeline_->Drive(now_);
     return request.caller.request;
   }
@@ -64,7 +64,7 @@ class EngineFixture : public ::testing::Test, public Links {
   Result<typename C::Answer> AnswerTo(RequestId request) {
     return Unpack<C>(replies_.at(request));
   }
-  void Tell(Command command) {
+  void Tell(AnyCommand command) {
     pipeline_->Take(command, now_);
     pipeline_->Drive(now_);
   }

@@ -46,7 +46,7 @@ class OutsideWorkTest : public ::testing::Test {
            },
            .public_url = "https://muster.example",
            .submit =
-               [this](engine::Command command) {
+               [this](engine::AnyCommand command) {
                  reports_.push_back(std::get<engine::ServerReport>(std::move(command)));
                }},
           workers);

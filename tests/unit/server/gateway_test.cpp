@@ -77,7 +77,7 @@ class GatewayTest : public ::testing::Test {
  protected:
   GatewayTest() : thread_([this] { loop_.Run(); }) {
     gateway_.SetSubmit(
-        [this](engine::Command command) { commands_.push_back(std::move(command)); });
+        [this](engine::AnyCommand command) { commands_.push_back(std::move(command)); });
     Do([this] { gateway_.OnLink(link_); });
   }
   ~GatewayTest() override {
@@ -151,7 +151,7 @@ class GatewayTest : public ::testing::Test {
   SlowLogStore logs_;
   net::EventLoop loop_;
   WorkerPool workers_{1};
-  std::vector<engine::Command> commands_;
+  std::vector<engine::AnyCommand> commands_;
   std::shared_ptr<FakeLink> link_ = std::make_shared<FakeLink>();
   std::uint64_t last_link_ = 1;
   Gateway gateway_{loop_, store_, logs_, clock_, workers_, {}};

@@ -9,7 +9,7 @@ namespace {
 TEST(SlotsFirst, OvertakeOthersAndNobodyElseDoes) {
   const auto slot = [](std::string name) { return engine::FireSlot{.trigger = std::move(name)}; };
   const auto closed = [](std::uint64_t link) { return engine::LinkClosed{LinkId(link)}; };
-  std::deque<engine::Command> queue{closed(1), slot("a"), closed(2), closed(3), slot("b")};
+  std::deque<engine::AnyCommand> queue{closed(1), slot("a"), closed(2), closed(3), slot("b")};
   BringSlotsFirst(queue);
   std::vector<std::string> order;
   for (const auto& command : queue)
