@@ -5,6 +5,7 @@
 #include "base/version.hpp"
 #include "engine/hosts/copies.hpp"
 #include "engine/hosts/hello_tasks.hpp"
+#include "engine/limiter/limiter.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "link/judge.hpp"
 #include "link/version.hpp"

@@ -25,7 +25,7 @@ bool HasRoom(const OpenRun& run, const OpenVisit& visit) {
   return concurrency == 0 || visit.attempts.size() < concurrency;
 }
 
-bool StandsStill(const OpenRun& run) { return run.run.pause.has_value(); }
+bool IsPaused(const OpenRun& run) { return run.run.pause.has_value(); }
 
 void Dispatch(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal, HostEntry& host) {
   auto command =
@@ -296,7 +296,7 @@ bool HasWork(const OpenRun& run, const OpenVisit& visit) {
   if (visit.slots.empty() || visit.ends_as) return false;
   if (AllEnded(visit)) return true;
   if (visit.winding_up) return visit.kill_cursor < visit.hosts.size();
-  if (StandsStill(run)) return false;
+  if (IsPaused(run)) return false;
   return visit.batch_left == 0 ||
          (HasRoom(run, visit) && (visit.cursor < visit.record.batch_end || !visit.ready.empty()));
 }
@@ -305,13 +305,13 @@ void AdvanceTasks(Turn& turn, OpenRun& run, OpenVisit& visit) {
   while (!turn.Spent()) {
     if (visit.winding_up) {
       WindUp(turn, run, visit);
-    } else if (!StandsStill(run)) {
+    } else if (!IsPaused(run)) {
       TakeReady(turn, run, visit);
       while (visit.cursor < visit.record.batch_end && HasRoom(run, visit) && !turn.Spent())
         GiveTurn(turn, run, visit, visit.hosts[visit.cursor++]);
       if (visit.batch_left == 0) {
         EndBatch(turn, run, visit);
-        if (visit.winding_up || (visit.batch_left > 0 && !StandsStill(run)))
+        if (visit.winding_up || (visit.batch_left > 0 && !IsPaused(run)))
           continue;  // there is another batch, or an end to make
       }
     }

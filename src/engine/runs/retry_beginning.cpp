@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "domain/approvals.hpp"
 #include "engine/runs/stage_order.hpp"
 
 namespace muster::engine {

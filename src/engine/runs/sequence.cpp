@@ -4,6 +4,7 @@
 
 #include "engine/runs/batch_text.hpp"
 #include "engine/runs/dispatch.hpp"
+#include "engine/runs/flow.hpp"
 #include "engine/runs/stage_entry.hpp"
 #include "engine/runs/stage_order.hpp"
 

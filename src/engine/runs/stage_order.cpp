@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "domain/approvals.hpp"
+
 namespace muster::engine {
 
 bool IsGraph(const RunSpec& spec) {

@@ -9,7 +9,7 @@
 namespace muster::server {
 namespace {
 
-class HandClock final : public Clock {
+class SteppedClock final : public Clock {
  public:
   Now Read() const override { return {.wall = {ms}, .mono = {ms}}; }
 
@@ -21,7 +21,7 @@ class CandidateTest : public ::testing::Test {
   MemoryStore store_;
   NoLinks links_;
   LocalCoordinator coordinator_;
-  HandClock clock_;
+  SteppedClock clock_;
   bool elected_ = false;
   std::string stepped_down_;
   engine::Pipeline pipeline_{store_,
