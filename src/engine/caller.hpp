@@ -15,7 +15,7 @@ struct Caller {
   std::string client = {};  // what the caller said of its program
 };
 
-// The answer of a command that nobody waits for.
+// The answer of a command that is not answered.
 struct NoAnswer {};
 
 // It is carried out; there is nothing more to say.

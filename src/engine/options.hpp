@@ -18,7 +18,7 @@ struct Options {
   Duration heartbeat = std::chrono::seconds(10);
   std::size_t most_things = 1000;  // one decision touches at most about so many
   Duration keys_remembered = std::chrono::minutes(10);
-  // Triggers. Without zones they all wait: nobody plans their runs.
+  // Triggers. Without zones they all wait, and no run of theirs is planned.
   std::shared_ptr<const Zones> zones = {};          // shared by the engines of one program
   Duration missed_after = std::chrono::minutes(1);  // a slot so late was missed
   Duration ask_again = std::chrono::minutes(1);     // for a plan that does not come

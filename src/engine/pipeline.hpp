@@ -52,7 +52,7 @@ class Pipeline {
   Result<> Lead(Now now);
   bool Leading() const { return engine_ != nullptr; }
 
-  // The leadership holds until then, as renewed; kNever without a bound. Whoever drives the
+  // The leadership holds until then, as renewed; kNever without a bound. The caller that drives the
   // pipeline calls StepDown by then.
   void LeadUntil(MonoTime until);
 

@@ -36,7 +36,7 @@ class Turn {
         {command.caller.request,
          answer ? Result<AnyAnswer>(Pack(std::move(*answer))) : Fail(std::move(answer).error())});
   }
-  // Adds an act to the audit trail. The longer form takes an entry with whatever is to be said of
+  // Adds an act to the audit trail. The longer form takes an entry with all that is to be said of
   // the act; who, when, number and hashes are filled in. `about`: hosts it is found by.
   void Audit(const Caller& caller, std::string act, std::string object, std::string detail,
              std::vector<HostId> about = {});

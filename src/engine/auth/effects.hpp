@@ -13,7 +13,7 @@ namespace muster::engine {
 struct TokenNews {
   std::vector<Token> tokens;         // made or changed
   std::vector<std::string> dropped;  // names that are forgotten
-  bool all = false;                  // there are no others: whatever was known before is gone
+  bool all = false;                  // there are no others; those known before are gone
 };
 
 using NewsOfAuth = Kinds<TokenNews>;

@@ -44,7 +44,7 @@ struct LabelHosts {
   std::vector<std::string> remove;
 };
 
-// Somebody begins to work on hosts, or has done so.
+// Maintenance of hosts begins or ends.
 struct MaintainHosts {
   using Answer = HostsLabelled;
 

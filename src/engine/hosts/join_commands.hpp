@@ -94,14 +94,14 @@ struct JoinHost {
   Labels labels;
 };
 
-// What an operator decides about hosts. A name that does not fit the wish is kNotFound or
+// What an operator decides about hosts. A name that does not fit is kNotFound or
 // kConflict.
 struct AcceptJoin {  // the newcomer that waits under this name takes the host over
   using Answer = HostChanged;
 
   Caller caller;
   std::string name;
-  std::string key;  // of the newcomer; "" is whoever waits
+  std::string key;  // of the newcomer; "" is the one that waits
 };
 
 struct RejectJoin {

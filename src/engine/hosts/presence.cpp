@@ -13,7 +13,7 @@
 namespace muster::engine {
 namespace {
 
-// The host stays as it is, with the reason beside it for whoever looks why it is not online.
+// The host stays as it is, with the reason beside it, which says why it is not online.
 void RefuseVersion(Turn& turn, HostEntry& entry, const NodeHello& command, std::string why) {
   Refuse(turn, command.link, "version", why);
   const bool told = entry.host.note == why && entry.host.facts == command.hello.facts;

@@ -16,13 +16,13 @@ struct GateClosed {
   std::string reason;
 };
 
-// Closes a gate that every new run passes, or opens it again. Not kept: whoever watches what the
-// gate stands for says it again.
+// Closes a gate that every new run passes, or opens it again. Not kept: the sender, which watches
+// what the gate stands for, sends it again.
 struct SetGate {
   using Answer = NoAnswer;
 
   std::string gate;    // "disk_low": the API's error code
-  std::string reason;  // for people, what to do included; "" opens it
+  std::string reason;  // for operators, what to do included; "" opens it
 };
 
 struct OldDropped {

@@ -8,7 +8,7 @@
 // Commands about notices.
 namespace muster::engine {
 
-// Somebody sends a test message through a channel.
+// A test message is sent through a channel.
 struct NoteTest {
   using Answer = Done;
 

@@ -37,9 +37,9 @@ struct StartRun {
   std::string reason = {};
   Origin origin = Origin::kPerson;
   bool during_freeze = false;        // the person knows of the freeze, and means it
-  bool include_maintenance = false;  // also hosts that somebody works on
+  bool include_maintenance = false;  // also hosts under maintenance
   bool require_all = false;          // nothing is started when a host is left out
-  std::string never_joined = {};     // hosts that were meant and take no work, for people
+  std::string never_joined = {};     // in words: hosts that were meant and take no work
   FrozenHosts frozen = {};
   std::string trace_parent = {};  // as in Run
 };

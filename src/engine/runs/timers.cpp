@@ -46,7 +46,7 @@ void Fire(Turn& turn, const WaitOver& due) {
   OpenRun& run = *found;
   const Slot& slot = visit->At(ordinal);
   if (slot.state != TaskState::kQueued || slot.wait_until > turn.now.mono) return;
-  if (run.run.pause && !run.restored) return;  // its turn is given anew when the run goes on
+  if (run.run.pause && !run.restored) return;  // its turn is given again when the run goes on
   if (HostOnline(turn.state, (*run.targets)[ordinal].host)) return;  // it waits for something else
   if (PutOff(turn, (*run.targets)[ordinal].host, turn.state.options.reconnect_bound, due)) return;
   if (run.restored)
@@ -71,7 +71,7 @@ void Fire(Turn& turn, const TaskDeadline& due) {
   const std::uint32_t ordinal = due.task.ordinal;
   const auto attempt = visit->attempts.find(ordinal);
   if (attempt == visit->attempts.end() || attempt->second.key.attempt.value != due.attempt) return;
-  if (visit->At(ordinal).deadline > turn.now.mono) return;  // armed anew since
+  if (visit->At(ordinal).deadline > turn.now.mono) return;  // armed again since
   const HostEntry& host = turn.state.hosts.entries.at(attempt->second.key.host);
   if (PutOff(turn, host.host.id, turn.state.options.takeover_grace, due)) return;
   LoseAttempt(turn, *run, *visit, ordinal,

@@ -9,7 +9,7 @@
 // What the server learns of secrets.
 namespace muster::engine {
 
-// Whoever fills secrets in goes by these from now on.
+// What orders are filled in with from now on.
 struct SecretNews {
   std::vector<Secret> secrets;       // set
   std::vector<std::string> dropped;  // names that are forgotten

@@ -14,9 +14,9 @@ struct ServerJoined {
   std::string cluster;
 };
 
-// A server takes its place in the cluster, with an invite made for servers. Whoever answers it
-// hands over the cluster's keys, sealed for `key`. The same server with the same key may ask again
-// while the invite is valid.
+// A server takes its place in the cluster, with an invite made for servers. The server that
+// passed this on then hands over the cluster's keys, sealed for `key`. The same server with the
+// same key may ask again while the invite is valid.
 struct JoinServer {
   using Answer = ServerJoined;
 
@@ -27,8 +27,8 @@ struct JoinServer {
   std::string keys;  // digest of the cluster's keys, which it is given
 };
 
-// A server is to give up its nodes and not to lead, or to take part again. Whoever asks carries it
-// out once it is on the audit trail.
+// A server is to give up its nodes and not to lead, or to take part again. The caller
+// carries it out once it is on the audit trail.
 struct DrainServer {
   using Answer = Done;
 
@@ -38,8 +38,8 @@ struct DrainServer {
   std::string reason = {};
 };
 
-// The second parts of these schema steps are to be run (ports/store.hpp). Whoever asks carries it
-// out once it is on the audit trail.
+// The second parts of these schema steps are to be run (ports/store.hpp). The caller
+// carries it out once it is on the audit trail.
 struct FinalizeStore {
   using Answer = Done;
 

@@ -13,7 +13,7 @@ Invite* AskedAgain(Turn& turn, const JoinServer& command) {
   if (found == turn.state.hosts.invites.end()) return nullptr;
   Invite& invite = found->second;
   const bool same = invite.server_key == command.key && invite.server_name == command.name;
-  // Keys that were changed since are for those who are invited anew.
+  // Keys that were changed since are for those with a new invite.
   const bool may = invite.MayAskAgain(turn.now.wall) && invite.given == command.keys;
   return same && may ? &invite : nullptr;
 }

@@ -17,7 +17,7 @@
 // Commands about triggers and their slots, and their answers.
 namespace muster::engine {
 
-// What a slot's run will be, as planned outside: as for StartRun.
+// What a slot's run will be, as the server planned it: as for StartRun.
 struct SlotPlan {
   RunSpec spec;
   std::shared_ptr<const Targets> targets;
@@ -29,7 +29,7 @@ struct SlotPlan {
 };
 
 // The answer to PrepareSlot. Of errors, kInvalid, kNotFound and kDenied are for good: the trigger
-// starts nothing more until somebody mends it. kConflict is about this slot alone. All others pass:
+// starts nothing more until it is mended. kConflict is about this slot alone. All others pass:
 // the slot is tried again.
 struct FireSlot {
   using Answer = NoAnswer;
@@ -105,8 +105,8 @@ struct SkipSlot {  // one that is to come
   std::string reason;
 };
 
-// Starts the slots of the past from `from` up to `to`, whatever became of them, one after the
-// other.
+// Starts the slots of the past from `from` up to `to`, one after the other, also those that were
+// started or skipped before.
 struct BackfillTrigger {
   using Answer = std::variant<TriggerAnswer, BackfillPlanned>;
 

@@ -13,7 +13,7 @@
 // What triggers ask of the server.
 namespace muster::engine {
 
-// A slot is due: somebody is to plan its run, and to answer with FireSlot, also when that fails.
+// A slot is due: the server plans its run and answers with FireSlot, also when that fails.
 // Asked again when the answer does not come.
 struct PrepareSlot {
   std::string trigger;
@@ -25,7 +25,7 @@ struct PrepareSlot {
   bool find_author = false;                 // of the trigger: its row does not say
 };
 
-// Triggers come near: somebody is to read them (Store::DueTriggers) and to answer with
+// Triggers come near: the server reads them (Store::DueTriggers) and answers with
 // TakeTriggers. Asked again when the answer does not come.
 struct FetchTriggers {
   DueCursor after;

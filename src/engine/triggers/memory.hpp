@@ -52,7 +52,7 @@ struct TriggerMemory {
   bool counts_changed = false;  // they are to be written at the end of this turn
   SlotTally tally;
 
-  std::int64_t horizon = 0;  // whatever is due up to this hour is here
+  std::int64_t horizon = 0;  // all that is due up to this hour is here
   struct Fetch {
     DueCursor after;
     std::int64_t until = 0;

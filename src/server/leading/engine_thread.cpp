@@ -31,7 +31,7 @@ EngineThread::EngineThread(Store& store, Links& links, Coordinator& coordinator,
                                Name(why.code), why.message);
                  candidate_.WasDeposed(why);
                  if (server_.ended) server_.ended();
-                 // Whoever waited for a batch was answered; these never came to one.
+                 // Callers of a batch were answered; these never came to one.
                  AnswerAll({ErrorCode::kUnavailable,
                             fmt::format("the server no longer leads: {}; try again", why.message)});
                },
@@ -124,7 +124,7 @@ void EngineThread::Stop() {
 void EngineThread::Submit(engine::AnyCommand command) {
   {
     base::Lock lock(mutex_);
-    if (started_ && !elected_) return;  // whoever leads next asks every node
+    if (started_ && !elected_) return;  // the next leader asks every node
     queue_.push_back(std::move(command));
     if (queue_.size() > 1) return;  // the loop was woken for the first
   }
@@ -151,7 +151,7 @@ void EngineThread::Reply(engine::Reply reply) {
   if (on_answer) on_answer(std::move(reply.answer));
 }
 
-// A batch that cannot be written is kept until it can, and nobody should wait for that.
+// A batch that cannot be written is kept until it can, and no caller should wait for that.
 void EngineThread::GiveUpWaiting() {
   const MonoTime now = clock_.Read().mono;
   std::vector<OnAnswer> late;

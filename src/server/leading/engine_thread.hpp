@@ -68,7 +68,7 @@ class EngineThread {
   // Whose word on this server's clock counts; set once, before Start. Without one every clock is
   // good: the store is this machine's own.
   void SetJudge(ClockJudge& judge) { candidate_.SetJudge(judge); }
-  // For people, of a disk that is full; set once, before Start.
+  // For the message about a disk that is full; set once, before Start.
   void SetDataFolder(std::string folder) { data_folder_ = std::move(folder); }
   // What is known of the way to the store beside what the engine writes; set once, before Start.
   void SetPulse(const StorePulse& pulse) { candidate_.SetPulse(pulse); }
@@ -83,7 +83,7 @@ class EngineThread {
   // Finishes the batch in hand, releases what it allows, and ends the thread.
   void Stop();
 
-  // Hands in a command that nobody waits for (links).
+  // Hands in a command that is not answered (links).
   void Submit(engine::AnyCommand command);
 
   // Hands in a command, whose request id is set here, and calls back with its answer: on the
