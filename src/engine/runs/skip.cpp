@@ -50,7 +50,7 @@ void DropInner(Turn& turn, OpenRun& run, Visit parent) {
   }
 }
 
-Result<> Skip(Turn& turn, OpenRun& run, std::uint32_t stage, const std::string& who) {
+Result<> SkipByHand(Turn& turn, OpenRun& run, std::uint32_t stage, const std::string& who) {
   for (auto& [id, visit] : run.visits) {
     if (visit.record.stage != stage) continue;
     if (IsBusy(turn.state, run, visit))
@@ -98,7 +98,7 @@ void Decide(Turn& turn, const SkipStage& command) {
     return turn.Answer(command, Fail(may.error()));
   facts.stage = command.stage;
   facts.batch = BatchOf(*run, *stage);
-  if (auto skipped = Skip(turn, *run, *stage, command.caller.name); !skipped)
+  if (auto skipped = SkipByHand(turn, *run, *stage, command.caller.name); !skipped)
     return turn.Answer(command, Fail(skipped.error()));
   facts.approvals = NamesOf(around.approvals);
   // Skipping an approval is an answer to it; skipping anything else changes what the run does.
