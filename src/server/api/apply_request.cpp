@@ -10,7 +10,7 @@
 #include "documents/budget.hpp"
 #include "server/api/fields.hpp"
 #include "server/api/file_request.hpp"
-#include "server/api/job_book.hpp"
+#include "server/planning/job_book.hpp"
 
 namespace muster::server::api {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/text.hpp"
 #include "documents/channel.hpp"
-#include "server/api/job_book.hpp"
+#include "server/planning/job_book.hpp"
 
 namespace muster::server::api {
 namespace {

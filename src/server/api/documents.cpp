@@ -7,17 +7,17 @@
 #include "base/text.hpp"
 #include "documents/channel.hpp"
 #include "domain/plan_bytes.hpp"
-#include "server/api/apply_check.hpp"
 #include "server/api/apply_request.hpp"
-#include "server/api/apply_warnings.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/heads_page.hpp"
-#include "server/api/job_book.hpp"
-#include "server/api/known_names.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/run_request.hpp"
-#include "server/api/secret_warnings.hpp"
 #include "server/api/views.hpp"
+#include "server/planning/apply_check.hpp"
+#include "server/planning/apply_warnings.hpp"
+#include "server/planning/job_book.hpp"
+#include "server/planning/known_names.hpp"
+#include "server/planning/secret_warnings.hpp"
 
 // Documents that people keep in files: applied, shown, deleted.
 namespace muster::server::api {

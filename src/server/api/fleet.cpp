@@ -2,9 +2,9 @@
 
 #include "server/api/caller.hpp"
 #include "server/api/labels.hpp"
-#include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
+#include "server/planning/resolve.hpp"
 
 namespace muster::server::api {
 namespace {

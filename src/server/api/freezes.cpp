@@ -7,10 +7,10 @@
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
 #include "server/api/frozen.hpp"
-#include "server/api/known_names.hpp"
-#include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
+#include "server/planning/known_names.hpp"
+#include "server/planning/resolve.hpp"
 
 // What holds work back on somebody's word: freezes, and hosts in maintenance.
 namespace muster::server::api {

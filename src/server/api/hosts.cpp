@@ -6,9 +6,9 @@
 #include "domain/host_ranges.hpp"
 #include "server/api/known_hosts.hpp"
 #include "server/api/missing.hpp"
-#include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
+#include "server/planning/resolve.hpp"
 
 namespace muster::server::api {
 namespace {

@@ -8,10 +8,10 @@
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
 #include "server/api/frozen.hpp"
-#include "server/api/resolve.hpp"
-#include "server/api/secret_warnings.hpp"
 #include "server/api/shares.hpp"
 #include "server/api/starting.hpp"
+#include "server/planning/resolve.hpp"
+#include "server/planning/secret_warnings.hpp"
 
 namespace muster::server::api {
 namespace {

@@ -11,15 +11,15 @@
 #include "server/api/frozen.hpp"
 #include "server/api/known_hosts.hpp"
 #include "server/api/notices.hpp"
-#include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/run_match.hpp"
 #include "server/api/run_prefix.hpp"
 #include "server/api/run_request.hpp"
-#include "server/api/secret_warnings.hpp"
 #include "server/api/shares.hpp"
 #include "server/api/starting.hpp"
 #include "server/api/views.hpp"
+#include "server/planning/resolve.hpp"
+#include "server/planning/secret_warnings.hpp"
 
 namespace muster::server::api {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "domain/host_ranges.hpp"
 #include "domain/trace_parent.hpp"
-#include "server/api/secret_warnings.hpp"
+#include "server/planning/secret_warnings.hpp"
 
 namespace muster::server::api {
 namespace {

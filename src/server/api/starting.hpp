@@ -9,8 +9,8 @@
 #include "engine/command.hpp"
 #include "server/api/call.hpp"
 #include "server/api/keyed.hpp"
-#include "server/api/resolve.hpp"
 #include "server/api/services.hpp"
+#include "server/planning/resolve.hpp"
 
 // What every start of a run has in common, of a command and of a job.
 namespace muster::server::api {

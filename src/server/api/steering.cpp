@@ -8,11 +8,11 @@
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
 #include "server/api/frozen.hpp"
-#include "server/api/plans.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/run_match.hpp"
 #include "server/api/starting.hpp"
 #include "server/api/views.hpp"
+#include "server/planning/plans.hpp"
 
 // What an operator does with a run that is under way, or with one that has ended.
 namespace muster::server::api {

@@ -7,11 +7,11 @@
 #include "engine/triggers/timetable.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
-#include "server/api/known_names.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/starting.hpp"
-#include "server/api/trigger_planner.hpp"
 #include "server/api/views.hpp"
+#include "server/planning/known_names.hpp"
+#include "server/planning/slot_planner.hpp"
 
 // Triggers and what became of their slots.
 namespace muster::server::api {

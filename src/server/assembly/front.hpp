@@ -10,13 +10,13 @@
 #include "server/api/routes.hpp"
 #include "server/api/search.hpp"
 #include "server/api/services.hpp"
-#include "server/api/trigger_planner.hpp"
 #include "server/assembly/core.hpp"
 #include "server/auth/failure_watch.hpp"
 #include "server/auth/tokens_on_record.hpp"
 #include "server/certificates/certificate_keeper.hpp"
 #include "server/keeping/keeper.hpp"
 #include "server/peers/shared_artifacts.hpp"
+#include "server/planning/slot_planner.hpp"
 
 namespace muster::server {
 

@@ -1,8 +1,8 @@
-#include "server/api/plans.hpp"
+#include "server/planning/plans.hpp"
 
 #include "domain/secret.hpp"
-#include "server/api/job_book.hpp"
-#include "server/api/resolve.hpp"
+#include "server/planning/job_book.hpp"
+#include "server/planning/resolve.hpp"
 
 namespace muster::server::api {
 namespace {

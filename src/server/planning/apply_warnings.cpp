@@ -1,4 +1,4 @@
-#include "server/api/apply_warnings.hpp"
+#include "server/planning/apply_warnings.hpp"
 
 #include <set>
 

@@ -1,4 +1,4 @@
-#include "server/api/secret_warnings.hpp"
+#include "server/planning/secret_warnings.hpp"
 
 #include <algorithm>
 
@@ -10,8 +10,8 @@
 #include "domain/host_ranges.hpp"
 #include "domain/plan_secrets.hpp"
 #include "domain/targets.hpp"
-#include "server/api/job_book.hpp"
-#include "server/api/known_names.hpp"
+#include "server/planning/job_book.hpp"
+#include "server/planning/known_names.hpp"
 
 namespace muster::server::api {
 namespace {

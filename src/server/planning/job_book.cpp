@@ -1,12 +1,12 @@
-#include "server/api/job_book.hpp"
+#include "server/planning/job_book.hpp"
 
 #include <algorithm>
 
 #include "domain/nesting.hpp"
 #include "domain/plan_bytes.hpp"
 #include "domain/wrap_batched.hpp"
-#include "server/api/known_names.hpp"
-#include "server/api/nesting.hpp"
+#include "server/planning/known_names.hpp"
+#include "server/planning/nesting.hpp"
 
 namespace muster::server::api {
 namespace {

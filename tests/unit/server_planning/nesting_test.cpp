@@ -1,4 +1,4 @@
-#include "server/api/nesting.hpp"
+#include "server/planning/nesting.hpp"
 
 #include <map>
 

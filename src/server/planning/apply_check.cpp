@@ -1,4 +1,4 @@
-#include "server/api/apply_check.hpp"
+#include "server/planning/apply_check.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -8,9 +8,9 @@
 #include "domain/nesting.hpp"
 #include "domain/target_lexer.hpp"
 #include "domain/template.hpp"
-#include "server/api/job_book.hpp"
-#include "server/api/known_names.hpp"
-#include "server/api/nesting.hpp"
+#include "server/planning/job_book.hpp"
+#include "server/planning/known_names.hpp"
+#include "server/planning/nesting.hpp"
 
 namespace muster::server::api {
 namespace {

@@ -1,7 +1,7 @@
-#include "server/api/apply_check.hpp"
+#include "server/planning/apply_check.hpp"
 
 #include "domain/nesting.hpp"
-#include "unit/server_documents/kept_documents.hpp"
+#include "unit/server_planning/kept_documents.hpp"
 
 namespace muster::server::api {
 namespace {

@@ -1,11 +1,11 @@
-#include "server/api/target_lookup.hpp"
+#include "server/planning/target_lookup.hpp"
 
 #include <map>
 
 #include "domain/nesting.hpp"
-#include "server/api/job_book.hpp"
-#include "server/api/known_names.hpp"
-#include "server/api/nesting.hpp"
+#include "server/planning/job_book.hpp"
+#include "server/planning/known_names.hpp"
+#include "server/planning/nesting.hpp"
 
 namespace muster::server::api {
 namespace {

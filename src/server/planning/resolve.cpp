@@ -1,4 +1,4 @@
-#include "server/api/resolve.hpp"
+#include "server/planning/resolve.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -6,7 +6,7 @@
 
 #include "domain/copies_text.hpp"
 #include "domain/host_ranges.hpp"
-#include "server/api/target_lookup.hpp"
+#include "server/planning/target_lookup.hpp"
 
 namespace muster::server::api {
 namespace {

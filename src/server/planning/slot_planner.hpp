@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/effects.hpp"
-#include "server/api/job_book.hpp"
 #include "server/api/services.hpp"
+#include "server/planning/job_book.hpp"
 #include "server/runtime/worker_pool.hpp"
 
 namespace muster::server::api {

@@ -1,4 +1,4 @@
-#include "server/api/known_names.hpp"
+#include "server/planning/known_names.hpp"
 
 #include "base/similar.hpp"
 

@@ -1,4 +1,4 @@
-#include "server/api/trigger_planner.hpp"
+#include "server/planning/slot_planner.hpp"
 
 #include <algorithm>
 
@@ -6,10 +6,10 @@
 
 #include "domain/plan_bytes.hpp"
 #include "server/api/frozen.hpp"
-#include "server/api/known_names.hpp"
-#include "server/api/resolve.hpp"
-#include "server/api/secret_warnings.hpp"
 #include "server/api/starting.hpp"
+#include "server/planning/known_names.hpp"
+#include "server/planning/resolve.hpp"
+#include "server/planning/secret_warnings.hpp"
 
 namespace muster::server::api {
 namespace {

@@ -1,8 +1,8 @@
-#include "server/api/document_channels.hpp"
+#include "server/planning/document_channels.hpp"
 
 #include "documents/channel.hpp"
-#include "server/api/job_book.hpp"
-#include "server/api/known_names.hpp"
+#include "server/planning/job_book.hpp"
+#include "server/planning/known_names.hpp"
 
 namespace muster::server::api {
 

@@ -1,7 +1,7 @@
-#include "server/api/job_book.hpp"
+#include "server/planning/job_book.hpp"
 
 #include "domain/nesting.hpp"
-#include "unit/server_documents/kept_documents.hpp"
+#include "unit/server_planning/kept_documents.hpp"
 
 namespace muster::server::api {
 namespace {
