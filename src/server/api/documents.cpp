@@ -13,6 +13,7 @@
 #include "server/api/routes.hpp"
 #include "server/api/run_request.hpp"
 #include "server/api/views.hpp"
+#include "server/api/warnings_view.hpp"
 #include "server/planning/apply_check.hpp"
 #include "server/planning/apply_warnings.hpp"
 #include "server/planning/job_book.hpp"
@@ -182,10 +183,10 @@ std::vector<std::string> WarningsOf(Services& services,
         warnings.push_back(fmt::format("{} {}: {}", kind, name, plan.error().message));
       return;
     }
-    for (const auto& warning :
-         SecretWarnings(services, {.plan = *plan,
-                                   .targets = targets.empty() ? plan->targets : targets,
-                                   .exclude = exclude}))
+    for (const auto& warning : SecretWarnings(services.store, services.live,
+                                              {.plan = *plan,
+                                               .targets = targets.empty() ? plan->targets : targets,
+                                               .exclude = exclude}))
       warnings.push_back(fmt::format("{} {}: {}", kind, name, warning));
   };
   for (const auto& document : puts) {
@@ -230,7 +231,8 @@ void Apply(Services& services, const CallPtr& call) {
     return call->Fail(added.error());
   AddChannels(reading.documents, command);
   auto warnings = WarningsOf(services, reading.documents);
-  for (auto& warning : ApplyWarnings(services, reading.documents))
+  for (auto& warning :
+       ApplyWarnings(services.inventory(), services.clock.Read().wall, reading.documents))
     warnings.push_back(std::move(warning));
   if (request->dry_run) {
     const auto foreseen = Foresee(services.store, command);

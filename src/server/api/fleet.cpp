@@ -179,7 +179,8 @@ void Label(Services& services, const CallPtr& call) {
   if (!body) return call->Fail(body.error());
   auto request = ReadLabelling(*body);
   if (!request) return call->Fail(request.error());
-  const auto resolved = ResolveTargets(services, request->targets, "", {}, call.get());
+  const auto resolved =
+      ResolveTargets(services.inventory(), request->targets, "", {}, GoOnFor(*call));
   if (!resolved)
     return resolved.error().code == ErrorCode::kNotFound
                ? call->Fail(404, "no_match", resolved.error().message)

@@ -7,6 +7,7 @@
 #include "server/api/job_start.hpp"
 #include "server/planning/job_book.hpp"
 #include "server/planning/plans.hpp"
+#include "server/planning/pushed_files.hpp"
 
 namespace muster::server::api {
 namespace {

@@ -120,7 +120,9 @@ void Retry(Services& services, const CallPtr& call) {
   if (!known->value) return call->Fail(NoSuchRun(*id));
   engine::RetryRun retry;
   retry.known = std::move(*known);
-  if (retry.known.value->targets) retry.frozen = CountFrozen(services, *retry.known.value->targets);
+  if (retry.known.value->targets)
+    retry.frozen = CountFrozen(services.inventory(), services.engine.GetStatus().freezes,
+                               *retry.known.value->targets);
   const Run run = retry.known.value->run;
   SteerRun(services, call, std::move(retry),
            [&](Fields& fields, engine::RetryRun& command) -> Result<> {
@@ -136,7 +138,7 @@ void Retry(Services& services, const CallPtr& call) {
              if (!done || version.empty()) return done;
              if (version != "latest")
                return Fail(ErrorCode::kInvalid, "version: expected 'latest'");
-             auto corrected = CorrectedPlan(services, run);
+             auto corrected = CorrectedPlan(services.inventory(), run);
              if (!corrected) return Fail(corrected.error());
              command.plan = std::move(corrected->plan);
              command.authors = std::move(corrected->authors);

@@ -71,7 +71,7 @@ class Core {
   MemberIdentity member;
   Cluster cluster;
   SchemaWatch schema;
-  api::DocumentChannels channels;
+  DocumentChannels channels;
   OutsideWork outside;
 
  private:

@@ -12,7 +12,7 @@
 #include "server/planning/known_names.hpp"
 #include "server/planning/nesting.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 namespace {
 
 constexpr std::size_t kJobsPage = 200;
@@ -330,4 +330,4 @@ Result<std::vector<documents::Problem>> CheckReferences(
   return Checker(store, puts, drops).Check();
 }
 
-}  // namespace muster::server::api
+}  // namespace muster::server

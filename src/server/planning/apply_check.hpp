@@ -9,7 +9,7 @@
 #include "documents/documents.hpp"
 #include "ports/store.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 
 using DocumentKey = std::pair<std::string, std::string>;  // kind and name
 
@@ -19,4 +19,4 @@ using DocumentKey = std::pair<std::string, std::string>;  // kind and name
 Result<std::vector<documents::Problem>> CheckReferences(
     Store& store, const std::vector<documents::Document>& puts, const std::set<DocumentKey>& drops);
 
-}  // namespace muster::server::api
+}  // namespace muster::server

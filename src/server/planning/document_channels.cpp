@@ -4,7 +4,7 @@
 #include "server/planning/job_book.hpp"
 #include "server/planning/known_names.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 
 Result<Channel> DocumentChannels::Find(std::string_view name) {
   const auto kept = store_.FindDocument("channel", name, 0);
@@ -20,4 +20,4 @@ Result<Channel> DocumentChannels::Find(std::string_view name) {
   return documents::ChannelOf(*channel);
 }
 
-}  // namespace muster::server::api
+}  // namespace muster::server

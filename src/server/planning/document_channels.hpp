@@ -3,7 +3,7 @@
 #include "ports/channel_source.hpp"
 #include "ports/store.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 
 // Channels as they were applied last.
 class DocumentChannels final : public ChannelSource {
@@ -16,4 +16,4 @@ class DocumentChannels final : public ChannelSource {
   Store& store_;
 };
 
-}  // namespace muster::server::api
+}  // namespace muster::server

@@ -7,8 +7,9 @@
 #include "domain/wrap_batched.hpp"
 #include "server/planning/known_names.hpp"
 #include "server/planning/nesting.hpp"
+#include "server/planning/pushed_files.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 namespace {
 
 // The defaults; what the stage that starts it says comes on top.
@@ -63,26 +64,6 @@ Result<documents::Document> ReadKept(const Document& kept) {
     if (auto placed = PlacePushes(*job, kept.pushes, budget, missing); !placed)
       return Fail(placed.error().code, "{}: {}", title, placed.error().message);
   return document;
-}
-
-Result<> PlacePushes(documents::JobDocument& job,
-                     const std::map<std::string, std::vector<FileEntry>>& pushes,
-                     documents::ReadBudget& budget,
-                     std::vector<documents::FileReference>& missing) {
-  for (const auto& file : job.files) {
-    if (file.use != documents::FileReference::Use::kPush) continue;
-    const auto found = pushes.find(file.path);
-    if (found == pushes.end() || found->second.empty()) {
-      missing.push_back(file);
-      continue;
-    }
-    if (auto fits = budget.TakeBytes(BytesOf(found->second)); !fits) {
-      missing.push_back(file);
-      return fits;
-    }
-    documents::SetPushFiles(job, file, found->second, found->second.front().folder);
-  }
-  return {};
 }
 
 void JobBook::Set(const std::string& name, std::optional<documents::JobDocument> job) {
@@ -223,4 +204,4 @@ std::vector<std::string> ChannelsIn(const documents::JobDocument& job) {
   return channels;
 }
 
-}  // namespace muster::server::api
+}  // namespace muster::server

@@ -11,24 +11,16 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "documents/budget.hpp"
 #include "documents/documents.hpp"
 #include "domain/document.hpp"
 #include "domain/run.hpp"
 #include "ports/store.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 
 // A document that is kept, read again. kInternal when that fails: a musterd that takes less wrote
 // it, and it has to be applied anew.
 Result<documents::Document> ReadKept(const Document& kept);
-
-// Puts the files of each `push` into their stages; `missing` gets the references without any. A
-// reference whose files do not fit the budget any more gets none and ends it: kInvalid, and
-// `missing` has it last.
-Result<> PlacePushes(documents::JobDocument& job,
-                     const std::map<std::string, std::vector<FileEntry>>& pushes,
-                     documents::ReadBudget& budget, std::vector<documents::FileReference>& missing);
 
 // Jobs by name, as they are in the store, or will be when some documents are applied. Reads each
 // once. `store` must outlive it.
@@ -96,4 +88,4 @@ class JobBook {
 std::vector<const JobAction*> JobsIn(const documents::JobDocument& job);
 std::vector<std::string> ChannelsIn(const documents::JobDocument& job);
 
-}  // namespace muster::server::api
+}  // namespace muster::server

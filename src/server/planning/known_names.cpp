@@ -2,7 +2,7 @@
 
 #include "base/similar.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 
 std::string DidYouMean(Store& store, std::string_view kind, std::string_view name) {
   constexpr std::size_t kNamesPage = 500;
@@ -26,4 +26,4 @@ std::string DidYouMeanSecret(Store& store, std::string_view name) {
   return nearest.Hint();
 }
 
-}  // namespace muster::server::api
+}  // namespace muster::server

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace muster::server::api {
+namespace muster::server {
 namespace {
 
 constexpr std::size_t kMostNestingProblems = 20;
@@ -132,4 +132,4 @@ std::string WayText(std::span<const std::string> way, std::string_view before) {
   return way.size() > kMostWayNames ? text + " -> …" : text;
 }
 
-}  // namespace muster::server::api
+}  // namespace muster::server

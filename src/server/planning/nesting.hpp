@@ -7,7 +7,7 @@
 
 #include "base/result.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 
 // What is wrong with documents that name others of their kind: jobs that start jobs, groups that
 // are made of groups.
@@ -32,4 +32,4 @@ Result<std::vector<NestingProblem>> CheckNesting(std::span<const std::string> na
 // "a -> b -> c", with `before` in front of each name. A long way is cut: its beginning says enough.
 std::string WayText(std::span<const std::string> way, std::string_view before = "");
 
-}  // namespace muster::server::api
+}  // namespace muster::server

@@ -4,7 +4,7 @@
 #include "server/planning/job_book.hpp"
 #include "server/planning/resolve.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 namespace {
 
 bool MayTake(const Param& param, const ParamSpec& spec) {
@@ -25,11 +25,11 @@ std::vector<std::pair<std::string, std::string>> ParamsOf(const Run& run,
   return given;
 }
 
-Result<Corrected> CorrectedPlan(Services& services, const Run& run) {
+Result<Corrected> CorrectedPlan(const Inventory& inventory, const Run& run) {
   if (run.spec.job.empty())
     return Fail(ErrorCode::kConflict, "run {} was not started from a job, so it has no versions",
                 FormatRunId(run.id));
-  JobBook book(services.store);
+  JobBook book(inventory.store);
   const auto job = book.Find(run.spec.job);
   if (!job) return Fail(job.error());
   if (*job == nullptr)
@@ -39,9 +39,9 @@ Result<Corrected> CorrectedPlan(Services& services, const Run& run) {
   plan->title = run.spec.title;
   plan->targets = run.spec.targets;
   auto authors = book.AuthorsOf(run.spec.job);
-  authors.merge(GroupAuthors(services, plan->targets));
+  authors.merge(GroupAuthors(inventory, plan->targets));
   return Corrected{.plan = std::make_shared<const RunSpec>(std::move(*plan)),
                    .authors = {authors.begin(), authors.end()}};
 }
 
-}  // namespace muster::server::api
+}  // namespace muster::server

@@ -8,9 +8,9 @@
 #include "base/result.hpp"
 #include "documents/documents.hpp"
 #include "domain/run.hpp"
-#include "server/api/services.hpp"
+#include "server/planning/inventory.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 
 // The run's own parameters, as far as the job still has them, as `muster start -p` takes them.
 std::vector<std::pair<std::string, std::string>> ParamsOf(const Run& run,
@@ -22,6 +22,6 @@ struct Corrected {
 };
 // The plan of a run's job as the job is now, with the run's own parameters and targets. kConflict
 // when the run was not started from a job, kNotFound when the job is gone.
-Result<Corrected> CorrectedPlan(Services& services, const Run& run);
+Result<Corrected> CorrectedPlan(const Inventory& inventory, const Run& run);
 
-}  // namespace muster::server::api
+}  // namespace muster::server

@@ -8,17 +8,14 @@
 #include "domain/host_ranges.hpp"
 #include "server/planning/target_lookup.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 namespace {
 
 constexpr std::size_t kMostNames = 1000;  // bytes
 constexpr const char* kHowToJoin =
     "; to join a host, make an invitation (muster agents invite) and run 'muster-agent join' on it";
 
-// Whether a long look-up for the call goes on; for no call it does.
-std::function<Result<>()> GoOnFor(const Call* call) {
-  return [call] { return call != nullptr ? call->GoesOn() : Result<>{}; };
-}
+using GoOn = std::function<Result<>()>;
 
 // Hosts that take no work now: those that are declared and never joined, copies, and revoked ones.
 struct AwayHosts {
@@ -32,13 +29,13 @@ struct AwayHosts {
   }
 };
 
-Result<AwayHosts> FindAway(Services& services) {
-  const auto never = services.declared.NeverJoined(services.live);
+Result<AwayHosts> FindAway(const Inventory& inventory) {
+  const auto never = inventory.declared.NeverJoined(inventory.live);
   if (!never) return Fail(never.error());
   AwayHosts away;
   away.hosts = **never;
   away.states.assign(away.hosts.size(), HostState::kActive);
-  services.live.WithHosts([&away](const std::vector<const Host*>& hosts, const auto&) {
+  inventory.live.WithHosts([&away](const std::vector<const Host*>& hosts, const auto&) {
     for (const Host* host : hosts) {
       if (host->state == HostState::kActive) continue;
       away.states.push_back(host->state);
@@ -51,15 +48,15 @@ Result<AwayHosts> FindAway(Services& services) {
 
 // The hosts that take no work now and that the expression means by more than their names: one that
 // names a host exactly fails, or means it in spite of its state.
-Result<> FindLeftOut(Services& services, const std::string& expression, const std::string& exclude,
-                     const Call* call, Resolved& resolved) {
-  const auto away = FindAway(services);
+Result<> FindLeftOut(const Inventory& inventory, const std::string& expression,
+                     const std::string& exclude, const GoOn& go_on, Resolved& resolved) {
+  const auto away = FindAway(inventory);
   if (!away) return Fail(away.error());
   if (away->hosts.empty()) return {};
   const auto all = away->All();
   // Groups mean others among these hosts.
   TargetLookup lookup(
-      services.store, [&all](const TargetLookup::SeeHosts& see) { see(all); }, GoOnFor(call));
+      inventory.store, [&all](const TargetLookup::SeeHosts& see) { see(all); }, go_on);
   auto again = lookup.Parse(expression);
   if (!again) return Fail(again.error());
   if (!exclude.empty()) {
@@ -119,21 +116,21 @@ Error NothingFound(const LiveView& live, const TargetExpression& wanted, const E
   return {error.code, fmt::format("{}; {}{}", message, left_out, never.empty() ? "" : kHowToJoin)};
 }
 
-TargetLookup LookupIn(Services& services, const Call* call = nullptr) {
-  return {services.store,
-          [&services](const TargetLookup::SeeHosts& see) {
-            services.live.WithHosts(
+TargetLookup LookupIn(const Inventory& inventory, const GoOn& go_on = {}) {
+  return {inventory.store,
+          [&inventory](const TargetLookup::SeeHosts& see) {
+            inventory.live.WithHosts(
                 [&see](const std::vector<const Host*>& hosts, const auto&) { see(hosts); });
           },
-          GoOnFor(call)};
+          go_on};
 }
 
 }  // namespace
 
-Result<Resolved> ResolveTargets(Services& services, const std::string& expression,
+Result<Resolved> ResolveTargets(const Inventory& inventory, const std::string& expression,
                                 const std::string& exclude, ResolveOptions options,
-                                const Call* call) {
-  auto lookup = LookupIn(services, call);
+                                const GoOn& go_on) {
+  auto lookup = LookupIn(inventory, go_on);
   auto wanted = lookup.Parse(expression);
   if (!wanted) return Fail(wanted.error());
   Resolved resolved;
@@ -146,7 +143,7 @@ Result<Resolved> ResolveTargets(Services& services, const std::string& expressio
   auto targets = std::make_shared<Targets>();
   std::set<HostId> offline;
   Result<> ok;
-  services.live.WithHosts(
+  inventory.live.WithHosts(
       [&](const std::vector<const Host*>& hosts, const std::function<bool(HostId)>& online) {
         const auto matching = wanted->Resolve(hosts, lookup, options);
         if (!matching) {
@@ -163,9 +160,9 @@ Result<Resolved> ResolveTargets(Services& services, const std::string& expressio
       wanted->OnlyNames());
   const bool not_found = !ok && ok.error().code == ErrorCode::kNotFound;
   if (options.declared && (not_found || !wanted->OnlyNames()))
-    if (const auto found = FindLeftOut(services, expression, exclude, call, resolved); !found)
+    if (const auto found = FindLeftOut(inventory, expression, exclude, go_on, resolved); !found)
       return Fail(found.error());
-  if (not_found) return Fail(NothingFound(services.live, *wanted, ok.error(), resolved));
+  if (not_found) return Fail(NothingFound(inventory.live, *wanted, ok.error(), resolved));
   if (!ok) return Fail(ok.error());
   std::ranges::sort(*targets,
                     [](const Target& a, const Target& b) { return NaturalLess(a.name, b.name); });
@@ -195,10 +192,10 @@ void WarnOfCopies(const Resolved& resolved, std::vector<std::string>& warnings) 
     warnings.push_back(copies + " (refused; 'muster hosts' says why)");
 }
 
-std::set<std::string> GroupAuthors(Services& services, const std::string& expression) {
-  auto lookup = LookupIn(services);
+std::set<std::string> GroupAuthors(const Inventory& inventory, const std::string& expression) {
+  auto lookup = LookupIn(inventory);
   static_cast<void>(lookup.Parse(expression));
   return lookup.Authors();
 }
 
-}  // namespace muster::server::api
+}  // namespace muster::server

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -7,10 +8,9 @@
 
 #include "domain/run.hpp"
 #include "domain/targets.hpp"
-#include "server/api/call.hpp"
-#include "server/api/services.hpp"
+#include "server/planning/inventory.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 
 struct Resolved {
   std::shared_ptr<const Targets> targets;  // in natural order of names
@@ -31,13 +31,13 @@ std::string LeftOutText(const Resolved& resolved);
 void WarnOfCopies(const Resolved& resolved, std::vector<std::string>& warnings);
 
 // Which hosts an expression means now, less those of `exclude`. kInvalid: one does not parse.
-// kNotFound: an unknown name in one of them, or nothing is left. Long look-ups for a `call` end as
-// Call::GoesOn says.
-Result<Resolved> ResolveTargets(Services& services, const std::string& expression,
+// kNotFound: an unknown name in one of them, or nothing is left. `go_on` is asked between two reads
+// of a long look-up, which fails with its error; may be empty.
+Result<Resolved> ResolveTargets(const Inventory& inventory, const std::string& expression,
                                 const std::string& exclude, ResolveOptions options = {},
-                                const Call* call = nullptr);
+                                const std::function<Result<>()>& go_on = {});
 
 // Who applied the groups that an expression names, and those they are made of, as they are now.
-std::set<std::string> GroupAuthors(Services& services, const std::string& expression);
+std::set<std::string> GroupAuthors(const Inventory& inventory, const std::string& expression);
 
-}  // namespace muster::server::api
+}  // namespace muster::server

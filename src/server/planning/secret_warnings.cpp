@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include <boost/json.hpp>
 #include <fmt/ranges.h>
 
 #include "documents/channel.hpp"
@@ -13,7 +12,7 @@
 #include "server/planning/job_book.hpp"
 #include "server/planning/known_names.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 namespace {
 
 constexpr std::string_view kFactPrefix = "fact.";
@@ -21,7 +20,7 @@ constexpr std::size_t kMostWarnedNames = 200;
 constexpr std::size_t kMostMissingNamed = 20;
 
 // What expressions look at in hosts, also in the groups they name.
-std::set<std::string> LabelsUsed(Services& services, std::vector<std::string> open) {
+std::set<std::string> LabelsUsed(Store& store, std::vector<std::string> open) {
   std::set<std::string> labels;
   std::set<std::string> groups;
   while (!open.empty()) {
@@ -31,7 +30,7 @@ std::set<std::string> LabelsUsed(Services& services, std::vector<std::string> op
     for (auto& label : expression->LabelsUsed()) labels.insert(std::move(label));
     for (const auto& name : expression->Groups()) {
       if (!groups.insert(name).second) continue;
-      const auto kept = services.store.FindDocument("group", name, 0);
+      const auto kept = store.FindDocument("group", name, 0);
       if (!kept || !*kept) continue;
       const auto document = ReadKept(**kept);
       if (!document) continue;
@@ -43,12 +42,12 @@ std::set<std::string> LabelsUsed(Services& services, std::vector<std::string> op
 }
 
 // Hosts that chose one of these labels themselves, and the labels they chose.
-void FindOwn(Services& services, const SecretTargets& about, const std::set<std::string>& used,
+void FindOwn(const LiveView& live, const SecretTargets& about, const std::set<std::string>& used,
              std::set<std::string>& labels, std::vector<std::string>& hosts) {
   std::set<HostId> meant;
   if (about.hosts != nullptr)
     for (const auto& target : *about.hosts) meant.insert(target.host);
-  services.live.WithHosts([&](const std::vector<const Host*>& all, const auto&) {
+  live.WithHosts([&](const std::vector<const Host*>& all, const auto&) {
     for (const Host* host : all) {
       if (host->state != HostState::kActive) continue;
       if (about.hosts != nullptr && !meant.contains(host->id)) continue;
@@ -76,11 +75,12 @@ std::vector<std::string> SecretsOfChannel(Store& store, const std::string& name)
 
 }  // namespace
 
-std::vector<std::string> SecretWarnings(Services& services, const SecretTargets& about) {
+std::vector<std::string> SecretWarnings(Store& store, const LiveView& live,
+                                        const SecretTargets& about) {
   std::vector<std::string> warnings;
   const auto secrets = SecretsIn(about.plan);
   if (secrets.empty()) return warnings;
-  const auto used = LabelsUsed(services, {about.targets, about.exclude});
+  const auto used = LabelsUsed(store, {about.targets, about.exclude});
   std::set<std::string> facts;
   for (const auto& name : used)
     if (name.starts_with(kFactPrefix)) facts.insert(name);
@@ -91,7 +91,7 @@ std::vector<std::string> SecretWarnings(Services& services, const SecretTargets&
         fmt::join(secrets, ", "), fmt::join(facts, ", ")));
   std::set<std::string> labels;
   std::vector<std::string> hosts;
-  FindOwn(services, about, used, labels, hosts);
+  FindOwn(live, about, used, labels, hosts);
   if (!labels.empty())
     warnings.push_back(fmt::format(
         "it gives secrets ({}) to hosts chosen by the label {}, which {} chose at {}; set "
@@ -102,30 +102,22 @@ std::vector<std::string> SecretWarnings(Services& services, const SecretTargets&
   return warnings;
 }
 
-Result<> CheckSecrets(Services& services, const RunSpec& plan, SecretHints hints) {
+Result<> CheckSecrets(Store& store, const RunSpec& plan, SecretHints hints) {
   std::vector<std::string> missing;
   PlanUses uses = UsesOf(plan);
   for (const auto& name : uses.channels)
-    for (auto& secret : SecretsOfChannel(services.store, name))
-      uses.secrets.insert(std::move(secret));
+    for (auto& secret : SecretsOfChannel(store, name)) uses.secrets.insert(std::move(secret));
   for (const auto& name : uses.secrets) {
-    const auto secret = services.store.FindSecret(name);
+    const auto secret = store.FindSecret(name);
     if (!secret) return Fail(secret.error());
     if (!secret->value) missing.push_back(name);
     if (missing.size() == kMostMissingNamed) break;
   }
   if (missing.empty()) return {};
   const std::string hint =
-      hints == SecretHints::kNearest ? DidYouMeanSecret(services.store, missing.front()) : "";
+      hints == SecretHints::kNearest ? DidYouMeanSecret(store, missing.front()) : "";
   return Fail(ErrorCode::kNotFound, "there is no secret '{}'{}; set it: muster secrets set {}",
               fmt::join(missing, "', '"), hint, missing.front());
 }
 
-void AddWarnings(boost::json::object& answer, const std::vector<std::string>& warnings) {
-  if (warnings.empty()) return;
-  boost::json::array list;
-  for (const auto& warning : warnings) list.emplace_back(warning);
-  answer["warnings"] = std::move(list);
-}
-
-}  // namespace muster::server::api
+}  // namespace muster::server

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -7,25 +8,26 @@
 #include <tuple>
 #include <vector>
 
+#include "domain/freeze.hpp"
 #include "engine/effects.hpp"
-#include "server/api/services.hpp"
+#include "server/planning/inventory.hpp"
 #include "server/planning/job_book.hpp"
-#include "server/runtime/worker_pool.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 
-// The plan of a slot's run: its job as it is now, with the trigger's parameters, and what its runs
-// carry for those that it names (documents::SlotParamsOf). Errors as engine::FireSlot has them;
-// none is due to what the runs carry.
-Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const TriggerSpec& spec,
-                                  const std::map<std::string, std::string>& data);
-
-// The same for slots that are due together: what they share is read and resolved once.
+// Plans the runs of slots: the trigger's job as it is now, with the trigger's parameters, and what
+// its runs carry for those that it names (documents::SlotParamsOf). What slots that are due
+// together share is read and resolved once. Errors as engine::FireSlot has them; none is due to
+// what the runs carry.
 class SlotPlanner {
  public:
-  // `services` outlives it. What it knows is of the moment it was made: use it at once.
-  explicit SlotPlanner(Services& services)
-      : services_(services), book_(std::make_unique<JobBook>(services.store)) {}
+  using FreezesNow = std::function<std::vector<Freeze>()>;
+
+  // What `inventory` is of outlives it. What it knows is of the moment it was made: use it at once.
+  SlotPlanner(const Inventory& inventory, FreezesNow freezes)
+      : inventory_(inventory),
+        freezes_(std::move(freezes)),
+        book_(std::make_unique<JobBook>(inventory.store)) {}
 
   Result<engine::SlotPlan> Plan(const TriggerSpec& spec,
                                 const std::map<std::string, std::string>& data);
@@ -38,25 +40,13 @@ class SlotPlanner {
   using Key = std::tuple<std::string, std::map<std::string, std::string>, std::set<std::string>,
                          std::map<std::string, std::string>, std::string, std::string>;
 
-  Services& services_;
+  Result<engine::SlotPlan> PlanNew(const TriggerSpec& spec,
+                                   const std::map<std::string, std::string>& data);
+
+  const Inventory inventory_;
+  const FreezesNow freezes_;
   std::unique_ptr<JobBook> book_;  // renewed when it has read much
   std::map<Key, engine::SlotPlan> plans_;
 };
 
-// Answers the engine's questions about triggers, on the workers. Called on the engine's thread;
-// never blocks. What finds the workers' queue full is dropped: the engine asks again.
-class TriggerPlanner {
- public:
-  // Both outlive it.
-  TriggerPlanner(Services& services, WorkerPool& workers)
-      : services_(services), workers_(workers) {}
-
-  void Prepare(std::vector<engine::PrepareSlot> slots);
-  void Fetch(std::vector<engine::FetchTriggers> fetches);
-
- private:
-  Services& services_;
-  WorkerPool& workers_;
-};
-
-}  // namespace muster::server::api
+}  // namespace muster::server

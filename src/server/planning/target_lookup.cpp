@@ -7,7 +7,7 @@
 #include "server/planning/known_names.hpp"
 #include "server/planning/nesting.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 namespace {
 
 constexpr std::size_t kTasksPage = 5000;
@@ -161,4 +161,4 @@ Result<std::vector<HostTasks<>>> TargetLookup::TasksOfRun(RunId id, const Target
   }
 }
 
-}  // namespace muster::server::api
+}  // namespace muster::server

@@ -13,7 +13,7 @@
 #include "domain/targets.hpp"
 #include "ports/store.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 
 // What target expressions cannot know by themselves, read from the store before the hosts are
 // locked: which hosts are in groups, and which are of runs. Reads each group and the hosts of each
@@ -63,4 +63,4 @@ class TargetLookup final : public TargetContext {
   std::optional<Error> refused_;  // nothing more is looked up
 };
 
-}  // namespace muster::server::api
+}  // namespace muster::server

@@ -3,7 +3,7 @@
 #include "domain/nesting.hpp"
 #include "unit/server_planning/kept_documents.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 namespace {
 
 class ApplyCheck : public KeptDocuments {
@@ -136,4 +136,4 @@ TEST_F(ApplyCheck, WhatAKeptJobNeedsIsNotDropped) {
 }
 
 }  // namespace
-}  // namespace muster::server::api
+}  // namespace muster::server

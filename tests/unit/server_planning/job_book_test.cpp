@@ -3,7 +3,7 @@
 #include "domain/nesting.hpp"
 #include "unit/server_planning/kept_documents.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 namespace {
 
 class JobBookTest : public KeptDocuments {};
@@ -115,4 +115,4 @@ TEST_F(JobBookTest, DeletedJobIsNotThere) {
 }
 
 }  // namespace
-}  // namespace muster::server::api
+}  // namespace muster::server

@@ -9,7 +9,7 @@
 #include "adapters/memory/memory_store.hpp"
 #include "documents/documents.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 
 // A store with documents in it, as an engine would have put them there.
 class KeptDocuments : public ::testing::Test {
@@ -54,4 +54,4 @@ class KeptDocuments : public ::testing::Test {
   std::uint32_t versions_ = 0;
 };
 
-}  // namespace muster::server::api
+}  // namespace muster::server

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace muster::server::api {
+namespace muster::server {
 namespace {
 
 using ::testing::ElementsAre;
@@ -71,4 +71,4 @@ TEST_F(Nesting, LongWaysAreCut) {
 }
 
 }  // namespace
-}  // namespace muster::server::api
+}  // namespace muster::server

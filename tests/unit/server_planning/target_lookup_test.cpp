@@ -3,7 +3,7 @@
 #include "domain/nesting.hpp"
 #include "unit/server_planning/kept_documents.hpp"
 
-namespace muster::server::api {
+namespace muster::server {
 namespace {
 
 class TargetLookupTest : public KeptDocuments {
@@ -61,4 +61,4 @@ TEST_F(TargetLookupTest, GroupsInACircleAreAnError) {
 }
 
 }  // namespace
-}  // namespace muster::server::api
+}  // namespace muster::server
