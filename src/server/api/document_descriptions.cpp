@@ -3,7 +3,7 @@
 #include <variant>
 
 #include "base/text.hpp"
-#include "documents/channel.hpp"
+#include "documents/kinds/channel.hpp"
 #include "server/planning/job_book.hpp"
 
 namespace muster::server::api {

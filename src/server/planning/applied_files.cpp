@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "documents/budget.hpp"
+#include "server/planning/kind_rules.hpp"
 #include "server/planning/pushed_files.hpp"
 
 namespace muster::server {
@@ -79,19 +80,8 @@ Document KeptOf(const documents::Document& document, const ApplyRequest& request
                 .name = documents::NameOf(document),
                 .hash = documents::ContentHash(document),
                 .text = document.text};
-  if (const auto* host = std::get_if<documents::HostDocument>(&document.body))
-    kept.labels = host->labels;
-  const auto* job = std::get_if<documents::JobDocument>(&document.body);
-  if (job == nullptr) return kept;
-  const AppliedFile& file = FileNamed(request, document.file);
-  for (const auto& reference : job->files) {
-    if (const auto script = file.attachments.find(reference.path);
-        script != file.attachments.end() && reference.use == documents::FileReference::Use::kScript)
-      kept.attachments.insert(*script);
-    if (const auto pushed = file.pushes.find(reference.path);
-        pushed != file.pushes.end() && reference.use == documents::FileReference::Use::kPush)
-      kept.pushes.insert(*pushed);
-  }
+  if (const auto& rules = RulesOf(documents::KindOf(document)); rules.keep != nullptr)
+    rules.keep(document, FileNamed(request, document.file), kept);
   return kept;
 }
 

@@ -1,21 +1,18 @@
 #pragma once
 
-#include <map>
 #include <set>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "documents/documents.hpp"
 #include "ports/store.hpp"
+#include "server/planning/applied_set.hpp"
 
 namespace muster::server {
 
-using DocumentKey = std::pair<std::string, std::string>;  // kind and name
-
-// What documents refer to that would not be there once `puts` are applied and `drops` are gone:
-// jobs, their parameters and channels; and jobs that start each other in a circle. Looks also at
-// the jobs that are kept, when something they need is dropped. An error is the store's.
+// What would be wrong once `puts` are applied and `drops` are gone: documents that are named and
+// not there, or that name each other in a circle; time zones that nobody knows; and what the rules
+// of each kind say (kind_rules.hpp). Looks also at documents that are kept, when something that
+// they hold is dropped. An error is the store's.
 Result<std::vector<documents::Problem>> CheckReferences(
     Store& store, const std::vector<documents::Document>& puts, const std::set<DocumentKey>& drops);
 

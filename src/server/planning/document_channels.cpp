@@ -1,6 +1,6 @@
 #include "server/planning/document_channels.hpp"
 
-#include "documents/channel.hpp"
+#include "documents/kinds/channel.hpp"
 #include "server/planning/job_book.hpp"
 #include "server/planning/known_names.hpp"
 

@@ -188,20 +188,4 @@ std::set<std::string> JobBook::AuthorsOf(const std::string& name) const {
   return authors;
 }
 
-std::vector<const JobAction*> JobsIn(const documents::JobDocument& job) {
-  std::vector<const JobAction*> actions;
-  for (const auto& stage : job.spec.stages)
-    if (const auto* action = std::get_if<JobAction>(&stage.action)) actions.push_back(action);
-  return actions;
-}
-
-std::vector<std::string> ChannelsIn(const documents::JobDocument& job) {
-  std::vector<std::string> channels;
-  for (const auto& notice : job.spec.notices) channels.push_back(notice.channel);
-  for (const auto& stage : job.spec.stages)
-    if (const auto* notify = std::get_if<NotifyAction>(&stage.action))
-      channels.push_back(notify->channel);
-  return channels;
-}
-
 }  // namespace muster::server

@@ -84,8 +84,4 @@ class JobBook {
   std::vector<std::string> way_;  // the jobs that led here, to find circles
 };
 
-// What a job refers to: the jobs it starts and the channels it tells.
-std::vector<const JobAction*> JobsIn(const documents::JobDocument& job);
-std::vector<std::string> ChannelsIn(const documents::JobDocument& job);
-
 }  // namespace muster::server

@@ -4,7 +4,7 @@
 
 #include <fmt/ranges.h>
 
-#include "documents/channel.hpp"
+#include "documents/kinds/channel.hpp"
 #include "domain/channel.hpp"
 #include "domain/host_ranges.hpp"
 #include "domain/plan_secrets.hpp"

@@ -6,6 +6,7 @@
 
 #include "documents/check.hpp"
 #include "documents/fields.hpp"
+#include "documents/kinds/job.hpp"
 
 namespace muster::documents {
 
@@ -15,11 +16,6 @@ struct JobDraft {
   JobDocument job;
   std::vector<const Node*> nodes = {};  // of each stage, its map
 };
-
-// Makes the job of a document that was held against the table; what is wrong beyond that (flow,
-// names in templates, values that do not go together) is added to the context's problems.
-JobDocument BuildJob(const Context& context, const Node& root,
-                     const std::vector<TemplateUse>& uses);
 
 // What a stage does: the one of `actions` (a bit of Actions) that its map has. `stage` is its
 // index; files it refers to are added to the job.

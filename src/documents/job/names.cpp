@@ -2,7 +2,7 @@
 #include <functional>
 #include <unordered_map>
 
-#include "documents/job_builder.hpp"
+#include "documents/job/builder.hpp"
 #include "documents/shape.hpp"
 
 namespace muster::documents {

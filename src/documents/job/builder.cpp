@@ -1,4 +1,4 @@
-#include "documents/job_builder.hpp"
+#include "documents/job/builder.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -135,7 +135,7 @@ class Builder {
       action = bit;
     }
     // A misspelt one was told already.
-    const Shape& shape = *ShapeOf(Kind::kJob).Find("stages")->type.item->map;
+    const Shape& shape = *JobShape().Find("stages")->type.item->map;
     const bool unknown = std::ranges::any_of(map.keys, [&](const Node& given) {
       const Key* key = shape.Find(given.text);
       return key == nullptr || !key->refused.empty();
@@ -187,7 +187,7 @@ class Builder {
 
   // Keys that say nothing for what the stage does are mistakes.
   void CheckMeaning(const Node& map, std::uint32_t action) {
-    const Shape& shape = *ShapeOf(Kind::kJob).Find("stages")->type.item->map;
+    const Shape& shape = *JobShape().Find("stages")->type.item->map;
     const auto name = ActionNames()[static_cast<std::size_t>(std::countr_zero(action))];
     for (const auto& given : map.keys) {
       const Key* key = shape.Find(given.text);

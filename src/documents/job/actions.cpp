@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "documents/job_builder.hpp"
+#include "documents/job/builder.hpp"
 #include "documents/shape.hpp"
 #include "documents/values.hpp"
 #include "domain/request_time.hpp"

@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "base/text.hpp"
-#include "documents/job_builder.hpp"
+#include "documents/job/builder.hpp"
 #include "documents/values.hpp"
 
 namespace muster::documents {

@@ -4,7 +4,7 @@
 
 #include <fmt/ranges.h>
 
-#include "documents/job_builder.hpp"
+#include "documents/job/builder.hpp"
 
 namespace muster::documents {
 namespace {

@@ -1,8 +1,10 @@
-#include "documents/trigger_document.hpp"
+#include "documents/kinds/trigger.hpp"
 
 #include "cron/local_text.hpp"
 #include "cron/schedule.hpp"
+#include "documents/fields.hpp"
 #include "documents/keys.hpp"
+#include "documents/kinds.hpp"
 
 namespace muster::documents {
 namespace {
@@ -195,6 +197,21 @@ TriggerDocument BuildTrigger(const Context& context, const Node& root) {
   for (auto& [name, value] : PairsOf(root.Find("constraints"))) spec.constraints[name] = value;
   trigger.paused = FlagOf(root, "paused", false);
   return trigger;
+}
+
+std::vector<Reference> ReferencesOf(const TriggerDocument& trigger) {
+  const TriggerSpec& spec = trigger.spec;
+  std::vector<Reference> references;
+  if (!spec.channel.empty())
+    references.push_back({.kind = Kind::kChannel, .name = spec.channel, .key = "channel"});
+  references.push_back({.kind = Kind::kJob, .name = spec.job, .key = "job"});
+  return references;
+}
+
+std::vector<std::string> ZonesOf(const TriggerDocument& trigger) {
+  std::vector<std::string> zones{trigger.spec.tz};
+  for (const auto& blackout : trigger.spec.blackouts) zones.push_back(blackout.tz);
+  return zones;
 }
 
 }  // namespace muster::documents
