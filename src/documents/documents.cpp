@@ -6,16 +6,12 @@
 #include <fmt/ranges.h>
 
 #include "base/text.hpp"
-#include "documents/job_builder.hpp"
-#include "documents/small_documents.hpp"
-#include "documents/trigger_document.hpp"
+#include "documents/check.hpp"
+#include "documents/fields.hpp"
 #include "documents/yaml_reader.hpp"
 
 namespace muster::documents {
 namespace {
-
-constexpr std::string_view kKinds[] = {"job", "host", "group", "channel", "trigger"};
-constexpr std::string_view kChannelTypes[] = {"webhook", "chat", "smtp"};
 
 // What kind a document says it is; nothing when that is a problem.
 std::optional<Kind> KindIn(const Node& root, Problems& problems) {
@@ -26,14 +22,13 @@ std::optional<Kind> KindIn(const Node& root, Problems& problems) {
   }
   const Node* kind = root.Find("kind");
   if (kind == nullptr) {
-    problems.Add(root.at, "a document needs 'kind', which is {}",
-                 Either({std::begin(kKinds), std::end(kKinds)}));
+    problems.Add(root.at, "a document needs 'kind', which is {}", Either(KindNames()));
     return std::nullopt;
   }
   const auto known = kind->IsText() ? ParseKind(kind->text) : std::nullopt;
   if (!known)
     problems.Add(kind->at, "unknown kind {}{}", Found(*kind, kMostOfAnything),
-                 Suggestion(kind->text, {std::begin(kKinds), std::end(kKinds)}));
+                 Suggestion(kind->text, KindNames()));
   return known;
 }
 
@@ -45,27 +40,10 @@ std::optional<Document> ReadOne(const Source& source, const Piece& piece,
   const auto kind = KindIn(*root, problems);
   if (!kind) return std::nullopt;
   budget.BeginDocument();
-  const auto uses = CheckShape(*root, ShapeOf(*kind), problems, budget);
+  const KindRow& row = RowOf(*kind);
+  const auto uses = CheckShape(*root, row.shape(), problems, budget);
   const Context context{source.file, piece, scripts, problems, budget};
-  Document document{source.file, root->at, piece.text, {}};
-  switch (*kind) {
-    case Kind::kJob:
-      document.body = BuildJob(context, *root, uses);
-      break;
-    case Kind::kHost:
-      document.body = BuildHost(context, *root);
-      break;
-    case Kind::kGroup:
-      document.body = BuildGroup(context, *root);
-      break;
-    case Kind::kChannel:
-      document.body = BuildChannel(context, *root);
-      break;
-    case Kind::kTrigger:
-      document.body = BuildTrigger(context, *root);
-      break;
-  }
-  return document;
+  return Document{source.file, root->at, piece.text, row.build(context, *root, uses)};
 }
 
 class Reader {
@@ -107,20 +85,6 @@ class Reader {
 
 }  // namespace
 
-std::string_view Name(Kind kind) noexcept { return kKinds[static_cast<std::size_t>(kind)]; }
-
-std::string_view Name(ChannelType type) noexcept {
-  return kChannelTypes[static_cast<std::size_t>(type)];
-}
-
-std::optional<Kind> ParseKind(std::string_view name) noexcept {
-  const auto found = std::ranges::find(kKinds, name);
-  if (found == std::end(kKinds)) return std::nullopt;
-  return static_cast<Kind>(found - std::begin(kKinds));
-}
-
-Kind KindOf(const Document& document) noexcept { return static_cast<Kind>(document.body.index()); }
-
 const std::string& NameOf(const Document& document) noexcept {
   return std::visit([](const auto& body) -> const std::string& { return body.name; },
                     document.body);
@@ -146,19 +110,6 @@ Result<std::vector<Document>> ReadAll(std::span<const Source> sources,
   std::vector<std::string> lines;
   for (const auto& problem : reading.problems) lines.push_back(Written(problem));
   return Fail(ErrorCode::kInvalid, "{}", fmt::join(lines, "\n"));
-}
-
-void SetPushFiles(JobDocument& job, const FileReference& reference, std::vector<FileEntry> files,
-                  bool tree) {
-  StageSpec& stage = job.spec.stages[reference.stage];
-  const Command* before = CommandOf(stage);
-  MUSTER_CHECK(before != nullptr && before->push != nullptr);
-  auto push = std::make_shared<FilePush>(*before->push);
-  push->files = std::move(files);
-  push->tree = tree;
-  auto command = std::make_shared<Command>(*before);
-  command->push = std::move(push);
-  stage.action = HostAction(std::move(command));
 }
 
 }  // namespace muster::documents

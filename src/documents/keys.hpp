@@ -4,8 +4,9 @@
 
 #include "documents/shape.hpp"
 
-// The words the table of keys is written in, and the parts of it that meet: action_keys.cpp has
-// what stands inside an action, keys.cpp has stages and documents.
+// The words the table of keys is written in. Each kind's keys stand in its file in kinds/, those of
+// a job in job/. A key that is added there is known to the check, the schema and the reference; the
+// builders take its value.
 namespace muster::documents::table {
 
 inline Type One(Value value) { return {.value = std::move(value)}; }
@@ -67,6 +68,7 @@ inline constexpr std::int64_t kManyHosts = 1'000'000;
 
 // What every document begins with.
 std::vector<Key> HeadKeys(std::string_view kind, Form name, std::string_view name_help);
+void Append(std::vector<Key>& keys, std::vector<Key> more);
 
 const Shape& ParamShape();
 const Shape& ApproveShape();

@@ -25,7 +25,7 @@ std::string List(const Items& items) {
   return fmt::format("[{}]", fmt::join(quoted, ","));
 }
 
-std::string Reference(const Shape& shape) {
+std::string NameInSchema(const Shape& shape) {
   std::string name(shape.name);
   std::ranges::replace(name, ' ', '-');
   return name;
@@ -99,7 +99,7 @@ std::string Behind(const Type& type) {
     forms.push_back(fmt::format(R"({{"type":"array","items":{},"minItems":{}}})",
                                 Behind(*type.item), type.must_hold_something ? 1 : 0));
   if (type.map != nullptr)
-    forms.push_back(fmt::format(R"({{"$ref":"#/$defs/{}"}})", Reference(*type.map)));
+    forms.push_back(fmt::format(R"({{"$ref":"#/$defs/{}"}})", NameInSchema(*type.map)));
   if (type.pairs)
     forms.push_back(fmt::format(
         R"({{"type":"object","propertyNames":{},"additionalProperties":{},"minProperties":1}})",
@@ -221,14 +221,14 @@ class Pretty {
 std::string JsonSchema() {
   std::vector<std::string> definitions;
   for (const Shape* shape : AllShapes())
-    definitions.push_back(fmt::format("{}:{}", Quoted(Reference(*shape)), Definition(*shape)));
+    definitions.push_back(fmt::format("{}:{}", Quoted(NameInSchema(*shape)), Definition(*shape)));
   std::vector<std::string_view> kinds;
   std::vector<std::string> cases;
-  for (const Kind kind : {Kind::kJob, Kind::kHost, Kind::kGroup, Kind::kChannel, Kind::kTrigger}) {
-    kinds.push_back(Name(kind));
+  for (const auto& row : Kinds()) {
+    kinds.push_back(row.name);
     cases.push_back(fmt::format(
         R"({{"if":{{"properties":{{"kind":{{"const":"{0}"}}}}}},"then":{{"$ref":"#/$defs/{0}"}}}})",
-        Name(kind)));
+        row.name));
   }
   const std::string compact = fmt::format(
       R"({{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Muster documents",)"
@@ -236,6 +236,17 @@ std::string JsonSchema() {
       R"("properties":{{"kind":{{"enum":{}}}}},"allOf":[{}],"$defs":{{{}}}}})",
       List(kinds), fmt::join(cases, ","), fmt::join(definitions, ","));
   return Pretty(compact).Take();
+}
+
+std::string KindTable() {
+  std::string out = "| kind | is |\n|---|---|\n";
+  for (const auto& row : Kinds()) out += fmt::format("| `{}` | {} |\n", row.name, row.about);
+  return out;
+}
+
+std::string KindEnum() {
+  return fmt::format("    DocumentKind: {{ type: string, enum: [{}] }}\n",
+                     fmt::join(KindNames(), ", "));
 }
 
 std::string KeyTable(const Shape& shape) {

@@ -11,6 +11,12 @@ namespace muster::documents {
 // keys as the parser; of values it knows less.
 std::string JsonSchema();
 
+// The Markdown table of all kinds, as in docs/jobs/reference.md.
+std::string KindTable();
+
+// The line of api/openapi.yaml that lists them.
+std::string KindEnum();
+
 // The Markdown table of a shape's keys, as in docs/jobs/reference.md.
 std::string KeyTable(const Shape& shape);
 

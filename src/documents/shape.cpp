@@ -7,9 +7,6 @@
 namespace muster::documents {
 namespace {
 
-constexpr Kind kAllKinds[] = {Kind::kJob, Kind::kHost, Kind::kGroup, Kind::kChannel,
-                              Kind::kTrigger};
-
 void Gather(const Type& type, std::vector<const Shape*>& shapes);
 
 void Gather(const Shape& shape, std::vector<const Shape*>& shapes) {
@@ -47,7 +44,7 @@ const std::vector<std::string_view>& ActionNames() {
 
 std::vector<const Shape*> AllShapes() {
   std::vector<const Shape*> shapes;
-  for (const Kind kind : kAllKinds) Gather(ShapeOf(kind), shapes);
+  for (const auto& row : Kinds()) Gather(row.shape(), shapes);
   return shapes;
 }
 

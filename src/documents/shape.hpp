@@ -8,16 +8,16 @@
 
 #include "documents/documents.hpp"
 
-// What documents look like, as data. One table (keys.cpp) says which keys there are, what stands
-// behind each and what it is for; the check of a document, the JSON Schema and the tables of the
-// reference are walks over it.
+// What documents look like, as data. One table (in kinds/ and job/) says which keys there are,
+// what stands behind each and what it is for; the check of a document, the JSON Schema and the
+// tables of the reference are walks over it.
 namespace muster::documents {
 
 // A single value.
 enum class Form : std::uint8_t {
   kProse,      // for people; any text
   kText,       // taken as it is
-  kName,       // of a job, group or channel
+  kName,       // of a document
   kHost,       // a host's name
   kHosts,      // a host's name, or several as web[01-20]
   kStage,      // a stage's name
@@ -121,9 +121,6 @@ struct Shape {
   const Key* Find(std::string_view key) const;
   std::vector<std::string_view> Names() const;  // of the keys that are known
 };
-
-// The shape of a document of a kind.
-const Shape& ShapeOf(Kind kind);
 
 // Every shape, each once, outer ones first.
 std::vector<const Shape*> AllShapes();

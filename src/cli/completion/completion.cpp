@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 
 #include "base/text.hpp"
+#include "documents/kinds.hpp"
 
 namespace muster::cli {
 namespace {
@@ -45,9 +47,15 @@ std::vector<Candidate> WordsOf(std::string_view set) {
   return words;
 }
 
+std::string InCapitals(std::string_view word) {
+  std::string capitals(word);
+  for (char& c : capitals) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return capitals;
+}
+
 // Sets what a value of `option` can be.
 void WantValue(const CLI::Option& option, Wanted& wanted) {
-  constexpr std::array<std::pair<std::string_view, ValueKind>, 12> kKinds{
+  constexpr std::array<std::pair<std::string_view, ValueKind>, 10> kKinds{
       {{"FILE", ValueKind::kFiles},
        {"DIR", ValueKind::kFiles},
        {"EXPR", ValueKind::kTargets},
@@ -55,15 +63,14 @@ void WantValue(const CLI::Option& option, Wanted& wanted) {
        {"RUN", ValueKind::kRuns},
        {"CONTEXT", ValueKind::kContexts},
        {"JOB", ValueKind::kJobs},
-       {"TRIGGER", ValueKind::kTriggers},
-       {"CHANNEL", ValueKind::kChannels},
        {"SECRET", ValueKind::kSecrets},
        {"TOKEN", ValueKind::kTokens},
        {"DOCUMENT", ValueKind::kDocuments}}};
   const auto type = option.get_type_name();
   if (type == "KIND") {
     wanted.kind = ValueKind::kWords;
-    wanted.words = WordsOf("job,trigger,channel,group,host");
+    for (const auto& row : documents::Kinds())
+      wanted.words.push_back({std::string(row.name), std::string(row.about)});
     return;
   }
   const auto open = type.find('{');
@@ -75,6 +82,13 @@ void WantValue(const CLI::Option& option, Wanted& wanted) {
   }
   for (const auto& [name, kind] : kKinds)
     if (type == name) wanted.kind = kind;
+  if (wanted.kind != ValueKind::kNothing) return;
+  // TRIGGER is a document of kind trigger.
+  for (const auto& row : documents::Kinds())
+    if (type == InCapitals(row.name)) {
+      wanted.kind = ValueKind::kDocuments;
+      wanted.before = row.name;
+    }
 }
 
 void WantOptions(const CLI::App& app, Wanted& wanted) {

@@ -21,8 +21,8 @@ struct TypedLine {
 TypedLine SplitTyped(std::string_view line);
 
 // What may stand where the cursor is. Told by the option's type name: FILE, DIR, EXPR, HOST, RUN,
-// CONTEXT, JOB, TRIGGER, CHANNEL, SECRET, TOKEN, DOCUMENT (of the kind in the word before it), or a
-// set of words.
+// CONTEXT, JOB, SECRET, TOKEN, DOCUMENT (of the kind in the word before it), KIND, the name of any
+// other kind of documents (TRIGGER, CHANNEL, …), or a set of words.
 enum class ValueKind {
   kNothing,
   kFiles,
@@ -31,8 +31,6 @@ enum class ValueKind {
   kRuns,
   kContexts,
   kJobs,
-  kTriggers,
-  kChannels,
   kSecrets,
   kTokens,
   kDocuments,
@@ -49,7 +47,7 @@ struct Wanted {
   std::string head;              // of the word, before what is completed: "--host="
   std::string text;              // what is completed
   std::vector<Candidate> words;  // for kWords
-  std::string before;            // the argument of the command before this one
+  std::string before;            // of kDocuments: their kind, as one or as many
   ConnectionOptions flags;       // what the line says about the server
 };
 

@@ -8,6 +8,7 @@
 #include <boost/json.hpp>
 
 #include "cli/client/api_client.hpp"
+#include "documents/kinds.hpp"
 
 namespace muster::cli {
 namespace {
@@ -159,12 +160,6 @@ std::vector<Candidate> TargetCandidates(Source& source, const std::string& text)
   return found;
 }
 
-// Kinds may be written as one or as many: "jobs" is "job".
-std::string SingularOf(std::string kind) {
-  if (kind.ends_with('s')) kind.pop_back();
-  return kind;
-}
-
 std::vector<Candidate> ContextCandidates() {
   std::vector<Candidate> found;
   if (const auto contexts = Contexts::Load(Contexts::DefaultFolder()))
@@ -199,12 +194,6 @@ std::vector<Candidate> CandidatesFor(Context& context, const Wanted& wanted) {
     case ValueKind::kJobs:
       found = source.Jobs(wanted.text);
       break;
-    case ValueKind::kTriggers:
-      found = source.Documents("trigger", wanted.text);
-      break;
-    case ValueKind::kChannels:
-      found = source.Documents("channel", wanted.text);
-      break;
     case ValueKind::kSecrets:
       found = source.Secrets();
       break;
@@ -212,7 +201,8 @@ std::vector<Candidate> CandidatesFor(Context& context, const Wanted& wanted) {
       found = source.Tokens();
       break;
     case ValueKind::kDocuments:
-      found = source.Documents(SingularOf(wanted.before), wanted.text);
+      if (const auto* row = documents::FindKind(wanted.before))
+        found = source.Documents(std::string(row->name), wanted.text);
       break;
     case ValueKind::kTargets:
       found = TargetCandidates(source, wanted.text);

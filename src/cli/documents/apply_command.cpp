@@ -10,6 +10,7 @@
 #include "cli/client/retries.hpp"
 #include "cli/documents/document_commands.hpp"
 #include "cli/documents/document_files.hpp"
+#include "cli/documents/kind_words.hpp"
 #include "cli/files/local_files.hpp"
 #include "cli/files/upload.hpp"
 #include "cli/runs/plan_text.hpp"
@@ -208,9 +209,9 @@ Result<int> Apply(const Context& context, const ApplyFlags& flags) {
 }  // namespace
 
 void AddApply(CLI::App& app, Context& context) {
-  auto* command = app.add_subcommand("apply", "Apply documents: jobs, hosts, groups, channels");
+  auto* command = app.add_subcommand("apply", "Apply documents: jobs, triggers and other kinds");
   const auto flags = std::make_shared<ApplyFlags>();
-  command->footer(kApplyExamples);
+  command->footer(kApplyExamples + ("\n\n" + KindsHelp()));
   command->add_option("-f,--file", flags->files, "A YAML file, a folder of them, or - for stdin")
       ->type_name("FILE")
       ->required();

@@ -7,8 +7,10 @@
 #include "cli/client/retries.hpp"
 #include "cli/documents/document_commands.hpp"
 #include "cli/documents/document_diff.hpp"
+#include "cli/documents/kind_words.hpp"
 #include "cli/terminal/confirm.hpp"
 #include "cli/terminal/list.hpp"
+#include "documents/kinds.hpp"
 
 namespace muster::cli {
 namespace {
@@ -40,12 +42,10 @@ struct DocumentFlags {
 
 // Kinds may be written as one or as many.
 Result<std::string> KindOf(const std::string& word) {
-  for (const std::string kind : {"job", "host", "group", "channel", "trigger"})
-    if (word == kind || word == kind + "s") return kind;
+  if (const auto* row = documents::FindKind(word)) return std::string(row->name);
   return Fail(ErrorCode::kInvalid,
-              "'{0}' is no kind; there are jobs, triggers, hosts, groups and channels; for a "
-              "document of that name: muster get job {0}",
-              word);
+              "'{0}' is no kind; there are {1}; for a document of that name: muster get job {0}",
+              word, PluralKinds());
 }
 
 std::string DocumentsPath(const std::string& kind, const std::string& name) {
@@ -120,9 +120,8 @@ Result<int> Delete(const Context& context, const DocumentFlags& flags) {
   if (const auto found = Persist(context, kPatience, [&] { return api->Get(path); }); !found)
     return Fail(found.error());
   // Labels decide about hosts; docs/people.md has the rule.
-  const auto agreed =
-      Agreed(context, *api, flags.yes, *kind == "host" ? Role::kAdmin : Role::kOperator,
-             {.act = fmt::format("Delete {} {}", *kind, flags.name)});
+  const auto agreed = Agreed(context, *api, flags.yes, documents::FindKind(*kind)->role,
+                             {.act = fmt::format("Delete {} {}", *kind, flags.name)});
   if (!agreed) return Fail(agreed.error());
   if (!*agreed) return kExitInterrupted;
   if (!flags.reason.empty()) path += "?reason=" + Segment(flags.reason);
@@ -139,9 +138,7 @@ void AddGet(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("get", "Show documents that were applied");
   const auto flags = std::make_shared<DocumentFlags>();
   command->footer(kGetExamples);
-  command->add_option("kind", flags->kind, "jobs, triggers, hosts, groups or channels")
-      ->type_name("KIND")
-      ->required();
+  command->add_option("kind", flags->kind, PluralKinds())->type_name("KIND")->required();
   command->add_option("name", flags->name, "Only this one")->type_name("DOCUMENT");
   auto* version = command->add_option("--version", flags->version, "An earlier version of it")
                       ->type_name("N")
@@ -161,9 +158,7 @@ void AddDelete(CLI::App& app, Context& context) {
   auto* command = app.add_subcommand("delete", "Delete a document");
   const auto flags = std::make_shared<DocumentFlags>();
   command->footer(kDeleteExamples);
-  command->add_option("kind", flags->kind, "job, trigger, host, group or channel")
-      ->type_name("KIND")
-      ->required();
+  command->add_option("kind", flags->kind, SingleKinds())->type_name("KIND")->required();
   command->add_option("name", flags->name, "Which one")->type_name("DOCUMENT")->required();
   command->add_option("--reason", flags->reason, "Reason, for the audit trail");
   command->add_flag("-y,--yes", flags->yes, "Do not ask");

@@ -1,16 +1,12 @@
 #include "server/api/apply_request.hpp"
 
-#include <algorithm>
-#include <set>
 #include <utility>
 
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
-#include "documents/budget.hpp"
 #include "server/api/fields.hpp"
 #include "server/api/file_request.hpp"
-#include "server/api/job_book.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -70,34 +66,6 @@ Result<AppliedFile> ReadFile(const json::object& object, const std::string& wher
   return file;
 }
 
-const AppliedFile& FileNamed(const ApplyRequest& request, const std::string& name) {
-  return request.files[request.places.at(name)];
-}
-
-void Complain(documents::Reading& reading, const documents::Document& document,
-              documents::Position position, std::string sentence) {
-  reading.problems.push_back({document.file, position, std::move(sentence)});
-}
-
-using Pushed = std::set<std::pair<std::string, std::string>>;  // file of the document, path
-
-// A folder that several stages push is looked up once.
-void CheckJob(documents::Reading& reading, const documents::Document& document,
-              const documents::JobDocument& job, ArtifactStore* artifacts, Pushed& known) {
-  for (const auto& file : job.files) {
-    const Command* command = CommandOf(job.spec.stages[file.stage]);
-    if (command == nullptr) continue;
-    if (command->script.size() + command->stdin_data.size() > kMaxCommandBytes)
-      Complain(reading, document, file.position,
-               fmt::format("'{}' has more than {}; push it as a file instead", file.path,
-                           FormatSize(kMaxCommandBytes)));
-    if (artifacts == nullptr || !command->push || command->push->files.empty()) continue;
-    if (!known.emplace(document.file, file.path).second) continue;
-    if (const auto there = CheckArtifacts(*command->push, *artifacts); !there)
-      Complain(reading, document, file.position, there.error().message);
-  }
-}
-
 }  // namespace
 
 Result<ApplyRequest> ReadApplyRequest(const json::object& body) {
@@ -124,61 +92,6 @@ Result<ApplyRequest> ReadApplyRequest(const json::object& body) {
       .Reason("reason", request.reason);
   if (auto done = fields.Rest(); !done) return Fail(done.error());
   return request;
-}
-
-documents::Reading ReadFiles(const ApplyRequest& request, ArtifactStore& artifacts) {
-  std::vector<documents::Source> sources;
-  for (const auto& file : request.files) sources.push_back({file.file, file.text});
-  auto reading = documents::ReadDocuments(
-      sources, [&](const std::string& file, const std::string& path) -> Result<std::string> {
-        const auto& attachments = FileNamed(request, file).attachments;
-        const auto found = attachments.find(path);
-        if (found == attachments.end())
-          return Fail(ErrorCode::kNotFound, "'{}' did not come with the document", path);
-        return found->second;
-      });
-  documents::ReadBudget budget;
-  Pushed known;
-  for (auto& document : reading.documents) {
-    auto* job = std::get_if<documents::JobDocument>(&document.body);
-    if (job == nullptr) continue;
-    budget.BeginDocument();
-    std::vector<documents::FileReference> missing;
-    const auto placed =
-        PlacePushes(*job, FileNamed(request, document.file).pushes, budget, missing);
-    if (!placed) {
-      Complain(reading, document, missing.back().position,
-               fmt::format("'{}': {}", missing.back().path, placed.error().message));
-      missing.pop_back();
-    }
-    for (const auto& reference : missing)
-      Complain(reading, document, reference.position,
-               fmt::format("'{}' did not come with the document", reference.path));
-    // A dry run sends no files.
-    CheckJob(reading, document, *job, request.dry_run ? nullptr : &artifacts, known);
-  }
-  return reading;
-}
-
-Document KeptOf(const documents::Document& document, const ApplyRequest& request) {
-  Document kept{.kind = std::string(documents::Name(documents::KindOf(document))),
-                .name = documents::NameOf(document),
-                .hash = documents::ContentHash(document),
-                .text = document.text};
-  if (const auto* host = std::get_if<documents::HostDocument>(&document.body))
-    kept.labels = host->labels;
-  const auto* job = std::get_if<documents::JobDocument>(&document.body);
-  if (job == nullptr) return kept;
-  const AppliedFile& file = FileNamed(request, document.file);
-  for (const auto& reference : job->files) {
-    if (const auto script = file.attachments.find(reference.path);
-        script != file.attachments.end() && reference.use == documents::FileReference::Use::kScript)
-      kept.attachments.insert(*script);
-    if (const auto pushed = file.pushes.find(reference.path);
-        pushed != file.pushes.end() && reference.use == documents::FileReference::Use::kPush)
-      kept.pushes.insert(*pushed);
-  }
-  return kept;
 }
 
 }  // namespace muster::server::api

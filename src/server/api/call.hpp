@@ -100,4 +100,9 @@ class Call {
 
 using CallPtr = std::shared_ptr<Call>;
 
+// Asks Call::GoesOn, for work that knows no calls. The call outlives it.
+inline std::function<Result<>()> GoOnFor(const Call& call) {
+  return [&call] { return call.GoesOn(); };
+}
+
 }  // namespace muster::server::api

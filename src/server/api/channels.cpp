@@ -8,9 +8,9 @@
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
 #include "server/api/heads_page.hpp"
-#include "server/api/known_names.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
+#include "server/planning/known_names.hpp"
 #include "server/runtime/worker_pool.hpp"
 
 // Channels with what they took, and tests of them.

@@ -10,9 +10,9 @@
 #include "server/api/check_period.hpp"
 #include "server/api/check_routes.hpp"
 #include "server/api/fields.hpp"
-#include "server/api/known_names.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
+#include "server/planning/known_names.hpp"
 
 // Proofs over what is on record.
 namespace muster::server::api {

@@ -3,8 +3,8 @@
 #include <variant>
 
 #include "base/text.hpp"
-#include "documents/channel.hpp"
-#include "server/api/job_book.hpp"
+#include "documents/kinds/channel.hpp"
+#include "server/planning/job_book.hpp"
 
 namespace muster::server::api {
 namespace {

@@ -3,21 +3,20 @@
 #include <algorithm>
 
 #include <boost/json.hpp>
+#include <fmt/ranges.h>
 
 #include "base/text.hpp"
-#include "documents/channel.hpp"
-#include "domain/plan_bytes.hpp"
-#include "server/api/apply_check.hpp"
 #include "server/api/apply_request.hpp"
-#include "server/api/apply_warnings.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/heads_page.hpp"
-#include "server/api/job_book.hpp"
-#include "server/api/known_names.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/run_request.hpp"
-#include "server/api/secret_warnings.hpp"
 #include "server/api/views.hpp"
+#include "server/api/warnings_view.hpp"
+#include "server/planning/apply_check.hpp"
+#include "server/planning/apply_command.hpp"
+#include "server/planning/apply_warnings.hpp"
+#include "server/planning/known_names.hpp"
 
 // Documents that people keep in files: applied, shown, deleted.
 namespace muster::server::api {
@@ -25,7 +24,6 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kDocumentsPage = 500;
 constexpr std::size_t kMostProblemBytes = 128 << 10;  // clients take 1 MiB of an error
 
 std::string_view Name(engine::DocumentFate fate) {
@@ -79,128 +77,9 @@ void FailProblems(Call& call, std::vector<documents::Problem> problems) {
                 std::move(details));
 }
 
-// Of the kinds that are applied, what is kept and not among them.
-Result<std::set<DocumentKey>> ToPrune(Store& store, const std::vector<documents::Document>& puts) {
-  std::set<DocumentKey> given;
-  for (const auto& document : puts)
-    given.emplace(documents::Name(documents::KindOf(document)), documents::NameOf(document));
-  std::set<std::string> kinds;
-  for (const auto& [kind, name] : given) kinds.insert(kind);
-  std::set<DocumentKey> drops;
-  for (const auto& kind : kinds) {
-    std::string after;
-    while (true) {
-      const auto page = store.ListDocumentHeads(kind, after, kDocumentsPage);
-      if (!page) return Fail(page.error());
-      for (const auto& kept : *page)
-        if (!given.contains({kind, kept.name})) drops.emplace(kind, kept.name);
-      if (page->size() < kDocumentsPage) break;
-      after = page->back().name;
-    }
-  }
-  return drops;
-}
-
-// What would become of them.
-Result<engine::DocumentsApplied> Foresee(Store& store, const engine::ApplyDocuments& command) {
-  engine::DocumentsApplied foreseen;
-  for (const auto& put : command.puts) {
-    const auto kept = store.FindDocument(put->kind, put->name, 0);
-    if (!kept) return Fail(kept.error());
-    const bool same = *kept && (*kept)->hash == put->hash;
-    foreseen.documents.push_back({put->kind, put->name,
-                                  *kept ? (*kept)->version + (same ? 0 : 1) : 1,
-                                  same    ? engine::DocumentFate::kUnchanged
-                                  : *kept ? engine::DocumentFate::kChanged
-                                          : engine::DocumentFate::kCreated});
-  }
-  for (const auto& [kind, name] : command.drops)
-    foreseen.documents.push_back({kind, name, 0, engine::DocumentFate::kDeleted});
-  return foreseen;
-}
-
-// Labels decide about hosts, so whoever may not set them may not apply hosts either.
-bool MayApply(const Call& call, const std::vector<documents::Document>& puts,
-              const std::set<DocumentKey>& drops) {
-  if (call.actor().role >= Role::kAdmin) return true;
-  return std::ranges::none_of(puts,
-                              [](const auto& document) {
-                                return documents::KindOf(document) == documents::Kind::kHost;
-                              }) &&
-         std::ranges::none_of(drops, [](const auto& drop) { return drop.first == "host"; });
-}
-
-void FailMayNot(Call& call) {
+void FailMayNot(Call& call, const documents::KindRow& row) {
   call.Fail(403, "denied",
-            "labels of hosts are an admin's to set, so documents of 'kind: host' are too");
-}
-
-// Triggers follow their documents in the same commit.
-Result<> AddTriggers(Store& store, const std::vector<documents::Document>& puts,
-                     engine::ApplyDocuments& command) {
-  const auto add = [&](const std::string& name, std::shared_ptr<const TriggerSpec> spec,
-                       bool paused) -> Result<> {
-    auto known = store.FindTrigger(name);
-    if (!known) return Fail(known.error());
-    command.triggers[name] = {std::move(spec), std::move(*known), paused};
-    return {};
-  };
-  for (const auto& document : puts)
-    if (const auto* trigger = std::get_if<documents::TriggerDocument>(&document.body))
-      if (auto added = add(trigger->name, std::make_shared<const TriggerSpec>(trigger->spec),
-                           trigger->paused);
-          !added)
-        return added;
-  for (const auto& [kind, name] : command.drops)
-    if (kind == "trigger")
-      if (auto added = add(name, nullptr, false); !added) return added;
-  return {};
-}
-
-// The audit trail says where channels send, and what goes with it.
-void AddChannels(const std::vector<documents::Document>& puts, engine::ApplyDocuments& command) {
-  for (const auto& document : puts)
-    if (const auto* channel = std::get_if<documents::ChannelDocument>(&document.body))
-      if (auto made = documents::ChannelOf(*channel))
-        command.channels.emplace(channel->name, std::move(*made));
-}
-
-// Jobs with secrets whose hosts may choose themselves, and triggers of such jobs.
-std::vector<std::string> WarningsOf(Services& services,
-                                    const std::vector<documents::Document>& puts) {
-  std::vector<std::string> warnings;
-  JobBook book(services.store);
-  for (const auto& document : puts)
-    if (const auto* job = std::get_if<documents::JobDocument>(&document.body))
-      book.Set(job->name, *job);
-  const auto add = [&](std::string_view kind, const std::string& name, const std::string& job_name,
-                       const std::string& targets, const std::string& exclude) {
-    if (book.BytesRead() > kMostPlanBytes) return;
-    const auto plan = book.PlanOf(job_name, {}, JobBook::Missing::kAllowed);
-    if (!plan) {
-      if (plan.error().code == ErrorCode::kInvalid)
-        warnings.push_back(fmt::format("{} {}: {}", kind, name, plan.error().message));
-      return;
-    }
-    for (const auto& warning :
-         SecretWarnings(services, {.plan = *plan,
-                                   .targets = targets.empty() ? plan->targets : targets,
-                                   .exclude = exclude}))
-      warnings.push_back(fmt::format("{} {}: {}", kind, name, warning));
-  };
-  for (const auto& document : puts) {
-    if (const auto* job = std::get_if<documents::JobDocument>(&document.body))
-      add("job", job->name, job->name, job->targets, "");
-    if (const auto* trigger = std::get_if<documents::TriggerDocument>(&document.body))
-      add("trigger", trigger->name, trigger->spec.job, trigger->spec.targets,
-          trigger->spec.exclude);
-  }
-  if (book.BytesRead() > kMostPlanBytes)
-    warnings.push_back(
-        fmt::format("the jobs that these start have more than {}; not all of them were looked at "
-                    "for secrets that a host could choose to get",
-                    FormatSize(kMostPlanBytes)));
-  return warnings;
+            fmt::format("{}, so documents of 'kind: {}' are too", row.why_role, row.name));
 }
 
 void Apply(Services& services, const CallPtr& call) {
@@ -219,26 +98,20 @@ void Apply(Services& services, const CallPtr& call) {
     reading.problems = std::move(*more);
   }
   if (!reading.problems.empty()) return FailProblems(*call, std::move(reading.problems));
-  if (!MayApply(*call, reading.documents, *drops)) return FailMayNot(*call);
-  engine::ApplyDocuments command{.caller = CallerOf(*call),
-                                 .puts = {},
-                                 .drops = {drops->begin(), drops->end()},
-                                 .reason = request->reason};
-  for (const auto& document : reading.documents)
-    command.puts.push_back(std::make_shared<const Document>(KeptOf(document, *request)));
-  if (const auto added = AddTriggers(services.store, reading.documents, command); !added)
-    return call->Fail(added.error());
-  AddChannels(reading.documents, command);
-  auto warnings = WarningsOf(services, reading.documents);
-  for (auto& warning : ApplyWarnings(services, reading.documents))
-    warnings.push_back(std::move(warning));
+  if (const auto* kind = KindDenied(call->actor().role, reading.documents, *drops))
+    return FailMayNot(*call, *kind);
+  auto command = ApplyCommandOf(services.store, *request, reading.documents, *drops);
+  if (!command) return call->Fail(command.error());
+  command->caller = CallerOf(*call);
+  auto warnings =
+      ApplyWarnings(services.inventory(), services.clock.Read().wall, reading.documents).Take();
   if (request->dry_run) {
-    const auto foreseen = Foresee(services.store, command);
+    const auto foreseen = Foresee(services.store, *command);
     if (!foreseen) return call->Fail(foreseen.error());
     return call->Json(200, FatesView(*foreseen, true, warnings));
   }
-  services.engine.Ask(std::move(command), [call, warnings = std::move(warnings)](
-                                              const Result<engine::DocumentsApplied>& applied) {
+  services.engine.Ask(std::move(*command), [call, warnings = std::move(warnings)](
+                                               const Result<engine::DocumentsApplied>& applied) {
     if (!applied) return call->Fail(applied.error());
     call->Json(200, FatesView(*applied, false, warnings));
   });
@@ -280,9 +153,9 @@ json::object DocumentView(const Document& document) {
 
 bool IsKind(const CallPtr& call, const std::string& kind) {
   if (documents::ParseKind(kind)) return true;
-  call->Fail(
-      400, "invalid",
-      fmt::format("kind: '{}' is none; expected job, host, group, channel or trigger", kind));
+  call->Fail(400, "invalid",
+             fmt::format("kind: '{}' is none; expected one of {}", kind,
+                         fmt::join(documents::KindNames(), ", ")));
   return false;
 }
 
@@ -305,7 +178,8 @@ void ListDocuments(Services& services, const CallPtr& call) {
 }
 
 std::string NoSuch(const std::string& kind, const std::string& name, const std::string& hint = "") {
-  return fmt::format("there is no {} '{}'{}; see 'muster get {}s'", kind, name, hint, kind);
+  return fmt::format("there is no {} '{}'{}; see 'muster get {}'", kind, name, hint,
+                     documents::FindKind(kind)->plural);
 }
 
 void ShowDocument(Services& services, const CallPtr& call) {
@@ -332,18 +206,18 @@ void Delete(Services& services, const CallPtr& call) {
   std::string reason = call->Query("reason");
   if (auto fits = CheckReason(reason); !fits) return call->Fail(fits.error());
   const std::set<DocumentKey> drops{{kind, name}};
-  if (!MayApply(*call, {}, drops)) return FailMayNot(*call);
+  if (const auto* denied = KindDenied(call->actor().role, {}, drops))
+    return FailMayNot(*call, *denied);
   const auto problems = CheckReferences(services.store, {}, drops);
   if (!problems) return call->Fail(problems.error());
   if (!problems->empty())
     return call->Fail(409, "conflict",
                       fmt::format("{}; change that first", problems->front().sentence));
-  engine::ApplyDocuments command{
-      .caller = CallerOf(*call), .puts = {}, .drops = {{kind, name}}, .reason = std::move(reason)};
-  if (const auto added = AddTriggers(services.store, {}, command); !added)
-    return call->Fail(added.error());
+  auto command = ApplyCommandOf(services.store, {.reason = std::move(reason)}, {}, drops);
+  if (!command) return call->Fail(command.error());
+  command->caller = CallerOf(*call);
   services.engine.Ask(
-      std::move(command), [call, kind, name](const Result<engine::DocumentsApplied>& applied) {
+      std::move(*command), [call, kind, name](const Result<engine::DocumentsApplied>& applied) {
         if (!applied) return call->Fail(applied.error());
         if (applied->documents.front().fate == engine::DocumentFate::kMissing)
           return call->Fail(404, "not_found", NoSuch(kind, name));

@@ -210,23 +210,6 @@ Result<FilePull> ReadPull(const json::object& object) {
   return pull;
 }
 
-Result<> CheckArtifacts(const FilePush& push, ArtifactStore& store) {
-  for (const auto& file : push.files) {
-    if (file.folder) continue;
-    const auto found = store.Find(file.sha256);
-    if (!found) return Fail(found.error());
-    if (*found && (*found)->size == file.size) continue;
-    if (*found)
-      return Fail(ErrorCode::kInvalid, "push.files: {} has {} bytes, not {}", ToHex(file.sha256),
-                  (*found)->size, file.size);
-    return Fail(ErrorCode::kInvalid,
-                "push.files: {} is not in the artifact store; upload it first with PUT "
-                "/api/v1/artifacts/{}",
-                file.path.empty() ? push.name : file.path, ToHex(file.sha256));
-  }
-  return {};
-}
-
 Result<> ReadFileAction(const json::object* push, const json::object* pull, Command& command) {
   if (push == nullptr && pull == nullptr) return {};
   if (!command.stdin_data.empty() || !command.folder.empty())

@@ -4,7 +4,6 @@
 
 #include "base/result.hpp"
 #include "domain/command.hpp"
-#include "ports/artifacts.hpp"
 
 namespace muster::server::api {
 
@@ -12,10 +11,6 @@ namespace muster::server::api {
 // expected; unknown fields are errors.
 Result<FilePush> ReadPush(const boost::json::object& object);
 Result<FilePull> ReadPull(const boost::json::object& object);
-
-// Whether the store has every file of the push, as large as it says; kInvalid names the first that
-// is missing.
-Result<> CheckArtifacts(const FilePush& push, ArtifactStore& store);
 
 // Reads whichever of the two there is into the command; kInvalid when that has anything else to do.
 Result<> ReadFileAction(const boost::json::object* push, const boost::json::object* pull,

@@ -2,9 +2,9 @@
 
 #include "server/api/caller.hpp"
 #include "server/api/labels.hpp"
-#include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
+#include "server/planning/resolve.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -175,7 +175,8 @@ void Label(Services& services, const CallPtr& call) {
   if (!body) return call->Fail(body.error());
   auto request = ReadLabelling(*body);
   if (!request) return call->Fail(request.error());
-  const auto resolved = ResolveTargets(services, request->targets, "", {}, call.get());
+  const auto resolved =
+      ResolveTargets(services.inventory(), request->targets, "", {}, GoOnFor(*call));
   if (!resolved)
     return resolved.error().code == ErrorCode::kNotFound
                ? call->Fail(404, "no_match", resolved.error().message)

@@ -7,10 +7,11 @@
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
 #include "server/api/frozen.hpp"
-#include "server/api/known_names.hpp"
-#include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
+#include "server/planning/known_names.hpp"
+#include "server/planning/resolve.hpp"
+#include "server/planning/start_hosts.hpp"
 
 // What holds work back on somebody's word: freezes, and hosts in maintenance.
 namespace muster::server::api {
@@ -71,7 +72,8 @@ Result<Freeze> ReadFreeze(Services& services, const Call& call) {
                   freeze.job, DidYouMean(services.store, "job", freeze.job));
   }
   if (!freeze.targets.empty()) {
-    const auto hosts = ResolveTargets(services, freeze.targets, "", {.allow_none = true}, &call);
+    const auto hosts = ResolveTargets(services.inventory(), freeze.targets, "",
+                                      {.allow_none = true}, GoOnFor(call));
     if (!hosts) return Fail(hosts.error());
   }
   freeze.until = After(services, seconds);
@@ -125,7 +127,8 @@ void Maintain(Services& services, const CallPtr& call) {
   if (!end && maintenance.reason.empty())
     return call->Fail(400, "invalid",
                       "reason: say why; everyone whose run leaves them out reads it");
-  const auto resolved = ResolveTargets(services, command.targets, "", {}, call.get());
+  const auto resolved =
+      ResolveTargets(services.inventory(), command.targets, "", {}, GoOnFor(*call));
   if (!resolved)
     return resolved.error().code == ErrorCode::kNotFound
                ? call->Fail(404, "no_match", resolved.error().message)
@@ -139,39 +142,13 @@ void Maintain(Services& services, const CallPtr& call) {
   });
 }
 
-// Whether an expression depends on more than the hosts themselves.
-bool NamesOthers(const std::string& targets) {
-  const auto expression = TargetExpression::Parse(targets);
-  return !expression || !expression->Groups().empty() || !expression->Runs().empty();
-}
-
 }  // namespace
-
-engine::FrozenHosts CountFrozen(Services& services, const Targets& targets) {
-  engine::FrozenHosts frozen;
-  for (const auto& freeze : services.engine.GetStatus().freezes) {
-    if (freeze.targets.empty()) continue;
-    const auto meant = ResolveTargets(services, freeze.targets, "", {.ignore_missing = true});
-    // Whom it means cannot be said now (its group is gone, the store does not answer): it is left
-    // out, and so refuses.
-    if (!meant && (meant.error().code != ErrorCode::kNotFound || NamesOthers(freeze.targets)))
-      continue;
-    std::uint32_t hosts = 0;
-    if (meant) {
-      std::set<HostId> ids;
-      for (const auto& target : *meant->targets) ids.insert(target.host);
-      for (const auto& target : targets) hosts += ids.contains(target.host) ? 1 : 0;
-    }
-    frozen[freeze.id] = hosts;
-  }
-  return frozen;
-}
 
 json::array HindrancesView(Services& services, const std::string& job, const Targets& targets) {
   json::array lines;
   const WallTime now = services.clock.Read().wall;
   const auto status = services.engine.GetStatus();
-  const auto frozen = CountFrozen(services, targets);
+  const auto frozen = CountFrozen(services.inventory(), status.freezes, targets);
   for (const auto& freeze : status.freezes) {
     if (freeze.OverAt(now) || freeze.scope != FreezeScope::kAll) continue;
     if (!freeze.job.empty() && freeze.job != job) continue;

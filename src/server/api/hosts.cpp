@@ -6,9 +6,9 @@
 #include "domain/host_ranges.hpp"
 #include "server/api/known_hosts.hpp"
 #include "server/api/missing.hpp"
-#include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/views.hpp"
+#include "server/planning/resolve.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -22,7 +22,8 @@ void ListHosts(Services& services, const CallPtr& call) {
   if (!from) return call->Fail(from.error());
   auto hosts = services.live.Hosts();
   if (const auto& expression = call->Query("targets"); !expression.empty()) {
-    const auto resolved = ResolveTargets(services, expression, "", {.any_state = true}, call.get());
+    const auto resolved =
+        ResolveTargets(services.inventory(), expression, "", {.any_state = true}, GoOnFor(*call));
     if (!resolved)
       return resolved.error().code == ErrorCode::kNotFound
                  ? call->Fail(404, "no_match", resolved.error().message)
@@ -69,8 +70,8 @@ void Resolve(Services& services, const CallPtr& call) {
                         fmt::format("unknown field '{}'; expected targets, exclude, ignore_missing",
                                     std::string_view(field.key())));
   }
-  const auto resolved =
-      ResolveTargets(services, targets, exclude, {.ignore_missing = ignore_missing}, call.get());
+  const auto resolved = ResolveTargets(services.inventory(), targets, exclude,
+                                       {.ignore_missing = ignore_missing}, GoOnFor(*call));
   if (!resolved)
     return resolved.error().code == ErrorCode::kNotFound
                ? call->Fail(404, "no_match", resolved.error().message)

@@ -8,10 +8,11 @@
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
 #include "server/api/frozen.hpp"
-#include "server/api/resolve.hpp"
-#include "server/api/secret_warnings.hpp"
 #include "server/api/shares.hpp"
 #include "server/api/starting.hpp"
+#include "server/api/warnings_view.hpp"
+#include "server/planning/resolve.hpp"
+#include "server/planning/secret_warnings.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -48,9 +49,9 @@ bool CanStart(Services& services, Call& call, const Planned& planned,
   if (!planned.spec) return call.Fail(planned.spec.error()), false;
   if (!resolved) return FailResolve(call, resolved.error()), false;
   for (const auto* job : planned.envelopes)
-    if (const auto fits = CheckHosts(services, *job, resolved->targets->size()); !fits)
+    if (const auto fits = CheckHosts(services.live, *job, resolved->targets->size()); !fits)
       return call.Fail(422, "too_many_hosts", fits.error().message), false;
-  if (const auto there = CheckSecrets(services, *planned.spec, SecretHints::kNearest); !there)
+  if (const auto there = CheckSecrets(services.store, *planned.spec, SecretHints::kNearest); !there)
     return call.Fail(there.error()), false;
   return true;
 }
@@ -91,14 +92,16 @@ void StartPlanned(Services& services, const CallPtr& call, StartRequest request,
   Result<Resolved> resolved = Fail(ErrorCode::kInternal, "");
   const std::string exclude = request.exclude;
   if (spec)
-    resolved = ResolveTargets(services, spec->targets, exclude, {.declared = true}, call.get());
+    resolved = ResolveTargets(services.inventory(), spec->targets, exclude, {.declared = true},
+                              GoOnFor(*call));
   if (!key.known.value && !CanStart(services, *call, planned, resolved)) return;
   std::vector<std::string> warnings;
   if (spec && resolved)
-    warnings = SecretWarnings(services, {.plan = *spec,
-                                         .targets = spec->targets,
-                                         .exclude = exclude,
-                                         .hosts = resolved->targets.get()});
+    warnings = SecretWarnings(services.store, services.live,
+                              {.plan = *spec,
+                               .targets = spec->targets,
+                               .exclude = exclude,
+                               .hosts = resolved->targets.get()});
   if (resolved) WarnOfCopies(*resolved, warnings);
   if (request.dry_run) return AnswerDryRun(services, *call, *spec, *resolved, warnings);
   engine::StartRun command{.caller = CallerOf(*call),
@@ -117,7 +120,8 @@ void StartPlanned(Services& services, const CallPtr& call, StartRequest request,
     command.targets = resolved->targets;
     command.names = FoldedNames(*resolved->targets);
     command.never_joined = LeftOutText(*resolved);
-    command.frozen = CountFrozen(services, *resolved->targets);
+    command.frozen =
+        CountFrozen(services.inventory(), services.engine.GetStatus().freezes, *resolved->targets);
   }
   AskToStart(services, call, std::move(command), std::move(warnings));
 }

@@ -1,6 +1,6 @@
-#include "server/api/job_book.hpp"
 #include "server/api/job_start.hpp"
 #include "server/api/routes.hpp"
+#include "server/planning/job_book.hpp"
 
 // Starts of jobs.
 namespace muster::server::api {

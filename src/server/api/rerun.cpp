@@ -4,9 +4,10 @@
 #include "domain/approvals.hpp"
 #include "domain/no_such_run.hpp"
 #include "server/api/file_request.hpp"
-#include "server/api/job_book.hpp"
 #include "server/api/job_start.hpp"
-#include "server/api/plans.hpp"
+#include "server/planning/job_book.hpp"
+#include "server/planning/plans.hpp"
+#include "server/planning/pushed_files.hpp"
 
 namespace muster::server::api {
 namespace {

@@ -11,15 +11,17 @@
 #include "server/api/frozen.hpp"
 #include "server/api/known_hosts.hpp"
 #include "server/api/notices.hpp"
-#include "server/api/resolve.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/run_match.hpp"
 #include "server/api/run_prefix.hpp"
 #include "server/api/run_request.hpp"
-#include "server/api/secret_warnings.hpp"
 #include "server/api/shares.hpp"
 #include "server/api/starting.hpp"
 #include "server/api/views.hpp"
+#include "server/api/warnings_view.hpp"
+#include "server/planning/pushed_files.hpp"
+#include "server/planning/resolve.hpp"
+#include "server/planning/secret_warnings.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -48,19 +50,21 @@ void StartRun(Services& services, const CallPtr& call) {
   auto key = ReadKey(services, *call, dry_run);
   if (!key) return call->Fail(key.error());
   auto resolved =
-      ResolveTargets(services, request->spec.targets, request->exclude,
-                     {.ignore_missing = request->ignore_missing, .declared = true}, call.get());
+      ResolveTargets(services.inventory(), request->spec.targets, request->exclude,
+                     {.ignore_missing = request->ignore_missing, .declared = true}, GoOnFor(*call));
   // A known key answers with its run, even when the hosts of then are gone now.
   if (!resolved && !key->known.value) return FailResolve(*call, resolved.error());
   if (!key->known.value)
-    if (const auto there = CheckSecrets(services, request->spec, SecretHints::kNearest); !there)
+    if (const auto there = CheckSecrets(services.store, request->spec, SecretHints::kNearest);
+        !there)
       return call->Fail(there.error());
   std::vector<std::string> warnings;
   if (resolved)
-    warnings = SecretWarnings(services, {.plan = request->spec,
-                                         .targets = request->spec.targets,
-                                         .exclude = request->exclude,
-                                         .hosts = resolved->targets.get()});
+    warnings = SecretWarnings(services.store, services.live,
+                              {.plan = request->spec,
+                               .targets = request->spec.targets,
+                               .exclude = request->exclude,
+                               .hosts = resolved->targets.get()});
   if (resolved) WarnOfCopies(*resolved, warnings);
   if (dry_run) {
     json::object answer = HostsView(*resolved);
@@ -79,7 +83,8 @@ void StartRun(Services& services, const CallPtr& call) {
   if (resolved) {
     left_out = LeftOutText(*resolved);
     names = FoldedNames(*resolved->targets);
-    frozen = CountFrozen(services, *resolved->targets);
+    frozen =
+        CountFrozen(services.inventory(), services.engine.GetStatus().freezes, *resolved->targets);
   }
   AskToStart(
       services, call,

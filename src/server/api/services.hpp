@@ -21,6 +21,7 @@
 #include "server/live/job_runs.hpp"
 #include "server/live/live_view.hpp"
 #include "server/live/stream_hub.hpp"
+#include "server/planning/inventory.hpp"
 #include "server/results/run_results.hpp"
 #include "server/runtime/log_ring.hpp"
 #include "server/traces/trace_sender.hpp"
@@ -66,6 +67,8 @@ struct Services {
   const TraceSender& traces;
   std::string server;  // this one's name
   CallerSlots streams{kMostStreams};
+
+  Inventory inventory() const { return {store, live, declared}; }
 };
 
 }  // namespace muster::server::api

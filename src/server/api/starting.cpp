@@ -4,7 +4,7 @@
 
 #include "domain/host_ranges.hpp"
 #include "domain/trace_parent.hpp"
-#include "server/api/secret_warnings.hpp"
+#include "server/api/warnings_view.hpp"
 
 namespace muster::server::api {
 namespace {
@@ -46,17 +46,6 @@ void FailResolve(Call& call, const Error& error) {
     call.Fail(404, "no_match", error.message);
   else
     call.Fail(error);
-}
-
-std::string TargetsWithout(const std::string& targets, const std::string& exclude) {
-  return exclude.empty() ? targets : fmt::format("({}) and not ({})", targets, exclude);
-}
-
-std::string FoldedNames(const Targets& targets) {
-  std::vector<std::string> names;
-  names.reserve(targets.size());
-  for (const auto& target : targets) names.push_back(target.name);
-  return FoldHostNames(names, kMostAuditNames);
 }
 
 json::object HostsView(const Resolved& resolved) {
@@ -102,25 +91,6 @@ void AddLimits(const StageSpec& stage, json::object& view) {
   view["max_unreachable"] =
       stage.max_unreachable ? json::value(FormatHostShare(*stage.max_unreachable)) : json::value();
   view["on_limit"] = stage.on_limit == OnLimit::kPause ? "pause" : "fail";
-}
-
-Result<> CheckHosts(Services& services, const documents::JobDocument& job, std::size_t hosts) {
-  if (job.max_hosts && hosts > *job.max_hosts)
-    return Fail(ErrorCode::kInvalid,
-                "job '{}' is for at most {} hosts, and this start means {}; narrow it with -t, or "
-                "raise max_hosts",
-                job.name, *job.max_hosts, hosts);
-  if (!job.max_percent) return {};
-  std::size_t all = 0;
-  services.live.WithHosts([&](const std::vector<const Host*>& list, const auto&) {
-    for (const Host* host : list) all += host->state == HostState::kActive ? 1 : 0;
-  });
-  if (hosts * 100 > all * *job.max_percent)
-    return Fail(ErrorCode::kInvalid,
-                "job '{}' is for at most {}% of all hosts, and this start means {} of {}; narrow "
-                "it with -t, or raise max_hosts",
-                job.name, *job.max_percent, hosts, all);
-  return {};
 }
 
 void AskToStart(Services& services, const CallPtr& call, engine::StartRun command,

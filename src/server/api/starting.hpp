@@ -5,25 +5,18 @@
 
 #include <boost/json/object.hpp>
 
-#include "documents/documents.hpp"
 #include "engine/command.hpp"
 #include "server/api/call.hpp"
 #include "server/api/keyed.hpp"
-#include "server/api/resolve.hpp"
 #include "server/api/services.hpp"
+#include "server/planning/resolve.hpp"
+#include "server/planning/start_hosts.hpp"
 
 // What every start of a run has in common, of a command and of a job.
 namespace muster::server::api {
 
 // Answers that the targets did not resolve: 404 no_match when nothing does.
 void FailResolve(Call& call, const Error& error);
-
-// The expression that a run is on record with: what it was started on, without what it excluded. So
-// whoever reads it, or starts the run again, has all of it.
-std::string TargetsWithout(const std::string& targets, const std::string& exclude);
-
-// The targets, folded for the audit trail.
-std::string FoldedNames(const Targets& targets);
 
 // What a dry run says of the hosts: hosts, names, never_joined,
 // never_joined_count, left_out, offline, offline_count, says_all.
@@ -37,9 +30,6 @@ boost::json::array BatchesView(const BatchPlan& plan, std::uint32_t hosts);
 // Of a stage with batches, adds when no other batch follows: max_failures, max_unreachable,
 // on_limit.
 void AddLimits(const StageSpec& stage, boost::json::object& view);
-
-// Whether so many hosts are within the job's envelope: more are a mistake.
-Result<> CheckHosts(Services& services, const documents::JobDocument& job, std::size_t hosts);
 
 // Asks the engine, and answers the call with what it says, and with the warnings.
 void AskToStart(Services& services, const CallPtr& call, engine::StartRun command,

@@ -8,11 +8,11 @@
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
 #include "server/api/frozen.hpp"
-#include "server/api/plans.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/run_match.hpp"
 #include "server/api/starting.hpp"
 #include "server/api/views.hpp"
+#include "server/planning/plans.hpp"
 
 // What an operator does with a run that is under way, or with one that has ended.
 namespace muster::server::api {
@@ -125,7 +125,9 @@ void Retry(Services& services, const CallPtr& call) {
   if (!known->value) return call->Fail(NoSuchRun(*id));
   engine::RetryRun retry;
   retry.known = std::move(*known);
-  if (retry.known.value->targets) retry.frozen = CountFrozen(services, *retry.known.value->targets);
+  if (retry.known.value->targets)
+    retry.frozen = CountFrozen(services.inventory(), services.engine.GetStatus().freezes,
+                               *retry.known.value->targets);
   const Run run = retry.known.value->run;
   SteerRun(services, call, std::move(retry),
            [&](Fields& fields, engine::RetryRun& command) -> Result<> {
@@ -141,7 +143,7 @@ void Retry(Services& services, const CallPtr& call) {
              if (!done || version.empty()) return done;
              if (version != "latest")
                return Fail(ErrorCode::kInvalid, "version: expected 'latest'");
-             auto corrected = CorrectedPlan(services, run);
+             auto corrected = CorrectedPlan(services.inventory(), run);
              if (!corrected) return Fail(corrected.error());
              command.plan = std::move(corrected->plan);
              command.authors = std::move(corrected->authors);

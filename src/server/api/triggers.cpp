@@ -7,11 +7,11 @@
 #include "engine/triggers/timetable.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
-#include "server/api/known_names.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/starting.hpp"
-#include "server/api/trigger_planner.hpp"
 #include "server/api/views.hpp"
+#include "server/planning/known_names.hpp"
+#include "server/planning/slot_planner.hpp"
 
 // Triggers and what became of their slots.
 namespace muster::server::api {
@@ -189,6 +189,12 @@ void Slots(Services& services, const CallPtr& call) {
   call->Json(200, {{"slots", std::move(list)}, {"next", std::move(next)}});
 }
 
+Result<engine::SlotPlan> PlanNow(Services& services, const Trigger& trigger) {
+  SlotPlanner planner(services.inventory(),
+                      [&services] { return services.engine.GetStatus().freezes; });
+  return planner.Plan(trigger.spec, trigger.data);
+}
+
 // What a start of the trigger's job would mean now.
 json::object PlanView(const engine::SlotPlan& plan) {
   const auto hosts = static_cast<std::uint32_t>(plan.targets->size());
@@ -271,9 +277,8 @@ void BackfillRange(Services& services, const CallPtr& call) {
       services, call, engine::BackfillTrigger{},
       [&](Fields& fields, engine::BackfillTrigger& command) -> Result<> {
         if (auto read = ReadBackfill(fields, command); !read || !command.dry_run) return read;
-        JobBook book(services.store);
         const Trigger& trigger = *command.known.value;
-        const auto plan = PlanSlot(services, book, trigger.spec, trigger.data);
+        const auto plan = PlanNow(services, trigger);
         if (!plan) return Fail(plan.error());
         *view = PlanView(*plan);
         return {};
@@ -300,8 +305,7 @@ void Fire(Services& services, const CallPtr& call) {
   if (auto rest = fields->Rest(); !rest) return call->Fail(rest.error());
   auto key = ReadKey(services, *call, false);
   if (!key) return call->Fail(key.error());
-  JobBook book(services.store);
-  auto plan = PlanSlot(services, book, known->value->spec, known->value->data);
+  auto plan = PlanNow(services, *known->value);
   if (!plan) return call->Fail(plan.error());
   if (dry_run) return call->Json(200, PlanView(*plan));
   command.caller = CallerOf(*call);

@@ -4,7 +4,6 @@
 
 #include "adapters/net/event_loop.hpp"
 #include "base/activity.hpp"
-#include "server/api/document_channels.hpp"
 #include "server/assembly/foundation.hpp"
 #include "server/auth/authenticator.hpp"
 #include "server/certificates/ca_state.hpp"
@@ -23,6 +22,7 @@
 #include "server/peers/followers.hpp"
 #include "server/peers/member_identity.hpp"
 #include "server/peers/schema_watch.hpp"
+#include "server/planning/document_channels.hpp"
 #include "server/results/run_results.hpp"
 #include "server/results/watched_store.hpp"
 #include "server/runtime/worker_pool.hpp"
@@ -71,7 +71,7 @@ class Core {
   MemberIdentity member;
   Cluster cluster;
   SchemaWatch schema;
-  api::DocumentChannels channels;
+  DocumentChannels channels;
   OutsideWork outside;
 
  private:

@@ -82,7 +82,7 @@ Front::Front(Core& core, LogRing& log)
           {.servers = [&core] { return core.cluster.Others(); },
            .identity = [&core](const std::string& name) { return core.member.For(name); }}),
       services_(MakeServices(log)),
-      planner_(services_, core.workers),
+      planner_(services_.inventory(), core.engine, core.workers),
       files_{.own = *core.foundation.artifacts,
              .shared = shared_files_,
              .workers = core.workers,

@@ -10,8 +10,8 @@
 #include "server/api/routes.hpp"
 #include "server/api/search.hpp"
 #include "server/api/services.hpp"
-#include "server/api/trigger_planner.hpp"
 #include "server/assembly/core.hpp"
+#include "server/assembly/trigger_planner.hpp"
 #include "server/auth/failure_watch.hpp"
 #include "server/auth/tokens_on_record.hpp"
 #include "server/certificates/certificate_keeper.hpp"
@@ -58,7 +58,7 @@ class Front {
   SharedArtifacts shared_files_;
   std::unique_ptr<net::Server> server_;  // once it listens
   api::Services services_;
-  api::TriggerPlanner planner_;
+  TriggerPlanner planner_;
   api::ArtifactServices files_;
   api::SearchServices searches_;
   api::LineStreams streams_;

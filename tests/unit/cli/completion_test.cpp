@@ -94,7 +94,9 @@ TEST_F(Completion, KnowsTheKindOfADocumentByTheWordBefore) {
 }
 
 TEST_F(Completion, TheLastArgumentMayTakeManyWords) {
-  EXPECT_EQ(At({"pause", "nightly", "we"}).kind, ValueKind::kTriggers);
+  const auto trigger = At({"pause", "nightly", "we"});
+  EXPECT_EQ(trigger.kind, ValueKind::kDocuments);
+  EXPECT_EQ(trigger.before, "trigger");
   EXPECT_EQ(At({"show", "r1", "r2", ""}).kind, ValueKind::kNothing);
 }
 

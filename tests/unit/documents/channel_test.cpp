@@ -1,4 +1,4 @@
-#include "documents/channel.hpp"
+#include "documents/kinds/channel.hpp"
 
 #include <gtest/gtest.h>
 

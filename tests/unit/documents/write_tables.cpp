@@ -1,11 +1,13 @@
-// Writes what is made from the table of keys: api/job.schema.json, and the tables between
-// <!-- keys: SHAPE --> and <!-- end --> in docs/jobs/reference.md.
+// Writes what is made from the tables of kinds and keys: api/job.schema.json, the kinds that
+// api/openapi.yaml lists, and in docs/jobs/reference.md what stands between <!-- kinds --> or
+// <!-- keys: SHAPE --> and <!-- end -->.
 //   documents_tables ROOT
 
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 
+#include "documents/documents.hpp"
 #include "documents/schema.hpp"
 
 namespace {
@@ -19,6 +21,15 @@ void Write(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
+// What stands between `mark` and `last` becomes `table`.
+void Replace(std::string& text, const std::string& mark, const std::string& last,
+             const std::string& table) {
+  const auto begin = text.find(mark);
+  if (begin == std::string::npos) return;
+  const auto at = begin + mark.size();
+  text.replace(at, text.find(last, at) - at, table);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -28,16 +39,19 @@ int main(int count, char** words) {
   }
   const std::string root = words[1];
   Write(root + "/api/job.schema.json", muster::documents::JsonSchema());
+  const std::string contract = root + "/api/openapi.yaml";
+  std::string openapi = Read(contract);
+  // The line of DocumentKind.
+  const auto line = muster::documents::KindEnum();
+  Replace(openapi, line.substr(0, line.find('[')), "\n",
+          line.substr(line.find('['), line.size() - line.find('[') - 1));
+  Write(contract, openapi);
   const std::string path = root + "/docs/jobs/reference.md";
   std::string reference = Read(path);
-  for (const auto* shape : muster::documents::AllShapes()) {
-    const std::string mark = fmt::format("<!-- keys: {} -->\n", shape->name);
-    const auto begin = reference.find(mark);
-    if (begin == std::string::npos) continue;
-    const auto table = begin + mark.size();
-    const auto end = reference.find("<!-- end -->", table);
-    reference.replace(table, end - table, muster::documents::KeyTable(*shape));
-  }
+  Replace(reference, "<!-- kinds -->\n", "<!-- end -->", muster::documents::KindTable());
+  for (const auto* shape : muster::documents::AllShapes())
+    Replace(reference, fmt::format("<!-- keys: {} -->\n", shape->name), "<!-- end -->",
+            muster::documents::KeyTable(*shape));
   Write(path, reference);
   return 0;
 }

@@ -7,7 +7,7 @@
 #include "adapters/memory/memory_store.hpp"
 #include "server/api/check_period.hpp"
 #include "server/api/router.hpp"
-#include "server/api/target_lookup.hpp"
+#include "server/planning/target_lookup.hpp"
 #include "support/eventually.hpp"
 
 // What ends the work for a call.
