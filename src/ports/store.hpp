@@ -115,6 +115,13 @@ struct RunFilter {
   WallTime since;              // created at or after; zero is no bound
   WallTime until;              // created before; zero is no bound
 };
+// Whether a run fits; its host is not looked at.
+inline bool Matches(const Run& run, const RunFilter& filter) {
+  return (!filter.state || run.state == *filter.state) &&
+         (filter.by.empty() || run.by == filter.by) &&
+         (!filter.since || run.created >= filter.since) &&
+         (!filter.until || run.created < filter.until);
+}
 
 // A page may be shorter than its limit and still have a `next`: a reader looks at a bounded number
 // of entries.

@@ -26,8 +26,8 @@ class OtherCluster(ClusterTest):
         """What stands at the server's address from now on is a server of this cluster."""
         self.cluster.server.end(signal.SIGTERM)
         with closing(sqlite3.connect(self.cluster.data / "muster.db")) as database, database:
-            before = database.execute("SELECT value FROM meta WHERE name = 'cluster'").fetchone()[0]
-            database.execute("UPDATE meta SET value = ? WHERE name = 'cluster'", (cluster,))
+            before = database.execute("SELECT bytes FROM meta WHERE name = 'cluster'").fetchone()[0]
+            database.execute("UPDATE meta SET bytes = ? WHERE name = 'cluster'", (cluster,))
         self.cluster.start_server()
         return before
 

@@ -170,6 +170,12 @@ class StoreView {
     for (const auto& one : all) Add(question, encode(one));
   }
 
+  template <typename T>
+  static std::string Blob(const T& record) {
+    return *records::Encode(record);
+  }
+  static constexpr auto kBlob = [](const auto& record) { return Blob(record); };
+
   static std::string TaskBytes(const TaskRecord& task) {
     return fmt::format(
         "{} {} {} {} {} {} {} {} {} {} {} {} {}", FormatTaskKey(task.key),
@@ -189,14 +195,14 @@ class StoreView {
                        entry.command, entry.command_sha256, entry.previous, entry.hash);
   }
   static std::string TriggerBytes(const Trigger& trigger) {
-    return records::EncodeTrigger(trigger) + (trigger.dropped ? " dropped" : "");
+    return Blob(trigger) + (trigger.dropped ? " dropped" : "");
   }
   void AddWhole(const std::string& question, const Snapshot::OpenRun& whole) {
-    Add(question, records::EncodeRun(whole.run));
-    Add(question, records::EncodePlan(whole.run.spec));
-    Add(question, records::EncodeTargets(*whole.targets));
+    Add(question, Blob(whole.run));
+    Add(question, Blob(whole.run.spec));
+    Add(question, Blob(*whole.targets));
     AddEach(question, whole.tasks, TaskBytes);
-    AddEach(question, whole.visits, records::EncodeVisit);
+    AddEach(question, whole.visits, kBlob);
   }
 
   void AddSnapshot() {
@@ -209,21 +215,19 @@ class StoreView {
       Add("restored",
           fmt::format("{} {} {}", all.restored->taken.ms, all.restored->at.ms, all.restored->logs));
     AddEach("tokens", all.tokens, TokenBytes);
-    AddEach("hosts", all.hosts, records::EncodeHost);
-    AddEach("invites", all.invites, records::EncodeInvite);
+    AddEach("hosts", all.hosts, kBlob);
+    AddEach("invites", all.invites, kBlob);
     for (const auto& run : all.runs) AddWhole("open runs", run);
     AddEach("open logs", all.open_logs, TaskBytes);
-    AddEach("wishes", all.wishes, [](const OpenWish& wish) {
-      return FormatTaskKey(wish.task) + records::EncodeWish(wish.wish);
-    });
-    AddEach("pending", all.pending, records::EncodePending);
+    AddEach("wishes", all.wishes,
+            [](const OpenWish& wish) { return FormatTaskKey(wish.task) + Blob(wish.wish); });
+    AddEach("pending", all.pending, kBlob);
     AddEach("holds", all.holds,
             [](const KeyHold& hold) { return FormatTaskKey(hold.task) + hold.key; });
-    AddEach("heads", all.documents, [](const DocumentHead& head) {
-      return records::EncodeDocumentHead(head) + (head.dropped ? " dropped" : "");
-    });
-    AddEach("notices", all.notices, records::EncodeNotice);
-    AddEach("freezes", all.freezes, records::EncodeFreeze);
+    AddEach("heads", all.documents,
+            [](const DocumentHead& head) { return Blob(head) + (head.dropped ? " dropped" : ""); });
+    AddEach("notices", all.notices, kBlob);
+    AddEach("freezes", all.freezes, kBlob);
     AddEach("triggers of runs", all.triggers, TriggerBytes);
     TriggerCounts counts = all.trigger_counts;
     for (const auto state : {TriggerState::kRunnable, TriggerState::kPaused,
@@ -235,18 +239,18 @@ class StoreView {
     for (std::uint64_t id = 1; id <= FilledStore::kRuns; ++id) {
       const std::string question = fmt::format("run {}", id);
       if (const auto run = Must(store_.FindRun(RunId(id))).value) {
-        Add(question, records::EncodeRun(*run));
-        Add(question, records::EncodePlan(run->spec));
+        Add(question, Blob(*run));
+        Add(question, Blob(run->spec));
       }
       if (const auto whole = Must(store_.ReadWholeRun(RunId(id))).value) AddWhole(question, *whole);
-      AddEach(question, Must(store_.ListVisits(RunId(id), Visit(), kAll)), records::EncodeVisit);
+      AddEach(question, Must(store_.ListVisits(RunId(id), Visit(), kAll)), kBlob);
       AddEach(question,
               Must(store_.ListTasks(
                   RunId(id), {.state = {}, .host = {}, .last_attempt_only = false}, {}, kAll)),
               TaskBytes);
     }
     const auto list = [this](const RunFilter& filter) {
-      AddEach("runs", Must(store_.ListRuns(filter, RunId(), kAll)), records::EncodeRun);
+      AddEach("runs", Must(store_.ListRuns(filter, RunId(), kAll)), kBlob);
     };
     for (int state = 0; state < 8; ++state) list({.state = static_cast<RunState>(state)});
     for (std::uint64_t host = 1; host <= FilledStore::kHosts; ++host)
@@ -255,13 +259,12 @@ class StoreView {
   }
 
   void AddLists() {
-    AddEach("secrets", Must(store_.ListSecrets()), records::EncodeSecret);
+    AddEach("secrets", Must(store_.ListSecrets()), kBlob);
     AddEach("audit", Must(store_.ReadAudit(0, kAll)), AuditBytes);
     for (std::uint64_t host = 1; host <= FilledStore::kHosts; ++host)
       AddEach("audit of a host", Must(store_.ListAudit({.host = HostId(host)}, 0, kAll)).entries,
               AuditBytes);
-    AddEach("documents", Must(store_.ListDocumentHeads("job", "", kAll)),
-            records::EncodeDocumentHead);
+    AddEach("documents", Must(store_.ListDocumentHeads("job", "", kAll)), kBlob);
     AddEach("triggers", Must(store_.ListTriggers("", kAll)), TriggerBytes);
     AddEach("due", Must(store_.DueTriggers({}, INT64_MAX, kAll)).value, TriggerBytes);
     for (int i = 0; i < FilledStore::kNames; ++i) {
@@ -274,8 +277,8 @@ class StoreView {
         Add("trigger " + name, TriggerBytes(*found));
       for (std::uint32_t version = 0; version <= 64; ++version)
         if (const auto found = Must(store_.FindDocument("job", name, version)))
-          Add("versions", records::EncodeDocument(*found));
-      AddEach("slots of " + name, Must(store_.ListSlots(name, {}, {}, kAll)), records::EncodeSlot);
+          Add("versions", Blob(*found));
+      AddEach("slots of " + name, Must(store_.ListSlots(name, {}, {}, kAll)), kBlob);
     }
     const WallTime late{INT64_MAX / 4};
     const Expired old = Must(store_.FindExpired({late, late, late, late}, kAll));

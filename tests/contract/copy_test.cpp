@@ -6,8 +6,6 @@
 #include "adapters/sqlite/schema.hpp"
 #include "contract/copy_fixture.hpp"
 #include "contract/log_store_fixture.hpp"
-#include "contract/old_schema.hpp"
-#include "support/old_runs.hpp"
 
 namespace muster {
 namespace {
@@ -80,10 +78,7 @@ TEST_F(StoreCopy, EveryReadOfTheFileIsAsOfTheDatabase) {
     }
     const auto target = OpenFolder(folder.Path());
     ExpectSame(StoreView::Of(*source), StoreView::Of(*target));
-    // What it keeps besides: which visits are open.
     const auto file = OpenFile(folder.Path() / "muster.db");
-    EXPECT_GT(*file->AskInt("SELECT count(*) FROM visit WHERE open = 1"), 0);
-    EXPECT_GT(*file->AskInt("SELECT count(*) FROM visit WHERE open = 0"), 0);
     EXPECT_EQ(*file->AskInt("SELECT count(*) FROM pragma_integrity_check WHERE"
                             " integrity_check <> 'ok'"),
               0);
@@ -113,26 +108,6 @@ TEST_F(StoreCopy, LeaderGoesOnWhereTheFileStopped) {
   const auto found = target->FindTasks({task.key});
   ASSERT_TRUE(found && found->value.at(0));
   EXPECT_EQ(found->value.at(0)->store, "new");
-}
-
-TEST_F(StoreCopy, RunsOfBeforeThereWereJobsAreTranslated) {
-  OpenFolder(folder_.Path()).reset();
-  BackToSchema1(folder_.Path(),
-                fmt::format("INSERT INTO run VALUES (1, 2, 'alice', 1700000000000, x'{}'),"
-                            " (2, 5, 'alice', 1700000000000, x'{}');"
-                            "UPDATE fence SET term = 3;"
-                            "UPDATE meta SET value = 3 WHERE name = 'next_run';"
-                            "INSERT INTO task VALUES"
-                            " (1, 1, 0, 1, 7, 2, 5000, 1, 1, 0, 0, 0, 0, 0, 0, NULL),"
-                            " (2, 1, 0, 1, 7, 4, 5000, 1, 1, 6000, 2, 1, 0, 1, 0, NULL),"
-                            " (2, 1, 2, 1, 9, 11, 0, 0, 0, 6000, 2, 1, 0, 1, 0, NULL);",
-                            ToHex(OldOpenRun()), ToHex(OldEndedRun())));
-  const auto source = OpenFolder(folder_.Path());
-  const auto done = CopyRecords(folder_.Path(), address_);
-  ASSERT_TRUE(done) << done.error().message;
-  const auto target = OpenDatabase(address_);
-  ExpectSame(StoreView::Of(*source), StoreView::Of(*target));
-  EXPECT_EQ(target->ReadWholeRun(RunId(2))->value->visits.size(), 1U);
 }
 
 TEST_F(StoreCopy, RestoredMarkComesAlong) {

@@ -6,7 +6,6 @@
 
 #include <sqlite3.h>
 
-#include "contract/old_schema.hpp"
 #include "contract/store_fixture.hpp"
 
 namespace muster {
@@ -41,28 +40,17 @@ TEST(SqliteStore, NewerSchemaIsRefused) {
   EXPECT_EQ(store.error().code, ErrorCode::kInvalid);
 }
 
-constexpr const char* kOldAudit = R"(
-  INSERT INTO audit (number, at, actor, address, act, object, detail)
-    VALUES (1, 10, 'admin', '10.0.0.1', 'runs.start', 'r1', 'true'),
-           (2, 20, 'admin', '10.0.0.1', 'runs.stop', 'r1', 'oops');
-  UPDATE meta SET value = 3 WHERE name = 'next_audit';
-)";
-
-TEST(SqliteStore, SchemaOfTheFirstVersionIsBroughtUpToDate) {
+TEST(SqliteStore, RecordsFromBefore020AreRefusedByName) {
   TempFolder folder;
   OpenAt(folder).reset();
-  BackToSchema1(folder.Path(), kOldAudit);
-  for (int opened = 0; opened < 2; ++opened) {
-    auto store = OpenAt(folder);
-    ASSERT_TRUE(store);
-    AuditWalk walk;
-    const auto entries = store->ReadAudit(1, 10);
-    ASSERT_TRUE(entries) << entries.error().message;
-    ASSERT_EQ(entries->size(), 2U);
-    for (const auto& entry : *entries) EXPECT_TRUE(walk.Take(entry)) << walk.why();
-    EXPECT_TRUE(walk.Reaches(*store->ReadAuditHead())) << walk.why();
-    EXPECT_EQ(entries->back().detail, "oops");
-  }
+  sqlite3* raw = nullptr;
+  ASSERT_EQ(sqlite3_open((folder.Path() / "muster.db").c_str(), &raw), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(raw, "PRAGMA application_id = 0", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(raw);
+  const auto store = SqliteStore::Open(folder.Path());
+  ASSERT_FALSE(store);
+  EXPECT_EQ(store.error().code, ErrorCode::kInvalid);
+  EXPECT_NE(store.error().message.find("before 0.2.0"), std::string::npos);
 }
 
 Batch BigBatch(std::uint64_t run) {

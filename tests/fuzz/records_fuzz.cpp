@@ -9,31 +9,31 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace muster;
   const std::string_view blob(reinterpret_cast<const char*>(data), size);
-  if (const auto host = records::DecodeHost(blob)) {
-    const auto again = records::DecodeHost(records::EncodeHost(*host));
+  if (const auto host = records::Decode<Host>(blob)) {
+    const auto again = records::Decode<Host>(*records::Encode(*host));
     MUSTER_CHECK(again && *again == *host);
   }
-  if (const auto invite = records::DecodeInvite(blob)) {
-    const auto again = records::DecodeInvite(records::EncodeInvite(*invite));
+  if (const auto invite = records::Decode<Invite>(blob)) {
+    const auto again = records::Decode<Invite>(*records::Encode(*invite));
     MUSTER_CHECK(again && *again == *invite);
   }
-  if (const auto run = records::DecodeRun(blob)) {
-    MUSTER_CHECK(records::DecodeRun(*records::EncodeRun(*run)));
-    const auto plan = records::DecodePlan(*records::EncodePlan(run->spec));
-    MUSTER_CHECK(plan && plan->stages == run->spec.stages);
+  if (const auto run = records::Decode<Run>(blob)) {
+    const auto again = records::Encode(*run);
+    MUSTER_CHECK(again && records::Decode<Run>(*again));
+    MUSTER_CHECK(*records::Encode(*records::Decode<Run>(*again)) == *again);
   }
-  if (const auto plan = records::DecodePlan(blob)) {
-    const auto again = records::DecodePlan(*records::EncodePlan(*plan));
+  if (const auto plan = records::Decode<RunSpec>(blob)) {
+    const auto again = records::Decode<RunSpec>(*records::Encode(*plan));
     MUSTER_CHECK(again && again->stages == plan->stages && again->jobs.size() == plan->jobs.size());
   }
-  if (const auto visit = records::DecodeVisit(blob)) {
-    const auto again = records::DecodeVisit(*records::EncodeVisit(*visit));
+  if (const auto visit = records::Decode<StageVisit>(blob)) {
+    const auto again = records::Decode<StageVisit>(*records::Encode(*visit));
     MUSTER_CHECK(again && *again == *visit);
   }
-  if (const auto targets = records::DecodeTargets(blob))
-    MUSTER_CHECK(records::DecodeTargets(*records::EncodeTargets(**targets)));
-  if (const auto wish = records::DecodeWish(blob))
-    MUSTER_CHECK(records::DecodeWish(records::EncodeWish(*wish)));
+  if (const auto targets = records::Decode<Targets>(blob))
+    MUSTER_CHECK(records::Decode<Targets>(*records::Encode(*targets)));
+  if (const auto wish = records::Decode<StopWish>(blob))
+    MUSTER_CHECK(records::Decode<StopWish>(*records::Encode(*wish)));
   TaskRecord task;
   if (records::DecodeTaskRest(blob, &task)) {
     TaskRecord again;

@@ -7,151 +7,50 @@
 #include <variant>
 #include <vector>
 
+#include "adapters/records/describe_documents.hpp"
+#include "adapters/records/describe_hosts.hpp"
+#include "adapters/records/describe_runs.hpp"
+#include "adapters/records/describe_triggers.hpp"
 #include "domain/records.hpp"
 #include "domain/run_row.hpp"
 #include "support/random_values.hpp"
 
 namespace muster {
 
-// Draws records with any content a store may meet.
+// Draws records with any content a store may meet: whatever is described for them
+// (adapters/records/describe_*.hpp) is filled in.
 class RandomRecords : public RandomValues {
  public:
   using RandomValues::RandomValues;
 
+  template <records::Described T>
+  T Some() {
+    T record{};
+    Fill(record);
+    return record;
+  }
+
   TaskRecord Task() {
-    TaskRecord task;
+    auto task = Some<TaskRecord>();
     task.key = Key();
     task.state = static_cast<TaskState>(Number(kTaskStates));
     task.sent = Time();
     task.ended = Time();
-    if (Coin()) task.end = End();
-    task.reason = Text();
     task.store = Text();
     task.boot = Text();
-    task.log = {.state = static_cast<LogState>(Number(5)),
-                .bytes = Number(1 << 30),
-                .stdout_sha256 = Coin() ? "" : Hash(),
-                .stderr_sha256 = Coin() ? "" : Hash(),
-                .masked_sha256 = Coin() ? "" : Hash()};
-    task.stop_wished = Coin();
-    if (Coin()) task.surely_over = Span();
-    task.doubted = Coin();
-    if (Coin()) task.late = End();
+    task.log.state = static_cast<LogState>(Number(5));
+    task.log.bytes = Number(1 << 30);
     task.sent_commit = CommitNumber(Number(1ULL << 40));
     task.sent_term = Term(Number(1ULL << 40));
     task.ended_commit = CommitNumber(Number(1ULL << 40));
     task.ended_term = Term(Number(1ULL << 40));
     return task;
   }
-  StopWish Wish() { return {.by = Text(), .at = Time(), .reason = Text(), .grace = Span()}; }
-  HostShare Share() {
-    return {.number = static_cast<std::uint32_t>(Number(100)), .percent = Coin()};
-  }
-  std::uint32_t Small(std::uint32_t below = 20) {
-    return static_cast<std::uint32_t>(Number(below));
-  }
-  std::map<std::string, std::string> Pairs() {
-    std::map<std::string, std::string> pairs;
-    for (const auto& key : Texts()) pairs.emplace(key, Text());
-    return pairs;
-  }
-  ApproveAction Approve() {
-    return {.message = Text(), .by = Texts(), .not_starter = Coin(), .timeout = Span()};
-  }
-  HttpAction Http() {
-    HttpAction http{.method = Text(),
-                    .url = Text(),
-                    .headers = {},
-                    .body = Bytes(50),
-                    .expect = {},
-                    .outputs = Pairs(),
-                    .timeout = Span()};
-    for (const auto& name : Texts()) http.headers.emplace_back(name, Text());
-    for (std::size_t left = Number(3); left > 0; --left)
-      http.expect.push_back(static_cast<std::uint16_t>(Number(1 << 16)));
-    return http;
-  }
-  Action SomeAction() {
-    switch (Number(std::variant_size_v<Action>)) {
-      case 1:
-        return SequenceAction();
-      case 2:
-        return Approve();
-      case 3:
-        return WaitAction{.time = Span(), .until = Text()};
-      case 4:
-        return Http();
-      case 5:
-        return NotifyAction{.channel = Text(), .message = Text()};
-      case 7:
-        return ConditionAction{.request = Http(),
-                               .value = Text(),
-                               .comparison = static_cast<Comparison>(Number(6)),
-                               .bound = Text(),
-                               .hold = Span(),
-                               .missing = static_cast<MissingValue>(Number(3))};
-      case 6:
-        return JobAction{.job = Text(), .params = Pairs(), .wait = Coin()};
-      default:
-        return std::make_shared<const Command>(SomeCommand());
-    }
-  }
-  std::vector<KeyLimit> Limits() {
-    std::vector<KeyLimit> limits(Number(3));
-    for (auto& limit : limits) limit = {.key = Text(), .max = Small()};
-    return limits;
-  }
-  StageSpec Spec() {
-    StageSpec spec;
-    spec.name = Text();
-    spec.section = static_cast<Section>(Number(4));
-    if (Coin()) spec.parent = Small();
-    spec.action = SomeAction();
-    spec.hosts = static_cast<HostChoice>(Number(4));
-    spec.when = Text();
-    if (Coin()) spec.needs.emplace(Number(3), Small());
-    for (const auto& on : Texts()) spec.next[on] = Coin() ? StageSpec::kEnd : Small();
-    spec.max_visits = Small();
-    spec.recovers = Coin();
-    spec.retries = {.max = Small(), .backoff = Span()};
-    spec.repeat = static_cast<Repeat>(Number(2));
-    spec.concurrency = Small(100);
-    for (std::size_t left = Number(4); left > 0; --left) spec.batches.sizes.push_back(Share());
-    spec.batches.add = Share();
-    spec.batches.factor = Small(4);
-    spec.between_wait = Span();
-    if (Coin()) spec.between_approve = Approve();
-    spec.max_failures = Share();
-    if (Coin()) spec.max_unreachable = Share();
-    spec.on_limit = static_cast<OnLimit>(Number(2));
-    spec.spread = Span();
-    spec.wait_offline = Span();
-    spec.limits = Limits();
-    return spec;
-  }
+  StopWish Wish() { return Some<StopWish>(); }
+  KeyHold Hold() { return {.key = Text(3), .task = Key()}; }
   // With jobs that start jobs; two of them may start the same.
   RunSpec SomePlan(int levels = 2) {
-    RunSpec plan;
-    plan.title = Text(60);
-    plan.targets = Text(60);
-    for (std::size_t left = Number(3); left > 0; --left) plan.stages.push_back(Spec());
-    plan.job = Text();
-    plan.version = Small();
-    plan.left_out = Text();
-    plan.data = Pairs();
-    for (const auto& name : Texts())
-      plan.params.push_back({.name = name, .value = Text(), .secret = Coin()});
-    for (const auto& name : Texts())
-      plan.accepts.push_back({.name = name,
-                              .type = static_cast<ParamType>(Number(6)),
-                              .pattern = Text(),
-                              .choices = Texts()});
-    plan.max_hosts = Small();
-    plan.max_percent = Small();
-    plan.timeout = Span();
-    plan.priority = static_cast<Priority>(Number(3));
-    plan.limits = Limits();
-    for (const auto& channel : Texts()) plan.notices.push_back({.on = Texts(), .channel = channel});
+    auto plan = Some<RunSpec>();
     std::shared_ptr<const RunSpec> job;
     for (std::size_t left = levels > 0 ? Number(3) : 0; left > 0; --left) {
       if (!job || Coin()) job = std::make_shared<const RunSpec>(SomePlan(levels - 1));
@@ -159,269 +58,42 @@ class RandomRecords : public RandomValues {
     }
     return plan;
   }
-  Ordinals SomeOrdinals() {
-    if (Coin()) return Ordinals::All(Small(1000));
-    Ordinals set;
-    for (std::size_t left = Number(30); left > 0; --left) set.Insert(Small(Coin() ? 40 : 20'000));
-    return set;
-  }
-  TaskCounts Counts() {
-    TaskCounts counts;
-    if (Coin()) return counts;
-    for (auto& count : counts.by_state) count = Small(20'000);
-    return counts;
-  }
   StageVisit SomeVisit() {
-    StageVisit visit;
+    auto visit = Some<StageVisit>();
     visit.visit = Visit(1 + Small());
-    visit.stage = Small();
-    visit.name = Text();
-    visit.pass = Small();
-    visit.parent = Visit(Small());
-    visit.from = Visit(Small());
-    visit.state = static_cast<StageState>(Number(9));
-    visit.recovers = Coin();
-    visit.onward = static_cast<Onward>(Number(3));
-    visit.in_finally = Coin();
-    if (Coin()) {
-      visit.needs.emplace();
-      for (std::size_t left = Number(3); left > 0; --left) visit.needs->emplace_back(1 + Small());
-    }
-    visit.started = Time();
-    visit.ended = Time();
-    visit.hosts = SomeOrdinals();
-    for (std::size_t left = Number(3); left > 0; --left)
-      visit.results.emplace_back(static_cast<TaskState>(Number(kTaskStates)), SomeOrdinals());
-    visit.dropped = SomeOrdinals();
-    visit.touched = SomeOrdinals();
-    visit.counts = Counts();
-    visit.status = Text();
-    visit.reason = Text();
-    visit.phase = static_cast<VisitPhase>(Number(4));
-    visit.batch = Small();
-    visit.batch_begin = Small(20'000);
-    visit.batch_end = Small(20'000);
-    visit.inner = Small();
-    visit.batch_dropped = SomeOrdinals();
-    visit.batch_failures = Small();
-    visit.batch_unreachable = Small();
-    visit.batch_accepted = Coin();
-    for (std::size_t left = Number(3); left > 0; --left) visit.begins.push_back(SomeOrdinals());
-    visit.until = Time();
-    visit.message = Text();
-    if (Coin())
-      visit.decision = {.approved = Coin(), .by = Text(), .at = Time(), .comment = Text()};
-    visit.child = RunId(Number(1000));
     return visit;
-  }
-  KeyHold Hold() { return {.key = Text(3), .task = Key()}; }
-  StageProgress Progress() {
-    return {.name = Text(),
-            .state = static_cast<StageState>(Number(9)),
-            .visit = Visit(Small()),
-            .visits = Small(),
-            .started = Time(),
-            .ended = Time(),
-            .hosts = Small(20'000),
-            .counts = Counts(),
-            .batch = Small(),
-            .batches = Small(),
-            .reason = Text()};
-  }
-  Override SomeOverride() {
-    Override change;
-    if (Coin()) change.stage = Small();
-    if (Coin()) change.concurrency = Small();
-    if (Coin()) change.max_failures = Share();
-    if (Coin()) change.max_unreachable = Share();
-    return change;
   }
   // Its spec is a whole plan, of which a row keeps a part.
   muster::Run SomeRun() {
-    muster::Run run;
+    auto run = Some<muster::Run>();
     run.id = RunId(1 + Number(1000));
-    run.state = static_cast<RunState>(Number(8));
-    run.pass = Small(5);
-    run.by = Text();
     run.spec = SomePlan();
-    run.hosts = Small(20'000);
-    run.created = Time();
-    run.ended = Time();
-    if (Coin()) run.stop = Wish();
-    run.reason = Text();
-    for (std::size_t left = Number(3); left > 0; --left) run.stages.push_back(Progress());
-    run.counts = Counts();
-    run.next_visit = Small();
-    if (Coin()) run.pause = {.by = Text(), .at = Time(), .reason = Text(), .release = Coin()};
-    run.outcome = static_cast<StageState>(Number(9));
-    run.closing = Coin();
-    run.used = Span();
-    run.ticking = Time();
-    for (std::size_t left = Number(3); left > 0; --left) run.overrides.push_back(SomeOverride());
-    for (std::size_t left = Number(3); left > 0; --left) run.skips.push_back(Small());
-    run.parent = RunId(Number(1000));
-    run.parent_visit = Visit(Small());
-    if (run.parent)
-      for (std::size_t left = 1 + Number(3); left > 0; --left)
-        run.above.emplace_back(1 + Number(1000));
-    for (std::size_t left = Number(3); left > 0; --left)
-      run.keys_above.push_back({.key = Text(), .max = 1 + Small()});
-    run.trigger = Text();
-    run.slot = Time();
-    run.trace_parent = Text();
-    run.starters = Texts();
-    run.plan_pass = 1 + Small(5);
-    run.guarded = Coin();
     return run;
   }
-  TriggerSpec SomeTriggerSpec() {
-    TriggerSpec spec;
-    spec.name = Text();
-    spec.cron = Text();
-    spec.every = Span();
-    spec.once = Time();
-    spec.tz = Text();
-    spec.both_days = Coin();
-    spec.gap = static_cast<cron::GapRule>(Number(2));
-    spec.fold = static_cast<cron::FoldRule>(Number(2));
-    spec.job = Text();
-    spec.params = SomePairs();
-    spec.targets = Text();
-    spec.exclude = Text();
-    spec.start = Time();
-    spec.end = Time();
-    spec.missed = static_cast<MissedRule>(Number(3));
-    spec.missed_window = Span();
-    spec.missed_most = Small();
-    spec.overlap = static_cast<OverlapRule>(Number(4));
-    spec.overlap_allowed = Small();
-    spec.queue_most = Small();
-    spec.jitter = Span();
-    spec.deadline = Span();
-    for (std::size_t left = Number(3); left > 0; --left)
-      spec.blackouts.push_back({.cron = Text(), .lasts = Span(), .tz = Text()});
-    spec.channel = Text();
-    spec.constraints = SomePairs();
-    for (std::size_t left = Number(3); left > 0; --left) spec.carry.insert(Text());
-    return spec;
-  }
-  SlotRecord SomeSlot() {
-    return {.trigger = Text(),
-            .first = Time(),
-            .last = Time(),
-            .act = Number(1000),
-            .count = Small(),
-            .fate = static_cast<SlotFate>(Number(3)),
-            .why = Text(),
-            .detail = Text(),
-            .run = RunId(Number(1000)),
-            .at = Time(),
-            .version = Small(),
-            .asked = Coin(),
-            .commit = CommitNumber(Number(1000))};
-  }
-  Trigger SomeTrigger() {
-    Trigger trigger;
-    trigger.spec = SomeTriggerSpec();
-    trigger.version = Small();
-    trigger.hash = Text();
-    trigger.by = Text();
-    trigger.applied = Time();
-    trigger.mark = Time();
-    trigger.next = Time();
-    trigger.seen = Time();
-    if (Coin()) trigger.settling = Settling{.until = Time(), .why = Text(), .detail = Text()};
-    for (std::size_t left = Number(3); left > 0; --left)
-      trigger.skips.push_back({.slot = Time(), .by = Text(), .reason = Text()});
-    if (Coin())
-      trigger.backfill = Backfill{.next = Time(), .to = Time(), .act = Number(1000), .by = Text()};
-    trigger.paused = Coin();
-    trigger.paused_by = Text();
-    trigger.reason = Text();
-    trigger.complete = Coin();
-    trigger.asked = Time();
-    trigger.data = SomePairs();
-    trigger.status = Text();
-    trigger.failed = Coin();
-    trigger.error = Text();
-    trigger.errors_in_a_row = Small();
-    trigger.retry_at = Time();
-    trigger.started = Number(1000);
-    trigger.skipped = Number(1000);
-    trigger.last_run = RunId(Number(1000));
-    trigger.last_slot = Time();
-    if (Coin()) trigger.fold = SomeSlot();
-    return trigger;
-  }
-  std::map<std::string, std::string> SomePairs() {
-    std::map<std::string, std::string> pairs;
-    for (std::size_t left = Number(4); left > 0; --left) pairs[Text()] = Text();
-    return pairs;
-  }
+  SlotRecord SomeSlot() { return Some<SlotRecord>(); }
+  Trigger SomeTrigger() { return Some<Trigger>(); }
   Targets SomeTargets() {
     Targets targets(Number(300));
     for (auto& target : targets) target = {.host = HostId(1 + Number(20'000)), .name = Text()};
     return targets;
   }
   Host SomeHost() {
-    return {.id = HostId(1 + Number(1000)),
-            .name = Text(),
-            .key = Text(),
-            .state = static_cast<HostState>(Number(3)),
-            .note = Text(),
-            .labels = SomeLabels(),
-            .facts = SomeLabels(),
-            .store = Text(),
-            .boot = Text(),
-            .session = Number(1ULL << 60),
-            .joined = Time(),
-            .last_hello = Time(),
-            .maintenance = Coin()
-                               ? std::optional(Maintenance{
-                                     .until = Time(), .reason = Text(), .by = Text(), .at = Time()})
-                               : std::nullopt,
-            .own_labels = Texts(),
-            .invite = Text(),
-            .certified = Time(),
-            .certificates = Small()};
+    auto host = Some<Host>();
+    host.id = HostId(1 + Number(1000));
+    return host;
   }
   Freeze SomeFreeze() {
-    return {.id = 1 + Number(1000),
-            .scope = static_cast<FreezeScope>(Number(3)),
-            .targets = Text(),
-            .job = Text(),
-            .reason = Text(),
-            .by = Text(),
-            .at = Time(),
-            .until = Time()};
+    auto freeze = Some<Freeze>();
+    freeze.id = 1 + Number(1000);
+    return freeze;
   }
   Invite SomeInvite() {
-    return {.id = Text(),
-            .uses_left = static_cast<std::uint32_t>(Number(3)),
-            .expires = Time(),
-            .replace = Coin(),
-            .labels = SomeLabels(),
-            .created_by = Text(),
-            .created = Time(),
-            .names = Text(),
-            .server = Coin(),
-            .no_own_labels = Coin(),
-            .server_name = Text(),
-            .server_key = Coin() ? Text() : "",
-            .answers = static_cast<std::uint32_t>(Number(3)),
-            .answered = Time(),
-            .given = Text()};
+    auto invite = Some<Invite>();
+    invite.uses_left = Small(3);
+    if (Coin()) invite.server_key.clear();
+    return invite;
   }
-  PendingJoin SomePending() {
-    return {.name = Text(),
-            .key = Text(),
-            .invite = Text(),
-            .labels = SomeLabels(),
-            .invited = SomeLabels(),
-            .address = Text(),
-            .since = Time(),
-            .rejected = Text()};
-  }
+  PendingJoin SomePending() { return Some<PendingJoin>(); }
   AuditEntry Audit() {
     return {.number = 1 + Number(1000),
             .at = Time(),
@@ -439,6 +111,99 @@ class RandomRecords : public RandomValues {
             .command_sha256 = Text(),
             .previous = Text(),
             .hash = Text()};
+  }
+
+  std::uint32_t Small(std::uint32_t below = 20) {
+    return static_cast<std::uint32_t>(Number(below));
+  }
+
+ private:
+  template <records::Described T>
+  void Fill(T& record) {
+    std::apply([&](const auto&... field) { (FillOne(field, record), ...); },
+               records::Description<T>::kFields);
+  }
+  template <typename T, typename Member, typename Detail>
+  void FillOne(const records::Field<Member, Detail>& field, T& record) {
+    FillValue(std::invoke(field.member, record), field.detail);
+  }
+  template <typename T, typename Member>
+  void FillOne(const records::HashField<Member>& field, T& record) {
+    std::invoke(field.member, record) = Coin() ? "" : Hash();
+  }
+  void FillOne(const records::RowParams&, muster::Run&) {}
+  template <typename T, typename Member, typename... Types>
+  void FillOne(const records::Choice<Member, Types...>& choice, T& record) {
+    std::size_t left = Number(sizeof...(Types));
+    const auto fill = [&]<typename Held>(const records::Option<Held>&) {
+      if (left-- != 0) return false;
+      Held held{};
+      FillValue(held, records::Plain());
+      std::invoke(choice.member, record) = std::move(held);
+      return true;
+    };
+    std::apply([&](const auto&... option) { (void)(fill(option) || ...); }, choice.options);
+  }
+
+  template <typename T, typename Detail>
+  void FillValue(T& value, const Detail& detail) {
+    if constexpr (std::same_as<T, Ordinals>)
+      value = SomeOrdinals();
+    else if constexpr (std::same_as<T, TaskCounts>)
+      for (auto& count : value.by_state) count = Small(20'000);
+    else if constexpr (std::same_as<T, TaskEnd>)
+      value = End();
+    else if constexpr (std::same_as<T, HostAction>)
+      value = std::make_shared<const Command>(SomeCommand());
+    else if constexpr (records::internal::Scalar<T>)
+      FillScalar(value, detail);
+    else if constexpr (std::same_as<T, std::string>)
+      value = Text();
+    else if constexpr (records::internal::IsOptional<T>::value)
+      Coin() ? FillValue(value.emplace(), detail) : value.reset();
+    else if constexpr (records::Described<T>)
+      Fill(value);
+    else
+      FillMany(value, detail);
+  }
+  template <typename T, typename Detail>
+  void FillScalar(T& value, const Detail& detail) {
+    if constexpr (std::is_enum_v<T>)
+      value = static_cast<T>(Number(static_cast<std::uint64_t>(detail) + 1));
+    else if constexpr (std::same_as<T, WallTime>)
+      value = Time();
+    else if constexpr (std::same_as<T, Duration>)
+      value = Span();
+    else if constexpr (records::internal::IdNumber<T>)
+      value = T(Small(1000));
+    else if constexpr (std::same_as<T, bool>)
+      value = Coin();
+    else
+      value = static_cast<T>(Coin() ? Number(20) : Number(std::uint64_t{1} << (sizeof(T) * 7)));
+  }
+  template <typename T, typename Detail>
+  void FillMany(T& value, const Detail& detail) {
+    value.clear();
+    for (std::size_t left = Number(4); left > 0; --left) {
+      if constexpr (records::internal::Pairs<T>) {
+        std::remove_cvref_t<decltype(value.begin()->second)> content{};
+        FillValue(content, detail);
+        if constexpr (records::internal::IsVector<T>::value)
+          value.emplace_back(Text(), std::move(content));
+        else
+          value.emplace(Text(), std::move(content));
+      } else {
+        typename T::value_type item{};
+        FillValue(item, detail);
+        value.insert(value.end(), std::move(item));
+      }
+    }
+  }
+  Ordinals SomeOrdinals() {
+    if (Coin()) return Ordinals::All(Small(1000));
+    Ordinals set;
+    for (std::size_t left = Number(30); left > 0; --left) set.Insert(Small(Coin() ? 40 : 20'000));
+    return set;
   }
 };
 

@@ -15,10 +15,10 @@ constexpr const char* kBegin =
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0;"
     " SET LOCAL idle_in_transaction_session_timeout = 0";
 
-// Nobody knows the file yet, and one that is not finished is thrown away.
+// No other process knows the file yet, and one that is not finished is discarded.
 constexpr const char* kNoJournal = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN";
 
-Result<> Bind(const CopyTable& table, const std::vector<Cell>& row, sqlite::Statement& statement) {
+void Bind(const CopyTable& table, const std::vector<Cell>& row, sqlite::Statement& statement) {
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (row[i].null)
       statement.Null();
@@ -29,7 +29,6 @@ Result<> Bind(const CopyTable& table, const std::vector<Cell>& row, sqlite::Stat
     else
       statement.Blob(row[i].bytes);
   }
-  return table.bind_more == nullptr ? Result<>() : table.bind_more(row, statement);
 }
 
 template <typename MakeTables>
@@ -90,7 +89,7 @@ Result<std::uint64_t> Moment::Take(const CopyTable& table, std::string_view name
       const auto more = reader.Next(table.types.size(), row);
       if (!more) return Fail(more.error());
       if (!*more) return {};
-      if (auto bound = Bind(table, row, **put); !bound) return bound;
+      Bind(table, row, **put);
       if (auto done = (*put)->Run(); !done) return done;
       if (++count % kBetweenWords == 0 && progress) progress(shown, count);
     }
@@ -114,7 +113,7 @@ Result<std::vector<Copied>> Moment::TakeRecords(const std::filesystem::path& fil
                      ? Take(table, table.postgres, **into, table.sqlite, progress)
                      : Result<std::uint64_t>(Fail(ErrorCode::kInternal, "{}", empty));
     if (!count) return Fail(count.error().code, "copy {}: {}", table.sqlite, count.error().message);
-    copied.push_back({std::string(table.sqlite), *count});
+    copied.push_back({table.sqlite, *count});
   }
   if (auto done = (*into)->Execute("COMMIT"); !done) return Fail(done.error());
   return copied;

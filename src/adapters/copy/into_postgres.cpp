@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "adapters/copy/old_rows.hpp"
 #include "adapters/copy/sessions.hpp"
 #include "adapters/copy/tuples.hpp"
 #include "adapters/postgres/day_tables.hpp"
 #include "adapters/postgres/schema.hpp"
+#include "adapters/records/row_values.hpp"
 #include "adapters/sqlite/rows.hpp"
 
 namespace muster::copy {
@@ -30,23 +30,26 @@ constexpr const char* kHold =
     "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;"
     " LOCK TABLE fence IN ACCESS EXCLUSIVE MODE";
 
-// Attempts that have ended and whose log is open; 4 is the first final state.
-constexpr const char* kPutOpenLogs =
-    "INSERT INTO open_log SELECT run, visit, ordinal, attempt FROM task"
-    " WHERE log_state = 0 AND state >= 4";
+// Attempts that have ended and whose log is open.
+std::string PutOpenLogs() {
+  return fmt::format(
+      "INSERT INTO open_log SELECT run, visit, ordinal, attempt FROM task"
+      " WHERE log_state = {} AND state >= {}",
+      records::kOpenLog, records::kFirstFinalTask);
+}
 constexpr const char* kGoOnAfterNodes =
     "SELECT setval(pg_get_serial_sequence('node', 'id'),"
     " (SELECT coalesce(max(id), 0) + 1 FROM node), false)";
 
-void PutRow(const CopyTable& table, const sqlite::Statement& row, TupleWriter& to) {
+void PutRow(const CopyTable& table, const sqlite::Row& row, TupleWriter& to) {
   to.Row(table.types.size());
   for (std::size_t i = 0; i < table.types.size(); ++i) {
     const int column = static_cast<int>(i);
     if (table.types[i] == 'i') {
-      to.Int(row.ColumnInt(column));
+      to.Int(row.Int(column));
       continue;
     }
-    const std::string_view bytes = row.ColumnBytes(column);
+    const std::string_view bytes = row.Bytes(column);
     if (table.types[i] == 'n' && bytes.empty())
       to.Null();
     else
@@ -58,7 +61,7 @@ Result<> PutRows(sqlite::Database& from, const CopyTable& table, TupleWriter& to
                  const std::function<Result<>()>& sent) {
   auto rows = from.Prepare(SqliteRead(table));
   if (!rows) return Fail(rows.error());
-  return sqlite::EachRow(**rows, [&](const sqlite::Statement& row) {
+  return sqlite::EachRow(**rows, [&](const sqlite::Row& row) {
     PutRow(table, row, to);
     return sent();
   });
@@ -162,14 +165,13 @@ Result<std::vector<Copied>> Filling::PutRecords(sqlite::Database& from, const Pr
   for (const auto& table : RecordTables()) {
     if (table.sqlite == "fence") continue;
     const Rows rows = [&](TupleWriter& to, const std::function<Result<>()>& sent) {
-      auto put = PutRows(from, table, to, sent);
-      return put ? PutOldRows(from, table, to, sent) : put;
+      return PutRows(from, table, to, sent);
     };
     const auto count = Send(table, table.postgres, rows, table.sqlite, progress);
     if (!count) return Fail(count.error().code, "copy {}: {}", table.sqlite, count.error().message);
-    copied.push_back({std::string(table.sqlite), *count});
+    copied.push_back({table.sqlite, *count});
   }
-  for (const char* sql : {kPutOpenLogs, kGoOnAfterNodes})
+  for (const auto& sql : {PutOpenLogs(), std::string(kGoOnAfterNodes)})
     if (const auto done = connection_->Ask(sql); !done) return Fail(done.error());
   for (const auto& [sql, place] : {std::pair("SELECT term FROM fence", &term_),
                                    std::pair("SELECT number FROM fence", &number_)}) {

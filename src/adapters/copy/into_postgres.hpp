@@ -7,6 +7,7 @@
 
 #include "adapters/copy/tables.hpp"
 #include "adapters/postgres/connection.hpp"
+#include "adapters/sqlite/database.hpp"
 #include "adapters/sqlite/restore_marks.hpp"
 #include "base/result.hpp"
 

@@ -12,13 +12,6 @@
 namespace muster {
 namespace {
 
-bool Matches(const Run& run, const RunFilter& filter) {
-  return (!filter.state || run.state == *filter.state) &&
-         (filter.by.empty() || run.by == filter.by) &&
-         (!filter.since || run.created >= filter.since) &&
-         (!filter.until || run.created < filter.until);
-}
-
 // The rows of one run, and no row of the next.
 auto FirstOf(RunId run) { return MemoryDisk::TaskPlace{run, Visit(), 0, Attempt()}; }
 

@@ -12,6 +12,7 @@
 #include "adapters/postgres/address.hpp"
 #include "adapters/postgres/options.hpp"
 #include "adapters/postgres/params.hpp"
+#include "adapters/records/query.hpp"
 #include "base/result.hpp"
 
 struct pg_conn;
@@ -20,15 +21,13 @@ struct pg_result;
 namespace muster::postgres {
 
 // One row of an answer; valid as long as its Rows.
-class Row {
+class Row final : public records::Row {
  public:
   Row(const pg_result* result, int row) : result_(result), row_(row) {}
 
-  bool IsNull(int column) const;
-  std::int64_t Int(int column) const;  // of bigint, int or bool; 0 for null
-  std::uint64_t Id(int column) const { return static_cast<std::uint64_t>(Int(column)); }
-  std::string_view Bytes(int column) const;  // "" for null
-  std::string Text(int column) const { return std::string(Bytes(column)); }
+  bool IsNull(int column) const override;
+  std::int64_t Int(int column) const override;        // of bigint, int or bool; 0 for null
+  std::string_view Bytes(int column) const override;  // "" for null
 
  private:
   const pg_result* result_;

@@ -1,16 +1,12 @@
 #pragma once
 
-#include <deque>
-#include <functional>
 #include <memory>
 #include <span>
-#include <thread>
 #include <vector>
 
 #include "adapters/postgres/options.hpp"
+#include "adapters/records/record_store.hpp"
 #include "base/activity.hpp"
-#include "base/mutex.hpp"
-#include "ports/store.hpp"
 
 namespace muster {
 
@@ -24,7 +20,7 @@ struct SchemaStep;
 // `done`; reads run in their callers' threads. Sessions are opened when they are needed: a database
 // that is away makes calls kUnavailable, and they work again once it is back. Destroying it ends
 // the commit under way and answers kUnavailable to those behind it.
-class PostgresStore final : public Store {
+class PostgresStore final : public records::RecordStore {
  public:
   // Does not connect yet. kInvalid: the address cannot be read. The first TakeTerm makes the
   // tables; before it reads are kUnavailable.
@@ -35,7 +31,7 @@ class PostgresStore final : public Store {
   ~PostgresStore() override;
 
   // What its thread does now.
-  std::vector<base::Activity::View> Activities() EXCLUDES(mutex_);
+  std::vector<base::Activity::View> Activities();
 
   // kInvalid: a newer musterd wrote the store and it was finalized since.
   Result<Fence> TakeTerm() override;
@@ -43,69 +39,27 @@ class PostgresStore final : public Store {
   Result<std::vector<std::uint64_t>> Finalize(Term term) override;
   void Commit(std::shared_ptr<const Batch> batch, Term term, CommitNumber number,
               CommitDone done) override;
-  Result<Snapshot> Load(Term term) override;
   Result<std::optional<WallTime>> ReadClock() override;
   Result<std::string> ReadCluster() override;
-  Result<Fence> ReadFence() override;
-  Result<ReadAt<std::optional<Run>>> FindRun(RunId id) override;
-  Result<ReadAt<std::optional<Snapshot::OpenRun>>> ReadWholeRun(RunId id) override;
-  Result<std::vector<StageVisit>> ListVisits(RunId run, Visit after, std::size_t limit) override;
-  Result<std::shared_ptr<const Targets>> FindTargets(RunId id) override;
-  Result<std::vector<Run>> ListRuns(const RunFilter& filter, RunId before,
-                                    std::size_t limit) override;
-  Result<std::vector<TaskRecord>> ListTasks(RunId run, const TaskFilter& filter,
-                                            std::optional<TaskKey> after,
-                                            std::size_t limit) override;
-  Result<ReadAt<std::vector<std::optional<TaskRecord>>>> FindTasks(
-      const std::vector<TaskKey>& keys) override;
-  Result<ReadAt<std::optional<IdempotencyKey>>> FindKey(std::string_view caller,
-                                                        std::string_view key) override;
-  Result<ReadAt<std::optional<Secret>>> FindSecret(std::string_view name) override;
-  Result<std::vector<Secret>> ListSecrets() override;
-  Result<std::vector<Token>> ListTokens() override;
-  Result<AuditPage> ListAudit(const AuditFilter& filter, std::uint64_t before,
-                              std::size_t limit) override;
-  Result<std::vector<HostId>> ListRemovedHosts(std::string_view name, std::size_t limit) override;
-  Result<std::vector<AuditEntry>> ReadAudit(std::uint64_t from, std::size_t limit) override;
-  Result<AuditHead> ReadAuditHead() override;
-  Result<std::optional<Document>> FindDocument(std::string_view kind, std::string_view name,
-                                               std::uint32_t version) override;
-  Result<std::vector<DocumentHead>> ListDocumentHeads(std::string_view kind, std::string_view after,
-                                                      std::size_t limit) override;
-  Result<ReadAt<std::optional<Trigger>>> FindTrigger(std::string_view name) override;
-  Result<std::vector<Trigger>> ListTriggers(std::string_view after, std::size_t limit) override;
-  Result<ReadAt<std::vector<Trigger>>> DueTriggers(const DueCursor& after, std::int64_t until,
-                                                   std::size_t limit) override;
-  Result<std::vector<SlotRecord>> ListSlots(std::string_view trigger, const SlotFilter& filter,
-                                            std::optional<SlotCursor> before,
-                                            std::size_t limit) override;
-  Result<Expired> FindExpired(const Cutoffs& cutoffs, std::size_t most) override;
 
  private:
-  // Work for the writing thread; told `false` when the store closes instead.
-  using Job = std::function<void(bool open)>;
-
   PostgresStore(PostgresOptions options, std::span<const postgres::SchemaStep> steps);
-  void Loop() EXCLUDES(mutex_);
-  void Post(Job job) EXCLUDES(mutex_);
-  template <typename T>
-  Result<T> AskWriter(std::function<Result<T>()> question) EXCLUDES(mutex_);
+
+  Result<> Read(const char* what, Moment moment, const Reading& reading) override;
+  Result<std::vector<Snapshot::OpenRun>> ReadOpenRuns(records::Queries& queries) override;
+  Result<std::vector<TaskRecord>> ReadOpenLogs(records::Queries& queries) override;
+  Result<std::optional<Snapshot::OpenRun>> ReadWhole(records::Queries& queries, RunId id) override;
+  Result<std::vector<std::optional<TaskRecord>>> ReadTasks(
+      records::Queries& queries, const std::vector<TaskKey>& keys) override;
 
   const PostgresOptions options_;
   const PostgresOptions clock_options_;
   const std::span<const postgres::SchemaStep> steps_;
-  std::unique_ptr<postgres::RecordWriter> writer_;  // the writing thread's
+  std::unique_ptr<postgres::RecordWriter> record_writer_;  // the writing thread's
   std::unique_ptr<postgres::ReaderPool> readers_;
   // For ReadClock and ReadCluster alone: whether the database answers must not depend on readers
   // that are busy.
   std::unique_ptr<postgres::ReaderPool> clock_readers_;
-
-  base::Activity activity_{"committer"};
-  base::Mutex mutex_;
-  base::Condition work_;
-  std::deque<Job> jobs_ GUARDED_BY(mutex_);
-  bool closing_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;
 };
 
 }  // namespace muster

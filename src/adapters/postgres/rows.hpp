@@ -6,26 +6,36 @@
 #include <vector>
 
 #include "adapters/postgres/connection.hpp"
-#include "domain/records.hpp"
-#include "ports/store.hpp"
+#include "adapters/records/query.hpp"
 
-// How rows become records, and the loops around it.
+// What a session is to the reads of both stores, and reads with parameters that only PostgreSQL
+// has.
 namespace muster::postgres {
 
-// Task columns in the order TaskOf reads them; the table is `t`, its node `n`.
-constexpr std::string_view kTaskColumns =
-    " t.run, t.visit, t.ordinal, t.attempt, t.host, t.state, t.sent, t.sent_commit, t.sent_term,"
-    " t.ended, t.ended_commit, t.ended_term, n.store, n.boot, t.log_state, t.log_bytes, t.rest";
-constexpr int kTaskColumnCount = 17;
+// Each question is about a moment of its own, unless the session is inside a transaction.
+class Queries final : public records::Queries {
+ public:
+  explicit Queries(Connection& connection) : connection_(connection) {}
 
-Result<TaskRecord> TaskOf(const Row& row, int first = 0);
-Result<OpenWish> WishOf(const Row& row);
-Result<KeyHold> HoldOf(const Row& row);
-Result<Token> TokenOf(const Row& row);
+  Result<> Each(std::string_view sql, const records::Values& values, const Take& take) override {
+    Params params;
+    for (const auto& value : values.All()) {
+      if (const auto* number = std::get_if<std::int64_t>(&value))
+        params.Int(*number);
+      else
+        params.Bytes(std::get<records::Values::Text>(value).text);
+    }
+    const auto rows = connection_.Ask(sql, params);
+    if (!rows) return Fail(rows.error());
+    for (int i = 0; i < rows->Count(); ++i)
+      if (Result<> taken = take(rows->At(i)); !taken) return taken;
+    return {};
+  }
+  Connection& connection() { return connection_; }
 
-std::int64_t LimitOf(std::size_t limit);
-// A keyset bound: 0 is none.
-std::int64_t BeforeOf(std::uint64_t before);
+ private:
+  Connection& connection_;
+};
 
 template <typename T, typename Decode>
 Result<std::vector<T>> ReadAll(Connection& connection, std::string_view sql, const Params& params,
@@ -49,23 +59,6 @@ Result<std::optional<T>> ReadOne(Connection& connection, std::string_view sql, c
   if (!all) return Fail(all.error());
   if (all->empty()) return std::optional<T>();
   return std::optional<T>(std::move(all->front()));
-}
-
-// For statements that join what they look for to the fence row, so that both are of one moment: the
-// first column is the commit's number, the second null when nothing was found.
-template <typename T, typename Decode>
-Result<ReadAt<std::optional<T>>> ReadOneAt(Connection& connection, std::string_view sql,
-                                           const Params& params, Decode decode) {
-  auto rows = connection.Ask(sql, params);
-  if (!rows) return Fail(rows.error());
-  if (rows->Count() == 0) return Fail(ErrorCode::kInternal, "the fence row is missing");
-  const Row row = rows->At(0);
-  ReadAt<std::optional<T>> found{.value = {}, .commit = CommitNumber(row.Id(0))};
-  if (row.IsNull(1)) return found;
-  Result<T> value = decode(row);
-  if (!value) return Fail(value.error());
-  found.value = std::move(*value);
-  return found;
 }
 
 }  // namespace muster::postgres

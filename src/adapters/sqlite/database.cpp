@@ -71,6 +71,10 @@ std::string_view Statement::ColumnBytes(int column) const {
   return {static_cast<const char*>(data), static_cast<std::size_t>(size)};
 }
 
+bool Statement::ColumnIsNull(int column) const {
+  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+}
+
 Result<std::unique_ptr<Database>> Database::Open(const std::filesystem::path& file, Mode mode) {
   const int flags =
       SQLITE_OPEN_NOMUTEX | (mode == Mode::kReadWrite ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE

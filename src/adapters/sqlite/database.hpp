@@ -44,6 +44,7 @@ class Statement {
   std::uint64_t ColumnId(int column) const { return static_cast<std::uint64_t>(ColumnInt(column)); }
   std::string_view ColumnBytes(int column) const;  // until the next Step or Reset
   std::string ColumnText(int column) const { return std::string(ColumnBytes(column)); }
+  bool ColumnIsNull(int column) const;
 
  private:
   struct Finalize {

@@ -19,7 +19,7 @@ Result<> CopyPages(Database& database, const std::filesystem::path& file) {
   const int opened = sqlite3_open_v2(file.c_str(), &target, SQLITE_OPEN_READWRITE, nullptr);
   const std::unique_ptr<sqlite3, int (*)(sqlite3*)> owner(target, sqlite3_close);
   if (opened != SQLITE_OK) return Refuse(file, sqlite3_errstr(opened));
-  // Nobody else knows the file yet, and it is synced as a whole afterwards.
+  // No other process knows the file yet, and it is synced as a whole afterwards.
   sqlite3_exec(target, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", nullptr, nullptr,
                nullptr);
   sqlite3_backup* copy = sqlite3_backup_init(target, "main", database.Handle(), "main");
@@ -48,15 +48,21 @@ Result<> MakeEmpty(const std::filesystem::path& path) {
   return {};
 }
 
+// Marks databases of 0.2.0 and later ("MUST"); those of before, which were never released, number
+// their schemas otherwise.
+constexpr std::int64_t kApplication = 0x4D555354;
+
 Result<> TakeSteps(Database& database, const Schema& schema, std::int64_t from) {
   if (from == 0) {
-    if (auto made = database.Execute(schema.first); !made) return made;
+    if (auto made = database.Execute(schema.first.c_str()); !made) return made;
+    const std::string mark = fmt::format("PRAGMA application_id = {}", kApplication);
+    if (auto marked = database.Execute(mark.c_str()); !marked) return marked;
     if (!schema.rows.empty())
       if (auto made = database.Execute(schema.rows.c_str()); !made) return made;
     from = 1;
   }
-  for (const char* step : schema.steps.subspan(static_cast<std::size_t>(from - 1)))
-    if (auto taken = database.Execute(step); !taken) return taken;
+  for (auto step = static_cast<std::size_t>(from - 1); step < schema.steps.size(); ++step)
+    if (auto taken = database.Execute(schema.steps[step].c_str()); !taken) return taken;
   return database.Execute(fmt::format("PRAGMA user_version = {}", schema.Version()).c_str());
 }
 
@@ -69,6 +75,12 @@ Result<> KeepOlder(Database& database, std::int64_t version) {
 Result<> Step(Database& database, const Schema& schema) {
   auto found = database.AskInt("PRAGMA user_version");
   if (!found) return Fail(found.error());
+  const auto application = database.AskInt("PRAGMA application_id");
+  if (!application) return Fail(application.error());
+  if (*found > 0 && *application != kApplication)
+    return Fail(ErrorCode::kInvalid,
+                "sqlite: the data was written by a musterd of before 0.2.0, whose records this one "
+                "does not read; start with an empty data folder");
   if (*found > schema.Version())
     return Fail(ErrorCode::kInvalid,
                 "sqlite: the data was written by a newer musterd (schema {}, this one knows {}); "

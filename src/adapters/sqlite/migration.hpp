@@ -1,8 +1,8 @@
 #pragma once
 
 #include <filesystem>
-#include <span>
 #include <string>
+#include <vector>
 
 #include "adapters/sqlite/database.hpp"
 
@@ -13,17 +13,17 @@ namespace muster::sqlite {
 // the tables is a new step at the end. A fresh database takes the same steps, so there is one
 // story.
 struct Schema {
-  const char* first;                   // SQL that makes version 1
-  std::span<const char* const> steps;  // steps[i] brings version i + 1 to i + 2
-  std::string rows;                    // SQL for a fresh database only, after its tables
-  bool copy_before = false;            // keep a copy of an older file before its steps
+  std::string first;               // SQL that makes version 1
+  std::vector<std::string> steps;  // steps[i] brings version i + 1 to i + 2
+  std::string rows;                // SQL for a fresh database only, after its tables
+  bool copy_before = false;        // keep a copy of an older file before its steps
 
   std::int64_t Version() const { return 1 + static_cast<std::int64_t>(steps.size()); }
 };
 
 // Makes the tables, or brings older ones up to date, in one transaction: after an error or a crash
 // the database is as it was. With copy_before the older file is first copied to FILE.vN.bak, where
-// N is its version. kInvalid: a newer musterd wrote the database.
+// N is its version. kInvalid: a newer musterd wrote the database, or one of before 0.2.0.
 Result<> BringUpToDate(Database& database, const Schema& schema);
 
 // Copies one moment of the database into `file` (mode 0600, synced, replaced as a whole), while

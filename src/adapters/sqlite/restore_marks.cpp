@@ -14,7 +14,7 @@ Result<Marks> MarksOf(Database& database) {
   for (const auto& [sql, place] :
        {std::pair("SELECT term FROM fence", &marks.term),
         std::pair("SELECT number FROM fence", &marks.number),
-        std::pair("SELECT value FROM meta WHERE name = 'id_space'", &marks.id_space)}) {
+        std::pair("SELECT number FROM meta WHERE name = 'id_space'", &marks.id_space)}) {
     const auto value = database.AskInt(sql);
     if (!value) return Fail(value.error());
     *place = static_cast<std::uint64_t>(*value);
@@ -29,8 +29,9 @@ Result<> WriteMarks(Database& database, const Marks& marks, const Snapshot::Rest
       "BEGIN IMMEDIATE;"
       "DELETE FROM invite WHERE uses_left > 0;"
       "UPDATE fence SET term = {}, number = {};"
-      "INSERT OR REPLACE INTO meta VALUES ('id_space', {}), ('next_run', 1),"
-      " ('backup_taken', {}), ('restored', {}), ('restored_logs', {}), ('restored_number', {});"
+      "INSERT OR REPLACE INTO meta VALUES ('id_space', {}, x''), ('next_run', 1, x''),"
+      " ('backup_taken', {}, x''), ('restored', {}, x''), ('restored_logs', {}, x''),"
+      " ('restored_number', {}, x'');"
       "COMMIT;"
       "PRAGMA wal_checkpoint(TRUNCATE)",
       marks.term, marks.number, marks.id_space, restored.taken.ms, restored.at.ms,

@@ -200,14 +200,14 @@ Result<> SqliteDays::ReadDay(Day& day, const logs::PieceQuery& query, logs::Foun
   (*statement)->Int(task.attempt.value).Int(query.After()).Id(query.until);
   (*statement)->Id(query.from).Id(query.most);
   const std::size_t first = found.pieces.size();
-  auto read = EachRow(**statement, [&](const Statement& row) -> Result<> {
+  auto read = EachRow(**statement, [&](const Row& row) -> Result<> {
     found.pieces.push_back({.task = task,
-                            .offset = row.ColumnId(0),
-                            .stream = static_cast<Stream>(row.ColumnInt(1)),
-                            .time = {row.ColumnInt(2)},
-                            .size = row.ColumnId(3),
-                            .codec = static_cast<logs::Codec>(row.ColumnInt(4)),
-                            .data = query.with_data ? row.ColumnText(5) : std::string()});
+                            .offset = row.Id(0),
+                            .stream = static_cast<Stream>(row.Int(1)),
+                            .time = {row.Int(2)},
+                            .size = row.Id(3),
+                            .codec = static_cast<logs::Codec>(row.Int(4)),
+                            .data = query.with_data ? row.Text(5) : std::string()});
     return {};
   });
   found.EndDay(query, first);

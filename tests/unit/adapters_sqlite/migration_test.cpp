@@ -16,8 +16,10 @@ constexpr std::array<const char*, 2> kSteps = {
     "CREATE TABLE b (z INTEGER); INSERT INTO b SELECT x + y FROM a"};
 
 Schema SchemaOf(std::size_t steps) {
-  return {
-      .first = kFirst, .steps = std::span(kSteps).first(steps), .rows = "", .copy_before = true};
+  return {.first = kFirst,
+          .steps = {kSteps.begin(), kSteps.begin() + steps},
+          .rows = "",
+          .copy_before = true};
 }
 
 std::unique_ptr<Database> OpenAt(const std::filesystem::path& file) {
@@ -65,7 +67,7 @@ TEST(Migration, StepThatFailsLeavesTheDatabaseAsItWas) {
   TempFolder folder;
   auto database = OpenAt(folder.Path() / "x.db");
   ASSERT_TRUE(BringUpToDate(*database, SchemaOf(0)));
-  const std::array<const char*, 2> bad = {kSteps[0], "INSERT INTO nowhere VALUES (1)"};
+  const std::vector<std::string> bad = {kSteps[0], "INSERT INTO nowhere VALUES (1)"};
   ASSERT_FALSE(BringUpToDate(*database, {.first = kFirst, .steps = bad, .rows = ""}));
   EXPECT_EQ(database->AskInt("PRAGMA user_version"), 1);
   EXPECT_FALSE(database->AskInt("SELECT y FROM a"));
