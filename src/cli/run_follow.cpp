@@ -145,7 +145,7 @@ void Follower::LookForPerson() {
   person_at_.reset();
   const auto run = api_.Get(fmt::format("/runs/{}/summary", Segment(options_.run)));
   if (!run) return;
-  const auto found = WaitsForPerson(api_, *run);
+  const auto found = WaitsForPerson(api_, *run, [this] { return !signals_.Pending(); });
   for (const auto& wait : found.waits)
     if (waits_named_.insert(KeyOf(wait)).second) progress_.Say(WaitText(wait));
   for_a_person_ = !found.waits.empty() && !found.busy;

@@ -126,16 +126,22 @@ Waiting WhatWaits(const Context& context, ApiClient& api, const std::string& id,
                   const json::value& run) {
   if (TextOf(run, "job").empty()) return {};  // a command asks for no approval
   Waiting waiting;
+  PersonWaits below;
+  std::size_t named = 0;
   const auto add = [&](const json::value& visit) {
     if (const auto decision = DecisionText(visit, context.times); !decision.empty())
       waiting.header += fmt::format("answer   {}\n", decision);
     if (TextOf(visit, "state") == "awaiting_approval")
       waiting.header += AskedText(context, id, visit, "");
-    for (const auto& wait : WaitsOfChild(api, visit).waits) AddWaitOfChild(context, wait, waiting);
+    AddWaitsOfChild(api, visit, below);
+    for (; named < below.waits.size(); ++named)
+      AddWaitOfChild(context, below.waits[named], waiting);
     return true;
   };
   const auto pages =
       api.Pages(fmt::format("/runs/{}/visits", Segment(id)), {{"limit", "1000"}}, "visits", add);
+  if (below.cut)
+    waiting.remarks += "not all runs that this one started were looked at: muster runs --state running\n";
   return pages ? waiting : Waiting{};
 }
 

@@ -148,6 +148,9 @@ std::string Unexpected(const CLI::App& command, const std::string& word) {
 
 // What a value must be, in plain words, of what the parser says about it.
 std::string InPlainWords(const std::string& text) {
+  // std::regex takes stack for each character of what it reads.
+  constexpr std::size_t kMostRead = 1000;
+  if (text.size() > kMostRead) return text;
   static const std::regex range("(.+): Value (.*) not in range (-?[0-9]+) to (-?[0-9]+)");
   static const std::regex number("Could not convert: (.+) = (.*)");
   static const std::regex choice("(.+): (.*) not in \\{(.*)\\}");

@@ -14,6 +14,7 @@
 namespace muster::outside {
 namespace {
 
+constexpr std::size_t kMostWhat = 500;  // of what errors name
 constexpr Duration kMessageTimeout = std::chrono::seconds(30);
 
 // Set by the connection itself; another value would make one request mean two things.
@@ -76,7 +77,9 @@ Result<Request> Make(const HttpAction& action) {
   if (!url) return Fail(url.error());
   if (!url->scheme.starts_with("http"))
     return Fail(ErrorCode::kInvalid, "the url is neither http nor https");
-  Request request{.what = action.method + " " + url->Bare(),
+  std::string what = action.method + " " + url->Bare();
+  CutText(what, kMostWhat);
+  Request request{.what = std::move(what),
                   .url = std::move(*url),
                   .method = action.method,
                   .body = action.body,

@@ -31,6 +31,9 @@ Result<HttpAction> Rendered(const OpenRun& run, HttpAction http) {
     if (!rendered) return Fail(rendered.error());
     *text = std::move(*rendered);
   }
+  if (http.url.size() > HttpAction::kMostUrl)
+    return Fail(ErrorCode::kInvalid, "the url has {}, and may have {}", FormatSize(http.url.size()),
+                FormatSize(HttpAction::kMostUrl));
   for (auto& [name, value] : http.headers) {
     if (!HasExpressions(value)) continue;
     auto rendered = RenderText(run, value);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <unordered_set>
 
 #include "domain/copies_text.hpp"
 #include "domain/host_ranges.hpp"
@@ -93,10 +95,10 @@ std::optional<std::vector<std::string>> UnknownNames(const LiveView& live,
                                                      const std::vector<std::string>& never_joined) {
   const auto names = wanted.OnlyNames();
   if (!names) return std::nullopt;
+  const std::unordered_set<std::string_view> never(never_joined.begin(), never_joined.end());
   std::vector<std::string> unknown;
   for (const auto& name : *names)
-    if (std::ranges::find(never_joined, name) == never_joined.end() && !live.HostIdOf(name))
-      unknown.push_back(name);
+    if (!never.contains(name) && !live.HostIdOf(name)) unknown.push_back(name);
   return unknown;
 }
 
