@@ -28,7 +28,7 @@ std::vector<std::pair<std::string, const Node*>> Each(const Node* node) {
 bool IsSecret(const Node& option) {
   const Node* secure = option.Find("secure");
   if (secure == nullptr) return false;
-  const auto text = Trim(TextIn(option, "secure"));
+  const std::string text(Trim(TextIn(option, "secure")));
   return !secure->IsText() || (!text.empty() && text != "false");
 }
 
