@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.hpp"
 #include "imports/rundeck_parts.hpp"
 #include "imports/yaml_text.hpp"
 
