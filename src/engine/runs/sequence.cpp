@@ -203,12 +203,17 @@ void GoOn(Turn& turn, OpenRun& run, OpenVisit& sequence) {
   if (sequence.record.phase == VisitPhase::kApprove) NextSequenceBatch(turn, run, sequence);
 }
 
+bool StoppedAtLimit(const OpenRun& run, const OpenVisit& sequence) {
+  const VisitPhase phase = sequence.record.phase;
+  return IsIdle(run, sequence) && !sequence.ends_as &&
+         (phase == VisitPhase::kWork || phase == VisitPhase::kCheck);
+}
+
 void TakeFailures(Turn& turn, OpenRun& run, OpenVisit& sequence) {
-  if (!IsIdle(run, sequence) || sequence.ends_as) return;
+  if (!StoppedAtLimit(run, sequence)) return;
   sequence.record.batch_failures = sequence.record.batch_unreachable = 0;
   sequence.record.batch_accepted = true;
   if (sequence.record.phase == VisitPhase::kCheck) return AfterCheck(turn, run, sequence);
-  if (sequence.record.phase != VisitPhase::kWork) return;
   ++sequence.record.inner;
   EnterInner(turn, run, sequence);
 }
