@@ -136,9 +136,12 @@ Result<> TakePlan(Turn& turn, OpenRun& run, const RunSpec& plan, Beginning& begi
   if (InnerOf(plan, *stage).size() != InnerOf(run.run.spec, beginning.stage).size())
     beginning.entry.begins.clear();
   auto before = std::move(run.run.stages);
+  // These are of the run, and not of its job.
   auto data = std::move(run.run.spec.data);
+  auto left_out = std::move(run.run.spec.left_out);
   run.run.spec = plan;
   run.run.spec.data = std::move(data);
+  run.run.spec.left_out = std::move(left_out);
   SettleOutput(run.run);
   ResetProgress(run.run);
   for (std::uint32_t i = 0; i < run.run.stages.size(); ++i)

@@ -236,5 +236,24 @@ TEST_F(Retries, StagesSideBySideWithToleratedFailuresAreDoneToo) {
   EXPECT_EQ(Find(run).counts[TaskState::kSucceeded], 3U);
 }
 
+TEST_F(Retries, CorrectedJobKeepsWhatTheRunWasStartedWithout) {
+  AddHosts(1);
+  RunSpec spec;
+  spec.job = "job";
+  spec.stages = {Named("a")};
+  const RunId run = StartSpec(1, spec);
+  Go({{"a", {1}}});
+  auto known = *store_.ReadWholeRun(run);
+  known.value->run.spec.left_out = "1 copy, which takes no work: h4";
+  RetryRun retry;
+  retry.run = run;
+  retry.known = std::move(known);
+  spec.version = 2;
+  retry.plan = std::make_shared<const RunSpec>(spec);
+  EXPECT_TRUE(Do(std::move(retry)));
+  EXPECT_EQ(Find(run).spec.version, 2U);
+  EXPECT_EQ(Find(run).spec.left_out, "1 copy, which takes no work: h4");
+}
+
 }  // namespace
 }  // namespace muster::engine
