@@ -46,7 +46,9 @@ Result<std::uint32_t> StageNamed(const RunSpec& plan, const std::string& name) {
     return Fail(ErrorCode::kNotFound, "the job has no stage '{}'", name);
   if (!InMainList(*found))
     return Fail(ErrorCode::kInvalid,
-                "stage '{}' is not one of the main list; a retry begins with one of those", name);
+                "stage '{}' is not one of the main list; a retry begins with one of those, and "
+                "does the `finally` stages at its end",
+                name);
   return static_cast<std::uint32_t>(found - plan.stages.begin());
 }
 
@@ -64,6 +66,25 @@ Ordinals HostsFor(const OpenRun& run, std::uint32_t stage, const RetryRun& comma
   return hosts;
 }
 
+// Why there is nothing to retry. Only the main list is done again by itself.
+Error NothingFailed(const OpenRun& run) {
+  const std::string id = FormatRunId(run.run.id);
+  for (const auto& [stage, visit] : run.ended) {
+    if (!visit.in_finally || visit.parent || WentWell(visit.state)) continue;
+    AuditEntry on;
+    PutHosts(on, *run.targets, visit.dropped);
+    return {ErrorCode::kConflict,
+            fmt::format("every host of run {} came through, but stage {} failed{}{}; `finally` "
+                        "stages are only done again behind others: name one with --from STAGE or "
+                        "--from-start, or start a new run: muster rerun {}",
+                        id, visit.name, on.names.empty() ? "" : " on ", on.names, id)};
+  }
+  return {ErrorCode::kConflict,
+          fmt::format("every host of run {} came through; name what to repeat with --from STAGE or "
+                      "--from-start",
+                      id)};
+}
+
 Result<Beginning> FindBeginning(const OpenRun& run, const RetryRun& command) {
   Beginning beginning;
   const RunSpec& spec = run.run.spec;
@@ -76,11 +97,7 @@ Result<Beginning> FindBeginning(const OpenRun& run, const RetryRun& command) {
     beginning.stage = static_cast<std::uint32_t>(first - spec.stages.begin());
   } else {
     const auto stage = FirstOf(spec, FailedStages(run));
-    if (!stage)
-      return Fail(ErrorCode::kConflict,
-                  "every host of run {} came through; name what to repeat with --from STAGE or "
-                  "--from-start",
-                  FormatRunId(run.run.id));
+    if (!stage) return Fail(NothingFailed(run));
     beginning.stage = *stage;
     beginning.others = true;
   }

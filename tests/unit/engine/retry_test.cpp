@@ -255,5 +255,23 @@ TEST_F(Retries, CorrectedJobKeepsWhatTheRunWasStartedWithout) {
   EXPECT_EQ(Find(run).spec.left_out, "1 copy, which takes no work: h4");
 }
 
+TEST_F(Retries, RefusalSaysThatOnlyTheCleanupFailed) {
+  AddHosts(2);
+  StageSpec cleanup = Named("tidy");
+  cleanup.section = Section::kFinally;
+  const RunId run = StartJob(2, {Named("a"), cleanup});
+  Go({{"tidy", {1}}});
+  EXPECT_EQ(Find(run).state, RunState::kFailed);
+  const auto refused = Retry(run);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kConflict);
+  EXPECT_NE(refused.error().message.find("stage tidy failed on h1"), std::string::npos)
+      << refused.error().message;
+  EXPECT_NE(refused.error().message.find("muster rerun"), std::string::npos);
+  EXPECT_TRUE(Retry(run, From("a")));
+  EXPECT_EQ(Go(), (std::vector<Step>{{{"a", {1, 2}}}, {{"tidy", {1, 2}}}}));
+  EXPECT_EQ(Find(run).state, RunState::kSucceeded);
+}
+
 }  // namespace
 }  // namespace muster::engine
