@@ -322,8 +322,8 @@ struct ResumeRun {
   Caller caller;
   RunId run;
 };
-// Opens the next pass of a run that has ended or is paused. By default the hosts that failed, from
-// the stage that failed.
+// Opens the next pass of a run that has ended or is paused. By default the hosts that failed, each
+// from the stage that it failed in.
 struct RetryRun {
   Caller caller;
   RunId run;
@@ -458,7 +458,7 @@ struct RunSteered {
   RunState state = RunState::kRunning;
   std::uint32_t pass = 1;
 };
-struct PassPlanned {  // the hosts a retry would begin with
+struct PassPlanned {  // the hosts that a retry goes on with
   std::shared_ptr<const Targets> targets;
   Ordinals hosts;  // of them
 };

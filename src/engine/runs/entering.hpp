@@ -16,6 +16,9 @@ struct Opening {
 // entered (a template that names what is not there) opens and ends as failed.
 bool OpenStage(Turn& turn, OpenRun& run, std::uint32_t stage, const Opening& opening);
 
+// Whether a stage does something with hosts, itself, in its inner stages or in a run it starts.
+bool IsAboutHosts(const StageSpec& spec);
+
 // The hosts a stage itself would choose.
 Ordinals ChooseHosts(const OpenRun& run, const StageSpec& spec, Visit from);
 

@@ -28,7 +28,7 @@ struct Entry {
   Visit from = {};                     // whose `switch` leads here
   std::optional<Ordinals> hosts = {};  // instead of those the stage itself would choose
   std::uint32_t batch = 0;             // to begin with
-  std::uint32_t batch_hosts = 0;       // how many of the hosts are in it; 0 is its plan's
+  std::uint32_t batch_hosts = 0;       // it has at most so many of the hosts; 0: as planned
   std::vector<Ordinals> begins = {};   // see StageVisit
 };
 void Enter(Turn& turn, OpenRun& run, std::uint32_t stage, const Entry& entry);

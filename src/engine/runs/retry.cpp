@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "domain/audit_facts.hpp"
 #include "domain/no_such_run.hpp"
@@ -6,6 +7,7 @@
 #include "engine/keeping/gates.hpp"
 #include "engine/limiter/freezes.hpp"
 #include "engine/limiter/limiter.hpp"
+#include "engine/runs/again.hpp"
 #include "engine/runs/approvals.hpp"
 #include "engine/runs/audit_hosts.hpp"
 #include "engine/runs/entering.hpp"
@@ -21,6 +23,8 @@ namespace {
 struct Beginning {
   std::uint32_t stage = 0;
   Entry entry;
+  bool others = false;                   // hosts that failed elsewhere go on, too
+  Ordinals later = {};                   // these hosts
   std::vector<std::string> around = {};  // names of approvals that it surely leaves out
 };
 
@@ -42,24 +46,10 @@ Result<std::uint32_t> StageNamed(const RunSpec& plan, const std::string& name) {
     return Fail(ErrorCode::kNotFound, "the job has no stage '{}'", name);
   if (!InMainList(*found))
     return Fail(ErrorCode::kInvalid,
-                "stage '{}' is not one of the main list; a retry begins with one of those", name);
+                "stage '{}' is not one of the main list; a retry begins with one of those, and "
+                "does the `finally` stages at its end",
+                name);
   return static_cast<std::uint32_t>(found - plan.stages.begin());
-}
-
-// The first stage that did not go well; where all did, the first that a host dropped out of.
-std::optional<std::uint32_t> FailedStage(const OpenRun& run) {
-  const auto& stages = run.run.spec.stages;
-  for (std::uint32_t i = 0; i < stages.size(); ++i) {
-    const StageProgress& progress = run.run.stages[i];
-    if (InMainList(stages[i]) && progress.visits > 0 && !WentWell(progress.state)) return i;
-  }
-  std::optional<std::uint32_t> first;
-  for (const auto& host : run.hosts)
-    if (!host.Ok()) {
-      const std::uint32_t top = TopLevelOf(run.run.spec, host.dropped_at);
-      first = std::min(first.value_or(top), top);
-    }
-  return first;
 }
 
 // Which hosts take part, by the stages of the plan the run had.
@@ -76,28 +66,23 @@ Ordinals HostsFor(const OpenRun& run, std::uint32_t stage, const RetryRun& comma
   return hosts;
 }
 
-// A retried host goes on with the first inner stage that it did not come through.
-std::vector<Ordinals> BeginsOf(const OpenRun& run, std::uint32_t stage, const Ordinals& hosts) {
-  const auto inner = InnerOf(run.run.spec, stage);
-  std::vector<Ordinals> begins(inner.empty() ? 0 : inner.size() - 1);
-  for (const std::uint32_t ordinal : hosts.List()) {
-    const auto found = std::ranges::find(inner, run.hosts[ordinal].dropped_at);
-    if (found != inner.end() && found != inner.begin())
-      begins[static_cast<std::size_t>(found - inner.begin()) - 1].Insert(ordinal);
+// Why there is nothing to retry. Only the main list is done again by itself.
+Error NothingFailed(const OpenRun& run) {
+  const std::string id = FormatRunId(run.run.id);
+  for (const auto& [stage, visit] : run.ended) {
+    if (!visit.in_finally || visit.parent || WentWell(visit.state)) continue;
+    AuditEntry on;
+    PutHosts(on, *run.targets, visit.dropped);
+    return {ErrorCode::kConflict,
+            fmt::format("every host of run {} came through, but stage {} failed{}{}; `finally` "
+                        "stages are only done again behind others: name one with --from STAGE or "
+                        "--from-start, or start a new run: muster rerun {}",
+                        id, visit.name, on.names.empty() ? "" : " on ", on.names, id)};
   }
-  return begins;
-}
-
-// The batch counter goes on where it stood: with those of the last batch that are left, if any.
-void ContinueBatches(const OpenRun& run, std::uint32_t stage, Entry& entry) {
-  const auto last = run.ended.find(stage);
-  if (last == run.ended.end() || run.run.spec.stages[stage].batches.Empty()) return;
-  const StageVisit& visit = last->second;
-  const auto before = visit.hosts.List();
-  const auto begun = Ordinals::Of(
-      {before.begin(), before.begin() + std::min<std::size_t>(visit.batch_end, before.size())});
-  entry.batch_hosts = Intersection(*entry.hosts, begun).Count();
-  entry.batch = entry.batch_hosts > 0 ? visit.batch : visit.batch + 1;
+  return {ErrorCode::kConflict,
+          fmt::format("every host of run {} came through; name what to repeat with --from STAGE or "
+                      "--from-start",
+                      id)};
 }
 
 Result<Beginning> FindBeginning(const OpenRun& run, const RetryRun& command) {
@@ -111,13 +96,10 @@ Result<Beginning> FindBeginning(const OpenRun& run, const RetryRun& command) {
     const auto first = std::ranges::find_if(spec.stages, InMainList);
     beginning.stage = static_cast<std::uint32_t>(first - spec.stages.begin());
   } else {
-    const auto stage = FailedStage(run);
-    if (!stage)
-      return Fail(ErrorCode::kConflict,
-                  "every host of run {} came through; name what to repeat with --from STAGE or "
-                  "--from-start",
-                  FormatRunId(run.run.id));
+    const auto stage = FirstOf(spec, FailedStages(run));
+    if (!stage) return Fail(NothingFailed(run));
     beginning.stage = *stage;
+    beginning.others = true;
   }
   beginning.entry.hosts = HostsFor(run, beginning.stage, command);
   if (beginning.entry.hosts->Empty() && WorksOnHosts(spec.stages[beginning.stage]))
@@ -126,8 +108,11 @@ Result<Beginning> FindBeginning(const OpenRun& run, const RetryRun& command) {
   const bool plain = command.from.empty() && !command.from_start && !command.all_hosts;
   if (plain) {
     beginning.entry.begins = BeginsOf(run, beginning.stage, *beginning.entry.hosts);
-    ContinueBatches(run, beginning.stage, beginning.entry);
+    ContinueBatches(run, run.courses, beginning.stage, beginning.entry);
   }
+  if (beginning.others)
+    for (const auto& [stage, hosts] : DroppedOut(run))
+      beginning.later = Union(beginning.later, Difference(hosts, *beginning.entry.hosts));
   // A stage that is not about hosts is for those that are ok, and brings nobody back.
   if (beginning.entry.hosts->Empty()) beginning.entry.hosts.reset();
   return beginning;
@@ -137,6 +122,11 @@ Result<Beginning> FindBeginning(const OpenRun& run, const RetryRun& command) {
 Ordinals FirstHosts(const OpenRun& run, const Beginning& beginning) {
   if (beginning.entry.hosts) return *beginning.entry.hosts;
   return ChooseHosts(run, run.run.spec.stages[beginning.stage], {});
+}
+
+// These, and those that join in a later stage.
+Ordinals HostsOfPass(const OpenRun& run, const Beginning& beginning) {
+  return Union(FirstHosts(run, beginning), beginning.later);
 }
 
 // What operators set holds on, for the stages that are still there.
@@ -163,9 +153,12 @@ Result<> TakePlan(Turn& turn, OpenRun& run, const RunSpec& plan, Beginning& begi
   if (InnerOf(plan, *stage).size() != InnerOf(run.run.spec, beginning.stage).size())
     beginning.entry.begins.clear();
   auto before = std::move(run.run.stages);
+  // These are of the run, and not of its job.
   auto data = std::move(run.run.spec.data);
+  auto left_out = std::move(run.run.spec.left_out);
   run.run.spec = plan;
   run.run.spec.data = std::move(data);
+  run.run.spec.left_out = std::move(left_out);
   SettleOutput(run.run);
   ResetProgress(run.run);
   for (std::uint32_t i = 0; i < run.run.stages.size(); ++i)
@@ -186,6 +179,7 @@ Result<> TakePlan(Turn& turn, OpenRun& run, const RunSpec& plan, Beginning& begi
   run.run.plan_pass = run.run.pass + 1;
   run.entered.clear();
   run.passed.clear();
+  run.courses.clear();
   turn.Put(PutPlan{run.run.id, std::make_shared<const RunSpec>(run.run.spec)});
   return {};
 }
@@ -231,15 +225,18 @@ void LeapVisits(const State& state, Run& run) {
   run.next_visit = std::max(run.next_visit, FirstVisitOf(state.id_space) + 1);
 }
 
-// The stages of the main list that a pass beginning at `first` takes as done.
-std::vector<bool> StayDone(const Run& run, std::uint32_t first) {
+// The stages of the main list that a pass takes as done, if it begins at `first` and does `again`.
+std::vector<bool> StayDone(const Run& run, std::uint32_t first, std::set<std::uint32_t> again) {
   std::vector<bool> done(run.stages.size());
   for (std::uint32_t i = 0; i < done.size(); ++i)
     done[i] = InMainList(run.spec.stages[i]) && WentWell(run.stages[i].state) &&
               (IsGraph(run.spec) || i < first);
-  done[first] = false;
-  if (IsGraph(run.spec))
-    for (const std::uint32_t after : StagesAfter(run.spec, first)) done[after] = false;
+  again.insert(first);
+  for (const std::uint32_t stage : again) {
+    done[stage] = false;
+    if (!IsGraph(run.spec)) continue;
+    for (const std::uint32_t after : StagesAfter(run.spec, stage)) done[after] = false;
+  }
   return done;
 }
 
@@ -258,7 +255,8 @@ void OpenPass(Turn& turn, OpenRun& run, const Beginning& beginning) {
   record.used = {};
   record.ticking = {};
   record.skips.clear();
-  const std::vector<bool> done = StayDone(record, beginning.stage);
+  const std::vector<bool> done = StayDone(
+      record, beginning.stage, beginning.others ? FailedStages(run) : std::set<std::uint32_t>());
   for (std::uint32_t i = 0; i < record.stages.size(); ++i) {
     if (done[i]) continue;
     StageProgress fresh;
@@ -269,7 +267,6 @@ void OpenPass(Turn& turn, OpenRun& run, const Beginning& beginning) {
   first.stage = beginning.stage;
   first.hosts = HostsOf(run, beginning);
   BeginPass(run, first);
-  run.ended.clear();
   Enter(turn, run, beginning.stage, beginning.entry);
 }
 
@@ -291,6 +288,7 @@ void AuditRetry(Turn& turn, const RetryRun& command, const OpenRun& run,
   std::string detail = fmt::format(
       "pass {} from stage {}{}", run.run.pass, run.run.spec.stages[beginning.stage].name,
       command.plan ? fmt::format(", job version {}", command.plan->version) : "");
+  if (!beginning.later.Empty()) detail += ", the others from the stage where they failed";
   if (!beginning.around.empty())
     detail += fmt::format(", goes around the approval {}", fmt::join(beginning.around, ", "));
   detail += DespiteFreeze(turn, {.origin = Origin::kPerson,
@@ -300,7 +298,7 @@ void AuditRetry(Turn& turn, const RetryRun& command, const OpenRun& run,
   entry.detail = DetailWith(std::move(detail), RetryFacts(turn.state, run, beginning));
   entry.reason = command.reason;
   entry.run = run.run.id;
-  auto about = PutHosts(entry, *run.targets, HostsOf(run, beginning));
+  auto about = PutHosts(entry, *run.targets, Union(HostsOf(run, beginning), beginning.later));
   turn.Audit(command.caller, std::move(entry), std::move(about));
 }
 
@@ -402,7 +400,7 @@ void Decide(Turn& turn, const RetryRun& command) {
                        turn.changes.end());
     if (!beginning || !fits)
       return turn.Answer(command.caller, Fail(!beginning ? beginning.error() : fits.error()));
-    return turn.Answer(command.caller, PassPlanned{made.targets, FirstHosts(made, *beginning)});
+    return turn.Answer(command.caller, PassPlanned{made.targets, HostsOfPass(made, *beginning)});
   }
   if (auto taken = TakeKeysNow(turn, made); !taken) {
     turn.changes.erase(turn.changes.begin() + static_cast<std::ptrdiff_t>(changes_before),

@@ -45,6 +45,16 @@ void FireWaitOver(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& timer
       fmt::format("the host was offline for {}", FormatDuration(run.SpecOf(visit).wait_offline)));
 }
 
+// Why an attempt whose bound has passed is lost.
+std::string WhyLost(bool online, bool stopped) {
+  const std::string_view why = online && stopped
+                                   ? "the host did not report in time how it ended after its stop"
+                               : online  ? "the host did not report in time how it ended"
+                               : stopped ? "the host was away until the time for its stop was over"
+                                         : "the host was away past the task's deadline";
+  return fmt::format("{}{}", why, kMayStillRun);
+}
+
 void FireTaskDeadline(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& timer) {
   const std::uint32_t ordinal = timer.task.ordinal;
   const auto attempt = visit.attempts.find(ordinal);
@@ -52,12 +62,8 @@ void FireTaskDeadline(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& t
   if (visit.At(ordinal).deadline > turn.now.mono) return;  // armed anew since
   const HostEntry& host = turn.state.hosts.at(attempt->second.key.host);
   if (PutOff(turn, host.host.id, turn.state.options.takeover_grace, timer)) return;
-  LoseAttempt(turn, run, visit, ordinal,
-              host.Online()
-                  ? "the host did not say how it ended in time; the command may still run "
-                    "there"
-                  : "the host was away past the task's deadline; the command may still "
-                    "run there");
+  const bool stopped = run.Stopping() || attempt->second.stop_wished;
+  LoseAttempt(turn, run, visit, ordinal, WhyLost(host.Online(), stopped));
 }
 
 void FireVisit(Turn& turn, OpenRun& run, OpenVisit& visit, const Timer& timer) {
