@@ -50,6 +50,17 @@ finally: [{name: tidy, hosts: all, script: echo tidied}]
         self.assertIn("1 of 3 failed", self.cluster.muster("runs").text)
         self.assertCode(self.cluster.muster("check", "history"), 0)
 
+    def test_cleanup_of_a_failed_host_is_no_success_of_it(self):
+        self.apply(HEAD + """kind: job
+name: tidied
+targets: 'host[1-3]'
+stages: [{name: upgrade, max_failures: 1, script: 'test $MUSTER_HOST != host2'}]
+finally: [{name: tidy, hosts: all, script: echo tidied}]
+""")
+        told = self.assertCode(self.cluster.muster("start", "tidied", "--wait", "--yes"), 1).complaint
+        self.assertIn("host2 failed (exit 1)\n", told)
+        self.assertNotIn("succeeded at attempt", told)
+
     def test_stages_side_by_side_are_in_order(self):
         self.apply(HEAD + """kind: job
 name: graph
@@ -189,6 +200,7 @@ class NotThere(TrueResults):
                 words = self.assertCode(self.cluster.muster("run", "-t", names, "--", "true"), 4).complaint
                 self.assertIn("declared and never joined", words)
                 self.assertIn("muster agents invite", words)
+                self.assertIn("muster-agent --server URL --join-file FILE", words)
                 self.assertEqual("no such host: db9" in words, unknown, words)
                 self.assertNotIn("no such host: db7", words)
 

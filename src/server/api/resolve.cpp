@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kMostNames = 1000;  // bytes
 constexpr const char* kHowToJoin =
-    "; to join a host, make an invitation (muster agents invite) and run 'muster-agent join' on it";
+    "; to join a host, make an invitation (muster agents invite) and start the agent on the host "
+    "with it (muster-agent --server URL --join-file FILE)";
 
 // Whether a long look-up for the call goes on; for no call it does.
 std::function<Result<>()> GoOnFor(const Call* call) {
@@ -179,7 +180,7 @@ Result<Resolved> ResolveTargets(Services& services, const std::string& expressio
 }
 
 std::string LeftOutText(const Resolved& resolved) {
-  std::string text;
+  std::string text = resolved.maintained;
   const auto add = [&text](std::string_view more) {
     text += fmt::format("{}{}", text.empty() ? "" : "; ", more);
   };
