@@ -230,6 +230,17 @@ std::string ExplainUsage(const CLI::App& root, const CLI::ParseError& problem) {
   return fmt::format("muster: {}\nSee: {} --help\n", message, PathOf(command));
 }
 
+std::string ExplainVersion(const CLI::App& root) {
+  const CLI::App& command = Reached(root);
+  const std::string hint =
+      command.get_name() == "start"
+          ? "; a start takes the newest version, and 'muster rerun RUN' that of "
+            "an earlier run"
+          : "";
+  return fmt::format("muster: {} has no option --version{}\nSee: {} --help\n", PathOf(command),
+                     hint, PathOf(command));
+}
+
 std::optional<std::string> ExplainEmpty(const CLI::App& root) {
   const auto* option = EmptyOption(root);
   if (option == nullptr) return std::nullopt;

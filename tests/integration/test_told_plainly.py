@@ -144,6 +144,13 @@ class Words(Plainly):
         self.assertIn("muster triggers show nightly", self.refusal("triggers", "nightly"))
         self.assertIn("'h1,h2'", self.refusal("hosts", "h1", "h2"))
 
+    def test_version_of_a_job_is_not_the_programs(self):
+        for words in (("--version", "99"), ("--version=99",)):
+            told = self.refusal("start", "roll", *words)
+            self.assertIn("muster start has no option --version; a start takes the newest version", told)
+        self.assertIn("muster show has no option --version", self.refusal("show", "r1", "--version", "2"))
+        self.assertRegex(self.assertCode(self.cluster.muster("--version"), 0).text, r"^muster \d")
+
     def test_bare_command_lists_groups_within_80_columns(self):
         told = self.refusal()
         self.assertRegex(told, r"Jobs and other documents  +apply ")
