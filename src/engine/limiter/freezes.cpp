@@ -44,7 +44,7 @@ bool Concerns(const Freeze& freeze, const AboutToStart& run) {
 GateClosed Closed(const Freeze& freeze, const AboutToStart& run, std::uint32_t hosts) {
   std::string reason = fmt::format("frozen by {}", Describe(freeze));
   if (hosts > 0) reason += fmt::format("; it means {} of the run's hosts", hosts);
-  if (run.origin == Origin::kPerson)
+  if (run.origin == Origin::kPerson && run.advises)
     reason +=
         fmt::format("; to start it anyway: --during-freeze, to end the freeze: muster thaw {}",
                     FormatFreezeId(freeze.id));
