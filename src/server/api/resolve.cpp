@@ -112,13 +112,11 @@ Error NothingFound(const LiveView& live, const TargetExpression& wanted, const E
   if (left_out.empty()) return {error.code, error.message + hint};
   const auto& never = resolved.never_joined;
   const auto unknown = UnknownNames(live, wanted, never);
-  if (unknown && unknown->empty() && !never.empty())
-    return {error.code,
-            fmt::format("{} {} declared and never joined{}", FoldHostNames(never, kMostNames),
-                        never.size() == 1 ? "is" : "are", kHowToJoin)};
+  if (unknown && unknown->empty() && !never.empty()) return {error.code, NeverJoinedText(never)};
+  // A hint that no host has such a label would be about those that joined alone.
   const auto message = unknown
                            ? fmt::format("no such host: {}", FoldHostNames(*unknown, kMostNames))
-                           : error.message + hint;
+                           : error.message + (never.empty() ? hint : "");
   return {error.code, fmt::format("{}; {}{}", message, left_out, never.empty() ? "" : kHowToJoin)};
 }
 
@@ -191,6 +189,11 @@ std::string LeftOutText(const Resolved& resolved) {
   if (const auto& names = resolved.revoked; !names.empty())
     add(fmt::format("{} revoked: {}", names.size(), FoldHostNames(names, kMostNames)));
   return text;
+}
+
+std::string NeverJoinedText(const std::vector<std::string>& names) {
+  return fmt::format("{} {} declared and never joined{}", FoldHostNames(names, kMostNames),
+                     names.size() == 1 ? "is" : "are", kHowToJoin);
 }
 
 void WarnOfCopies(const Resolved& resolved, std::vector<std::string>& warnings) {

@@ -29,6 +29,8 @@ struct Resolved {
 // never joined: db[1-2]; 1 revoked: db9";
 // "" when there are none.
 std::string LeftOutText(const Resolved& resolved);
+// "d1 is declared and never joined; to join a host, …"
+std::string NeverJoinedText(const std::vector<std::string>& names);
 // Hosts of which a start must tell beforehand that they will be refused.
 void WarnOfCopies(const Resolved& resolved, std::vector<std::string>& warnings);
 

@@ -278,7 +278,7 @@ void BackfillRange(Services& services, const CallPtr& call) {
         if (auto read = ReadBackfill(fields, command); !read) return read;
         JobBook book(services.store);
         const Trigger& trigger = *command.known.value;
-        auto plan = PlanSlot(services, book, trigger.spec, trigger.data);
+        auto plan = PlanSlot(services, book, trigger.spec, trigger.data, SlotAsker::kPerson);
         if (!plan) return Fail(plan.error());
         if (command.dry_run) *view = PlanView(services, *plan);
         command.plan = std::move(*plan);
@@ -307,7 +307,7 @@ void Fire(Services& services, const CallPtr& call) {
   auto key = ReadKey(services, *call, false);
   if (!key) return call->Fail(key.error());
   JobBook book(services.store);
-  auto plan = PlanSlot(services, book, known->value->spec, known->value->data);
+  auto plan = PlanSlot(services, book, known->value->spec, known->value->data, SlotAsker::kPerson);
   if (!plan) return call->Fail(plan.error());
   if (dry_run) return call->Json(200, PlanView(services, *plan));
   command.caller = CallerOf(*call);
