@@ -68,8 +68,8 @@ Result<Freeze> ReadFreeze(Services& services, const Call& call) {
     const auto job = services.store.FindDocument("job", freeze.job, 0);
     if (!job) return Fail(job.error());
     if (!*job)
-      return Fail(ErrorCode::kInvalid, "job: there is no job '{}'{}; see 'muster get jobs'",
-                  freeze.job, DidYouMean(services.store, "job", freeze.job));
+      return Fail(ErrorCode::kInvalid, "there is no job '{}'{}; see 'muster get jobs'", freeze.job,
+                  DidYouMean(services.store, "job", freeze.job));
   }
   if (!freeze.targets.empty()) {
     const auto hosts = ResolveTargets(services, freeze.targets, "", {.allow_none = true}, &call);
