@@ -119,6 +119,16 @@ class FreezeTest(ClusterTest):
         self.assertIn("but: frozen by f", self.assertCode(self.muster("run", *words), 0).text)
         self.assertNotIn("frozen", self.assertCode(self.muster("run", "--during-freeze", *words), 0).text)
 
+    def test_dry_run_names_a_freeze_of_a_job_that_the_job_starts(self):
+        jobs = self.cluster.folder / "jobs.yaml"
+        jobs.write_text("apiVersion: muster/v1\nkind: job\nname: inner\ntargets: web1\n"
+                        "stages:\n  - {name: only, script: 'true'}\n---\n"
+                        "apiVersion: muster/v1\nkind: job\nname: outer\ntargets: web1\nstages:\n  - {name: sub, job: inner}\n")
+        self.assertCode(self.muster("apply", "-f", jobs), 0)
+        self.muster("freeze", "--job", "inner", "--reason", "broken")
+        self.assertIn("but: frozen by f", self.assertCode(self.muster("start", "outer", "--dry-run"), 0).text)
+        self.assertCode(self.muster("start", "outer"), 1)
+
     def test_backfill_is_refused_as_fire_is(self):
         documents = self.cluster.folder / "trigger.yaml"
         documents.write_text("apiVersion: muster/v1\nkind: job\nname: tick\ntargets: web1\n"

@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "domain/left_out_text.hpp"
+#include "domain/starts_job.hpp"
 #include "domain/targets.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
@@ -169,7 +170,7 @@ engine::FrozenHosts CountFrozen(Services& services, const Targets& targets) {
   return frozen;
 }
 
-json::array HindrancesView(Services& services, const std::string& job, const Targets& targets,
+json::array HindrancesView(Services& services, const RunSpec& plan, const Targets& targets,
                            bool during_freeze) {
   json::array lines;
   const WallTime now = services.clock.Read().wall;
@@ -177,7 +178,7 @@ json::array HindrancesView(Services& services, const std::string& job, const Tar
   const auto frozen = CountFrozen(services, targets);
   for (const auto& freeze : status.freezes) {
     if (during_freeze || freeze.OverAt(now) || freeze.scope != FreezeScope::kAll) continue;
-    if (!freeze.job.empty() && freeze.job != job) continue;
+    if (!freeze.job.empty() && !StartsJob(plan, freeze.job)) continue;
     const auto hosts = frozen.find(freeze.id);
     if (hosts != frozen.end() && hosts->second == 0) continue;
     lines.emplace_back("frozen by " + Describe(freeze));

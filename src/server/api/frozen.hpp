@@ -14,8 +14,8 @@ namespace muster::server::api {
 engine::FrozenHosts CountFrozen(Services& services, const Targets& targets);
 
 // What would hold such a start back, in words for a person. With `during_freeze` no freeze does.
-boost::json::array HindrancesView(Services& services, const std::string& job,
-                                  const Targets& targets, bool during_freeze);
+boost::json::array HindrancesView(Services& services, const RunSpec& plan, const Targets& targets,
+                                  bool during_freeze);
 
 // The targets that are not in maintenance, and in words which are; "" when none is.
 struct WithoutMaintained {

@@ -20,7 +20,7 @@ namespace json = boost::json;
 
 void AnswerDryRun(Services& services, Call& call, const StartWishes& wishes, const RunSpec& spec,
                   Resolved& resolved, const std::vector<std::string>& warnings) {
-  auto hindrances = HindrancesView(services, spec.job, *resolved.targets, wishes.during_freeze);
+  auto hindrances = HindrancesView(services, spec, *resolved.targets, wishes.during_freeze);
   if (!LeaveOutAsStart(services, call, wishes, resolved)) return;
   json::object answer = HostsView(resolved);
   AddWarnings(answer, warnings);

@@ -32,7 +32,8 @@ constexpr std::size_t kMostListBytes = 4 << 20;  // bytes of a list; then it end
 
 void AnswerDryRun(Services& services, Call& call, const RunRequest& request, Resolved& resolved,
                   const std::vector<std::string>& warnings) {
-  auto hindrances = HindrancesView(services, "", *resolved.targets, request.during_freeze);
+  auto hindrances =
+      HindrancesView(services, request.spec, *resolved.targets, request.during_freeze);
   if (!LeaveOutAsStart(services, call,
                        {.during_freeze = request.during_freeze,
                         .include_maintenance = request.include_maintenance,
