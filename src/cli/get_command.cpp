@@ -9,6 +9,7 @@
 #include "cli/document_diff.hpp"
 #include "cli/list.hpp"
 #include "cli/persist.hpp"
+#include "cli/usage.hpp"
 
 namespace muster::cli {
 namespace {
@@ -40,8 +41,11 @@ struct DocumentFlags {
 
 // Kinds may be written as one or as many.
 Result<std::string> KindOf(const std::string& word) {
-  for (const std::string kind : {"job", "host", "group", "channel", "trigger"})
+  const std::vector<std::string> kinds{"job", "host", "group", "channel", "trigger"};
+  for (const auto& kind : kinds)
     if (word == kind || word == kind + "s") return kind;
+  if (const auto meant = Similar(word, kinds); !meant.empty())
+    return Fail(ErrorCode::kInvalid, "'{}' is no kind; did you mean {}?", word, meant.front());
   return Fail(ErrorCode::kInvalid,
               "'{0}' is no kind; there are jobs, triggers, hosts, groups and channels; for a "
               "document of that name: muster get job {0}",

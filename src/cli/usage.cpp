@@ -63,13 +63,14 @@ const CLI::Option* MissingOption(const CLI::App& command) {
   return nullptr;
 }
 
-// "muster skip: STAGE is missing (which stage)".
+// "skip: STAGE is missing (which stage)", behind the program's name.
 std::string MissingText(const CLI::App& command, const CLI::Option& option) {
   const auto name = option.get_positional() ? option.get_type_name() : option.get_name();
   std::string about = option.get_description();
   if (about.size() > 1 && std::islower(static_cast<unsigned char>(about[1])) != 0)
     about.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(about.front())));
-  return fmt::format("{}: {} is missing{}", PathOf(command), name,
+  const auto path = PathOf(command);
+  return fmt::format("{}: {} is missing{}", path.substr(path.find(' ') + 1), name,
                      about.empty() ? "" : fmt::format(" ({})", about));
 }
 
@@ -228,6 +229,17 @@ std::string ExplainUsage(const CLI::App& root, const CLI::ParseError& problem) {
            option != nullptr && problem.get_name() == "RequiredError")
     message = MissingText(command, *option);
   return fmt::format("muster: {}\nSee: {} --help\n", message, PathOf(command));
+}
+
+std::string ExplainVersion(const CLI::App& root) {
+  const CLI::App& command = Reached(root);
+  const std::string hint =
+      command.get_name() == "start"
+          ? "; a start takes the newest version, and 'muster rerun RUN' that of "
+            "an earlier run"
+          : "";
+  return fmt::format("muster: {} has no option --version{}\nSee: {} --help\n", PathOf(command),
+                     hint, PathOf(command));
 }
 
 std::optional<std::string> ExplainEmpty(const CLI::App& root) {

@@ -87,7 +87,7 @@ std::string WaitText(const PersonWait& wait) {
   const auto who = wait.via.empty() ? wait.run : fmt::format("{} (of {})", wait.run, wait.via);
   if (wait.paused.is_object()) return PausedText(wait.paused, who);
   const auto stage = LineOf(wait.visit, "stage");
-  return fmt::format("{} asks: {}; muster approve {} (or reject)",
+  return fmt::format("{} asks: {} · muster approve {} (or reject)",
                      wait.via.empty() ? stage : fmt::format("{} of {}", stage, who),
                      TextOf(wait.visit, "message"), wait.run);
 }

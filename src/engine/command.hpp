@@ -287,6 +287,8 @@ struct BackfillTrigger {
   WallTime to;
   std::string reason;
   bool dry_run = false;  // answer BackfillPlanned, and change nothing
+  SlotPlan plan = {};    // of a slot now: whether a freeze refuses it
+  bool during_freeze = false;
 };
 
 struct AskWhy {

@@ -334,7 +334,8 @@ class RandomRecords : public RandomValues {
     for (std::size_t left = Number(3); left > 0; --left)
       trigger.skips.push_back({.slot = Time(), .by = Text(), .reason = Text()});
     if (Coin())
-      trigger.backfill = Backfill{.next = Time(), .to = Time(), .act = Number(1000), .by = Text()};
+      trigger.backfill = Backfill{
+          .next = Time(), .to = Time(), .act = Number(1000), .by = Text(), .during_freeze = Coin()};
     trigger.paused = Coin();
     trigger.paused_by = Text();
     trigger.reason = Text();

@@ -111,12 +111,13 @@ Result<Request> MakePost(const ChannelMessage& message, const std::string& addre
 
 Result<Request> Make(const TaskKey& task, const ChannelMessage& message,
                      const WebhookChannel& webhook) {
-  auto request = MakePost(message, webhook.url,
-                          {{"run", FormatRunId(message.run)},
-                           {"job", message.job},
-                           {"state", message.state},
-                           {"message", message.message},
-                           {"url", message.url}});
+  auto request = MakePost(
+      message, webhook.url,
+      {{"run", message.run ? boost::json::value(FormatRunId(message.run)) : boost::json::value()},
+       {"job", message.job},
+       {"state", message.state},
+       {"message", message.message},
+       {"url", message.url}});
   if (!request) return request;
   auto headers = webhook.headers;
   headers.emplace_back("Idempotency-Key", fmt::format("{}-{}-{}", FormatRunId(task.run),

@@ -134,6 +134,7 @@ void PutWork(const Trigger& trigger, wire::Trigger* out) {
     out->mutable_backfill()->set_to_ms(trigger.backfill->to.ms);
     out->mutable_backfill()->set_act(trigger.backfill->act);
     out->mutable_backfill()->set_by(trigger.backfill->by);
+    out->mutable_backfill()->set_during_freeze(trigger.backfill->during_freeze);
   }
   if (trigger.fold) PutSlotRecord(*trigger.fold, out->mutable_fold());
 }
@@ -149,7 +150,8 @@ Result<> TakeWork(const wire::Trigger& in, Trigger* trigger) {
     trigger->backfill = Backfill{.next = {in.backfill().next_ms()},
                                  .to = {in.backfill().to_ms()},
                                  .act = in.backfill().act(),
-                                 .by = in.backfill().by()};
+                                 .by = in.backfill().by(),
+                                 .during_freeze = in.backfill().during_freeze()};
   if (!in.has_fold()) return {};
   auto fold = TakeSlotRecord(in.fold());
   if (!fold) return Fail(fold.error());

@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::size_t kMostNames = 1000;  // bytes
 constexpr const char* kHowToJoin =
-    "; to join a host, make an invitation (muster agents invite) and run 'muster-agent join' on it";
+    "; to join a host, make an invitation (muster agents invite) and start the agent on the host "
+    "with it (muster-agent --server URL --join-file FILE)";
 
 // Whether a long look-up for the call goes on; for no call it does.
 std::function<Result<>()> GoOnFor(const Call* call) {
@@ -111,13 +112,11 @@ Error NothingFound(const LiveView& live, const TargetExpression& wanted, const E
   if (left_out.empty()) return {error.code, error.message + hint};
   const auto& never = resolved.never_joined;
   const auto unknown = UnknownNames(live, wanted, never);
-  if (unknown && unknown->empty() && !never.empty())
-    return {error.code,
-            fmt::format("{} {} declared and never joined{}", FoldHostNames(never, kMostNames),
-                        never.size() == 1 ? "is" : "are", kHowToJoin)};
+  if (unknown && unknown->empty() && !never.empty()) return {error.code, NeverJoinedText(never)};
+  // A hint that no host has such a label would be about those that joined alone.
   const auto message = unknown
                            ? fmt::format("no such host: {}", FoldHostNames(*unknown, kMostNames))
-                           : error.message + hint;
+                           : error.message + (never.empty() ? hint : "");
   return {error.code, fmt::format("{}; {}{}", message, left_out, never.empty() ? "" : kHowToJoin)};
 }
 
@@ -179,7 +178,7 @@ Result<Resolved> ResolveTargets(Services& services, const std::string& expressio
 }
 
 std::string LeftOutText(const Resolved& resolved) {
-  std::string text;
+  std::string text = resolved.maintained;
   const auto add = [&text](std::string_view more) {
     text += fmt::format("{}{}", text.empty() ? "" : "; ", more);
   };
@@ -190,6 +189,11 @@ std::string LeftOutText(const Resolved& resolved) {
   if (const auto& names = resolved.revoked; !names.empty())
     add(fmt::format("{} revoked: {}", names.size(), FoldHostNames(names, kMostNames)));
   return text;
+}
+
+std::string NeverJoinedText(const std::vector<std::string>& names) {
+  return fmt::format("{} {} declared and never joined{}", FoldHostNames(names, kMostNames),
+                     names.size() == 1 ? "is" : "are", kHowToJoin);
 }
 
 void WarnOfCopies(const Resolved& resolved, std::vector<std::string>& warnings) {

@@ -25,6 +25,16 @@ std::string TargetsWithout(const std::string& targets, const std::string& exclud
 // The targets, folded for the audit trail.
 std::string FoldedNames(const Targets& targets);
 
+// What a start passes over, or must not.
+struct StartWishes {
+  bool during_freeze = false;
+  bool include_maintenance = false;
+  bool require_all = false;
+};
+// For a dry run: leaves hosts out of the targets as the start would. False: the start would be
+// refused, and the call was answered so.
+bool LeaveOutAsStart(Services& services, Call& call, const StartWishes& wishes, Resolved& resolved);
+
 // What a dry run says of the hosts: hosts, names, never_joined,
 // never_joined_count, left_out, offline, offline_count, says_all.
 boost::json::object HostsView(const Resolved& resolved);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <type_traits>
 
 #include <boost/json.hpp>
 
@@ -30,6 +31,14 @@ void AnswerSteered(const CallPtr& call, const Result<engine::Answer>& answer) {
       {{"id", FormatRunId(steered.run)}, {"state", Name(steered.state)}, {"pass", steered.pass}});
 }
 
+// Of what only an open run takes; a retry is for ended ones, too.
+template <typename Command>
+Result<> CheckOpen(Services& services, RunId id, RunState state) {
+  if (std::is_same_v<Command, engine::RetryRun> || !IsFinal(state) || services.live.FindRun(id))
+    return {};
+  return Fail(ErrorCode::kConflict, "run {} already ended ({})", FormatRunId(id), Name(state));
+}
+
 // Fills a command from the call and asks the engine. `read` takes the fields of the body.
 template <typename Command, typename Read>
 void SteerRun(Services& services, const CallPtr& call, Command command, Read read) {
@@ -44,6 +53,8 @@ void SteerRun(Services& services, const CallPtr& call, Command command, Read rea
   if (!fields) return call->Fail(fields.error());
   if (Result<> taken = read(*fields, command); !taken) return call->Fail(taken.error());
   if (auto rest = fields->Rest(); !rest) return call->Fail(rest.error());
+  if (auto open = CheckOpen<Command>(services, *id, known->value->state); !open)
+    return call->Fail(open.error());
   const std::string targets = known->value->spec.targets;
   services.engine.Ask(std::move(command), [call, targets](const Result<engine::Answer>& answer) {
     if (answer)

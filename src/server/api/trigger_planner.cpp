@@ -33,7 +33,8 @@ Error AboutThisSlot(Error error) {
 }  // namespace
 
 Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const TriggerSpec& spec,
-                                  const std::map<std::string, std::string>& data) {
+                                  const std::map<std::string, std::string>& data, SlotAsker asker) {
+  const bool person = asker == SlotAsker::kPerson;
   const auto job = book.Find(spec.job);
   if (!job) return Fail(job.error());
   if (*job == nullptr)
@@ -47,7 +48,7 @@ Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const Trigg
     return Fail(ErrorCode::kInvalid, "neither trigger '{}' nor job '{}' say the targets", spec.name,
                 spec.job);
   const auto resolved = ResolveTargets(services, plan->targets, spec.exclude, {.declared = true});
-  if (!resolved) return Fail(AboutThisSlot(resolved.error()));
+  if (!resolved) return Fail(person ? resolved.error() : AboutThisSlot(resolved.error()));
   const auto fits = CheckHosts(services, (*job)->document, resolved->targets->size());
   if (!fits) return Fail(ErrorCode::kConflict, "{}", fits.error().message);
   // Viewers read it in the trigger's status and slots.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
@@ -15,10 +16,13 @@
 namespace muster::server::api {
 
 // The plan of a slot's run: its job as it is now, with the trigger's parameters, and what its runs
-// carry for those that it names (documents::SlotParamsOf). Errors as engine::FireSlot has them;
-// none is due to what the runs carry.
+// carry for those that it names (documents::SlotParamsOf). Errors for a schedule as
+// engine::FireSlot has them, for a person as a start has them (kNotFound: no host matches); none is
+// due to what the runs carry.
+enum class SlotAsker : std::uint8_t { kSchedule, kPerson };
 Result<engine::SlotPlan> PlanSlot(Services& services, JobBook& book, const TriggerSpec& spec,
-                                  const std::map<std::string, std::string>& data);
+                                  const std::map<std::string, std::string>& data,
+                                  SlotAsker asker = SlotAsker::kSchedule);
 
 // The same for slots that are due together: what they share is read and resolved once.
 class SlotPlanner {

@@ -7,6 +7,7 @@
 #include "engine/triggers/timetable.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
+#include "server/api/frozen.hpp"
 #include "server/api/known_names.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/starting.hpp"
@@ -190,12 +191,15 @@ void Slots(Services& services, const CallPtr& call) {
 }
 
 // What a start of the trigger's job would mean now.
-json::object PlanView(const engine::SlotPlan& plan) {
-  const auto hosts = static_cast<std::uint32_t>(plan.targets->size());
-  return HostsView(*plan.targets, Ordinals::All(hosts), plan.spec.targets);
+json::object PlanView(Services& services, const engine::SlotPlan& plan) {
+  const auto left = LeaveOutMaintained(services, plan.targets);
+  const auto hosts = static_cast<std::uint32_t>(left.targets->size());
+  return HostsView(*left.targets, Ordinals::All(hosts), plan.spec.targets);
 }
 
 void AnswerTrigger(const CallPtr& call, const engine::Answer& answer) {
+  if (const auto* closed = std::get_if<engine::GateClosed>(&answer))
+    return call->Fail(409, closed->gate, closed->reason);
   const auto& steered = std::get<engine::TriggerAnswer>(answer);
   call->Json(200, TriggerView(steered.trigger, steered.state));
 }
@@ -253,6 +257,7 @@ Result<> ReadBackfill(Fields& fields, engine::BackfillTrigger& command) {
   auto done = fields.Text("from", from)
                   .Text("to", to)
                   .Bool("dry_run", command.dry_run)
+                  .Bool("during_freeze", command.during_freeze)
                   .Reason("reason", command.reason)
                   .Done();
   if (!done) return done;
@@ -270,12 +275,13 @@ void BackfillRange(Services& services, const CallPtr& call) {
   SteerTrigger(
       services, call, engine::BackfillTrigger{},
       [&](Fields& fields, engine::BackfillTrigger& command) -> Result<> {
-        if (auto read = ReadBackfill(fields, command); !read || !command.dry_run) return read;
+        if (auto read = ReadBackfill(fields, command); !read) return read;
         JobBook book(services.store);
         const Trigger& trigger = *command.known.value;
-        const auto plan = PlanSlot(services, book, trigger.spec, trigger.data);
+        auto plan = PlanSlot(services, book, trigger.spec, trigger.data, SlotAsker::kPerson);
         if (!plan) return Fail(plan.error());
-        *view = PlanView(*plan);
+        if (command.dry_run) *view = PlanView(services, *plan);
+        command.plan = std::move(*plan);
         return {};
       },
       [view](const CallPtr& asked, const engine::Answer& answer) {
@@ -301,9 +307,9 @@ void Fire(Services& services, const CallPtr& call) {
   auto key = ReadKey(services, *call, false);
   if (!key) return call->Fail(key.error());
   JobBook book(services.store);
-  auto plan = PlanSlot(services, book, known->value->spec, known->value->data);
+  auto plan = PlanSlot(services, book, known->value->spec, known->value->data, SlotAsker::kPerson);
   if (!plan) return call->Fail(plan.error());
-  if (dry_run) return call->Json(200, PlanView(*plan));
+  if (dry_run) return call->Json(200, PlanView(services, *plan));
   command.caller = CallerOf(*call);
   command.name = call->Part("name");
   command.known = std::move(*known);
