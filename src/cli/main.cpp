@@ -75,6 +75,18 @@ int Report(const Error& error, const Times& times) {
   return ExitCodeOfError(error.code);
 }
 
+// `start JOB --version 3`, where the command has no such option: not the program's own version.
+bool IsVersionOfAnother(const CLI::App& app, const CLI::ParseError& asked,
+                        const std::vector<std::string>& words) {
+  if (asked.get_name() != "CallForVersion" || app.get_subcommands().empty()) return false;
+  const auto command = std::ranges::find(words, app.get_subcommands().front()->get_name());
+  const auto option = std::ranges::find_if(
+      command, words.end(), [](const auto& word) { return word.starts_with("--version"); });
+  if (option == words.end()) return false;
+  const auto value = std::next(option);
+  return option->contains('=') || (value != words.end() && !value->starts_with('-'));
+}
+
 // Help and the version, which CLI11 would print itself.
 int PrintHelp(const CLI::App& app, const CLI::ParseError& asked) {
   std::ostringstream out;
@@ -128,10 +140,15 @@ int Main(int argc, char** argv) {
   bool parse_only = false;
   app.add_flag("--parse-only", parse_only)->group("");
   auto words = TakeArguments(argc, argv, context);
+  const std::vector<std::string> in_order(words.rbegin(), words.rend());
   HideArgument(argc, argv, "--token");
   try {
     app.parse(std::move(words));
   } catch (const CLI::ParseError& problem) {
+    if (IsVersionOfAnother(app, problem, in_order)) {
+      WriteMessage(ExplainVersion(app));
+      return kExitUsage;
+    }
     if (problem.get_exit_code() == 0 && !IsAstray(app)) return PrintHelp(app, problem);
     WriteMessage(ExplainUsage(app, problem));
     return kExitUsage;

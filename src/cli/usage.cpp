@@ -63,13 +63,14 @@ const CLI::Option* MissingOption(const CLI::App& command) {
   return nullptr;
 }
 
-// "muster skip: STAGE is missing (which stage)".
+// "skip: STAGE is missing (which stage)", behind the program's name.
 std::string MissingText(const CLI::App& command, const CLI::Option& option) {
   const auto name = option.get_positional() ? option.get_type_name() : option.get_name();
   std::string about = option.get_description();
   if (about.size() > 1 && std::islower(static_cast<unsigned char>(about[1])) != 0)
     about.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(about.front())));
-  return fmt::format("{}: {} is missing{}", PathOf(command), name,
+  const auto path = PathOf(command);
+  return fmt::format("{}: {} is missing{}", path.substr(path.find(' ') + 1), name,
                      about.empty() ? "" : fmt::format(" ({})", about));
 }
 
@@ -148,6 +149,9 @@ std::string Unexpected(const CLI::App& command, const std::string& word) {
 
 // What a value must be, in plain words, of what the parser says about it.
 std::string InPlainWords(const std::string& text) {
+  // std::regex takes stack for each character of what it reads.
+  constexpr std::size_t kMostRead = 1000;
+  if (text.size() > kMostRead) return text;
   static const std::regex range("(.+): Value (.*) not in range (-?[0-9]+) to (-?[0-9]+)");
   static const std::regex number("Could not convert: (.+) = (.*)");
   static const std::regex choice("(.+): (.*) not in \\{(.*)\\}");
@@ -225,6 +229,17 @@ std::string ExplainUsage(const CLI::App& root, const CLI::ParseError& problem) {
            option != nullptr && problem.get_name() == "RequiredError")
     message = MissingText(command, *option);
   return fmt::format("muster: {}\nSee: {} --help\n", message, PathOf(command));
+}
+
+std::string ExplainVersion(const CLI::App& root) {
+  const CLI::App& command = Reached(root);
+  const std::string hint =
+      command.get_name() == "start"
+          ? "; a start takes the newest version, and 'muster rerun RUN' that of "
+            "an earlier run"
+          : "";
+  return fmt::format("muster: {} has no option --version{}\nSee: {} --help\n", PathOf(command),
+                     hint, PathOf(command));
 }
 
 std::optional<std::string> ExplainEmpty(const CLI::App& root) {

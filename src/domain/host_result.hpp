@@ -62,7 +62,7 @@ class HostTasks {
   // that is known counts before it.
   template <typename Drop>
   void Take(Task task, const Drop& drop) {
-    if (task.pass < pass_) return drop(task);
+    if (task.pass < pass_ || CameThroughLater(task.stage, task.visit)) return drop(task);
     if (!task.in_finally && task.pass > pass_) {
       pass_ = task.pass;
       std::erase_if(tasks_, [&](const Task& known) {
@@ -108,17 +108,24 @@ class HostTasks {
     });
   }
 
-  // Whether the host's task in a visit, if it has one, may count beside those that are known, when
-  // these are of later visits.
-  bool Wants(const StageVisit& visit, std::uint32_t ordinal) const {
-    if (tasks_.empty()) return true;
+  // For those who have a run's visits and look its tasks up, the last visit first: whether the
+  // host's task in this one, if it has one, may count beside those that were taken. To be asked
+  // once for each visit of the host, in that order.
+  bool Want(const StageVisit& visit, std::uint32_t ordinal) {
     if (visit.pass < pass_) return false;
     if (!visit.in_finally && visit.pass > pass_) return true;  // it tells which pass counts
-    const bool past = visit.visit < cleared_ ||
-                      std::ranges::find(tasks_, visit.stage, &Task::stage) != tasks_.end();
-    const bool succeeded = IsFinal(visit.state) && visit.state != StageState::kSkipped &&
-                           !visit.dropped.Contains(ordinal);
-    return !past && !succeeded;
+    if (visit.visit < cleared_) return false;
+    if (visit.recovers) return true;  // it may clear what was before it, also when it came again
+    if (CameThroughLater(visit.stage, visit.visit)) return false;
+    bool later = false;
+    for (const Task& task : tasks_) {
+      if (task.stage == visit.stage && task.visit >= visit.visit) return false;
+      later = later || task.visit > visit.visit;
+    }
+    if (!later || !SucceededIn(visit, ordinal)) return true;
+    // It decides nothing, but takes the place of earlier tasks of its stage.
+    passed_.emplace_back(visit.stage, visit.visit);
+    return false;
   }
 
   // How the host stands in its run by the task that decides. One that came through a stage and has
@@ -136,6 +143,16 @@ class HostTasks {
   const std::vector<Task>& All() const { return tasks_; }
 
  private:
+  bool CameThroughLater(std::uint32_t stage, Visit visit) const {
+    return std::ranges::any_of(
+        passed_, [&](const auto& one) { return one.first == stage && one.second > visit; });
+  }
+  static bool SucceededIn(const StageVisit& visit, std::uint32_t ordinal) {
+    for (const auto& [state, hosts] : visit.results)
+      if (state != TaskState::kSucceeded && hosts.Contains(ordinal)) return false;
+    return IsFinal(visit.state) && visit.state != StageState::kSkipped &&
+           !visit.dropped.Contains(ordinal);
+  }
   static bool IsLater(const Task& a, const Task& b) {
     return std::tuple(a.visit, a.attempt, a.progress) >= std::tuple(b.visit, b.attempt, b.progress);
   }
@@ -151,6 +168,8 @@ class HostTasks {
   std::vector<Task> tasks_;
   std::uint32_t pass_ = 0;  // the last one with a task outside of `finally`; earlier ones are past
   Visit cleared_;           // nothing before this visit counts
+  // Stages that it came through in visits whose tasks were not wanted.
+  std::vector<std::pair<std::uint32_t, Visit>> passed_;
 };
 
 }  // namespace muster

@@ -63,6 +63,9 @@ struct WaitAction {
 
 // A request made by the server.
 struct HttpAction {
+  // Of the url, once its expressions are filled in. Errors repeat it.
+  static constexpr std::size_t kMostUrl = 8 << 10;
+
   std::string method = "GET";
   std::string url;                                           // template
   std::vector<std::pair<std::string, std::string>> headers;  // values are templates

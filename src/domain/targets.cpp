@@ -107,8 +107,10 @@ class Resolver {
       // Leaving such a host out is no mistake, sending it work is. A copy may be an active host
       // again in a moment: it is refused by itself, as one that is away ends by itself.
       if (host.state == HostState::kRevoked && !negated && !any_state_)
-        return Fail(ErrorCode::kConflict, "host '{}' takes no work, it is {}{}{}", name,
-                    Name(host.state), host.note.empty() ? "" : ": ", host.note);
+        return Fail(ErrorCode::kConflict, "host '{}' takes no work, it is {}{}", name,
+                    host.note.empty() ? Name(host.state) : host.note,
+                    "; write the targets without its name (-x does not take a name back; a pattern "
+                    "such as 'web*' leaves revoked hosts out)");
       mask[found->second] = 1;
     }
     return mask;

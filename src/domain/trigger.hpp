@@ -148,6 +148,7 @@ struct Backfill {
   WallTime to;    // and not after this
   std::uint64_t act = 0;
   std::string by;
+  bool during_freeze = false;  // freezes do not hold its slots back
 
   friend bool operator==(const Backfill&, const Backfill&) = default;
 };

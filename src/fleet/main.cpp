@@ -24,7 +24,8 @@ namespace {
 constexpr const char* kExamples = R"help(Examples:
   muster-fleet --server https://127.0.0.1:8440 --join "$(muster agents invite --uses 1000 --replace)" --count 1000
   muster-fleet --server URL --join TOKEN --count 50 --duration 3s --output-bytes 2000 --fail 0.1
-  muster-fleet --server URL --join TOKEN --count 50 --output 'hello from {host}' --host-exit-code 'fleet[1-3]=2'
+  muster-fleet --server URL --join TOKEN --count 50 --output 'hello from {host}'
+  muster-fleet --server URL --join TOKEN --count 50 --host-exit-code 'fleet[1-3]=2'
 
 An emulated process ends after its duration, or by the task's timeout (--timeout of 'muster run',
 timeout of a stage) or a stop, whichever comes first. HOSTS are names, ranges and patterns with

@@ -42,6 +42,14 @@ class IdempotencyKeys(ClusterTest):
         for path in ("/jobs/%61bc/start", "/jobs/a%62%63/start"):
             self.assertEqual(self.post(path, {}, "K6").json()["id"], first, "the job was started twice")
 
+    def test_key_belongs_to_every_spelling_of_a_run(self):
+        self.jobs("seven")
+        run = self.post("/jobs/seven/start", {}, "K7").json()["id"]
+        self.cluster.wait_end(run)
+        first = self.post(f"/runs/{run}/rerun", {}, "K8").json()["id"]
+        for spelled in (run[1:], "r0" + run[1:], "%72" + run[1:]):
+            self.assertEqual(self.post(f"/runs/{spelled}/rerun", {}, "K8").json()["id"], first, "the run was started twice")
+
     def test_key_with_another_body_is_refused(self):
         self.jobs("three")
         self.assertEqual(self.post("/jobs/three/start", {}, "K2").status, 201)

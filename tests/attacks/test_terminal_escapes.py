@@ -201,6 +201,44 @@ class AnswersOfAServer(Screens):
         self.assertHarmless(terminal.finish()[1])
 
 
+class Children(StubHandler):
+    """A server whose runs start others without end, which wait for a person; what it says has lines of its own."""
+
+    def do_GET(self):
+        forged = "x\nFORGED" + HOSTILE
+        counts = {"lost": 2}
+        run = {"id": "r1", "state": "running", "job": "j", "hosts": 2, "stages": [], "counts": counts, "title": "t", "by": "x",
+               "created": "2026-11-01T00:00:00Z"}
+        if self.path.startswith("/api/v1/runs/r1/visits"):
+            visits = [{"stage": forged, "state": "running", "child": child, "visit": 1} for child in ("r2", "r3")]
+            return self.answer(200, {"visits": visits, "next": ""})
+        if "/visits" in self.path:
+            asks = {"stage": forged, "state": "awaiting_approval", "message": forged, "approval": forged, "until": forged, "visit": 1}
+            return self.answer(200, {"visits": [asks] + [
+                {"stage": forged, "state": "running", "child": f"r{self.server.asked * 100 + i}", "visit": i} for i in range(100)], "next": ""})
+        if "/tasks" in self.path:
+            late = {"state": forged, "exit_code": 3, "signal": 0}
+            return self.answer(200, {"tasks": [{"host": forged, "state": "lost", "late": late}], "next": ""})
+        if "/groups" in self.path:
+            return self.answer(200, {"groups": [], "groups_total": 0})
+        if "/runs/r1" in self.path:
+            return self.answer(200, run)
+        self.server.asked += 1
+        if "/runs/r2" in self.path:
+            return self.answer(200, {**run, "id": forged, "state": "paused", "pause": {"by": forged, "reason": forged}})
+        return self.answer(200, {**run, "id": forged})
+
+
+class RunsBelowARun(Screens):
+    def test_what_they_wait_for(self):
+        world = serve_stub(self, Children, asked=0)
+        text = self.see("show", "r1", environment={**clean_environment(), "NO_COLOR": "1", "MUSTER_TOKEN": "t",
+                                                   "MUSTER_SERVER": world.url, "XDG_CONFIG_HOME": "/nonexistent"})
+        self.assertIn("FORGED", text)
+        self.assertIsNone(re.search("(?m)^FORGED", text), text)
+        self.assertLessEqual(world.asked, 100, "questions to the server")
+
+
 class Remote(StubHandler):
     """What a job calls; it refuses, and says why."""
 

@@ -71,6 +71,7 @@ stages: [{{name: work, script: 'true'}}]
         path, headers, body = self.world.calls[0]
         self.assertEqual((path, headers["Authorization"], body["state"]), ("/ops", f"Bearer {TOKEN}", "test"))
         self.assertIn("admin", body["message"])
+        self.assertIsNone(body["run"])
         self.assertCode(self.server_cluster.muster("channels", "test", "chat"), 0)
         self.assertIn("test message", self.world.calls[1][2]["text"])
         entry = self.server_cluster.get("/audit", act="channel.test")["entries"][-1]

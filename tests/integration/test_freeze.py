@@ -5,7 +5,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from muster_cluster import ClusterTest  # noqa: E402
+from muster_cluster import ClusterTest, wait_until  # noqa: E402
 
 
 class FreezeTest(ClusterTest):
@@ -89,6 +89,68 @@ class FreezeTest(ClusterTest):
         self.assertEqual(self.muster("run", "-t", "web2", "--", "true").code, 0)
         trail = self.muster("audit", "--host", "web2").text
         self.assertIn("host.maintenance", trail)
+
+    def test_dry_run_leaves_out_hosts_in_maintenance_as_the_run_does(self):
+        self.muster("hosts", "maintenance", "web2", "--for", "1h", "--reason", "new disks")
+        job = self.cluster.folder / "all.yaml"
+        job.write_text("apiVersion: muster/v1\nkind: job\nname: everywhere\ntargets: zone=sh1\n"
+                       "stages:\n  - {name: only, script: 'true'}\n")
+        self.assertCode(self.muster("apply", "-f", job), 0)
+        for words in (("run", "-t", "zone=sh1", "--", "true"), ("start", "everywhere")):
+            with self.subTest(words=words):
+                dry = (*words[:1], "--dry-run", *words[1:])
+                plan = self.assertCode(self.muster(*dry), 0).text
+                self.assertIn("1 host: web1\n", plan)
+                self.assertIn("left out: 1 in maintenance: web2 (", plan)
+                self.assertIn("zone: sh1 1 of 2 (50%)", plan)
+                self.assertNotIn("but:", plan)
+                whole = self.assertCode(self.muster(words[0], "--include-maintenance", *dry[1:]), 0).text
+                self.assertIn("2 hosts: web[1-2]\n", whole)
+                self.assertNotIn("maintenance", whole)
+                refused = self.assertCode(self.muster(words[0], "--require-all", *dry[1:]), 1).complaint
+                self.assertEqual(refused, self.assertCode(self.muster(words[0], "--require-all", *words[1:]), 1).complaint)
+                self.assertIn("some hosts are left out, and none may be", refused)
+        alone = self.assertCode(self.muster("run", "-t", "web2", "--dry-run", "--", "true"), 1).complaint
+        self.assertEqual(alone, self.assertCode(self.muster("run", "-t", "web2", "--", "true"), 1).complaint)
+
+    def test_dry_run_during_a_freeze_names_it_unless_it_is_passed_over(self):
+        self.muster("freeze", "--reason", "switch work")
+        words = ("-t", "web1", "--dry-run", "--", "true")
+        self.assertIn("but: frozen by f", self.assertCode(self.muster("run", *words), 0).text)
+        self.assertNotIn("frozen", self.assertCode(self.muster("run", "--during-freeze", *words), 0).text)
+
+    def test_dry_run_names_a_freeze_of_a_job_that_the_job_starts(self):
+        jobs = self.cluster.folder / "jobs.yaml"
+        jobs.write_text("apiVersion: muster/v1\nkind: job\nname: inner\ntargets: web1\n"
+                        "stages:\n  - {name: only, script: 'true'}\n---\n"
+                        "apiVersion: muster/v1\nkind: job\nname: outer\ntargets: web1\nstages:\n  - {name: sub, job: inner}\n")
+        self.assertCode(self.muster("apply", "-f", jobs), 0)
+        self.muster("freeze", "--job", "inner", "--reason", "broken")
+        self.assertIn("but: frozen by f", self.assertCode(self.muster("start", "outer", "--dry-run"), 0).text)
+        self.assertCode(self.muster("start", "outer"), 1)
+
+    def test_backfill_is_refused_as_fire_is(self):
+        documents = self.cluster.folder / "trigger.yaml"
+        documents.write_text("apiVersion: muster/v1\nkind: job\nname: tick\ntargets: web1\n"
+                             "stages:\n  - {name: only, script: 'true'}\n---\n"
+                             "apiVersion: muster/v1\nkind: trigger\nname: past\njob: tick\ncron: '30 2 * * *'\ntz: UTC\n")
+        self.assertCode(self.muster("apply", "-f", documents), 0)
+        backfill = ("triggers", "backfill", "past", "--from", "2026-01-01T00:00:00Z", "--to", "2026-01-03T00:00:00Z")
+        self.muster("freeze", "triggers", "--reason", "quiet")
+        self.assertCode(self.muster("triggers", "fire", "past"), 0)
+        self.muster("thaw", "--all")
+        self.muster("freeze", "--reason", "storage is on fire")
+        fired = self.assertCode(self.muster("triggers", "fire", "past"), 1).complaint
+        self.assertIn("--during-freeze", fired)
+        self.assertEqual(self.assertCode(self.muster(*backfill), 1).complaint, fired)
+        self.assertNotIn("frozen", self.muster("slots", "past").text)
+        self.assertCode(self.muster(*backfill, "--during-freeze"), 0)
+
+        def started():
+            rows = self.cluster.get("/triggers/past/slots")["slots"]
+            return [row["result"] for row in rows if row["by_hand"]] == ["started"] * 3
+
+        wait_until("all are started", started)
 
     def test_stop_all_ends_every_open_run(self):
         runs = [self.cluster.start_run("-t", name, "--", "sleep 300") for name in ("web1", "web2", "db1")]

@@ -23,6 +23,23 @@ stages:
   - {name: ask, approve: {message: go on}}
   - {name: go, script: "true"}
 """
+OUTER = HEAD + """kind: job
+name: inner
+targets: h1
+stages:
+  - {name: work, script: echo inner}
+---
+apiVersion: muster/v1
+kind: job
+name: outer
+targets: h1
+stages:
+  - name: both
+    stages:
+      - {name: one, script: echo one}
+      - {name: two, script: echo two}
+  - {name: sub, job: inner}
+"""
 PAST = HEAD + """kind: trigger
 name: past
 job: quick
@@ -92,6 +109,49 @@ class Runs(Plainly):
         self.cluster.wait_end(run)
         self.assertNotIn("awaiting", self.cluster.muster("runs").text)
 
+    def test_ended_run_is_said_to_have_ended(self):
+        run = self.start(QUICK)
+        self.cluster.wait_end(run)
+        for words in (("pause", run), ("resume", run), ("skip", run, "work"), ("set", run, "--concurrency", "1"),
+                      ("approve", run, "--yes"), ("stop", run)):
+            with self.subTest(words=words):
+                self.assertIn(f"run {run} already ended (succeeded)", self.refusal(*words, code=1))
+
+    def test_logs_of_a_stage_without_output_say_where_it_is(self):
+        self.apply(OUTER)
+        run = self.assertCode(self.cluster.muster("start", "outer", "--yes"), 0).text.strip()
+        self.cluster.wait_end(run)
+        child = self.cluster.get(f"/runs/{run}/visits")["visits"]
+        child = next(visit["child"] for visit in child if visit["child"])
+        told = {words: self.assertCode(self.cluster.muster("logs", run, *words), 0)
+                for words in (("--stage", "both"), ("--stage", "sub"), ("--host", "h1", "--stage", "sub"),
+                              ("--stage", "one"))}
+        self.assertIn("stage both has no output of its own; its stages: one, two", told["--stage", "both"].complaint)
+        self.assertIn(f"stage sub has no output of its own; its runs: {child}", told["--stage", "sub"].complaint)
+        self.assertIn(f"h1: in run {child}; muster logs {child}", told["--host", "h1", "--stage", "sub"].complaint)
+        self.assertNotIn("no output of its own", told["--stage", "one"].complaint)
+
+    def test_run_that_is_paused_with_its_parent_is_resumed_with_it(self):
+        gate = self.cluster.folder / "gate"
+        self.apply(OUTER.replace("script: echo inner", f"script: while ! test -e {gate}; do sleep 0.05; done"))
+        run = self.assertCode(self.cluster.muster("start", "outer", "--yes"), 0).text.strip()
+        child = wait_until("the child runs", lambda: next(
+            (visit["child"] for visit in self.cluster.get(f"/runs/{run}/visits")["visits"] if visit["child"]), None))
+        self.assertCode(self.cluster.muster("pause", run, "--reason", "storage"), 0)
+        self.assertIn(f"sub: {child} is paused with {run}; go on: muster resume {run}", self.cluster.muster("show", run).text)
+        why = self.cluster.muster("why", run).text
+        self.assertEqual(why.count("paused the run: storage"), 1, why)
+        self.assertIn(f"muster resume {run}", why)
+        self.assertIn(f"muster resume {run}", self.cluster.muster("why", child).text)
+        self.assertCode(self.cluster.muster("resume", run), 0)
+        self.assertCode(self.cluster.muster("pause", child), 0)
+        self.assertIn(f"muster resume {child}", self.cluster.muster("show", run).text)
+        self.assertIn(f"stage sub waits for run {child}: ", self.cluster.muster("why", run).text)
+        self.assertIn(f"muster resume {child}", self.cluster.muster("why", run).text)
+        gate.touch()
+        self.assertCode(self.cluster.muster("resume", child), 0)
+        self.cluster.wait_end(run)
+
     def test_empty_list_says_what_there_is_none_of(self):
         self.assertIn("no job 'nope'", self.assertCode(self.cluster.muster("runs", "--job", "nope"), 0).complaint)
         self.assertIn("'nobody'", self.assertCode(self.cluster.muster("runs", "--by", "nobody"), 0).complaint)
@@ -124,6 +184,7 @@ class Times(Plainly):
         self.assertCode(self.cluster.muster("freeze", "--job", "quick", "--reason", "x", "--yes"), 0)
         self.addCleanup(self.cluster.muster, "thaw", "--all", "--yes")
         self.assertNotIn(" thawed ", self.cluster.muster("freeze", "--list").text)
+        self.assertRegex(self.cluster.muster("status").text, r"(?m)^frozen   f\d+ \(job quick, until thawed\) by ")
 
 
 class Words(Plainly):
@@ -136,6 +197,30 @@ class Words(Plainly):
         self.assertIn("No such file or directory", self.refusal("run", "-t", "h1", "--script", "/nonexist"))
         self.assertNotIn("POSITIVE", self.cluster.muster("get", "--help").text)
 
+    def test_messages_name_what_was_written(self):
+        run = self.start(QUICK)
+        self.cluster.wait_end(run)
+        self.assertIn("muster: --grep: not a regular expression", self.refusal("logs", run, "--grep", "("))
+        self.assertIn("did you mean job?", self.refusal("get", "jbo", "two"))
+        self.assertIn("muster: approve: RUN is missing", self.refusal("approve"))
+        self.assertIn("muster: there is no job 'depoly'", self.refusal("freeze", "--job", "depoly", "--reason", "x"))
+        document = self.cluster.folder / "nofile.yaml"
+        document.write_text(HEAD + "kind: job\nname: nofile\ntargets: h1\nstages: [{name: a, script: {file: nofile.sh}}]\n")
+        told = self.assertCode(self.cluster.muster("apply", "-f", document), 1).complaint
+        self.assertEqual(told.count("cannot read"), 1, told)
+
+    def test_slots_are_whole_within_80_columns(self):
+        self.apply(QUICK)
+        self.apply(PAST)
+        self.assertCode(self.cluster.muster("triggers", "backfill", "past", "--from", "2026-01-01T00:00:00Z", "--to",
+                                            "2026-01-02T00:00:00Z", "--yes"), 0)
+        started = wait_until("it ran", lambda: re.search(r"started r\d+", self.cluster.muster("slots", "past").text))
+        code, shown = self.at_terminal("slots", "past").finish()
+        self.assertEqual(code, 0, shown)
+        self.assertIn(started.group(), shown)
+        for line in shown.splitlines():
+            self.assertLessEqual(len(line), 80, shown)
+
     def test_misplaced_words_get_a_hint(self):
         self.assertIn("-- uptime", self.refusal("run", "-t", "h1", "uptime", "-p"))
         self.assertIn("-p version=1.2", self.refusal("start", "roll", "version=1.2"))
@@ -143,6 +228,13 @@ class Words(Plainly):
         self.assertIn("muster get job roll", self.refusal("get", "roll"))
         self.assertIn("muster triggers show nightly", self.refusal("triggers", "nightly"))
         self.assertIn("'h1,h2'", self.refusal("hosts", "h1", "h2"))
+
+    def test_version_of_a_job_is_not_the_programs(self):
+        for words in (("--version", "99"), ("--version=99",)):
+            told = self.refusal("start", "roll", *words)
+            self.assertIn("muster start has no option --version; a start takes the newest version", told)
+        self.assertIn("muster show has no option --version", self.refusal("show", "r1", "--version", "2"))
+        self.assertRegex(self.assertCode(self.cluster.muster("--version"), 0).text, r"^muster \d")
 
     def test_bare_command_lists_groups_within_80_columns(self):
         told = self.refusal()

@@ -95,6 +95,10 @@ class Hosts(ClusterTest):
         seen = self.cluster.get(f"/hosts/{name}")["last_seen"]
         self.assertCode(self.cluster.muster("agents", "revoke", name, "--yes"), 0)
         self.assertGreaterEqual(self.cluster.get(f"/hosts/{name}")["last_seen"], seen)
+        refused = self.assertCode(self.cluster.muster("run", "-t", f"h1,{name}", "-x", name, "--", "true"), 1).complaint
+        self.assertIn("write the targets without its name", refused)
+        self.assertEqual(refused.count("revoked by"), 1, refused)
+        self.assertNotIn("revoked: revoked", refused)
         self.assert_left_out(f"h1 or {name[:-1]}*", f"1 revoked: {name}", hosts=1)
         self.assertCode(self.cluster.muster("hosts", "rm", name, "--yes"), 0)
         self.assertCode(self.cluster.muster("run", "-t", f"h1 or {name[:-1]}*", "--require-all", "--", "true"), 0)

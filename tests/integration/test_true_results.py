@@ -50,6 +50,17 @@ finally: [{name: tidy, hosts: all, script: echo tidied}]
         self.assertIn("1 of 3 failed", self.cluster.muster("runs").text)
         self.assertCode(self.cluster.muster("check", "history"), 0)
 
+    def test_cleanup_of_a_failed_host_is_no_success_of_it(self):
+        self.apply(HEAD + """kind: job
+name: tidied
+targets: 'host[1-3]'
+stages: [{name: upgrade, max_failures: 1, script: 'test $MUSTER_HOST != host2'}]
+finally: [{name: tidy, hosts: all, script: echo tidied}]
+""")
+        told = self.assertCode(self.cluster.muster("start", "tidied", "--wait", "--yes"), 1).complaint
+        self.assertIn("host2 failed (exit 1)\n", told)
+        self.assertNotIn("succeeded at attempt", told)
+
     def test_stages_side_by_side_are_in_order(self):
         self.apply(HEAD + """kind: job
 name: graph
@@ -189,6 +200,7 @@ class NotThere(TrueResults):
                 words = self.assertCode(self.cluster.muster("run", "-t", names, "--", "true"), 4).complaint
                 self.assertIn("declared and never joined", words)
                 self.assertIn("muster agents invite", words)
+                self.assertIn("muster-agent --server URL --join-file FILE", words)
                 self.assertEqual("no such host: db9" in words, unknown, words)
                 self.assertNotIn("no such host: db7", words)
 
@@ -199,6 +211,23 @@ class NotThere(TrueResults):
         self.assertNotIn("db1", warned.complaint)
         quiet = self.apply(HEAD + "kind: group\nname: named\nhosts: [host1, db1]\n")
         self.assertNotIn("warning", quiet.complaint)
+
+    def test_trigger_of_unknown_hosts_is_warned_of_and_not_fired(self):
+        self.apply(HEAD + "kind: job\nname: tick\ntargets: host1\nstages: [{name: only, script: 'true'}]\n")
+        trigger = HEAD + "kind: trigger\nname: lost\njob: tick\ntargets: 'host1,web9'\ncron: '30 2 * * *'\ntz: UTC\n"
+        warned = self.apply(trigger)
+        self.assertIn("warning: trigger lost: web9 is neither known nor declared", warned.complaint)
+        fired = self.assertCode(self.cluster.muster("triggers", "fire", "lost", "--yes"), 4)
+        self.assertIn("no such host: web9", fired.complaint)
+        self.assertNotIn("warning", self.apply(trigger.replace(",web9", "")).complaint)
+
+    def test_declared_host_is_shown_to_have_never_joined(self):
+        self.apply(f"{HEAD}kind: host\nname: db7\nlabels: {{env: prod}}\n")
+        told = self.assertCode(self.cluster.muster("hosts", "show", "db7"), 4).complaint
+        self.assertIn("db7 is declared and never joined", told)
+        told = self.assertCode(self.cluster.muster("run", "-t", "env=prod", "--", "true"), 4).complaint
+        self.assertIn("1 declared and never joined: db7", told)
+        self.assertNotIn("no host has the label", told)
 
     def test_unknown_secret_is_refused_at_the_start(self):
         refused = self.assertCode(self.cluster.muster("run", "-t", "host1", "--secret", "T=nosuch", "--", "true"), 4)

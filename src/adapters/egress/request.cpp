@@ -14,6 +14,7 @@
 namespace muster::outside {
 namespace {
 
+constexpr std::size_t kMostWhat = 500;  // of what errors name
 constexpr Duration kMessageTimeout = std::chrono::seconds(30);
 
 // Set by the connection itself; another value would make one request mean two things.
@@ -76,7 +77,9 @@ Result<Request> Make(const HttpAction& action) {
   if (!url) return Fail(url.error());
   if (!url->scheme.starts_with("http"))
     return Fail(ErrorCode::kInvalid, "the url is neither http nor https");
-  Request request{.what = action.method + " " + url->Bare(),
+  std::string what = action.method + " " + url->Bare();
+  CutText(what, kMostWhat);
+  Request request{.what = std::move(what),
                   .url = std::move(*url),
                   .method = action.method,
                   .body = action.body,
@@ -108,12 +111,13 @@ Result<Request> MakePost(const ChannelMessage& message, const std::string& addre
 
 Result<Request> Make(const TaskKey& task, const ChannelMessage& message,
                      const WebhookChannel& webhook) {
-  auto request = MakePost(message, webhook.url,
-                          {{"run", FormatRunId(message.run)},
-                           {"job", message.job},
-                           {"state", message.state},
-                           {"message", message.message},
-                           {"url", message.url}});
+  auto request = MakePost(
+      message, webhook.url,
+      {{"run", message.run ? boost::json::value(FormatRunId(message.run)) : boost::json::value()},
+       {"job", message.job},
+       {"state", message.state},
+       {"message", message.message},
+       {"url", message.url}});
   if (!request) return request;
   auto headers = webhook.headers;
   headers.emplace_back("Idempotency-Key", fmt::format("{}-{}-{}", FormatRunId(task.run),

@@ -17,6 +17,8 @@ struct FreeUrl {
 };
 using UrlPtr = std::unique_ptr<CURLU, FreeUrl>;
 
+constexpr std::size_t kMostHost = 253;  // of a name that DNS can have
+
 constexpr std::array<std::pair<std::string_view, std::uint16_t>, 4> kPorts = {
     {{"http", 80}, {"https", 443}, {"smtp", 25}, {"smtps", 465}}};
 
@@ -64,6 +66,9 @@ Result<Url> Read(CURLU* parsed) {
     return Fail(ErrorCode::kInvalid, "the url names a network interface");
   if (url.host.ends_with('.')) url.host.pop_back();
   if (url.host.empty()) return Fail(ErrorCode::kInvalid, "the url names no host");
+  if (url.host.size() > kMostHost)
+    return Fail(ErrorCode::kInvalid, "the url's host has {} characters, and a name has at most {}",
+                url.host.size(), kMostHost);
   if (!IsPlainHost(url.host))
     return Fail(ErrorCode::kInvalid,
                 "the url's host has other characters than a to z, 0 to 9, '.', '-' and '_'; write "

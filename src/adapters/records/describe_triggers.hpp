@@ -63,7 +63,8 @@ struct Description<Settling> {
 template <>
 struct Description<Backfill> {
   static constexpr std::tuple kFields{Field(1, &Backfill::next), Field(2, &Backfill::to),
-                                      Field(3, &Backfill::act), Field(4, &Backfill::by)};
+                                      Field(3, &Backfill::act), Field(4, &Backfill::by),
+                                      Field(5, &Backfill::during_freeze)};
 };
 
 template <>

@@ -32,7 +32,8 @@ Result<json::value> TryAgain(const Context& context, Duration unanswered, Durati
     const bool moves_on = std::exchange(has_another, false) && bound > Duration(0);
     if (!moves_on && Clock::now() + pause > begun + bound) return answer;
     if (!said)
-      context.Say(fmt::format("{}; trying again for {}", answer.error().message, Lasted(bound)));
+      context.Say(fmt::format("{} · trying again for {} s", answer.error().message,
+                              std::chrono::ceil<std::chrono::seconds>(bound).count()));
     said = true;
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::milliseconds(3'000));

@@ -10,6 +10,7 @@
 #include "cli/documents/kind_words.hpp"
 #include "cli/terminal/confirm.hpp"
 #include "cli/terminal/list.hpp"
+#include "cli/usage.hpp"
 #include "documents/kinds.hpp"
 
 namespace muster::cli {
@@ -43,6 +44,10 @@ struct DocumentFlags {
 // Kinds may be written as one or as many.
 Result<std::string> KindOf(const std::string& word) {
   if (const auto* row = documents::FindKind(word)) return std::string(row->name);
+  std::vector<std::string> kinds;
+  for (const auto name : documents::KindNames()) kinds.emplace_back(name);
+  if (const auto meant = Similar(word, kinds); !meant.empty())
+    return Fail(ErrorCode::kInvalid, "'{}' is no kind; did you mean {}?", word, meant.front());
   return Fail(ErrorCode::kInvalid,
               "'{0}' is no kind; there are {1}; for a document of that name: muster get job {0}",
               word, PluralKinds());

@@ -33,6 +33,14 @@ ShownText Line(const Context& context, const json::value& found, bool with_stage
   return line;
 }
 
+// The server names its field, `re`.
+Error AboutOption(Error error) {
+  constexpr std::string_view kField = "re: ";
+  if (error.message.starts_with(kField))
+    error.message = fmt::format("--grep: {}", error.message.substr(kField.size()));
+  return error;
+}
+
 }  // namespace
 
 Result<int> GrepLogs(const Context& context, ApiClient& api, const std::string& run,
@@ -59,7 +67,7 @@ Result<int> GrepLogs(const Context& context, ApiClient& api, const std::string& 
                                         Write(stdout, Line(context, found, with_stage, with_pass));
                                       return true;
                                     });
-  if (!searched) return Fail(searched.error());
+  if (!searched) return Fail(AboutOption(searched.error()));
   if (done.is_null())
     return Fail(ErrorCode::kUnavailable, "the search was cut off; what is shown is not all");
   if (const auto& late = FieldOf(done, "timed_out"); late.is_bool() && late.as_bool())

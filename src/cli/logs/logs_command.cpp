@@ -8,6 +8,7 @@
 #include "cli/context.hpp"
 #include "cli/logs/log_grep.hpp"
 #include "cli/logs/log_text.hpp"
+#include "cli/logs/silent_stage.hpp"
 #include "cli/runs/host_printer.hpp"
 #include "cli/runs/run_choice.hpp"
 #include "cli/runs/run_follow.hpp"
@@ -85,6 +86,7 @@ class HostLog {
   }
 
   bool Open() const { return state_ == "open"; }
+  bool Any() const { return next_ > 0; }
   const std::string& Host() const { return host_; }
 
   void Print(const LogPart::Piece& piece) {
@@ -178,12 +180,20 @@ Result<int> FollowHost(const Context& context, const LogsFlags& flags, HostLog& 
   return 0;
 }
 
+// Of a stage without any output; `host` may be "".
+void SayWhereItIs(const Context& context, ApiClient& api, const LogsFlags& flags) {
+  if (flags.stage.empty()) return;
+  const auto where = WhereOutputIs(api, flags.run, flags.stage, flags.host);
+  if (!where.empty()) context.Say(where);
+}
+
 Result<int> OneHost(const Context& context, ApiClient& api, const LogsFlags& flags) {
   HostPrinter printer(context.terminal, true, true);
   HostLog log(context, api, flags, flags.host, printer);
   if (auto ok = log.Read(); !ok) return Fail(ok.error());
   if (flags.follow) return FollowHost(context, flags, log);
   log.Finish();
+  if (!log.Any()) SayWhereItIs(context, api, flags);
   return 0;
 }
 
@@ -191,9 +201,11 @@ Result<int> OneHost(const Context& context, ApiClient& api, const LogsFlags& fla
 Result<int> HostByHost(const Context& context, ApiClient& api, const LogsFlags& flags,
                        HostPrinter& printer) {
   Result<> outcome;
+  bool any = false;
   const auto pages = api.Pages(fmt::format("/runs/{}/tasks", Segment(flags.run)),
                                {{"stage", flags.stage}}, "tasks", [&](const json::value& task) {
                                  if (NumberOf(task, "attempt") == 0) return true;
+                                 any = true;
                                  HostLog log(context, api, flags, TextOf(task, "host"), printer);
                                  outcome = log.Read();
                                  log.Finish();
@@ -201,6 +213,7 @@ Result<int> HostByHost(const Context& context, ApiClient& api, const LogsFlags& 
                                });
   if (!pages) return Fail(pages.error());
   if (!outcome) return Fail(outcome.error());
+  if (!any) SayWhereItIs(context, api, flags);
   return 0;
 }
 
@@ -220,6 +233,7 @@ class OutputLines {
                     "with --host, or a stage with --stage");
       return {};
     }
+    any_host_ = true;
     const auto host = TextOf(line, "host");
     // An output without its end, which the server should have told.
     if (log_ && log_->Host() != host) log_->Finish();
@@ -248,6 +262,7 @@ class OutputLines {
   }
 
   bool Any() const { return any_; }
+  bool AnyHost() const { return any_host_; }
   bool Done() const { return done_; }
 
  private:
@@ -257,6 +272,7 @@ class OutputLines {
   HostPrinter& printer_;
   std::optional<HostLog> log_;
   bool any_ = false;
+  bool any_host_ = false;
   bool done_ = false;
 };
 
@@ -277,6 +293,7 @@ Result<int> EveryHost(const Context& context, ApiClient& api, const LogsFlags& f
   if (!read) return Fail(read.error());
   if (!lines.Done())
     return Fail(ErrorCode::kUnavailable, "the output was cut off; what is shown is not all");
+  if (!lines.AnyHost()) SayWhereItIs(context, api, flags);
   return 0;
 }
 

@@ -25,7 +25,7 @@ std::string LateReports(ApiClient& api, const json::value& run) {
                   const auto& late = FieldOf(task, "late");
                   if (late.is_object() && ++reports <= kMostLate)
                     text += fmt::format("{}: lost; later it reported: {}\n", LineOf(task, "host"),
-                                        Outcome(TextOf(late, "state"), NumberOf(late, "exit_code"),
+                                        Outcome(LineOf(late, "state"), NumberOf(late, "exit_code"),
                                                 NumberOf(late, "signal")));
                   return true;
                 });

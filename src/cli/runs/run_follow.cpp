@@ -145,7 +145,7 @@ void Follower::LookForPerson() {
   person_at_.reset();
   const auto run = api_.Get(fmt::format("/runs/{}/summary", Segment(options_.run)));
   if (!run) return;
-  const auto found = WaitsForPerson(api_, *run);
+  const auto found = WaitsForPerson(api_, *run, [this] { return !signals_.Pending(); });
   for (const auto& wait : found.waits)
     if (waits_named_.insert(KeyOf(wait)).second) progress_.Say(WaitText(wait));
   for_a_person_ = !found.waits.empty() && !found.busy;
@@ -168,6 +168,15 @@ void Follower::NameOffline() {
       fmt::format("waiting for {} offline: {}", Hosts(names.size()), FoldHostNames(names, 500)));
 }
 
+// A retry of what failed has a later attempt; another stage, such as a cleanup, begins again at 1.
+void Follower::SayRecovered(const std::string& host, std::uint32_t attempt) {
+  const auto failed = failed_shown_.find(host);
+  if (failed == failed_shown_.end()) return;
+  if (attempt > failed->second)
+    progress_.Say(fmt::format("{} succeeded at attempt {}", host, attempt));
+  failed_shown_.erase(failed);
+}
+
 Result<> Follower::HandleTask(const json::value& task) {
   const auto host = TextOf(task, "host");
   const auto state = TextOf(task, "state");
@@ -180,15 +189,14 @@ Result<> Follower::HandleTask(const json::value& task) {
   }
   if (const auto known = ParseTaskState(state); options_.lines && known && IsFinal(*known))
     lines_.Ended(host);
-  if (state == "succeeded" && failed_shown_.erase(host) > 0)
-    progress_.Say(fmt::format("{} succeeded at attempt {}", host, attempt));
+  if (state == "succeeded") SayRecovered(host, attempt);
   if (state == "succeeded" || options_.brief || failures_shown_ > kMostFailures) return {};
   if (++failures_shown_ > kMostFailures) {
     progress_.Say("more hosts did not succeed; they are listed at the end");
     return {};
   }
   const auto reason = TextOf(task, "reason");
-  failed_shown_.insert(host);
+  failed_shown_[host] = attempt;
   progress_.Say(fmt::format("{} {}{}{}{}", host,
                             Outcome(state, NumberOf(task, "exit_code"), NumberOf(task, "signal")),
                             attempt > 1 ? fmt::format(" at attempt {}", attempt) : "",

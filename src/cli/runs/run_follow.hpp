@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -50,6 +52,7 @@ class Follower {
   Result<> Handle(EventFeed::Item item);
   Result<> HandleEvent(const SseEvent& event);
   Result<> HandleTask(const boost::json::value& task);
+  void SayRecovered(const std::string& host, std::uint32_t attempt);
   Result<> Refresh();
   void TakeRun(const boost::json::value& run);
   void LookAtStages();
@@ -99,7 +102,7 @@ class Follower {
   std::optional<Clock::time_point> person_at_;  // when runs that it started are looked at again
   bool for_a_person_ = false;                   // it waits for one, and nothing of it runs
   int failures_shown_ = 0;
-  std::set<std::string> failed_shown_;  // hosts whose failed attempt was shown
+  std::map<std::string, std::uint32_t> failed_shown_;  // hosts, and their failed attempt
 };
 
 }  // namespace muster::cli

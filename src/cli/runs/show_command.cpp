@@ -107,11 +107,30 @@ std::string AskedText(const Context& context, const std::string& run, const json
       LineOf(visit, "approval"));
 }
 
+// Whether the pause of a run above was put on this one as well, so that its end resumes both.
+bool PausedTogether(const json::value& above, const json::value& run) {
+  const auto& pause = FieldOf(above, "pause");
+  const auto& own = FieldOf(run, "pause");
+  return pause.is_object() && TextOf(pause, "by") == TextOf(own, "by") &&
+         TextOf(pause, "at") == TextOf(own, "at");
+}
+
+std::string PausedWith(const json::value& above, const PersonWait& wait) {
+  const auto with = LineOf(above, "id");
+  return fmt::format("{}: {} is paused with {}; go on: muster resume {}\n", wait.via, wait.run,
+                     with, with);
+}
+
 // Of a run that a stage started.
-void AddWaitOfChild(const Context& context, const PersonWait& wait, Waiting& waiting) {
+void AddWaitOfChild(const Context& context, const json::value& above, const PersonWait& wait,
+                    Waiting& waiting) {
   if (!wait.paused.is_object()) {
     waiting.header += AskedText(context, wait.run, wait.visit, " of " + wait.run);
     waiting.remarks += fmt::format("{}: {} waits for an approval\n", wait.via, wait.run);
+    return;
+  }
+  if (PausedTogether(above, wait.paused)) {
+    waiting.remarks += PausedWith(above, wait);
     return;
   }
   const auto& pause = FieldOf(wait.paused, "pause");
@@ -126,16 +145,23 @@ Waiting WhatWaits(const Context& context, ApiClient& api, const std::string& id,
                   const json::value& run) {
   if (TextOf(run, "job").empty()) return {};  // a command asks for no approval
   Waiting waiting;
+  PersonWaits below;
+  std::size_t named = 0;
   const auto add = [&](const json::value& visit) {
     if (const auto decision = DecisionText(visit, context.times); !decision.empty())
       waiting.header += fmt::format("answer   {}\n", decision);
     if (TextOf(visit, "state") == "awaiting_approval")
       waiting.header += AskedText(context, id, visit, "");
-    for (const auto& wait : WaitsOfChild(api, visit).waits) AddWaitOfChild(context, wait, waiting);
+    AddWaitsOfChild(api, visit, below);
+    for (; named < below.waits.size(); ++named)
+      AddWaitOfChild(context, run, below.waits[named], waiting);
     return true;
   };
   const auto pages =
       api.Pages(fmt::format("/runs/{}/visits", Segment(id)), {{"limit", "1000"}}, "visits", add);
+  if (below.cut)
+    waiting.remarks +=
+        "not all runs that this one started were looked at: muster runs --state running\n";
   return pages ? waiting : Waiting{};
 }
 

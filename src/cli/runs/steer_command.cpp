@@ -157,7 +157,7 @@ void AddRetry(CLI::App& app, Context& context) {
   const auto [retry, flags] =
       AddSteering(app, context,
                   {"retry", "Start the next pass of a run that ended or is paused", R"(Examples:
-  muster retry r12                     the failed hosts, from the stage that failed
+  muster retry r12                     the failed hosts, each from the stage it failed in
   muster retry r12 --from verify       everyone who came to it, from this stage on
   muster retry r12 --from-start        all of it again
   muster retry r12 --version latest    with the job as it is now: correct it, apply, retry)",

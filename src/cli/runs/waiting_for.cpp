@@ -23,59 +23,71 @@ bool IsOpen(const json::value& visit) {
   return state == "running" || state == "paused";
 }
 
-void Look(ApiClient& api, const json::value& run, const std::string& via, std::size_t depth,
-          PersonWaits& found);
+// One look at a run and those below it.
+class Look {
+ public:
+  Look(ApiClient& api, const std::function<bool()>& go_on, PersonWaits& found)
+      : api_(api), go_on_(go_on), found_(found) {}
 
-void LookAtChild(ApiClient& api, const json::value& visit, const std::string& via,
-                 std::size_t depth, PersonWaits& found) {
-  const auto id = TextOf(visit, "child");
-  if (id.empty() || !IsOpen(visit) || depth > kDeepestJobs) return;
-  found.children = true;
-  const auto child = api.Get(fmt::format("/runs/{}/summary", Segment(id)));
-  if (!child) return;
-  found.busy = found.busy || IsAtWork(*child);
-  Look(api, *child, via, depth, found);
-}
-
-void Look(ApiClient& api, const json::value& run, const std::string& via, std::size_t depth,
-          PersonWaits& found) {
-  const auto id = TextOf(run, "id");
-  const auto state = TextOf(run, "state");
-  if (state == "paused" && FieldOf(run, "pause").is_object()) {
-    found.waits.push_back({.run = id, .via = via, .visit = nullptr, .paused = run});
-    return;
+  void AtRun(const json::value& run, const std::string& via, std::size_t depth) {
+    const auto id = LineOf(run, "id");
+    const auto state = TextOf(run, "state");
+    if (state == "paused" && FieldOf(run, "pause").is_object()) {
+      found_.waits.push_back({.run = id, .via = via, .visit = nullptr, .paused = run});
+      return;
+    }
+    if (state != "running" || TextOf(run, "job").empty()) return;
+    static_cast<void>(api_.Pages(
+        fmt::format("/runs/{}/visits", Segment(TextOf(run, "id"))), {{"limit", "1000"}}, "visits",
+        [&](const json::value& visit) {
+          if (TextOf(visit, "state") == "awaiting_approval") {
+            found_.cut = found_.cut || found_.Full();
+            if (found_.cut) return false;
+            found_.waits.push_back({.run = id, .via = via, .visit = visit, .paused = nullptr});
+          }
+          AtChild(visit, via.empty() ? LineOf(visit, "stage") : via, depth + 1);
+          return !found_.cut;
+        }));
   }
-  if (state != "running" || TextOf(run, "job").empty()) return;
-  static_cast<void>(api.Pages(
-      fmt::format("/runs/{}/visits", Segment(id)), {{"limit", "1000"}}, "visits",
-      [&](const json::value& visit) {
-        if (TextOf(visit, "state") == "awaiting_approval")
-          found.waits.push_back({.run = id, .via = via, .visit = visit, .paused = nullptr});
-        LookAtChild(api, visit, via.empty() ? TextOf(visit, "stage") : via, depth + 1, found);
-        return true;
-      }));
-}
+
+  void AtChild(const json::value& visit, const std::string& via, std::size_t depth) {
+    const auto id = TextOf(visit, "child");
+    if (id.empty() || !IsOpen(visit) || depth > kDeepestJobs) return;
+    found_.children = true;
+    found_.cut = found_.cut || found_.Full() || !go_on_();
+    if (found_.cut || !found_.looked_at.insert(id).second) return;
+    const auto child = api_.Get(fmt::format("/runs/{}/summary", Segment(id)));
+    if (!child) return;
+    found_.busy = found_.busy || IsAtWork(*child);
+    AtRun(*child, via, depth);
+  }
+
+ private:
+  ApiClient& api_;
+  const std::function<bool()>& go_on_;
+  PersonWaits& found_;
+};
 
 }  // namespace
 
-PersonWaits WaitsForPerson(ApiClient& api, const json::value& run) {
+PersonWaits WaitsForPerson(ApiClient& api, const json::value& run,
+                           const std::function<bool()>& go_on) {
   PersonWaits found;
   found.busy = IsAtWork(run);
-  Look(api, run, "", 0, found);
+  Look(api, go_on, found).AtRun(run, "", 0);
   return found;
 }
 
-PersonWaits WaitsOfChild(ApiClient& api, const json::value& visit) {
-  PersonWaits found;
-  LookAtChild(api, visit, TextOf(visit, "stage"), 1, found);
-  return found;
+void AddWaitsOfChild(ApiClient& api, const json::value& visit, PersonWaits& found) {
+  const std::function<bool()> always = [] { return true; };
+  Look(api, always, found).AtChild(visit, LineOf(visit, "stage"), 1);
 }
 
 std::string WaitText(const PersonWait& wait) {
   const auto who = wait.via.empty() ? wait.run : fmt::format("{} (of {})", wait.run, wait.via);
   if (wait.paused.is_object()) return PausedText(wait.paused, who);
-  const auto stage = TextOf(wait.visit, "stage");
-  return fmt::format("{} asks: {}; muster approve {} (or reject)",
+  const auto stage = LineOf(wait.visit, "stage");
+  return fmt::format("{} asks: {} · muster approve {} (or reject)",
                      wait.via.empty() ? stage : fmt::format("{} of {}", stage, who),
                      TextOf(wait.visit, "message"), wait.run);
 }

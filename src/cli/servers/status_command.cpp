@@ -27,6 +27,24 @@ std::string FullText(const boost::json::object& disk) {
       LineOf(disk, "folder"));
 }
 
+// "frozen   f435 (rack=r1, until 14:00) by ann: new racks"
+std::string FrozenText(const boost::json::value& freeze, const Times& times) {
+  std::string what;
+  const auto add = [&what](std::string_view more) {
+    if (!more.empty()) what += fmt::format("{}{}", what.empty() ? "" : ", ", more);
+  };
+  const auto scope = LineOf(freeze, "scope");
+  const auto job = LineOf(freeze, "job");
+  const auto until = TextOf(freeze, "until");
+  add(scope == "all" ? "" : "runs of " + scope);
+  add(job.empty() ? "" : "job " + job);
+  add(LineOf(freeze, "targets"));
+  add(what.empty() ? "all runs" : "");
+  add(until.empty() ? "until thawed" : "until " + times.Text(until));
+  return fmt::format("frozen   {} ({}) by {}: {}\n", LineOf(freeze, "id"), what,
+                     LineOf(freeze, "by"), LineOf(freeze, "reason"));
+}
+
 // A server of an older version says less.
 std::string KeepingText(const boost::json::object& status, const Times& times) {
   std::string text;
@@ -43,9 +61,7 @@ std::string KeepingText(const boost::json::object& status, const Times& times) {
                                                : "");
   if (const auto* freezes = status.if_contains("freezes");
       freezes != nullptr && freezes->is_array())
-    for (const auto& freeze : freezes->get_array())
-      text += fmt::format("frozen   {} by {}: {}\n", LineOf(freeze, "id"), LineOf(freeze, "by"),
-                          LineOf(freeze, "reason"));
+    for (const auto& freeze : freezes->get_array()) text += FrozenText(freeze, times);
   if (const auto* backup = PartOf(status, "last_backup"))
     text += fmt::format("backup   {}, {}, {}\n", Ago(ParseTime(TextOf(*backup, "at")), WallNow()),
                         size(*backup, "bytes"), LineOf(*backup, "file"));

@@ -21,6 +21,11 @@ Signals::~Signals() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
+bool Signals::Pending() const {
+  pollfd wait{fd_, POLLIN, 0};
+  return poll(&wait, 1, 0) > 0;
+}
+
 std::optional<int> Signals::Wait(int fd, Duration timeout) {
   std::array<pollfd, 2> waits{pollfd{fd_, POLLIN, 0}, pollfd{fd, POLLIN, 0}};
   const auto ms = std::clamp<std::int64_t>(timeout.count(), -1, 3'600'000);

@@ -21,6 +21,8 @@ class Signals {
   // Waits until `fd` (-1: none) is readable or a signal came, at most `timeout` (negative: for
   // ever). Gives the signal, if one came.
   std::optional<int> Wait(int fd, Duration timeout);
+  // Whether a signal came that Wait has not given yet.
+  bool Pending() const;
 
  private:
   int fd_ = -1;

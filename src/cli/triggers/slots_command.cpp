@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <CLI/CLI.hpp>
 #include <boost/json.hpp>
 
@@ -28,11 +30,12 @@ struct SlotFlags {
   bool skipped = false;
 };
 
-std::string TimesText(const cron::Zone& zone, const json::value& slot) {
-  const auto first = TextOf(slot, "first");
-  const auto last = TextOf(slot, "last");
-  const auto text = ZoneText(zone, first);
-  return last.empty() || last == first ? text : fmt::format("{} to {}", text, ZoneText(zone, last));
+// "started r12" and its detail. The beginning of a schedule is too long for the first of them.
+std::pair<std::string, std::string> ResultAndWhy(const json::value& slot) {
+  const auto result = TextOf(slot, "result");
+  if (result == "started" || result == "skipped") return {FateText(slot), TextOf(slot, "detail")};
+  const auto detail = TextOf(slot, "detail");
+  return {"schedule", FateText(slot) + (detail.empty() ? "" : ": " + detail)};
 }
 
 std::string CountText(const json::value& slot) {
@@ -87,10 +90,11 @@ Result<int> Slots(const Context& context, const SlotFlags& flags) {
     const auto count = std::max<std::int64_t>(1, NumberOf(slot, "count"));
     if (result == "started" || result == "skipped")  // else the beginning of a schedule
       results.Add(result, static_cast<std::uint64_t>(count));
-    table.Add({TimesText(zone, slot), CountText(slot), FateText(slot), HowText(slot),
-               LateText(slot), TextOf(slot, "detail")});
+    auto [fate, why] = ResultAndWhy(slot);
+    table.Add({SlotTimes(zone, slot), CountText(slot), std::move(fate), HowText(slot),
+               LateText(slot), std::move(why)});
   }
-  table.Fit(context.terminal.columns, {2, 3, 5});
+  table.Fit(context.terminal.columns, {3, 5});
   return ShowList(context, table.Text(context.terminal.colour_out),
                   results.Text("slot") + (more ? "; -n N lists more" : ""));
 }

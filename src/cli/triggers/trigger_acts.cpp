@@ -190,7 +190,8 @@ Result<int> Backfill(const Context& context, const ActFlags& flags) {
   if (!to) return Fail(to.error());
   auto api = ApiClient::Open(context);
   if (!api) return Fail(api.error());
-  const json::object range{{"from", *from}, {"to", *to}};
+  json::object range{{"from", *from}, {"to", *to}};
+  if (flags.during_freeze) range["during_freeze"] = true;
   const auto agreed = AgreedToStart(
       context, *api, flags.yes, fmt::format("/triggers/{}/backfill", Segment(flags.name)), range,
       [&](const json::value& plan) { return BackfillText(flags.name, plan); });
@@ -308,6 +309,8 @@ void AddTriggerActs(CLI::App& triggers, Context& context, const char* examples) 
       ->required();
   AddReason(backfill);
   AddYes(backfill);
+  backfill.command->add_flag("--during-freeze", backfill.flags->during_freeze,
+                             "Start them even if runs are frozen");
 }
 
 }  // namespace muster::cli

@@ -42,6 +42,21 @@ std::string Distance(WallTime then, WallTime now) {
   return fmt::format("in {}d", seconds / 86'400);
 }
 
+std::string SlotTimes(const cron::Zone& zone, const boost::json::value& slot) {
+  constexpr std::size_t kYear = 5;   // "2026-"
+  constexpr std::size_t kDay = 11;   // "2026-11-20T"
+  constexpr std::size_t kTime = 19;  // "2026-11-20T00:11:16", behind which the offset is
+  const auto first = ZoneText(zone, TextOf(slot, "first"));
+  const auto last = ZoneText(zone, TextOf(slot, "last"));
+  if (last.empty() || last == first) return first;
+  const bool alike = first.size() >= kTime && last.size() >= kTime &&
+                     first.substr(kTime) == last.substr(kTime) &&
+                     first.substr(0, kYear) == last.substr(0, kYear);
+  if (!alike) return fmt::format("{} to {}", first, last);
+  const bool same_day = first.substr(0, kDay) == last.substr(0, kDay);
+  return fmt::format("{} to {}", first.substr(0, kTime), last.substr(same_day ? kDay : kYear));
+}
+
 std::string FateText(const boost::json::value& slot) {
   const auto result = TextOf(slot, "result");
   if (result == "started") return "started " + TextOf(slot, "run");

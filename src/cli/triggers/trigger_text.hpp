@@ -25,6 +25,10 @@ std::string ScheduleWords(const boost::json::value& trigger);
 // "in 3h", "12m ago", "now".
 std::string Distance(WallTime then, WallTime now);
 
+// The time of the slots of a row in their zone: "2026-11-20T00:11:16Z", or of several
+// "2026-11-20T00:11:16 to 00:11:26Z", where the second says only what differs.
+std::string SlotTimes(const cron::Zone& zone, const boost::json::value& slot);
+
 // What became of a slot: "started r12", "skipped: missed", "schedule of version 3".
 std::string FateText(const boost::json::value& slot);
 

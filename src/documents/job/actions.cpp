@@ -196,7 +196,10 @@ class ActionBuilder {
     if (!fits) return Refused(file, fits.error());
     auto script = context_.scripts(context_.file, file.text);
     if (!script) {
-      context_.problems.Add(file.at, "cannot read '{}': {}", file.text, script.error().message);
+      const auto& why = script.error().message;
+      context_.problems.Add(
+          file.at, "{}{}",
+          why.starts_with("cannot read ") ? "" : fmt::format("cannot read '{}': ", file.text), why);
       return "";
     }
     fits = context_.budget.TakeBytes(script->size());

@@ -1,12 +1,11 @@
 #include "engine/hosts/maintenance.hpp"
 
 #include "domain/host_ranges.hpp"
+#include "domain/left_out_text.hpp"
 #include "engine/runs/audit_hosts.hpp"
 
 namespace muster::engine {
 namespace {
-
-constexpr std::size_t kMostLeftOut = 1000;  // bytes of names
 
 std::string Describe(const MaintainHosts& command, std::uint32_t changed) {
   if (!command.maintenance) return "ended on " + HostsText(changed);
@@ -73,11 +72,7 @@ Available LeaveOutMaintained(const Turn& turn, std::shared_ptr<const Targets> ta
     out.push_back(target.name);
   }
   if (out.empty()) return {.targets = std::move(targets), .left_out = ""};
-  const Maintenance& why = *first->host.maintenance;
-  return {.targets = std::move(left),
-          .left_out = fmt::format("{} in maintenance: {} ({}: {}{})", out.size(),
-                                  FoldHostNames(out, kMostLeftOut), why.by, why.reason,
-                                  why.until ? ", until " + FormatTime(why.until) : "")};
+  return {.targets = std::move(left), .left_out = MaintainedText(out, *first->host.maintenance)};
 }
 
 }  // namespace muster::engine

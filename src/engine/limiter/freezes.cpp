@@ -1,7 +1,6 @@
 #include "engine/limiter/freezes.hpp"
 
-#include <algorithm>
-#include <set>
+#include "domain/starts_job.hpp"
 
 namespace muster::engine {
 namespace {
@@ -17,15 +16,6 @@ void ForgetOver(Turn& turn) {
   });
 }
 
-// Whether a run of the plan is one of the job, or starts one.
-bool StartsJob(const RunSpec& plan, const std::string& job, std::set<const RunSpec*>& seen) {
-  if (plan.job == job) return true;
-  if (!seen.insert(&plan).second) return false;
-  return std::ranges::any_of(plan.jobs, [&](const auto& item) {
-    return item.second && StartsJob(*item.second, job, seen);
-  });
-}
-
 bool Concerns(const Freeze& freeze, const AboutToStart& run) {
   switch (freeze.scope) {
     case FreezeScope::kTriggers:
@@ -37,14 +27,13 @@ bool Concerns(const Freeze& freeze, const AboutToStart& run) {
     case FreezeScope::kAll:
       break;
   }
-  std::set<const RunSpec*> seen;
-  return freeze.job.empty() || StartsJob(run.plan, freeze.job, seen);
+  return freeze.job.empty() || StartsJob(run.plan, freeze.job);
 }
 
 GateClosed Closed(const Freeze& freeze, const AboutToStart& run, std::uint32_t hosts) {
   std::string reason = fmt::format("frozen by {}", Describe(freeze));
   if (hosts > 0) reason += fmt::format("; it means {} of the run's hosts", hosts);
-  if (run.origin == Origin::kPerson)
+  if (run.origin == Origin::kPerson && run.advises)
     reason +=
         fmt::format("; to start it anyway: --during-freeze, to end the freeze: muster thaw {}",
                     FormatFreezeId(freeze.id));

@@ -17,6 +17,7 @@ void Decide(Turn& turn, const ThawRuns& command);
 struct AboutToStart {
   Origin origin = Origin::kPerson;
   bool during_freeze = false;  // a person means it
+  bool advises = true;         // the reason says to a person how to go on
   const RunSpec& plan;
   const FrozenHosts& frozen;
 };

@@ -4,6 +4,7 @@
 
 #include "domain/copies_text.hpp"
 #include "engine/limiter/limiter.hpp"
+#include "engine/runs/again.hpp"
 #include "engine/runs/batch_text.hpp"
 #include "engine/runs/ending.hpp"
 #include "engine/runs/flow.hpp"
@@ -171,8 +172,9 @@ void OpenBatch(OpenRun& run, OpenVisit& visit, std::uint32_t index, std::uint32_
 void EndBatch(Turn& turn, OpenRun& run, OpenVisit& visit) {
   const StageSpec& spec = run.SpecOf(visit);
   const bool last = visit.record.batch_end >= visit.hosts.size();
-  const BatchEnd end{.hosts = visit.record.batch_end - visit.record.batch_begin,
-                     .succeeded = visit.batch_succeeded,
+  const std::uint32_t before = spec.batches.Empty() ? ThroughBefore(run, visit.record.stage) : 0;
+  const BatchEnd end{.hosts = visit.record.batch_end - visit.record.batch_begin + before,
+                     .succeeded = visit.batch_succeeded + before,
                      .failed = visit.batch_failures,
                      .unreachable = visit.batch_unreachable};
   const std::string why = WhyBatchEnds(end, LimitsOf(run, visit.record.stage), last);
@@ -245,7 +247,7 @@ void OpenTasks(OpenRun& run, OpenVisit& visit) {
   const std::uint32_t first = visit.record.batch_end;
   OpenBatch(run, visit, visit.record.batch, 0);
   if (first == 0) return;
-  visit.record.batch_end = std::min(first, static_cast<std::uint32_t>(visit.hosts.size()));
+  visit.record.batch_end = std::min(first, visit.record.batch_end);
   CountBatch(run, visit);
 }
 
@@ -322,7 +324,9 @@ void AdvanceTasks(Turn& turn, OpenRun& run, OpenVisit& visit) {
             visit.counts.Failures() >
             run.SpecOf(visit).max_failures.Of(static_cast<std::uint32_t>(visit.slots.size()), 0);
       }
-      visit.ends_as = StageEnd(visit.counts, visit.limit_passed, run.Stopping());
+      TaskCounts counts = visit.counts;
+      counts[TaskState::kSucceeded] += ThroughBefore(run, visit.record.stage);
+      visit.ends_as = StageEnd(counts, visit.limit_passed, run.Stopping());
     }
     return;
   }

@@ -26,6 +26,10 @@ void CountHost(OpenRun& run, std::uint32_t ordinal);
 void EndAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal, TaskEvent event,
                 std::optional<TaskEnd> end, std::string reason, std::optional<LogMark> mark);
 
+// How the reason of a lost attempt ends that may still be at work. It is no longer true when its
+// end is reported late.
+inline constexpr std::string_view kMayStillRun = "; the command may still run there";
+
 // Nobody can say what became of it. A stop that never reached its host stays open as a wish.
 void LoseAttempt(Turn& turn, OpenRun& run, OpenVisit& visit, std::uint32_t ordinal,
                  std::string reason);

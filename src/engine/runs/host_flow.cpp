@@ -1,6 +1,9 @@
 #include "engine/runs/host_flow.hpp"
 
+#include <algorithm>
+
 #include "domain/approvals.hpp"
+#include "engine/runs/stage_order.hpp"
 
 namespace muster::engine {
 namespace {
@@ -11,7 +14,50 @@ bool Holds(const RunSpec& spec, std::uint32_t stage, std::uint32_t inner) {
   return inner == stage;
 }
 
+// Whether the inner stage a batch stands at was cut short or refused before it did anything on
+// hosts: an approval that was not given, a wait, a request. Its hosts have not come through it.
+bool WasCutShort(const OpenRun& run, const StageVisit& sequence, std::uint32_t inner) {
+  const auto last = run.ended.find(inner);
+  return last != run.ended.end() && last->second.parent == sequence.visit &&
+         !WentWell(last->second.state) && last->second.counts.Total() == 0 &&
+         !WorksOnHosts(run.run.spec.stages[inner]);
+}
+
+// Calls `drop` with each host of a batch that was left in the middle of its inner stages, and with
+// the stage that it would go on with: the next one, or where it begins.
+template <typename Drop>
+void EachUnfinished(const OpenRun& run, const StageVisit& sequence, const Drop& drop) {
+  const auto inner = InnerOf(run.run.spec, sequence.stage);
+  if (sequence.inner >= inner.size()) return;
+  const bool cut = WasCutShort(run, sequence, inner[sequence.inner]);
+  const auto hosts = sequence.hosts.List();
+  for (std::size_t i = sequence.batch_begin; i < sequence.batch_end && i < hosts.size(); ++i) {
+    std::size_t next = sequence.inner + std::size_t{cut ? 0U : 1U};
+    for (std::size_t k = 0; k < sequence.begins.size(); ++k)
+      if (sequence.begins[k].Contains(hosts[i])) next = std::max(next, k + 1);
+    if (next < inner.size()) drop(hosts[i], inner[next]);
+  }
+}
+
 }  // namespace
+
+void DropUnfinished(OpenRun& run, StageVisit& sequence) {
+  const bool in_main = SectionOf(run.run.spec, sequence.stage) == Section::kMain;
+  EachUnfinished(run, sequence, [&](std::uint32_t ordinal, std::uint32_t stage) {
+    if (sequence.batch_dropped.Contains(ordinal)) return;
+    sequence.batch_dropped.Insert(ordinal);
+    if (in_main && run.hosts[ordinal].Ok()) run.hosts[ordinal].dropped_at = stage;
+  });
+}
+
+void PlaceUnfinished(OpenRun& run, const StageVisit& sequence) {
+  if (SectionOf(run.run.spec, sequence.stage) != Section::kMain) return;
+  if (sequence.phase != VisitPhase::kWork || WentWell(sequence.state)) return;
+  EachUnfinished(run, sequence, [&](std::uint32_t ordinal, std::uint32_t stage) {
+    if (sequence.dropped.Contains(ordinal) && run.hosts[ordinal].Ok())
+      run.hosts[ordinal].dropped_at = stage;
+  });
+}
 
 Section SectionOf(const RunSpec& spec, std::uint32_t stage) {
   const StageSpec& one = spec.stages[stage];

@@ -11,6 +11,12 @@ Section SectionOf(const RunSpec& spec, std::uint32_t stage);
 // A visit has ended: which hosts later stages find ok.
 void MoveHosts(OpenRun& run, const StageVisit& ended);
 
+// A sequence ends in the middle of its batch's inner stages: each of its hosts that is still ok
+// drops out at the stage that it would go on with.
+void DropUnfinished(OpenRun& run, StageVisit& sequence);
+// It ended so, as its row has it.
+void PlaceUnfinished(OpenRun& run, const StageVisit& sequence);
+
 // A visit whose stage started a run has ended: its hosts' results there are their results here.
 void TakeResults(OpenRun& run, const StageVisit& ended);
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "domain/approvals.hpp"
-#include "engine/runs/needs.hpp"
+#include "engine/runs/again.hpp"
 #include "engine/runs/stage_order.hpp"
 
 namespace muster::engine {
@@ -14,16 +14,10 @@ void EnterList(Turn& turn, OpenRun& run, const std::vector<std::uint32_t>& list,
                Visit from = {});
 void Close(Turn& turn, OpenRun& run);
 
-// The hosts for a stage whose needs are met. A pass that does a stage again does it for the hosts
-// that dropped out there, too.
-Ordinals HostsForReady(const OpenRun& run, std::uint32_t stage) {
-  const StageSpec& spec = run.run.spec.stages[stage];
-  Ordinals hosts = ChooseHosts(run, spec, {});
-  if (spec.hosts != HostChoice::kOk) return hosts;
-  for (std::uint32_t i = 0; i < run.hosts.size(); ++i)
-    if (!run.hosts[i].Ok() && TopLevelOf(run.run.spec, run.hosts[i].dropped_at) == stage)
-      hosts.Insert(i);
-  return hosts;
+// Opens a stage in its turn. As OpenStage.
+bool OpenNext(Turn& turn, OpenRun& run, std::uint32_t stage, Visit from = {}) {
+  const Entry entry = EntryFor(run, stage, from);
+  return OpenStage(turn, run, stage, {.hosts = *entry.hosts, .entry = entry});
 }
 
 // Enters every stage of the graph whose needs are met; again when one of them was skipped.
@@ -38,7 +32,7 @@ void EnterReady(Turn& turn, OpenRun& run) {
       const bool met = std::ranges::all_of(
           needs, [&](std::uint32_t need) { return WentWell(run.run.stages[need].state); });
       if (!met) continue;
-      again = !OpenStage(turn, run, list[i], {.hosts = HostsForReady(run, list[i])}) || again;
+      again = !OpenNext(turn, run, list[i]) || again;
     }
   }
 }
@@ -46,10 +40,8 @@ void EnterReady(Turn& turn, OpenRun& run) {
 // Enters the first stage from `list[at]` on that is not skipped.
 void EnterList(Turn& turn, OpenRun& run, const std::vector<std::uint32_t>& list, std::size_t at,
                Visit from) {
-  for (; at < list.size(); ++at) {
-    const auto hosts = ChooseHosts(run, run.run.spec.stages[list[at]], from);
-    if (OpenStage(turn, run, list[at], {.hosts = hosts, .entry = {.from = from}})) return;
-  }
+  for (; at < list.size(); ++at)
+    if (OpenNext(turn, run, list[at], from)) return;
   if (!run.run.closing) Close(turn, run);
 }
 
@@ -83,8 +75,7 @@ void TakeSwitch(Turn& turn, OpenRun& run, const StageVisit& ended, std::uint32_t
   if (target == StageSpec::kEnd) return Close(turn, run);
   const StageSpec& spec = run.run.spec.stages[target];
   const auto list = ListOf(run.run.spec, spec.section);
-  const auto hosts = ChooseHosts(run, spec, ended.visit);
-  if (OpenStage(turn, run, target, {.hosts = hosts, .entry = {.from = ended.visit}})) return;
+  if (OpenNext(turn, run, target, ended.visit)) return;
   if (spec.section == Section::kMain)
     EnterBehind(turn, run, list, target);
   else

@@ -132,8 +132,18 @@ struct OpenRun {
     }
   };
   using Marks = std::map<std::uint32_t, Mark>;  // by stage
-  Marks entered;          // hosts that were let into each stage since the run has its plan
-  Marks passed;           // that came through each stage since then, and were not let into it again
+  Marks entered;  // hosts that were let into each stage since the run has its plan
+  Marks passed;   // that came through each stage since then, and were not let into it again
+  // How far the passes came in a stage of the main list. A host that enters the stage again, or one
+  // before it, counts no more.
+  struct Course {
+    Ordinals through;         // came through it
+    Ordinals begun;           // were in one of its batches
+    std::uint32_t batch = 0;  // index of the last one
+  };
+  using Courses = std::map<std::uint32_t, Course>;  // by stage
+  Courses courses;                                  // since the run has its plan
+  Courses earlier;                                  // the same before this pass
   bool restored = false;  // open in the backup this store came from: nothing of it is sent any
                           // more, and what may have been sent meanwhile is lost unless its host
                           // knows better

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "domain/approvals.hpp"
+#include "engine/runs/again.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/ending.hpp"
 #include "engine/runs/host_flow.hpp"
@@ -49,8 +50,12 @@ void ReplayEnded(OpenRun& open, const StageVisit& visit, const std::vector<TaskR
   }
   if (!visit.status.empty()) open.reported[visit.name].status = visit.status;
   TakeResults(open, visit);
+  PlaceUnfinished(open, visit);
   MoveHosts(open, visit);
-  if (visit.pass == open.run.pass) open.ended[visit.stage] = visit;
+  open.ended[visit.stage] = visit;
+  if (visit.pass < open.run.plan_pass) return;
+  MarkPassed(open, visit);
+  NoteCourse(open, visit);
 }
 
 void ReplaySlots(OpenRun& open, OpenVisit& visit, std::vector<TaskRecord>& tasks) {
@@ -102,9 +107,35 @@ std::optional<std::uint32_t> StageOf(const Run& run, const StageVisit& visit) {
   return static_cast<std::uint32_t>(found - run.spec.stages.begin());
 }
 
+// After which of the visits each of them ends, by places: one that holds others after the last of
+// these. Those that end after the same one stand in their order, inner ones first.
+std::vector<std::vector<std::size_t>> EndsAfter(const std::vector<StageVisit>& visits) {
+  std::map<Visit, std::size_t> places;
+  std::vector<std::size_t> last(visits.size());
+  for (std::size_t i = 0; i < visits.size(); ++i) {
+    places[visits[i].visit] = last[i] = i;
+    for (auto at = places.find(visits[i].parent); at != places.end();
+         at = places.find(visits[at->second].parent))
+      last[at->second] = i;
+  }
+  std::vector<std::vector<std::size_t>> ends(visits.size());
+  for (std::size_t i = visits.size(); i-- > 0;) ends[last[i]].push_back(i);
+  return ends;
+}
+
+// A visit is entered, as far as later stages and passes know of it.
+void ReplayEntered(OpenRun& open, const StageVisit& visit) {
+  ForgetReported(open, visit);
+  EnterAgain(open, visit);
+  if (visit.pass >= open.run.plan_pass) MarkEntered(open, visit);
+}
+
 }  // namespace
 
 void BeginPass(OpenRun& open, const StageVisit& first) {
+  open.ended.clear();
+  open.earlier = open.courses;
+  ForgetCourse(open, first.stage, first.hosts);
   for (const std::uint32_t ordinal : first.hosts.List())
     open.hosts[ordinal].dropped_at = HostFlow::kNowhere;
   // What is done before it, in a graph or in a branch, stays as it was reported wherever it stands.
@@ -127,24 +158,30 @@ void Replay(OpenRun& open, const std::vector<StageVisit>& visits, std::vector<Ta
   open.hosts.assign(open.targets->size(), HostFlow{});
   std::map<Visit, std::vector<TaskRecord>> by_visit;
   for (auto& task : tasks) by_visit[task.key.visit].push_back(std::move(task));
+  for (auto& [visit, rows] : by_visit)
+    std::ranges::sort(rows, {}, [](const TaskRecord& task) {
+      return std::pair(task.key.ordinal, task.key.attempt);
+    });
+  std::vector<StageVisit> known;
+  for (const StageVisit& visit : visits)
+    if (const auto stage = StageOf(open.run, visit)) known.emplace_back(visit).stage = *stage;
+  const auto ends = EndsAfter(known);
   std::uint32_t pass = 1;
-  for (StageVisit visit : visits) {
-    const auto stage = StageOf(open.run, visit);
-    if (!stage) continue;
-    visit.stage = *stage;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    const StageVisit& visit = known[i];
     if (visit.pass > pass) {
       pass = visit.pass;
       BeginPass(open, visit);
     }
-    auto& of_visit = by_visit[visit.visit];
-    std::ranges::sort(of_visit, {}, [](const TaskRecord& task) {
-      return std::pair(task.key.ordinal, task.key.attempt);
-    });
-    ForgetReported(open, visit);
-    if (visit.pass >= open.run.plan_pass) MarkEntered(open, visit);
-    if (IsFinal(visit.state)) ReplayEnded(open, visit, of_visit);
-    if (IsFinal(visit.state) && visit.pass >= open.run.plan_pass) MarkPassed(open, visit);
-    if (!IsFinal(visit.state)) ReplayOpen(open, visit, of_visit);
+    ReplayEntered(open, visit);
+    if (!IsFinal(visit.state)) ReplayOpen(open, visit, by_visit[visit.visit]);
+    for (const std::size_t ended : ends[i])
+      if (IsFinal(known[ended].state))
+        ReplayEnded(open, known[ended], by_visit[known[ended].visit]);
+  }
+  if (pass < open.run.pass) {
+    open.ended.clear();
+    open.earlier = open.courses;
   }
   open.counts = {};
   open.counts[TaskState::kWaiting] = static_cast<std::uint32_t>(open.hosts.size());

@@ -101,6 +101,8 @@ bool TakeLateEnd(Turn& turn, TaskRecord record, const TaskEnd& end,
   if (record.state == TaskState::kLost && !record.late) {
     record.late = end;
     record.late->log.reset();
+    if (end.state != TaskState::kLost && record.reason.ends_with(kMayStillRun))
+      record.reason.resize(record.reason.size() - kMayStillRun.size());
     turn.Put(PutTask{record});
   }
   const bool wanted = record.log.state == LogState::kOpen || record.log.state == LogState::kGap;

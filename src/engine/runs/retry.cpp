@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "domain/audit_facts.hpp"
 #include "domain/no_such_run.hpp"
@@ -6,6 +7,7 @@
 #include "engine/keeping/gates.hpp"
 #include "engine/limiter/freezes.hpp"
 #include "engine/limiter/limiter.hpp"
+#include "engine/runs/again.hpp"
 #include "engine/runs/approvals.hpp"
 #include "engine/runs/audit_hosts.hpp"
 #include "engine/runs/keep_run.hpp"
@@ -45,9 +47,12 @@ Result<> TakePlan(Turn& turn, OpenRun& run, const RunSpec& plan, Beginning& begi
   if (InnerOf(plan, *stage).size() != InnerOf(run.run.spec, beginning.stage).size())
     beginning.entry.begins.clear();
   auto before = std::move(run.run.stages);
+  // These are of the run, and not of its job.
   auto data = std::move(run.run.spec.data);
+  auto left_out = std::move(run.run.spec.left_out);
   run.run.spec = plan;
   run.run.spec.data = std::move(data);
+  run.run.spec.left_out = std::move(left_out);
   SettleOutput(run.run);
   ResetProgress(run.run);
   for (std::uint32_t i = 0; i < run.run.stages.size(); ++i)
@@ -68,6 +73,7 @@ Result<> TakePlan(Turn& turn, OpenRun& run, const RunSpec& plan, Beginning& begi
   run.run.plan_pass = run.run.pass + 1;
   run.entered.clear();
   run.passed.clear();
+  run.courses.clear();
   turn.Put(PutPlan{run.run.id, std::make_shared<const RunSpec>(run.run.spec)});
   return {};
 }
@@ -113,15 +119,18 @@ void LeapVisits(const State& state, Run& run) {
   run.next_visit = std::max(run.next_visit, FirstVisitOf(state.id_space) + 1);
 }
 
-// The stages of the main list that a pass beginning at `first` takes as done.
-std::vector<bool> StayDone(const Run& run, std::uint32_t first) {
+// The stages of the main list that a pass takes as done, if it begins at `first` and does `again`.
+std::vector<bool> StayDone(const Run& run, std::uint32_t first, std::set<std::uint32_t> again) {
   std::vector<bool> done(run.stages.size());
   for (std::uint32_t i = 0; i < done.size(); ++i)
     done[i] = InMainList(run.spec.stages[i]) && WentWell(run.stages[i].state) &&
               (IsGraph(run.spec) || i < first);
-  done[first] = false;
-  if (IsGraph(run.spec))
-    for (const std::uint32_t after : StagesAfter(run.spec, first)) done[after] = false;
+  again.insert(first);
+  for (const std::uint32_t stage : again) {
+    done[stage] = false;
+    if (!IsGraph(run.spec)) continue;
+    for (const std::uint32_t after : StagesAfter(run.spec, stage)) done[after] = false;
+  }
   return done;
 }
 
@@ -140,7 +149,8 @@ void OpenPass(Turn& turn, OpenRun& run, const Beginning& beginning) {
   record.used = {};
   record.ticking = {};
   record.skips.clear();
-  const std::vector<bool> done = StayDone(record, beginning.stage);
+  const std::vector<bool> done = StayDone(
+      record, beginning.stage, beginning.others ? FailedStages(run) : std::set<std::uint32_t>());
   for (std::uint32_t i = 0; i < record.stages.size(); ++i) {
     if (done[i]) continue;
     StageProgress fresh;
@@ -151,7 +161,6 @@ void OpenPass(Turn& turn, OpenRun& run, const Beginning& beginning) {
   first.stage = beginning.stage;
   first.hosts = HostsOf(run, beginning);
   BeginPass(run, first);
-  run.ended.clear();
   Enter(turn, run, beginning.stage, beginning.entry);
 }
 
@@ -173,6 +182,7 @@ void AuditRetry(Turn& turn, const RetryRun& command, const OpenRun& run,
   std::string detail = fmt::format(
       "pass {} from stage {}{}", run.run.pass, run.run.spec.stages[beginning.stage].name,
       command.plan ? fmt::format(", job version {}", command.plan->version) : "");
+  if (!beginning.later.Empty()) detail += ", the others from the stage where they failed";
   if (!beginning.around.empty())
     detail += fmt::format(", goes around the approval {}", fmt::join(beginning.around, ", "));
   detail += DespiteFreeze(turn, {.origin = Origin::kPerson,
@@ -182,7 +192,7 @@ void AuditRetry(Turn& turn, const RetryRun& command, const OpenRun& run,
   entry.detail = DetailWith(std::move(detail), RetryFacts(turn.state, run, beginning));
   entry.reason = command.reason;
   entry.run = run.run.id;
-  auto about = PutHosts(entry, *run.targets, HostsOf(run, beginning));
+  auto about = PutHosts(entry, *run.targets, Union(HostsOf(run, beginning), beginning.later));
   turn.Audit(command.caller, std::move(entry), std::move(about));
 }
 
@@ -282,7 +292,7 @@ void Decide(Turn& turn, const RetryRun& command) {
                        turn.changes.end());
     if (!beginning || !fits)
       return turn.Answer(command, Fail(!beginning ? beginning.error() : fits.error()));
-    return turn.Answer(command, PassPlanned{made.targets, FirstHosts(made, *beginning)});
+    return turn.Answer(command, PassPlanned{made.targets, HostsOfPass(made, *beginning)});
   }
   if (auto taken = TakeKeysNow(turn, made); !taken) {
     turn.changes.erase(turn.changes.begin() + static_cast<std::ptrdiff_t>(changes_before),

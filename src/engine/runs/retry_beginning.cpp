@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "domain/approvals.hpp"
+#include "engine/runs/again.hpp"
+#include "engine/runs/audit_hosts.hpp"
 #include "engine/runs/stage_order.hpp"
 
 namespace muster::engine {
@@ -13,22 +15,6 @@ Ordinals OkHosts(const OpenRun& run) {
   for (std::uint32_t i = 0; i < run.hosts.size(); ++i)
     if (run.hosts[i].Ok()) hosts.Insert(i);
   return hosts;
-}
-
-// The first stage that did not go well; where all did, the first that a host dropped out of.
-std::optional<std::uint32_t> FailedStage(const OpenRun& run) {
-  const auto& stages = run.run.spec.stages;
-  for (std::uint32_t i = 0; i < stages.size(); ++i) {
-    const StageProgress& progress = run.run.stages[i];
-    if (InMainList(stages[i]) && progress.visits > 0 && !WentWell(progress.state)) return i;
-  }
-  std::optional<std::uint32_t> first;
-  for (const auto& host : run.hosts)
-    if (!host.Ok()) {
-      const std::uint32_t top = TopLevelOf(run.run.spec, host.dropped_at);
-      first = std::min(first.value_or(top), top);
-    }
-  return first;
 }
 
 // Which hosts take part, by the stages of the plan the run had.
@@ -45,28 +31,23 @@ Ordinals HostsFor(const OpenRun& run, std::uint32_t stage, const RetryRun& comma
   return hosts;
 }
 
-// A retried host goes on with the first inner stage that it did not come through.
-std::vector<Ordinals> BeginsOf(const OpenRun& run, std::uint32_t stage, const Ordinals& hosts) {
-  const auto inner = InnerOf(run.run.spec, stage);
-  std::vector<Ordinals> begins(inner.empty() ? 0 : inner.size() - 1);
-  for (const std::uint32_t ordinal : hosts.List()) {
-    const auto found = std::ranges::find(inner, run.hosts[ordinal].dropped_at);
-    if (found != inner.end() && found != inner.begin())
-      begins[static_cast<std::size_t>(found - inner.begin()) - 1].Insert(ordinal);
+// Why there is nothing to retry. Only the main list is done again by itself.
+Error NothingFailed(const OpenRun& run) {
+  const std::string id = FormatRunId(run.run.id);
+  for (const auto& [stage, visit] : run.ended) {
+    if (!visit.in_finally || visit.parent || WentWell(visit.state)) continue;
+    AuditEntry on;
+    PutHosts(on, *run.targets, visit.dropped);
+    return {ErrorCode::kConflict,
+            fmt::format("every host of run {} came through, but stage {} failed{}{}; `finally` "
+                        "stages are only done again behind others: name one with --from STAGE or "
+                        "--from-start, or start a new run: muster rerun {}",
+                        id, visit.name, on.names.empty() ? "" : " on ", on.names, id)};
   }
-  return begins;
-}
-
-// The batch counter goes on where it stood: with those of the last batch that are left, if any.
-void ContinueBatches(const OpenRun& run, std::uint32_t stage, Entry& entry) {
-  const auto last = run.ended.find(stage);
-  if (last == run.ended.end() || run.run.spec.stages[stage].batches.Empty()) return;
-  const StageVisit& visit = last->second;
-  const auto before = visit.hosts.List();
-  const auto begun = Ordinals::Of(
-      {before.begin(), before.begin() + std::min<std::size_t>(visit.batch_end, before.size())});
-  entry.batch_hosts = Intersection(*entry.hosts, begun).Count();
-  entry.batch = entry.batch_hosts > 0 ? visit.batch : visit.batch + 1;
+  return {ErrorCode::kConflict,
+          fmt::format("every host of run {} came through; name what to repeat with --from STAGE or "
+                      "--from-start",
+                      id)};
 }
 
 }  // namespace
@@ -77,7 +58,9 @@ Result<std::uint32_t> MainStageNamed(const RunSpec& plan, const std::string& nam
     return Fail(ErrorCode::kNotFound, "the job has no stage '{}'", name);
   if (!InMainList(*found))
     return Fail(ErrorCode::kInvalid,
-                "stage '{}' is not one of the main list; a retry begins with one of those", name);
+                "stage '{}' is not one of the main list; a retry begins with one of those, and "
+                "does the `finally` stages at its end",
+                name);
   return static_cast<std::uint32_t>(found - plan.stages.begin());
 }
 
@@ -97,13 +80,10 @@ Result<Beginning> FindBeginning(const OpenRun& run, const RetryRun& command) {
     const auto first = std::ranges::find_if(spec.stages, InMainList);
     beginning.stage = static_cast<std::uint32_t>(first - spec.stages.begin());
   } else {
-    const auto stage = FailedStage(run);
-    if (!stage)
-      return Fail(ErrorCode::kConflict,
-                  "every host of run {} came through; name what to repeat with --from STAGE or "
-                  "--from-start",
-                  FormatRunId(run.run.id));
+    const auto stage = FirstOf(spec, FailedStages(run));
+    if (!stage) return Fail(NothingFailed(run));
     beginning.stage = *stage;
+    beginning.others = true;
   }
   beginning.entry.hosts = HostsFor(run, beginning.stage, command);
   if (beginning.entry.hosts->Empty() && WorksOnHosts(spec.stages[beginning.stage]))
@@ -112,8 +92,11 @@ Result<Beginning> FindBeginning(const OpenRun& run, const RetryRun& command) {
   const bool plain = command.from.empty() && !command.from_start && !command.all_hosts;
   if (plain) {
     beginning.entry.begins = BeginsOf(run, beginning.stage, *beginning.entry.hosts);
-    ContinueBatches(run, beginning.stage, beginning.entry);
+    ContinueBatches(run, run.courses, beginning.stage, beginning.entry);
   }
+  if (beginning.others)
+    for (const auto& [stage, hosts] : DroppedOut(run))
+      beginning.later = Union(beginning.later, Difference(hosts, *beginning.entry.hosts));
   // A stage that is not about hosts is for those that are ok, and brings nobody back.
   if (beginning.entry.hosts->Empty()) beginning.entry.hosts.reset();
   return beginning;
@@ -122,6 +105,10 @@ Result<Beginning> FindBeginning(const OpenRun& run, const RetryRun& command) {
 Ordinals FirstHosts(const OpenRun& run, const Beginning& beginning) {
   if (beginning.entry.hosts) return *beginning.entry.hosts;
   return ChooseHosts(run, run.run.spec.stages[beginning.stage], {});
+}
+
+Ordinals HostsOfPass(const OpenRun& run, const Beginning& beginning) {
+  return Union(FirstHosts(run, beginning), beginning.later);
 }
 
 }  // namespace muster::engine

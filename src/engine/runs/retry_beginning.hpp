@@ -14,6 +14,8 @@ namespace muster::engine {
 struct Beginning {
   std::uint32_t stage = 0;
   Entry entry;
+  bool others = false;                   // hosts that failed elsewhere go on, too
+  Ordinals later = {};                   // these hosts
   std::vector<std::string> around = {};  // names of approvals that it surely leaves out
 };
 
@@ -27,5 +29,7 @@ Result<std::uint32_t> MainStageNamed(const RunSpec& plan, const std::string& nam
 // The hosts that take part in the pass, and those that its first stage will be entered with.
 Ordinals HostsOf(const OpenRun& run, const Beginning& beginning);
 Ordinals FirstHosts(const OpenRun& run, const Beginning& beginning);
+// The latter, and those that join in a later stage.
+Ordinals HostsOfPass(const OpenRun& run, const Beginning& beginning);
 
 }  // namespace muster::engine

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/runs/again.hpp"
 #include "engine/runs/batch_text.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/flow.hpp"
@@ -36,8 +37,10 @@ bool IsLast(const OpenVisit& sequence) {
 // the batch is, and another one would follow.
 std::string WhyNot(const OpenRun& run, const OpenVisit& sequence, bool through) {
   const StageVisit& record = sequence.record;
-  const BatchEnd end{.hosts = record.batch_end - record.batch_begin,
-                     .succeeded = HostsLeft(sequence).Count(),
+  const std::uint32_t before =
+      run.SpecOf(sequence).batches.Empty() ? ThroughBefore(run, record.stage) : 0;
+  const BatchEnd end{.hosts = record.batch_end - record.batch_begin + before,
+                     .succeeded = HostsLeft(sequence).Count() + before,
                      .failed = record.batch_failures,
                      .unreachable = record.batch_unreachable};
   const std::string why = WhyBatchEnds(end, LimitsOf(run, record.stage),
@@ -48,10 +51,11 @@ std::string WhyNot(const OpenRun& run, const OpenVisit& sequence, bool through) 
 void StartBatch(Turn& turn, OpenRun& run, OpenVisit& sequence);
 void EnterInner(Turn& turn, OpenRun& run, OpenVisit& sequence);
 
-void End(OpenVisit& sequence, bool limit_passed) {
+void End(const OpenRun& run, OpenVisit& sequence, bool limit_passed) {
   sequence.limit_passed = limit_passed;
-  const bool any = sequence.record.dropped.Count() + sequence.record.batch_dropped.Count() <
-                   sequence.hosts.size();
+  const StageVisit& record = sequence.record;
+  const bool any = record.dropped.Count() + record.batch_dropped.Count() < sequence.hosts.size() ||
+                   ThroughBefore(run, record.stage) > 0;
   sequence.ends_as = !limit_passed && any ? StageState::kSucceeded : StageState::kFailed;
 }
 
@@ -60,7 +64,7 @@ void StopAtLimit(Turn& turn, OpenRun& run, OpenVisit& sequence, std::string reas
   if (spec.on_limit == OnLimit::kPause && !IsLast(sequence))
     return PauseAtLimit(turn, run, sequence, std::move(reason));
   sequence.record.reason = std::move(reason);
-  End(sequence, true);
+  End(run, sequence, true);
 }
 
 void NextSequenceBatch(Turn& turn, OpenRun& run, OpenVisit& sequence) {
@@ -77,7 +81,7 @@ void NextSequenceBatch(Turn& turn, OpenRun& run, OpenVisit& sequence) {
 void AfterCheck(Turn& turn, OpenRun& run, OpenVisit& sequence) {
   if (auto why = WhyNot(run, sequence, true); !why.empty())
     return StopAtLimit(turn, run, sequence, std::move(why));
-  if (IsLast(sequence)) return End(sequence, false);
+  if (IsLast(sequence)) return End(run, sequence, false);
   const auto& approve = run.SpecOf(sequence).between_approve;
   if (!approve) return NextSequenceBatch(turn, run, sequence);
   sequence.record.phase = VisitPhase::kApprove;
@@ -149,9 +153,8 @@ void OpenSequence(Turn& turn, OpenRun& run, OpenVisit& sequence, const Entry& en
   StageVisit& record = sequence.record;
   const auto hosts = static_cast<std::uint32_t>(sequence.hosts.size());
   const BatchPlan& plan = run.SpecOf(sequence).batches;
-  const std::uint32_t size = entry.batch_hosts > 0 ? entry.batch_hosts
-                             : plan.Empty()        ? hosts
-                                                   : plan.Size(entry.batch, run.run.hosts);
+  std::uint32_t size = plan.Empty() ? hosts : plan.Size(entry.batch, run.run.hosts);
+  if (entry.batch_hosts > 0) size = std::min(size, entry.batch_hosts);
   record.batch = entry.batch;
   record.batch_begin = 0;
   record.batch_end = std::min(hosts, size);
@@ -205,12 +208,17 @@ void GoOn(Turn& turn, OpenRun& run, OpenVisit& sequence) {
   if (sequence.record.phase == VisitPhase::kApprove) NextSequenceBatch(turn, run, sequence);
 }
 
+bool StoppedAtLimit(const OpenRun& run, const OpenVisit& sequence) {
+  const VisitPhase phase = sequence.record.phase;
+  return IsIdle(run, sequence) && !sequence.ends_as &&
+         (phase == VisitPhase::kWork || phase == VisitPhase::kCheck);
+}
+
 void TakeFailures(Turn& turn, OpenRun& run, OpenVisit& sequence) {
-  if (!IsIdle(run, sequence) || sequence.ends_as) return;
+  if (!StoppedAtLimit(run, sequence)) return;
   sequence.record.batch_failures = sequence.record.batch_unreachable = 0;
   sequence.record.batch_accepted = true;
   if (sequence.record.phase == VisitPhase::kCheck) return AfterCheck(turn, run, sequence);
-  if (sequence.record.phase != VisitPhase::kWork) return;
   ++sequence.record.inner;
   EnterInner(turn, run, sequence);
 }

@@ -19,6 +19,9 @@ void GoOn(Turn& turn, OpenRun& run, OpenVisit& sequence);
 // on with the hosts that are left.
 void TakeFailures(Turn& turn, OpenRun& run, OpenVisit& sequence);
 
+// Whether it stands at its limit, and somebody is to decide how it goes on.
+bool StoppedAtLimit(const OpenRun& run, const OpenVisit& sequence);
+
 // Whether none of its stages is open.
 bool IsIdle(const OpenRun& run, const OpenVisit& sequence);
 

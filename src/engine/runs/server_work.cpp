@@ -31,6 +31,9 @@ Result<HttpAction> Rendered(const OpenRun& run, HttpAction http) {
     if (!rendered) return Fail(rendered.error());
     *text = std::move(*rendered);
   }
+  if (http.url.size() > HttpAction::kMostUrl)
+    return Fail(ErrorCode::kInvalid, "the url has {}, and may have {}", FormatSize(http.url.size()),
+                FormatSize(HttpAction::kMostUrl));
   for (auto& [name, value] : http.headers) {
     if (!HasExpressions(value)) continue;
     auto rendered = RenderText(run, value);
@@ -262,12 +265,15 @@ bool CameThrough(const OpenRun& run, std::uint32_t ordinal) {
   return passed != run.passed.end() && passed->second.hosts.Contains(ordinal);
 }
 
-// How the parent finds the host. One that did not come through, and that nothing failed on, was
-// left out of something.
-TaskState ResultOf(const OpenRun& child, std::uint32_t ordinal, bool through) {
-  const TaskState result = child.hosts[ordinal].Result();
+// How the parent finds the host: as the child's own result of it. A host that dropped out and has
+// succeeded nevertheless was recovered. One that did not come through, and that nothing failed on,
+// was left out of something.
+TaskState ResultOf(const OpenRun& child, std::uint32_t ordinal) {
+  const HostFlow& host = child.hosts[ordinal];
+  const TaskState result = host.Result();
   if (IsFinal(result) && result != TaskState::kSucceeded) return result;
-  return through ? TaskState::kSucceeded : TaskState::kSkipped;
+  const bool recovered = result == TaskState::kSucceeded && !host.Ok();
+  return recovered || CameThrough(child, ordinal) ? TaskState::kSucceeded : TaskState::kSkipped;
 }
 
 }  // namespace
@@ -324,9 +330,9 @@ void OnRunEnd(Turn& turn, OpenRun& child) {
   // The child's hosts are the visit's, in the same order.
   std::map<TaskState, Ordinals> results;
   for (std::uint32_t i = 0; i < visit.hosts.size() && i < child.hosts.size(); ++i) {
-    const bool through = CameThrough(child, i);
-    if (!through) record.dropped.Insert(visit.hosts[i]);
-    results[ResultOf(child, i, through)].Insert(visit.hosts[i]);
+    const TaskState result = ResultOf(child, i);
+    if (result != TaskState::kSucceeded) record.dropped.Insert(visit.hosts[i]);
+    results[result].Insert(visit.hosts[i]);
   }
   record.results.assign(results.begin(), results.end());
   for (const auto& [state, hosts] : record.results) record.counts[state] += hosts.Count();

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/runs/approvals.hpp"
+#include "engine/runs/sequence.hpp"
 #include "engine/runs/stage_entry.hpp"
 #include "engine/runs/steer.hpp"
 #include "engine/runs/steered.hpp"
@@ -50,6 +51,28 @@ void DropInner(Turn& turn, OpenRun& run, Visit parent) {
   }
 }
 
+// Whether the run stands at the failure limit of this visit.
+bool StandsAtLimit(const OpenRun& run, const OpenVisit& visit) {
+  if (visit.ends_as) return false;
+  if (std::holds_alternative<SequenceAction>(run.SpecOf(visit).action))
+    return StoppedAtLimit(run, visit);
+  return !visit.slots.empty() && visit.batch_left == 0 &&
+         visit.record.batch_end < visit.hosts.size();
+}
+
+// Nothing is left to decide about the limit that a run stands at when its stage is skipped. Another
+// stage may stand at a limit beside it.
+void LeaveLimit(Turn& turn, OpenRun& run) {
+  if (!run.run.pause || run.run.pause->by != kByLimit) return;
+  const auto other = std::ranges::find_if(
+      run.visits, [&](const auto& item) { return StandsAtLimit(run, item.second); });
+  if (other == run.visits.end()) {
+    EndPause(turn, run);
+    return;
+  }
+  run.run.pause->reason = run.run.stages[other->second.record.stage].reason;
+}
+
 Result<> SkipByHand(Turn& turn, OpenRun& run, std::uint32_t stage, const std::string& who) {
   for (auto& [id, visit] : run.visits) {
     if (visit.record.stage != stage) continue;
@@ -63,6 +86,7 @@ Result<> SkipByHand(Turn& turn, OpenRun& run, std::uint32_t stage, const std::st
     DropInner(turn, run, id);
     visit.record.reason = "an operator skipped it";
     visit.ends_as = StageState::kSkipped;
+    LeaveLimit(turn, run);
     return {};
   }
   if (std::ranges::find(run.run.skips, stage) == run.run.skips.end())
@@ -98,19 +122,22 @@ void Decide(Turn& turn, const SkipStage& command) {
     return turn.Answer(command, Fail(may.error()));
   facts.stage = command.stage;
   facts.batch = BatchOf(*run, *stage);
+  const std::string paused = run->run.pause ? run->run.pause->reason : "";
   if (auto skipped = SkipByHand(turn, *run, *stage, command.caller.name); !skipped)
     return turn.Answer(command, Fail(skipped.error()));
   facts.approvals = NamesOf(around.approvals);
   // Skipping an approval is an answer to it; skipping anything else changes what the run does.
   if (!std::holds_alternative<ApproveAction>(run->run.spec.stages[*stage].action))
     AddStarter(turn, *run, command.caller.name);
-  turn.Answer(command, Steered(turn, command.caller, *run, "run.skip",
-                               fmt::format("stage {}{}", command.stage,
-                                           around.approvals.empty()
-                                               ? ""
-                                               : fmt::format(", goes around the approval {}",
-                                                             fmt::join(facts.approvals, ", "))),
-                               command.reason, facts));
+  turn.Answer(
+      command,
+      Steered(turn, command.caller, *run, "run.skip",
+              fmt::format("stage {}{}{}", command.stage,
+                          around.approvals.empty() ? ""
+                                                   : fmt::format(", goes around the approval {}",
+                                                                 fmt::join(facts.approvals, ", ")),
+                          paused.empty() || run->run.pause ? "" : "; was paused: " + paused),
+              command.reason, facts));
 }
 
 }  // namespace muster::engine

@@ -6,6 +6,7 @@
 #include "domain/approvals.hpp"
 #include "domain/host_result.hpp"
 #include "engine/notices/notices.hpp"
+#include "engine/runs/again.hpp"
 #include "engine/runs/dispatch.hpp"
 #include "engine/runs/flow.hpp"
 #include "engine/runs/host_flow.hpp"
@@ -16,11 +17,6 @@
 
 namespace muster::engine {
 namespace {
-
-bool IsAboutHosts(const StageSpec& spec) {
-  return WorksOnHosts(spec) || std::holds_alternative<SequenceAction>(spec.action) ||
-         std::holds_alternative<JobAction>(spec.action);
-}
 
 void Skip(Turn& turn, OpenRun& run, std::uint32_t stage, std::string reason) {
   StageProgress& progress = run.run.stages[stage];
@@ -115,9 +111,15 @@ void CountVisit(Turn& turn, OpenRun& run, const StageVisit& record) {
   progress.hosts += record.hosts.Count();
   if (progress.visits++ == 0) progress.started = turn.now.wall;
   MarkEntered(run, record);
+  EnterAgain(run, record);
 }
 
 }  // namespace
+
+bool IsAboutHosts(const StageSpec& spec) {
+  return WorksOnHosts(spec) || std::holds_alternative<SequenceAction>(spec.action) ||
+         std::holds_alternative<JobAction>(spec.action);
+}
 
 Ordinals ChooseHosts(const OpenRun& run, const StageSpec& spec, Visit from) {
   const StageVisit* origin = from ? VisitOf(run, from) : nullptr;

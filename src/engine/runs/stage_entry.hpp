@@ -14,7 +14,7 @@ struct Entry {
   Visit from = {};                     // whose `switch` leads here
   std::optional<Ordinals> hosts = {};  // instead of those the stage itself would choose
   std::uint32_t batch = 0;             // to begin with
-  std::uint32_t batch_hosts = 0;       // how many of the hosts are in it; 0 is its plan's
+  std::uint32_t batch_hosts = 0;       // it has at most so many of the hosts; 0: as planned
   std::vector<Ordinals> begins = {};   // see StageVisit
 };
 struct Opening {
@@ -27,6 +27,9 @@ struct Opening {
 // `when` does not hold): it is on record as such, and the next one is due. A stage that cannot be
 // entered (a template that names what is not there) opens and ends as failed.
 bool OpenStage(Turn& turn, OpenRun& run, std::uint32_t stage, const Opening& opening);
+
+// Whether a stage does something with hosts, itself, in its inner stages or in a run it starts.
+bool IsAboutHosts(const StageSpec& spec);
 
 // The hosts a stage itself would choose.
 Ordinals ChooseHosts(const OpenRun& run, const StageSpec& spec, Visit from);

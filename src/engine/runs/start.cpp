@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "domain/left_out_text.hpp"
 #include "domain/plan_bytes.hpp"
 #include "engine/hosts/copies.hpp"
 #include "engine/hosts/maintenance.hpp"
@@ -131,17 +132,11 @@ void Decide(Turn& turn, const StartRun& command) {
     all.AddLeftOut(CopiesAmong(turn.state, *hosts.targets));
     if (!all.left_out.empty())
       return turn.Answer(command,
-                         GateClosed{.gate = "left_out",
-                                    .reason = fmt::format("not all hosts are there, and all are "
-                                                          "required: {}",
-                                                          all.left_out)});
+                         GateClosed{.gate = "left_out", .reason = SomeLeftOutText(all.left_out)});
   }
   if (hosts.targets->empty())
     return turn.Answer(command,
-                       GateClosed{.gate = "maintenance",
-                                  .reason = fmt::format("no host is left: {}; to run on them all "
-                                                        "the same: --include-maintenance",
-                                                        hosts.left_out)});
+                       GateClosed{.gate = "maintenance", .reason = NoHostLeftText(hosts.left_out)});
   RunSpec spec = command.spec;
   spec.left_out = std::move(hosts.left_out);
   OpenRun& run = CreateRun(

@@ -101,7 +101,7 @@ void ResumeTree(Turn& turn, OpenRun& run, std::vector<RunId>& stay_paused) {
                turn.now.mono + std::max(Duration::zero(), visit.record.until - turn.now.wall));
     }
     ArmQueued(turn, run, visit);
-    if (pause.by != kByLimit) continue;
+    if (pause.by != kByLimit || visit.ends_as) continue;
     if (std::holds_alternative<SequenceAction>(run.SpecOf(visit).action))
       TakeFailures(turn, run, visit);
     else if (!visit.slots.empty() && visit.batch_left == 0 &&
@@ -176,6 +176,12 @@ void TakeAnswer(Turn& turn, OpenRun& run, OpenVisit& visit, const AnswerApproval
 
 }  // namespace
 
+std::vector<RunId> EndPause(Turn& turn, OpenRun& run) {
+  std::vector<RunId> stay_paused;
+  ResumeTree(turn, run, stay_paused);
+  return stay_paused;
+}
+
 void Decide(Turn& turn, const PauseRun& command) {
   const auto found = FindGoing(turn.state, command.run);
   if (!found) return turn.Answer(command, Fail(found.error()));
@@ -204,8 +210,7 @@ void Decide(Turn& turn, const ResumeRun& command) {
     if (auto taken = TakeKeysNow(turn, *run); !taken)
       return turn.Answer(command, Fail(taken.error()));
   const std::string was = run->run.pause->reason;
-  std::vector<RunId> stay_paused;
-  ResumeTree(turn, *run, stay_paused);
+  const std::vector<RunId> stay_paused = EndPause(turn, *run);
   std::string detail = was.empty() ? "" : "was paused: " + was;
   for (const RunId child : stay_paused)
     detail += fmt::format("{}{} stays paused", detail.empty() ? "" : "; ", FormatRunId(child));

@@ -55,13 +55,13 @@ struct ResumeRun {
   RunId run;
 };
 
-struct PassPlanned {  // the hosts a retry would begin with
+struct PassPlanned {  // the hosts that a retry goes on with
   std::shared_ptr<const Targets> targets;
   Ordinals hosts;  // of them
 };
 
-// Opens the next pass of a run that has ended or is paused. By default the hosts that failed, from
-// the stage that failed.
+// Opens the next pass of a run that has ended or is paused. By default the hosts that failed, each
+// from the stage that it failed in.
 struct RetryRun {
   using Answer = std::variant<RunSteered, PassPlanned, GateClosed>;
 

@@ -37,6 +37,16 @@ Place FindVisit(Turn& turn, RunId id, Visit number) {
   return {&run->second, &visit->second};
 }
 
+// Why an attempt whose bound has passed is lost.
+std::string WhyLost(bool online, bool stopped) {
+  const std::string_view why = online && stopped
+                                   ? "the host did not report in time how it ended after its stop"
+                               : online  ? "the host did not report in time how it ended"
+                               : stopped ? "the host was away until the time for its stop was over"
+                                         : "the host was away past the task's deadline";
+  return fmt::format("{}{}", why, kMayStillRun);
+}
+
 }  // namespace
 
 void Fire(Turn& turn, const WaitOver& due) {
@@ -74,12 +84,8 @@ void Fire(Turn& turn, const TaskDeadline& due) {
   if (visit->At(ordinal).deadline > turn.now.mono) return;  // armed again since
   const HostEntry& host = turn.state.hosts.entries.at(attempt->second.key.host);
   if (PutOff(turn, host.host.id, turn.state.options.takeover_grace, due)) return;
-  LoseAttempt(turn, *run, *visit, ordinal,
-              host.Online()
-                  ? "the host did not say how it ended in time; the command may still run "
-                    "there"
-                  : "the host was away past the task's deadline; the command may still "
-                    "run there");
+  const bool stopped = run->Stopping() || attempt->second.stop_wished;
+  LoseAttempt(turn, *run, *visit, ordinal, WhyLost(host.Online(), stopped));
 }
 
 void Fire(Turn& turn, const VisitDue& due) {

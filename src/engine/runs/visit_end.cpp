@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "domain/approvals.hpp"
 #include "engine/limiter/limiter.hpp"
+#include "engine/runs/again.hpp"
 #include "engine/runs/ending.hpp"
 #include "engine/runs/host_flow.hpp"
 #include "engine/runs/next_stage.hpp"
@@ -81,51 +81,6 @@ void SumUp(const OpenRun& run, OpenVisit& visit, bool skipped) {
   if (!left_out.Empty()) record.results = {{TaskState::kSkipped, std::move(left_out)}};
 }
 
-// Whether the inner stage a batch stands at was cut short or refused before it did anything on
-// hosts: an approval that was not given, a wait, a request. Its hosts have not come through it.
-bool WasCutShort(const OpenRun& run, const StageVisit& sequence, std::uint32_t inner) {
-  const auto last = run.ended.find(inner);
-  return last != run.ended.end() && last->second.parent == sequence.visit &&
-         !WentWell(last->second.state) && last->second.counts.Total() == 0 &&
-         !WorksOnHosts(run.run.spec.stages[inner]);
-}
-
-// How many of the inner stages come up to the last one that has approvals, that one included.
-std::size_t UpToLastApproval(const RunSpec& spec, const std::vector<std::uint32_t>& inner) {
-  const auto asks = HoldApprovals(spec);
-  std::size_t up_to = inner.size();
-  while (up_to > 0 && !asks[inner[up_to - 1]]) --up_to;
-  return up_to;
-}
-
-// Which hosts of a batch that is left in the middle of its inner stages drop out of it.
-enum class Unfinished : std::uint8_t {
-  kAll,
-  kUnapproved,  // only those that have an approval before them
-};
-
-// A batch was left in the middle of its inner stages: each of its hosts that is still ok would go
-// on with the next one, or where it begins.
-void DropUnfinished(OpenRun& run, OpenVisit& sequence, Unfinished which) {
-  StageVisit& record = sequence.record;
-  const auto inner = InnerOf(run.run.spec, record.stage);
-  if (record.inner >= inner.size()) return;
-  const bool cut = WasCutShort(run, record, inner[record.inner]);
-  // From there on a host is through, or has no approval before it.
-  const std::size_t drop_before =
-      which == Unfinished::kUnapproved ? UpToLastApproval(run.run.spec, inner) : inner.size();
-  for (std::uint32_t i = record.batch_begin; i < record.batch_end; ++i) {
-    const std::uint32_t ordinal = sequence.hosts[i];
-    if (record.batch_dropped.Contains(ordinal)) continue;
-    std::size_t next = record.inner + std::size_t{cut ? 0U : 1U};
-    for (std::size_t k = 0; k < record.begins.size(); ++k)
-      if (record.begins[k].Contains(ordinal)) next = std::max(next, k + 1);
-    if (next >= drop_before) continue;
-    run.hosts[ordinal].dropped_at = inner[next];
-    record.batch_dropped.Insert(ordinal);
-  }
-}
-
 // Only of a stage that was skipped: all other tasks have ended.
 void ForgetQueued(Turn& turn, const OpenRun& run, const StageVisit& record, std::uint32_t ordinal) {
   StopWaiting(turn, {run.run.id, record.visit, ordinal});
@@ -166,11 +121,10 @@ void EndVisit(Turn& turn, OpenRun& run, Visit id, StageState state, std::string 
   if (found == run.visits.end()) return;
   OpenVisit visit = std::move(found->second);
   run.visits.erase(found);
-  // Hosts that wait for an approval of their batch have not come through: later stages are not for
-  // them, and a retry asks again.
+  // Later stages are not for these hosts, and a retry goes on with them.
   if (!WentWell(state) && visit.record.phase == VisitPhase::kWork &&
       std::holds_alternative<SequenceAction>(run.SpecOf(visit).action))
-    DropUnfinished(run, visit, Unfinished::kUnapproved);
+    DropUnfinished(run, visit.record);
   SumUp(run, visit, state == StageState::kSkipped);
   SettleHosts(run, visit);
   StageVisit& record = visit.record;
@@ -182,6 +136,7 @@ void EndVisit(Turn& turn, OpenRun& run, Visit id, StageState state, std::string 
   CountEnded(turn, run, record);
   MoveHosts(run, record);
   MarkPassed(run, record);
+  NoteCourse(run, record);
   turn.Put(PutVisit{run.run.id, record});
   run.ended[record.stage] = record;
   for (std::size_t i = 0; i < visit.slots.size(); ++i)
@@ -200,7 +155,7 @@ void EndCancelled(Turn& turn, OpenRun& run, Visit id) {
   StageVisit& record = visit.record;
   if (std::holds_alternative<SequenceAction>(run.SpecOf(visit).action) &&
       record.phase == VisitPhase::kWork)
-    DropUnfinished(run, visit, Unfinished::kAll);
+    DropUnfinished(run, visit.record);
   SumUp(run, visit, false);
   SettleHosts(run, visit);
   record.state = StageState::kCancelled;
@@ -208,6 +163,7 @@ void EndCancelled(Turn& turn, OpenRun& run, Visit id) {
   CountEnded(turn, run, record);
   MoveHosts(run, record);
   MarkPassed(run, record);
+  NoteCourse(run, record);
   turn.Put(PutVisit{run.run.id, record});
   run.ended[record.stage] = record;
   if (const auto parent = run.visits.find(record.parent); parent != run.visits.end()) {

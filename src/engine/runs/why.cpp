@@ -36,6 +36,39 @@ std::string WhyPaused(const OpenRun& run) {
              : fmt::format("{} paused the run{}", pause.by, why);
 }
 
+// The outermost run that the pause of this one was put on with it: resuming that one resumes both.
+const Run& PausedFrom(const State& state, const OpenRun& run) {
+  const auto above = state.runs.open.find(run.run.parent);
+  if (above == state.runs.open.end() || !above->second.run.pause) return run.run;
+  const Pause& pause = *above->second.run.pause;
+  const bool together = run.run.pause->by != kByLimit && pause.by == run.run.pause->by &&
+                        pause.at == run.run.pause->at;
+  return together ? PausedFrom(state, above->second) : run.run;
+}
+
+// Of a whole run, with the way on.
+std::string PausedLine(const State& state, const OpenRun& run) {
+  if (run.run.pause->by == kByLimit) return WhyPaused(run);
+  const Run& from = PausedFrom(state, run);
+  const std::string with =
+      from.id == run.run.id ? "" : fmt::format(" with {}", FormatRunId(from.id));
+  return fmt::format("{}{}; tasks that run go on to their end; to resume it: muster resume {}",
+                     WhyPaused(run), with, FormatRunId(from.id));
+}
+
+// The run that a stage started, and what holds it back.
+std::string WhyChild(const State& state, const StageVisit& record) {
+  const std::string line =
+      fmt::format("stage {} waits for run {}", record.name, FormatRunId(record.child));
+  const auto child = state.runs.open.find(record.child);
+  if (child == state.runs.open.end()) return line;
+  if (child->second.run.pause) return fmt::format("{}: {}", line, PausedLine(state, child->second));
+  const bool asks = std::ranges::any_of(child->second.visits, [](const auto& item) {
+    return item.second.record.state == StageState::kAwaitingApproval;
+  });
+  return asks ? fmt::format("{}, which waits for an approval", line) : line;
+}
+
 std::string WhoMayAnswer(const State& state, const OpenRun& run, const OpenVisit& visit) {
   const ApproveAction* wanted = WantedAnswer(run.SpecOf(visit));
   if (wanted == nullptr) return ApproversText({}, {});
@@ -50,12 +83,11 @@ std::string WhyStage(const State& state, const OpenRun& run, const OpenVisit& vi
   if (record.state == StageState::kAwaitingApproval)
     return fmt::format("stage {} waits for an approval ({}) by {}; rejected in {}", record.name,
                        record.message, WhoMayAnswer(state, run, visit), left());
-  if (run.run.pause) return WhyPaused(run);
+  if (run.run.pause) return {};  // said of the whole run
   if (record.phase == VisitPhase::kWait)
     return fmt::format("stage {} waits {} before batch {}", record.name, left(), record.batch + 2);
   if (visit.due) return fmt::format("stage {} waits {}", record.name, left());
-  if (record.child)
-    return fmt::format("stage {} waits for run {}", record.name, FormatRunId(record.child));
+  if (record.child) return WhyChild(state, record);
   return {};
 }
 
@@ -103,7 +135,7 @@ std::string WhyWaiting(const State& state, const OpenRun& run, const OpenVisit& 
     case TaskState::kRunning:
       if (run.run.stop) return "its stop was requested; it has not ended yet";
       return online
-                 ? "it runs"
+                 ? "running"
                  : fmt::format("it ran when the host went offline; lost in {} unless it comes back",
                                left(slot.deadline));
     case TaskState::kSucceeded:
@@ -128,6 +160,7 @@ void Decide(Turn& turn, const AskWhy& command) {
                        Fail(ErrorCode::kNotFound, "run {} is not open", FormatRunId(command.run)));
   const OpenRun& run = found->second;
   WhyAnswer answer;
+  if (run.run.pause) answer.summary.push_back(PausedLine(turn.state, run));
   if (run.run.state == RunState::kQueued)
     answer.summary.push_back(WhyNoKey(turn.state, {run.run.id, {}, 0}));
   std::map<std::string, std::uint32_t> reasons;

@@ -108,7 +108,7 @@ struct SkipSlot {  // one that is to come
 // Starts the slots of the past from `from` up to `to`, one after the other, also those that were
 // started or skipped before.
 struct BackfillTrigger {
-  using Answer = std::variant<TriggerAnswer, BackfillPlanned>;
+  using Answer = std::variant<TriggerAnswer, BackfillPlanned, GateClosed>;
 
   Caller caller;
   std::string name;
@@ -117,6 +117,8 @@ struct BackfillTrigger {
   WallTime to;
   std::string reason;
   bool dry_run = false;  // answer BackfillPlanned, and change nothing
+  SlotPlan plan = {};    // of a slot now: whether a freeze refuses it
+  bool during_freeze = false;
 };
 
 using TriggerCommands = Kinds<FireSlot, TakeTriggers, FireTrigger, PauseTrigger, ResumeTrigger,

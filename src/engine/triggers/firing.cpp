@@ -55,9 +55,12 @@ struct Obstacle {
   std::string detail;
 };
 
-std::optional<Obstacle> ObstacleOf(const Turn& turn, const SlotPlan& plan) {
-  if (auto frozen = FrozenBy(turn, {.origin = Origin::kTrigger,
-                                    .during_freeze = false,
+// Of a slot of the schedule, or of a backfill, which a person started.
+std::optional<Obstacle> ObstacleOf(const Turn& turn, const SlotPlan& plan,
+                                   const Backfill* backfill) {
+  if (auto frozen = FrozenBy(turn, {.origin = backfill ? Origin::kPerson : Origin::kTrigger,
+                                    .during_freeze = backfill && backfill->during_freeze,
+                                    .advises = false,
                                     .plan = plan.spec,
                                     .frozen = plan.frozen}))
     return Obstacle{why::kFrozen, frozen->reason};
@@ -91,9 +94,17 @@ void FireScheduled(Turn& turn, TriggerEntry& entry, const FireSlot& command) {
     return TakeError(turn, entry, command.slot, good.error());
   if (const auto closed = ClosedGate(turn.state))
     return TryAgain(turn, entry, command.slot, why::kLimit, closed->reason);
-  if (const auto obstacle = ObstacleOf(turn, *command.plan))
+  if (const auto obstacle = ObstacleOf(turn, *command.plan, nullptr))
     return Skip(turn, entry, command.slot, obstacle->why, obstacle->detail);
   Start(turn, entry, command.slot, 0, MadeBy(entry, *command.plan));
+}
+
+std::optional<Obstacle> BackfillObstacle(const Turn& turn, const Backfill& backfill,
+                                         const FireSlot& command) {
+  if (const auto good = CheckPlan(command); !good)
+    return Obstacle{why::kError, good.error().message};
+  if (const auto closed = ClosedGate(turn.state)) return Obstacle{why::kLimit, closed->reason};
+  return ObstacleOf(turn, *command.plan, &backfill);
 }
 
 // What a backfill cannot start is left out: it was a slot of the past, and ended long ago.
@@ -104,31 +115,25 @@ void FireBackfill(Turn& turn, TriggerEntry& entry, const FireSlot& command) {
     return;
   if (OpenRunsOf(turn.state, trigger.spec.name).size() >= AllowedRuns(trigger.spec)) return;
   trigger.backfill->next = {command.slot.ms + 1};
-  std::string problem;
-  if (const auto good = CheckPlan(command); !good)
-    problem = good.error().message;
-  else if (const auto closed = ClosedGate(turn.state))
-    problem = closed->reason;
-  else if (const auto obstacle = ObstacleOf(turn, *command.plan))
-    problem = obstacle->detail;
+  const auto obstacle = BackfillObstacle(turn, *trigger.backfill, command);
   Keep(turn, entry);
-  if (problem.empty()) {
+  if (!obstacle) {
     NewSlotRun made = MadeBy(entry, *command.plan);
     made.reason = "backfill by " + trigger.backfill->by;
     made.starters.push_back(trigger.backfill->by);
     Start(turn, entry, command.slot, command.act, std::move(made));
     return;
   }
-  trigger.error = problem;
-  turn.state.triggers.tally.Count(why::kError, 1);
+  if (obstacle->why == why::kError) trigger.error = obstacle->detail;
+  turn.state.triggers.tally.Count(obstacle->why, 1);
   turn.Put(PutSlot{SlotRecord{.trigger = trigger.spec.name,
                               .first = command.slot,
                               .last = command.slot,
                               .act = command.act,
                               .count = 1,
                               .fate = SlotFate::kSkipped,
-                              .why = std::string(why::kError),
-                              .detail = problem,
+                              .why = std::string(obstacle->why),
+                              .detail = obstacle->detail,
                               .run = {},
                               .at = turn.now.wall,
                               .version = trigger.version,

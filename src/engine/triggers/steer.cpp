@@ -68,7 +68,9 @@ WallTime MomentByHand(const Trigger& trigger, WallTime now) {
   return at;
 }
 
-AboutToStart FiredRun(const FireTrigger& command) {
+// Of a fire or a backfill: a person starts its runs.
+template <typename Request>
+AboutToStart StartedBy(const Request& command) {
   return {.origin = Origin::kPerson,
           .during_freeze = command.during_freeze,
           .plan = command.plan.spec,
@@ -86,7 +88,7 @@ std::optional<Result<FireTrigger::Answer>> Refusal(const Turn& turn, const Trigg
                                                    const FireTrigger& command) {
   if (auto fits = CheckPlanBytes(command.plan.spec); !fits) return Fail(fits.error());
   if (auto closed = ClosedGate(turn.state)) return std::move(*closed);
-  if (auto frozen = FrozenBy(turn, FiredRun(command))) return std::move(*frozen);
+  if (auto frozen = FrozenBy(turn, StartedBy(command))) return std::move(*frozen);
   if (const auto open = RunInTheWay(turn, entry); open && !command.despite_overlap)
     return Fail(ErrorCode::kConflict,
                 "run {} of trigger '{}' is open; wait for its end, or start one beside it: "
@@ -99,7 +101,7 @@ std::optional<Result<FireTrigger::Answer>> Refusal(const Turn& turn, const Trigg
 
 // For the audit trail: what only the person's word passes over, each as "; …".
 std::string PassedOver(const Turn& turn, const TriggerEntry& entry, const FireTrigger& command) {
-  std::string text(DespiteFreeze(turn, FiredRun(command)));
+  std::string text(DespiteFreeze(turn, StartedBy(command)));
   if (const auto open = RunInTheWay(turn, entry))
     text += fmt::format("; despite the overlap with {}", FormatRunId(*open));
   return text;
@@ -197,13 +199,16 @@ void Decide(Turn& turn, const BackfillTrigger& command) {
         Fail(ErrorCode::kInvalid, "trigger '{}' has {} slots there; take {}", command.name,
              slots == 0 ? "no" : "too many", slots == 0 ? "another range" : "a shorter range"));
   if (command.dry_run) return turn.Answer(command, BackfillPlanned{slots});
+  if (auto frozen = FrozenBy(turn, StartedBy(command)))
+    return turn.Answer(command, std::move(*frozen));
   trigger.backfill = Backfill{.next = command.from,
                               .to = command.to,
                               .act = turn.state.audit.number + 1,
-                              .by = command.caller.name};
+                              .by = command.caller.name,
+                              .during_freeze = command.during_freeze};
   AuditAct(turn, command.caller, "backfill", command.name,
-           fmt::format("{} slots from {} to {}", slots, FormatTime(command.from),
-                       FormatTime(command.to)),
+           fmt::format("{} slots from {} to {}{}", slots, FormatTime(command.from),
+                       FormatTime(command.to), DespiteFreeze(turn, StartedBy(command))),
            command.reason);
   Keep(turn, *entry);
   LookAt(turn, *entry);

@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.hpp"
+#include "domain/ids.hpp"
 #include "server/api/query_object.hpp"
 
 namespace muster::server::api {
@@ -104,9 +105,15 @@ bool Call::SetParts(std::map<std::string, std::string> parts) {
 
 std::string Call::PlainPath() const {
   std::string plain;
+  std::string before;
   for (const auto segment : Split(std::string_view(path_), '/')) {
     if (segment.data() != path_.data()) plain += '/';
-    for (const char c : Decode(segment, '+'))
+    std::string text = Decode(segment, '+');
+    // A run may be called r7, 7 or r07.
+    if (before == "runs")
+      if (const auto run = ParseRunId(text)) text = FormatRunId(*run);
+    before = text;
+    for (const char c : text)
       plain +=
           IsPlain(c) ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }

@@ -1,8 +1,10 @@
+#include <map>
 #include <set>
 
 #include <boost/json.hpp>
 
-#include "domain/host_ranges.hpp"
+#include "domain/left_out_text.hpp"
+#include "domain/starts_job.hpp"
 #include "domain/targets.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
@@ -68,8 +70,8 @@ Result<Freeze> ReadFreeze(Services& services, const Call& call) {
     const auto job = services.store.FindDocument("job", freeze.job, 0);
     if (!job) return Fail(job.error());
     if (!*job)
-      return Fail(ErrorCode::kInvalid, "job: there is no job '{}'{}; see 'muster get jobs'",
-                  freeze.job, DidYouMean(services.store, "job", freeze.job));
+      return Fail(ErrorCode::kInvalid, "there is no job '{}'{}; see 'muster get jobs'", freeze.job,
+                  DidYouMean(services.store, "job", freeze.job));
   }
   if (!freeze.targets.empty()) {
     const auto hosts = ResolveTargets(services.inventory(), freeze.targets, "",
@@ -144,30 +146,44 @@ void Maintain(Services& services, const CallPtr& call) {
 
 }  // namespace
 
-json::array HindrancesView(Services& services, const std::string& job, const Targets& targets) {
+json::array HindrancesView(Services& services, const RunSpec& plan, const Targets& targets,
+                           bool during_freeze) {
   json::array lines;
   const WallTime now = services.clock.Read().wall;
   const auto status = services.engine.GetStatus();
   const auto frozen = CountFrozen(services.inventory(), status.freezes, targets);
   for (const auto& freeze : status.freezes) {
-    if (freeze.OverAt(now) || freeze.scope != FreezeScope::kAll) continue;
-    if (!freeze.job.empty() && freeze.job != job) continue;
+    if (during_freeze || freeze.OverAt(now) || freeze.scope != FreezeScope::kAll) continue;
+    if (!freeze.job.empty() && !StartsJob(plan, freeze.job)) continue;
     const auto hosts = frozen.find(freeze.id);
     if (hosts != frozen.end() && hosts->second == 0) continue;
     lines.emplace_back("frozen by " + Describe(freeze));
   }
   for (const auto& [gate, reason] : status.gates) lines.emplace_back(reason);
-  std::set<HostId> ids;
-  for (const auto& target : targets) ids.insert(target.host);
-  std::vector<std::string> maintained;
+  return lines;
+}
+
+WithoutMaintained LeaveOutMaintained(Services& services, std::shared_ptr<const Targets> targets) {
+  std::map<HostId, Maintenance> maintained;
+  const WallTime now = services.clock.Read().wall;
   services.live.WithHosts([&](const std::vector<const Host*>& hosts, const auto&) {
     for (const Host* host : hosts)
-      if (ids.contains(host->id) && host->InMaintenance(now)) maintained.push_back(host->name);
+      if (host->InMaintenance(now)) maintained.emplace(host->id, *host->maintenance);
   });
-  if (!maintained.empty())
-    lines.emplace_back(fmt::format("{} in maintenance, which it would leave out: {}",
-                                   maintained.size(), FoldHostNames(maintained, 1000)));
-  return lines;
+  auto left = std::make_shared<Targets>();
+  std::vector<std::string> out;
+  const Maintenance* why = nullptr;
+  for (const auto& target : *targets) {
+    const auto found = maintained.find(target.host);
+    if (found == maintained.end()) {
+      left->push_back(target);
+      continue;
+    }
+    if (why == nullptr) why = &found->second;
+    out.push_back(target.name);
+  }
+  if (why == nullptr) return {.targets = std::move(targets), .left_out = ""};
+  return {.targets = std::move(left), .left_out = MaintainedText(out, *why)};
 }
 
 std::vector<Route> FreezeRoutes(Services& services) {

@@ -46,9 +46,17 @@ void ListHosts(Services& services, const CallPtr& call) {
                    {"next", std::move(next)}});
 }
 
+// Why no host of the name is known.
+Error NotThere(Services& services, const std::string& name) {
+  const auto never = services.declared.NeverJoined(services.live);
+  if (never && std::ranges::find(**never, name, &Host::name) != (*never)->end())
+    return {ErrorCode::kNotFound, NeverJoinedText({name})};
+  return NoSuchHost(services.live, name);
+}
+
 void ShowHost(Services& services, const CallPtr& call) {
   const auto host = services.live.FindHost(call->Part("name"));
-  if (!host) return call->Fail(NoSuchHost(services.live, call->Part("name")));
+  if (!host) return call->Fail(NotThere(services, call->Part("name")));
   call->Json(200, HostView(*host, services.clock.Read(), services.keeper.GetStatus().disk_full));
 }
 

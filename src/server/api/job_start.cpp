@@ -19,8 +19,10 @@ namespace {
 
 namespace json = boost::json;
 
-void AnswerDryRun(Services& services, Call& call, const RunSpec& spec, const Resolved& resolved,
-                  const std::vector<std::string>& warnings) {
+void AnswerDryRun(Services& services, Call& call, const StartWishes& wishes, const RunSpec& spec,
+                  Resolved& resolved, const std::vector<std::string>& warnings) {
+  auto hindrances = HindrancesView(services, spec, *resolved.targets, wishes.during_freeze);
+  if (!LeaveOutAsStart(services, call, wishes, resolved)) return;
   json::object answer = HostsView(resolved);
   AddWarnings(answer, warnings);
   const auto hosts = static_cast<std::uint32_t>(resolved.targets->size());
@@ -38,7 +40,7 @@ void AnswerDryRun(Services& services, Call& call, const RunSpec& spec, const Res
   answer["version"] = spec.version;
   answer["stages"] = std::move(stages);
   answer["shares"] = SharesView(services, *resolved.targets);
-  answer["hindrances"] = HindrancesView(services, spec.job, *resolved.targets);
+  answer["hindrances"] = std::move(hindrances);
   call.Json(200, answer);
 }
 
@@ -103,7 +105,12 @@ void StartPlanned(Services& services, const CallPtr& call, StartRequest request,
                                .exclude = exclude,
                                .hosts = resolved->targets.get()});
   if (resolved) WarnOfCopies(*resolved, warnings);
-  if (request.dry_run) return AnswerDryRun(services, *call, *spec, *resolved, warnings);
+  if (request.dry_run)
+    return AnswerDryRun(services, *call,
+                        {.during_freeze = request.during_freeze,
+                         .include_maintenance = request.include_maintenance,
+                         .require_all = request.require_all},
+                        *spec, *resolved, warnings);
   engine::StartRun command{.caller = CallerOf(*call),
                            .key = key.key,
                            .body_sha256 = ToHex(crypto::Sha256(call->request().body)),

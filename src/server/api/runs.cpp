@@ -32,6 +32,27 @@ constexpr std::size_t kListedAtOnce = 25;  // a run may have 1,000 stages
 constexpr std::size_t kLookedAtOnce = 100;
 constexpr std::size_t kMostListBytes = 4 << 20;  // bytes of a list; then it ends after that run
 
+void AnswerDryRun(Services& services, Call& call, const RunRequest& request, Resolved& resolved,
+                  const std::vector<std::string>& warnings) {
+  auto hindrances =
+      HindrancesView(services, request.spec, *resolved.targets, request.during_freeze);
+  if (!LeaveOutAsStart(services, call,
+                       {.during_freeze = request.during_freeze,
+                        .include_maintenance = request.include_maintenance,
+                        .require_all = request.require_all},
+                       resolved))
+    return;
+  json::object answer = HostsView(resolved);
+  AddWarnings(answer, warnings);
+  const StageSpec& stage = request.spec.stages.front();
+  answer["batches"] =
+      BatchesView(stage.batches, static_cast<std::uint32_t>(resolved.targets->size()));
+  AddLimits(stage, answer);
+  answer["shares"] = SharesView(services, *resolved.targets);
+  answer["hindrances"] = std::move(hindrances);
+  call.Json(200, answer);
+}
+
 void StartRun(Services& services, const CallPtr& call) {
   const auto body = call->Body();
   if (!body) return call->Fail(body.error());
@@ -66,16 +87,7 @@ void StartRun(Services& services, const CallPtr& call) {
                                .exclude = request->exclude,
                                .hosts = resolved->targets.get()});
   if (resolved) WarnOfCopies(*resolved, warnings);
-  if (dry_run) {
-    json::object answer = HostsView(*resolved);
-    AddWarnings(answer, warnings);
-    answer["batches"] = BatchesView(request->spec.stages.front().batches,
-                                    static_cast<std::uint32_t>(resolved->targets->size()));
-    AddLimits(request->spec.stages.front(), answer);
-    answer["shares"] = SharesView(services, *resolved->targets);
-    answer["hindrances"] = HindrancesView(services, "", *resolved->targets);
-    return call->Json(200, answer);
-  }
+  if (dry_run) return AnswerDryRun(services, *call, *request, *resolved, warnings);
   request->spec.targets = TargetsWithout(request->spec.targets, request->exclude);
   std::string names;
   std::string left_out;

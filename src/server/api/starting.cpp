@@ -1,9 +1,15 @@
 #include "server/api/starting.hpp"
 
+#include <set>
+#include <string_view>
+
 #include <boost/json.hpp>
 
+#include "domain/copies_text.hpp"
 #include "domain/host_ranges.hpp"
+#include "domain/left_out_text.hpp"
 #include "domain/trace_parent.hpp"
+#include "server/api/frozen.hpp"
 #include "server/api/warnings_view.hpp"
 
 namespace muster::server::api {
@@ -46,6 +52,28 @@ void FailResolve(Call& call, const Error& error) {
     call.Fail(404, "no_match", error.message);
   else
     call.Fail(error);
+}
+
+bool LeaveOutAsStart(Services& services, Call& call, const StartWishes& wishes,
+                     Resolved& resolved) {
+  if (!wishes.include_maintenance) {
+    auto [targets, left_out] = LeaveOutMaintained(services, resolved.targets);
+    std::set<std::string_view> names;
+    for (const auto& target : *targets) names.insert(target.name);
+    std::erase_if(resolved.offline, [&](const auto& name) { return !names.contains(name); });
+    std::erase_if(resolved.copies, [&](const auto& name) { return !names.contains(name); });
+    resolved.targets = std::move(targets);
+    resolved.maintained = std::move(left_out);
+  }
+  auto left_out = LeftOutText(resolved);
+  if (wishes.require_all) {
+    const auto copies = CopiesText(resolved.copies);
+    if (!copies.empty()) left_out += (left_out.empty() ? "" : "; ") + copies;
+    if (!left_out.empty()) return call.Fail(409, "left_out", SomeLeftOutText(left_out)), false;
+  }
+  if (resolved.targets->empty())
+    return call.Fail(409, "maintenance", NoHostLeftText(left_out)), false;
+  return true;
 }
 
 json::object HostsView(const Resolved& resolved) {

@@ -18,6 +18,16 @@ namespace muster::server::api {
 // Answers that the targets did not resolve: 404 no_match when nothing does.
 void FailResolve(Call& call, const Error& error);
 
+// What a start passes over, or must not.
+struct StartWishes {
+  bool during_freeze = false;
+  bool include_maintenance = false;
+  bool require_all = false;
+};
+// For a dry run: leaves hosts out of the targets as the start would. False: the start would be
+// refused, and the call was answered so.
+bool LeaveOutAsStart(Services& services, Call& call, const StartWishes& wishes, Resolved& resolved);
+
 // What a dry run says of the hosts: hosts, names, never_joined,
 // never_joined_count, left_out, offline, offline_count, says_all.
 boost::json::object HostsView(const Resolved& resolved);

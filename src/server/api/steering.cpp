@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <type_traits>
 
 #include <boost/json.hpp>
 
@@ -36,6 +37,14 @@ void AnswerSteered(const CallPtr& call, const engine::RetryRun::Answer& answer,
   AnswerSteered(call, std::get<engine::RunSteered>(answer), targets);
 }
 
+// Of what only an open run takes; a retry is for ended ones, too.
+template <typename Command>
+Result<> CheckOpen(Services& services, RunId id, RunState state) {
+  if (std::is_same_v<Command, engine::RetryRun> || !IsFinal(state) || services.live.FindRun(id))
+    return {};
+  return Fail(ErrorCode::kConflict, "run {} already ended ({})", FormatRunId(id), Name(state));
+}
+
 // Fills a command from the call and asks the engine. `read` takes the fields of the body.
 template <typename Command, typename Read>
 void SteerRun(Services& services, const CallPtr& call, Command command, Read read) {
@@ -50,6 +59,8 @@ void SteerRun(Services& services, const CallPtr& call, Command command, Read rea
   if (!fields) return call->Fail(fields.error());
   if (Result<> taken = read(*fields, command); !taken) return call->Fail(taken.error());
   if (auto rest = fields->Rest(); !rest) return call->Fail(rest.error());
+  if (auto open = CheckOpen<Command>(services, *id, known->value->state); !open)
+    return call->Fail(open.error());
   const std::string targets = known->value->spec.targets;
   services.engine.Ask(std::move(command),
                       [call, targets](const Result<typename Command::Answer>& answer) {

@@ -7,6 +7,7 @@
 #include "engine/triggers/timetable.hpp"
 #include "server/api/caller.hpp"
 #include "server/api/fields.hpp"
+#include "server/api/frozen.hpp"
 #include "server/api/routes.hpp"
 #include "server/api/starting.hpp"
 #include "server/api/views.hpp"
@@ -192,13 +193,14 @@ void Slots(Services& services, const CallPtr& call) {
 Result<engine::SlotPlan> PlanNow(Services& services, const Trigger& trigger) {
   SlotPlanner planner(services.inventory(),
                       [&services] { return services.engine.GetStatus().freezes; });
-  return planner.Plan(trigger.spec, trigger.data);
+  return planner.Plan(trigger.spec, trigger.data, SlotPlanner::Asker::kPerson);
 }
 
 // What a start of the trigger's job would mean now.
-json::object PlanView(const engine::SlotPlan& plan) {
-  const auto hosts = static_cast<std::uint32_t>(plan.targets->size());
-  return HostsView(*plan.targets, Ordinals::All(hosts), plan.spec.targets);
+json::object PlanView(Services& services, const engine::SlotPlan& plan) {
+  const auto left = LeaveOutMaintained(services, plan.targets);
+  const auto hosts = static_cast<std::uint32_t>(left.targets->size());
+  return HostsView(*left.targets, Ordinals::All(hosts), plan.spec.targets);
 }
 
 void AnswerTrigger(const CallPtr& call, const engine::TriggerAnswer& steered) {
@@ -259,6 +261,7 @@ Result<> ReadBackfill(Fields& fields, engine::BackfillTrigger& command) {
   auto done = fields.Text("from", from)
                   .Text("to", to)
                   .Bool("dry_run", command.dry_run)
+                  .Bool("during_freeze", command.during_freeze)
                   .Reason("reason", command.reason)
                   .Done();
   if (!done) return done;
@@ -276,14 +279,16 @@ void BackfillRange(Services& services, const CallPtr& call) {
   SteerTrigger(
       services, call, engine::BackfillTrigger{},
       [&](Fields& fields, engine::BackfillTrigger& command) -> Result<> {
-        if (auto read = ReadBackfill(fields, command); !read || !command.dry_run) return read;
-        const Trigger& trigger = *command.known.value;
-        const auto plan = PlanNow(services, trigger);
+        if (auto read = ReadBackfill(fields, command); !read) return read;
+        auto plan = PlanNow(services, *command.known.value);
         if (!plan) return Fail(plan.error());
-        *view = PlanView(*plan);
+        if (command.dry_run) *view = PlanView(services, *plan);
+        command.plan = std::move(*plan);
         return {};
       },
       [view](const CallPtr& asked, const engine::BackfillTrigger::Answer& answer) {
+        if (const auto* closed = std::get_if<engine::GateClosed>(&answer))
+          return asked->Fail(409, closed->gate, closed->reason);
         if (const auto* begun = std::get_if<engine::TriggerAnswer>(&answer))
           return AnswerTrigger(asked, *begun);
         (*view)["slots"] = std::get<engine::BackfillPlanned>(answer).slots;
@@ -307,7 +312,7 @@ void Fire(Services& services, const CallPtr& call) {
   if (!key) return call->Fail(key.error());
   auto plan = PlanNow(services, *known->value);
   if (!plan) return call->Fail(plan.error());
-  if (dry_run) return call->Json(200, PlanView(*plan));
+  if (dry_run) return call->Json(200, PlanView(services, *plan));
   command.caller = CallerOf(*call);
   command.name = call->Part("name");
   command.known = std::move(*known);

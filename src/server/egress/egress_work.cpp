@@ -7,6 +7,9 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/text.hpp"
+#include "link/frame_bounds.hpp"
+
 namespace muster::server {
 namespace {
 
@@ -156,6 +159,7 @@ void OutsideWork::Report(const TaskKey& task, const Told& told, ServerOutcome ou
   engine::ServerReport report{.task = task, .end = {}};
   report.end.state = outcome.state;
   report.end.reason = std::move(outcome.reason);
+  CutText(report.end.reason, link::kMostReasonBytes);
   report.end.outputs = std::move(outcome.outputs);
   means_.submit(std::move(report));
 }

@@ -13,10 +13,13 @@
 namespace muster::server {
 
 // Sentences for people about documents that are right and perhaps not what was meant: hosts may
-// choose themselves who gets a job's secrets, a group lists hosts that are neither known nor
-// declared, a trigger's only moment has passed.
+// choose themselves who gets a job's secrets, a group or a trigger names hosts that are neither
+// known nor declared, a trigger's only moment has passed.
 class ApplyWarnings {
  public:
+  static constexpr std::size_t kMostUnknownNames = 500;  // bytes
+  static constexpr std::size_t kMostHostWarnings = 20;
+
   // Documents that are applied together; they outlive it.
   ApplyWarnings(const Inventory& inventory, WallTime now,
                 const std::vector<documents::Document>& puts);

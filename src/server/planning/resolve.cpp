@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <unordered_set>
 
 #include "domain/copies_text.hpp"
 #include "domain/host_ranges.hpp"
@@ -13,7 +15,8 @@ namespace {
 
 constexpr std::size_t kMostNames = 1000;  // bytes
 constexpr const char* kHowToJoin =
-    "; to join a host, make an invitation (muster agents invite) and run 'muster-agent join' on it";
+    "; to join a host, make an invitation (muster agents invite) and start the agent on the host "
+    "with it (muster-agent --server URL --join-file FILE)";
 
 using GoOn = std::function<Result<>()>;
 
@@ -90,10 +93,10 @@ std::optional<std::vector<std::string>> UnknownNames(const LiveView& live,
                                                      const std::vector<std::string>& never_joined) {
   const auto names = wanted.OnlyNames();
   if (!names) return std::nullopt;
+  const std::unordered_set<std::string_view> never(never_joined.begin(), never_joined.end());
   std::vector<std::string> unknown;
   for (const auto& name : *names)
-    if (std::ranges::find(never_joined, name) == never_joined.end() && !live.HostIdOf(name))
-      unknown.push_back(name);
+    if (!never.contains(name) && !live.HostIdOf(name)) unknown.push_back(name);
   return unknown;
 }
 
@@ -106,13 +109,11 @@ Error NothingFound(const LiveView& live, const TargetExpression& wanted, const E
   if (left_out.empty()) return {error.code, error.message + hint};
   const auto& never = resolved.never_joined;
   const auto unknown = UnknownNames(live, wanted, never);
-  if (unknown && unknown->empty() && !never.empty())
-    return {error.code,
-            fmt::format("{} {} declared and never joined{}", FoldHostNames(never, kMostNames),
-                        never.size() == 1 ? "is" : "are", kHowToJoin)};
+  if (unknown && unknown->empty() && !never.empty()) return {error.code, NeverJoinedText(never)};
+  // A hint that no host has such a label would be about those that joined alone.
   const auto message = unknown
                            ? fmt::format("no such host: {}", FoldHostNames(*unknown, kMostNames))
-                           : error.message + hint;
+                           : error.message + (never.empty() ? hint : "");
   return {error.code, fmt::format("{}; {}{}", message, left_out, never.empty() ? "" : kHowToJoin)};
 }
 
@@ -174,7 +175,7 @@ Result<Resolved> ResolveTargets(const Inventory& inventory, const std::string& e
 }
 
 std::string LeftOutText(const Resolved& resolved) {
-  std::string text;
+  std::string text = resolved.maintained;
   const auto add = [&text](std::string_view more) {
     text += fmt::format("{}{}", text.empty() ? "" : "; ", more);
   };
@@ -185,6 +186,11 @@ std::string LeftOutText(const Resolved& resolved) {
   if (const auto& names = resolved.revoked; !names.empty())
     add(fmt::format("{} revoked: {}", names.size(), FoldHostNames(names, kMostNames)));
   return text;
+}
+
+std::string NeverJoinedText(const std::vector<std::string>& names) {
+  return fmt::format("{} {} declared and never joined{}", FoldHostNames(names, kMostNames),
+                     names.size() == 1 ? "is" : "are", kHowToJoin);
 }
 
 void WarnOfCopies(const Resolved& resolved, std::vector<std::string>& warnings) {

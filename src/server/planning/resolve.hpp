@@ -20,13 +20,17 @@ struct Resolved {
   std::vector<std::string> never_joined;  // declared
   std::vector<std::string> left_out_copies;
   std::vector<std::string> revoked;
+  std::string maintained;  // in words; only of a dry run, whose targets they are not among
   bool says_all = false;
   std::set<std::string> group_authors;  // see GroupAuthors
 };
 
-// The hosts that are left out, for people: "2 declared and never joined: db[1-2]; 1 revoked: db9";
+// The hosts that are left out, for people: "1 in maintenance: db3 (ann: disks); 2 declared and
+// never joined: db[1-2]; 1 revoked: db9";
 // "" when there are none.
 std::string LeftOutText(const Resolved& resolved);
+// "d1 is declared and never joined; to join a host, …"
+std::string NeverJoinedText(const std::vector<std::string>& names);
 // Hosts of which a start must tell beforehand that they will be refused.
 void WarnOfCopies(const Resolved& resolved, std::vector<std::string>& warnings);
 

@@ -28,7 +28,8 @@ Error AboutThisSlot(Error error) {
 }  // namespace
 
 Result<engine::SlotPlan> SlotPlanner::PlanNew(const TriggerSpec& spec,
-                                              const std::map<std::string, std::string>& data) {
+                                              const std::map<std::string, std::string>& data,
+                                              Asker asker) {
   const auto job = book_->Find(spec.job);
   if (!job) return Fail(job.error());
   if (*job == nullptr)
@@ -42,7 +43,8 @@ Result<engine::SlotPlan> SlotPlanner::PlanNew(const TriggerSpec& spec,
     return Fail(ErrorCode::kInvalid, "neither trigger '{}' nor job '{}' say the targets", spec.name,
                 spec.job);
   const auto resolved = ResolveTargets(inventory_, plan->targets, spec.exclude, {.declared = true});
-  if (!resolved) return Fail(AboutThisSlot(resolved.error()));
+  if (!resolved)
+    return Fail(asker == Asker::kPerson ? resolved.error() : AboutThisSlot(resolved.error()));
   const auto fits = CheckHosts(inventory_.live, (*job)->document, resolved->targets->size());
   if (!fits) return Fail(ErrorCode::kConflict, "{}", fits.error().message);
   // Viewers read it in the trigger's status and slots.
@@ -61,7 +63,8 @@ Result<engine::SlotPlan> SlotPlanner::PlanNew(const TriggerSpec& spec,
 }
 
 Result<engine::SlotPlan> SlotPlanner::Plan(const TriggerSpec& spec,
-                                           const std::map<std::string, std::string>& data) {
+                                           const std::map<std::string, std::string>& data,
+                                           Asker asker) {
   const Key key{spec.job, spec.params, spec.carry, data, spec.targets, spec.exclude};
   const auto known = plans_.find(key);
   if (known != plans_.end()) return known->second;
@@ -69,7 +72,7 @@ Result<engine::SlotPlan> SlotPlanner::Plan(const TriggerSpec& spec,
     plans_.clear();
     book_ = std::make_unique<JobBook>(inventory_.store);
   }
-  auto plan = PlanNew(spec, data);
+  auto plan = PlanNew(spec, data, asker);
   if (plan) plans_.emplace(key, *plan);  // an error names its trigger
   return plan;
 }

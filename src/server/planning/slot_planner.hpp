@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,10 +18,11 @@ namespace muster::server {
 
 // Plans the runs of slots: the trigger's job as it is now, with the trigger's parameters, and what
 // its runs carry for those that it names (documents::SlotParamsOf). What slots that are due
-// together share is read and resolved once. Errors as engine::FireSlot has them; none is due to
-// what the runs carry.
+// together share is read and resolved once. Errors for a schedule as engine::FireSlot has them, for
+// a person as a start has them (kNotFound: no host matches); none is due to what the runs carry.
 class SlotPlanner {
  public:
+  enum class Asker : std::uint8_t { kSchedule, kPerson };
   using FreezesNow = std::function<std::vector<Freeze>()>;
 
   // What `inventory` is of outlives it. What it knows is of the moment it was made: use it at once.
@@ -30,7 +32,8 @@ class SlotPlanner {
         book_(std::make_unique<JobBook>(inventory.store)) {}
 
   Result<engine::SlotPlan> Plan(const TriggerSpec& spec,
-                                const std::map<std::string, std::string>& data);
+                                const std::map<std::string, std::string>& data,
+                                Asker asker = Asker::kSchedule);
 
   // The same, with the trigger's author when the engine does not know that.
   Result<engine::SlotPlan> Plan(const engine::PrepareSlot& slot);
@@ -41,7 +44,7 @@ class SlotPlanner {
                          std::map<std::string, std::string>, std::string, std::string>;
 
   Result<engine::SlotPlan> PlanNew(const TriggerSpec& spec,
-                                   const std::map<std::string, std::string>& data);
+                                   const std::map<std::string, std::string>& data, Asker asker);
 
   const Inventory inventory_;
   const FreezesNow freezes_;

@@ -145,8 +145,10 @@ Result<std::vector<HostTasks<>>> TargetLookup::TasksOfRun(RunId id, const Target
     if (const auto on = GoesOn(); !on) return Fail(on.error());
   }
   TaskFilter filter;
-  // With one visit, the host's task there is all there is to know.
-  if (visits.size() == 1 && wanted != TaskState::kWaiting) filter.state = wanted;
+  // With one visit, the host's task there is all there is to know. A host without any task waits or
+  // was skipped, so for these two all tasks must be seen.
+  const bool without_task = wanted == TaskState::kWaiting || wanted == TaskState::kSkipped;
+  if (visits.size() == 1 && !without_task) filter.state = wanted;
   for (std::optional<TaskKey> after;;) {
     const auto rows = store_.ListTasks(id, filter, after, kTasksPage);
     if (!rows) return Fail(rows.error());

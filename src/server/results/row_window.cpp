@@ -27,10 +27,11 @@ std::vector<std::uint32_t> Choose(const Ordinals& part, RowFilter::Span span, st
 
 using Chosen = std::map<std::uint32_t, HostTasks<>>;  // by ordinal
 
-bool Wants(const Chosen& chosen, const StageVisit& visit) {
-  return std::ranges::any_of(chosen, [&](const auto& item) {
-    return visit.hosts.Contains(item.first) && item.second.Wants(visit, item.first);
-  });
+bool Want(Chosen& chosen, const StageVisit& visit) {
+  bool wanted = false;
+  for (auto& [ordinal, tasks] : chosen)  // each is asked
+    if (visit.hosts.Contains(ordinal) && tasks.Want(visit, ordinal)) wanted = true;
+  return wanted;
 }
 
 // Adds the last attempts that the hosts have in the visit.
@@ -87,7 +88,7 @@ Result<RowWindow> ReadWindow(Store& store, RunId run, std::shared_ptr<const Targ
     chosen[ordinal];
   if (chosen.empty()) return window;
   for (auto visit = visits.rbegin(); visit != visits.rend(); ++visit) {
-    if (!Wants(chosen, *visit)) continue;
+    if (!Want(chosen, *visit)) continue;
     if (auto added = AddVisit(store, run, *visit, chosen); !added) return Fail(added.error());
   }
   for (const auto& [ordinal, tasks] : chosen) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <set>
 #include <tuple>
 
 #include "server/results/shared_room.hpp"
@@ -89,7 +90,8 @@ void RunResults::TakeOne(const Change& change) {
            [&](const std::string&, TaskTable& table) { table.Take(task->task); });
   } else if (const auto* visit = std::get_if<PutVisit>(&change)) {
     Update(visit->run, [&](const std::string& stage, TaskTable& table) {
-      if (stage.empty() || stage == visit->visit.name) table.Enter(visit->visit);
+      if (stage.empty() || stage == visit->visit.name || table.Knows(visit->visit.parent))
+        table.Enter(visit->visit);
     });
   } else if (const auto* run = std::get_if<PutRun>(&change)) {
     TakeState(run->run);
@@ -418,9 +420,11 @@ Result<std::vector<StageVisit>> VisitsOf(Store& store, RunId run, const std::str
   auto all = AllVisits(store, run);
   if (!all) return Fail(all.error());
   std::vector<StageVisit> of_stage;
+  std::set<Visit> known;
   for (auto& visit : *all) {
-    if (visit.name != stage) continue;
+    if (visit.name != stage && !known.contains(visit.parent)) continue;
     if (!of_stage.empty() && of_stage.back().pass < visit.pass) of_stage.clear();
+    known.insert(visit.visit);
     of_stage.push_back(std::move(visit));
   }
   if (!of_stage.empty()) return of_stage;

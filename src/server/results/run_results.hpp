@@ -129,7 +129,8 @@ class RunResults {
   std::size_t places_ GUARDED_BY(mutex_) = 0;
 };
 
-// The visits to a stage in the run's last pass that entered it. kNotFound: no such run or stage.
+// The visits to a stage, and to the stages inside it, in the run's last pass that entered it.
+// kNotFound: no such run or stage.
 Result<std::vector<StageVisit>> VisitsOf(Store& store, RunId run, const std::string& stage);
 
 }  // namespace muster::server

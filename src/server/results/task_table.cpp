@@ -65,6 +65,7 @@ void TaskTable::Enter(const StageVisit& visit) {
     known.pass = visit.pass;
     known.recovers = visit.recovers;
     known.onward = visit.onward;
+    known.in_finally = visit.in_finally;
     if (!whole_)
       for (const auto& [first, last] : visit.hosts.Ranges()) Join(first, last);
   }
@@ -165,11 +166,11 @@ void TaskTable::SetEnded(bool ended) {
   for (const std::uint32_t ordinal : between) PutInPlace(ordinal);
 }
 
-Ordinals TaskTable::Wanted(const StageVisit& visit) const {
+Ordinals TaskTable::Wanted(const StageVisit& visit) {
   Ordinals wanted;
   for (const auto& [first, last] : visit.hosts.Ranges())
     for (std::uint32_t i = first; i < last && i < Hosts(); ++i)
-      if (hosts_[i].part && hosts_[i].tasks.Wants(visit, i)) wanted.Insert(i);
+      if (hosts_[i].part && hosts_[i].tasks.Want(visit, i)) wanted.Insert(i);
   return wanted;
 }
 

@@ -16,11 +16,11 @@
 
 namespace muster::server {
 
-// The hosts of a run, or the tasks of one of its stages: how each stands, and who stands alike. In
-// a run a host stands by the task that decides its result; in a stage by its last one. Rows and
-// news may come in any order and more than once: of two words about one task the later attempt
-// wins, of one attempt the word that is further on. So a table that followed a run from its start
-// is the same as one made from its rows. Not thread safe.
+// The hosts of a run, or the tasks of one of its stages and of those inside it: how each stands,
+// and who stands alike. In a run a host stands by the task that decides its result; in a stage by
+// the worst of its last ones. Rows and news may come in any order and more than once: of two words
+// about one task the later attempt wins, of one attempt the word that is further on. So a table
+// that followed a run from its start is the same as one made from its rows. Not thread safe.
 class TaskTable {
  public:
   // Ended tasks that are alike: the hosts that stand by such a task.
@@ -52,6 +52,7 @@ class TaskTable {
   // A visit, of a stage's table one to this stage; tasks of visits that are not known are left out.
   // In a stage's table, one of a later pass empties the table.
   void Enter(const StageVisit& visit);
+  bool Knows(Visit visit) const { return visits_.contains(visit); }
   void Take(const TaskRecord& row);
   // kQueued and kRunning, which have no row; every other state comes with its row.
   void Take(const TaskKey& task, TaskState state);
@@ -59,8 +60,9 @@ class TaskTable {
   void Adopt(std::uint32_t ordinal, TaskState live);
   // Whether the run has ended. Until then hosts wait for the stages that are before them.
   void SetEnded(bool ended);
-  // The hosts whose tasks of this visit may count, when those of later ones are there.
-  Ordinals Wanted(const StageVisit& visit) const;
+  // The hosts whose tasks of this visit may count. To be asked once for each visit, the last first,
+  // when the tasks that were wanted of later ones are there.
+  Ordinals Wanted(const StageVisit& visit);
 
   std::uint32_t Hosts() const { return static_cast<std::uint32_t>(hosts_.size()); }
   std::uint32_t Tasks() const { return parts_; }  // hosts that are of this table

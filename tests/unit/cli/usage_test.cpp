@@ -113,7 +113,7 @@ TEST(Usage, SaysPlainlyWhichValuesAreExpected) {
 }
 
 TEST(Usage, NamesWhatIsMissing) {
-  EXPECT_THAT(Complaint("skip"), HasSubstr("muster skip: STAGE is missing (which stage)"));
+  EXPECT_THAT(Complaint("skip"), HasSubstr("muster: skip: STAGE is missing (which stage)"));
   EXPECT_THAT(Complaint("backfill"), HasSubstr("--to is missing"));
 }
 

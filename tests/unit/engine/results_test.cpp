@@ -120,5 +120,44 @@ TEST_F(Results, OfARunThatAStageStartedAreThoseOfItsHosts) {
   EXPECT_EQ(Find(run).counts, Of({{TaskState::kSucceeded, 2}, {TaskState::kFailed, 1}}));
 }
 
+// The child's `work` fails on h2, and its branch repairs h2 and fails on h3.
+TEST_F(Results, ParentGoesOnWithTheHostsThatAreWellInTheChild) {
+  AddHosts(3);
+  RunSpec child;
+  child.job = "child";
+  StageSpec repair = Named("repair");
+  repair.section = Section::kBranch;
+  repair.hosts = HostChoice::kAll;
+  repair.recovers = true;
+  child.stages = {Named("work"), repair};
+  child.stages[0].next["failed"] = 1;
+  for (const std::uint32_t tolerated : {0U, 1U}) {
+    child.stages[1].max_failures = {.number = tolerated};
+    RunSpec spec;
+    spec.job = "parent";
+    spec.jobs["child"] = std::make_shared<const RunSpec>(child);
+    StageSpec undo = Named("undo");
+    undo.section = Section::kFinally;
+    undo.hosts = HostChoice::kFailed;
+    StageSpec roll = Rolling("roll", "3", OnLimit::kPause);
+    roll.max_failures = {.number = 1};
+    spec.stages = {roll, In(0, "sub"), In(0, "check"), undo};
+    spec.stages[1].action = JobAction{.job = "child", .params = {}};
+    const RunId run = StartSpec(3, spec);
+    Sent();
+    EndAll({2});
+    Sent();
+    EXPECT_EQ(StageNow(), "repair");
+    EndAll({3});
+    EXPECT_EQ(Sent(), (Hosts{1, 2}));
+    EXPECT_EQ(StageNow(), "check");
+    EndAll();
+    EXPECT_EQ(Sent(), (Hosts{3}));
+    EXPECT_EQ(StageNow(), "undo");
+    EndAll();
+    EXPECT_EQ(Find(run).counts, Of({{TaskState::kSucceeded, 2}, {TaskState::kFailed, 1}}));
+  }
+}
+
 }  // namespace
 }  // namespace muster::engine

@@ -312,6 +312,8 @@ TEST_F(Runs, KeepsALateReportBesideALostAttempt) {
   Cut(1);
   Advance(std::chrono::hours(2));
   ASSERT_EQ(StateOf(run, 1), TaskState::kLost);
+  EXPECT_EQ(RecordOf(run, 1).reason,
+            "the host was away past the task's deadline; the command may still run there");
   TaskEnd end;
   end.state = TaskState::kSucceeded;
   end.log = LogTotals{};
@@ -321,6 +323,7 @@ TEST_F(Runs, KeepsALateReportBesideALostAttempt) {
   EXPECT_EQ(record.state, TaskState::kLost);
   ASSERT_TRUE(record.late);
   EXPECT_EQ(record.late->state, TaskState::kSucceeded);
+  EXPECT_EQ(record.reason, "the host was away past the task's deadline");
   EXPECT_EQ(Find(run).state, RunState::kFailed);
 }
 

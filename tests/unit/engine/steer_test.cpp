@@ -235,6 +235,55 @@ TEST_F(Steer, ASkippedStageIsLeftOut) {
   EXPECT_EQ(StageOf(run, "b"), StageState::kSkipped);
 }
 
+TEST_F(Steer, SkipOfAStageThatPausedAtItsLimitGoesOn) {
+  AddHosts(4);
+  StageSpec flat = Named("roll");
+  flat.batches = *ParseBatchPlan("1");
+  flat.on_limit = OnLimit::kPause;
+  const std::vector<std::vector<StageSpec>> plans{
+      {Rolling("roll", "1", OnLimit::kPause), In(0, "upgrade"), Named("after")},
+      {flat, Named("after")}};
+  for (const auto& plan : plans) {
+    const RunId run = StartJob(4, plan);
+    Sent();
+    EndAll({1});
+    EXPECT_EQ(Find(run).state, RunState::kPaused);
+    EXPECT_TRUE(Do(SkipStage{.caller = {}, .run = run, .stage = "roll", .reason = {}}));
+    EXPECT_EQ(Find(run).state, RunState::kRunning);
+    EXPECT_EQ(Sent(), (Hosts{2, 3, 4}));
+    EXPECT_EQ(StageNow(), "after");
+    EndAll();
+    EXPECT_EQ(StageOf(run, "roll"), StageState::kSkipped);
+  }
+}
+
+TEST_F(Steer, SkipLeavesThePauseOfAPerson) {
+  AddHosts(1);
+  const RunId run = StartJob(1, {Named("a"), Named("b"), Named("c")});
+  Sent();
+  EXPECT_TRUE(Pause(run));
+  EXPECT_TRUE(Do(SkipStage{.caller = {}, .run = run, .stage = "b", .reason = {}}));
+  EndAll();
+  EXPECT_EQ(Sent(), Hosts{});
+  EXPECT_EQ(Find(run).state, RunState::kPaused);
+}
+
+TEST_F(Steer, SkipLeavesTheLimitOfAnotherStage) {
+  AddHosts(2);
+  StageSpec a = Rolling("a", "1", OnLimit::kPause), b = Rolling("b", "1", OnLimit::kPause);
+  a.needs = b.needs = std::vector<std::uint32_t>{};
+  const RunId run = StartJob(2, {a, In(0, "in-a"), b, In(2, "in-b")});
+  Sent();
+  EndAll({1});
+  EXPECT_EQ(Find(run).state, RunState::kPaused);
+  EXPECT_TRUE(Do(SkipStage{.caller = {}, .run = run, .stage = "b", .reason = {}}));
+  EXPECT_EQ(Find(run).state, RunState::kPaused);
+  EXPECT_NE(Find(run).pause->reason.find("stage a"), std::string::npos) << Find(run).pause->reason;
+  EXPECT_TRUE(Resume(run));
+  EXPECT_EQ(Sent(), Hosts{2});
+  EXPECT_EQ(StageNow(), "in-a");
+}
+
 TEST_F(Steer, ConcurrencyCanBeChangedWhileItRuns) {
   AddHosts(4);
   StageSpec stage = Named("go");

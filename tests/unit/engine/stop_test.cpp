@@ -56,6 +56,23 @@ TEST_F(Stop, OfAnUnknownRunIsNotFound) {
   EXPECT_EQ(replies_.at(AskStop(RunId(99))).error().code, ErrorCode::kNotFound);
 }
 
+TEST_F(Stop, IsTheBoundThatPassedOfAHostThatStaysAway) {
+  AddHosts(2);
+  const RunId run = Start(2);
+  const auto tasks = TakeOrders();
+  Cut(1);
+  EXPECT_TRUE(replies_.at(AskStop(run)));
+  Advance(std::chrono::minutes(5));
+  ASSERT_EQ(StateOf(run, 1), TaskState::kLost);
+  ASSERT_EQ(StateOf(run, 2), TaskState::kLost);
+  EXPECT_EQ(RecordOf(run, 1).reason,
+            "the host was away until the time for its stop was over; the command may still run "
+            "there");
+  EXPECT_EQ(RecordOf(run, 2).reason,
+            "the host did not report in time how it ended after its stop; the command may still "
+            "run there");
+}
+
 TEST_F(Stop, OfOneHostLeavesTheOthers) {
   AddHosts(2);
   const RunId run = Start(2);

@@ -168,6 +168,58 @@ TEST_F(TriggerSteering, BackfillStartsThePastOneAfterTheOther) {
   EXPECT_FALSE(Row("hourly").backfill);
 }
 
+TEST_F(TriggerSteering, BackfillIsRefusedDuringAFreezeUnlessTold) {
+  Apply(Spec("hourly", "0 * * * *"));
+  Away(3 * kHour + 30 * kMinute);
+  Pass(15 * kMinute);
+  BackfillTrigger backfill{.from = At(9), .to = At(10), .plan = WaitPlan()};
+  Freeze freeze;
+  freeze.scope = FreezeScope::kTriggers;
+  ASSERT_TRUE(Asked(FreezeRuns{.freeze = freeze}));
+  ASSERT_TRUE(Asked(FreezeRuns{}));
+  const auto refused = Steer(backfill, "hourly");
+  ASSERT_TRUE(refused);
+  ASSERT_TRUE(std::holds_alternative<GateClosed>(*refused));
+  EXPECT_EQ(std::get<GateClosed>(*refused).gate, "frozen");
+  EXPECT_FALSE(Row("hourly").backfill);
+  backfill.during_freeze = true;
+  ASSERT_TRUE(std::holds_alternative<TriggerAnswer>(*Steer(backfill, "hourly")));
+  Restart();
+  Pass(5 * kHour);
+  const auto lines = Ledger("hourly");
+  EXPECT_EQ(std::ranges::count(lines, "09:00 started by hand"), 1);
+  EXPECT_EQ(std::ranges::count(lines, "10:00 started by hand"), 1);
+}
+
+TEST_F(TriggerSteering, FreezeOfWhatTriggersStartHoldsNeitherFireNorBackfill) {
+  Apply(Spec("hourly", "0 * * * *"));
+  Away(3 * kHour + 30 * kMinute);
+  Pass(15 * kMinute);
+  Freeze freeze;
+  freeze.scope = FreezeScope::kTriggers;
+  ASSERT_TRUE(Asked(FreezeRuns{.freeze = freeze}));
+  ASSERT_TRUE(Steer(BackfillTrigger{.from = At(9), .to = At(9), .plan = WaitPlan()}, "hourly"));
+  Pass(kMinute);
+  EXPECT_EQ(std::ranges::count(Ledger("hourly"), "09:00 started by hand"), 1);
+  const auto fired = Steer(FireTrigger{.plan = WaitPlan(), .despite_overlap = true}, "hourly");
+  ASSERT_TRUE(fired);
+  EXPECT_TRUE(std::holds_alternative<RunStarted>(*fired));
+}
+
+TEST_F(TriggerSteering, SlotOfABackfillThatAFreezeHoldsBackIsFrozen) {
+  Apply(Spec("hourly", "0 * * * *"));
+  run_for_ = 10 * kMinute;
+  Away(3 * kHour + 30 * kMinute);
+  Pass(15 * kMinute);
+  ASSERT_TRUE(Steer(BackfillTrigger{.from = At(9), .to = At(10), .plan = WaitPlan()}, "hourly"));
+  ASSERT_TRUE(Asked(FreezeRuns{}));
+  Pass(20 * kMinute);
+  const auto lines = Ledger("hourly");
+  EXPECT_EQ(std::ranges::count(lines, "09:00 started by hand"), 1);
+  EXPECT_EQ(std::ranges::count(lines, "10:00 frozen by hand"), 1);
+  EXPECT_EQ(Row("hourly").error, "");
+}
+
 TEST_F(TriggerSteering, DryBackfillCountsItsSlotsAndStartsNothing) {
   Apply(Spec("hourly", "0 * * * *"));
   Away(3 * kHour + 30 * kMinute);

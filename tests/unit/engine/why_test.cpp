@@ -34,5 +34,20 @@ TEST_F(Why, TellsTimesInWordsAPersonReads) {
   EXPECT_THAT(Because(hours(50)), EndsWith("in 2 d 2 h"));
 }
 
+TEST_F(Why, NamesAPauseOnceWithTheWayOn) {
+  using testing::ElementsAre;
+  AddHosts(1);
+  const auto run = Start(1);
+  const auto id = FormatRunId(run);
+  Ask(PauseRun{.caller = {{}, "ann", "", ""}, .run = run, .reason = "storage"});
+  Settle();
+  const auto why = Ask(AskWhy{.caller = {}, .run = run, .host = {}});
+  Settle();
+  EXPECT_THAT(std::get<WhyAnswer>(*replies_.at(why)).summary.at(0),
+              "ann paused the run: storage; tasks that run go on to their end; to resume it: "
+              "muster resume " +
+                  id);
+}
+
 }  // namespace
 }  // namespace muster::engine

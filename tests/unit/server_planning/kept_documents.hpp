@@ -25,6 +25,13 @@ class KeptDocuments : public ::testing::Test {
     Commit(PutDocument{document});
   }
   void Drop(const std::string& kind, const std::string& name) { Commit(DropDocument{kind, name}); }
+  void Commit(Change change) {
+    auto batch = std::make_shared<Batch>();
+    batch->changes.push_back(std::move(change));
+    fence_.number = CommitNumber(fence_.number.value + 1);
+    store_.Commit(batch, fence_.term, fence_.number,
+                  [](Result<> done) { EXPECT_TRUE(done) << (done ? "" : done.error().message); });
+  }
 
   static std::string Text(const std::string& kind, const std::string& name,
                           const std::string& body) {
@@ -42,14 +49,6 @@ class KeptDocuments : public ::testing::Test {
   MemoryStore store_;
 
  private:
-  void Commit(Change change) {
-    auto batch = std::make_shared<Batch>();
-    batch->changes.push_back(std::move(change));
-    fence_.number = CommitNumber(fence_.number.value + 1);
-    store_.Commit(batch, fence_.term, fence_.number,
-                  [](Result<> done) { EXPECT_TRUE(done) << (done ? "" : done.error().message); });
-  }
-
   Fence fence_;
   std::uint32_t versions_ = 0;
 };

@@ -54,6 +54,28 @@ TEST_F(TargetLookupTest, GroupsThatNestTooDeepAreAnErrorAndNothingWorse) {
   EXPECT_EQ(Count(fmt::format("@g{}", 5'000 - kDeepestGroups)).value_or(0), 1U);
 }
 
+TEST_F(TargetLookupTest, HostsWithoutATaskWereSkippedAndNoOthers) {
+  Run run;
+  run.id = RunId(1);
+  run.state = RunState::kFailed;
+  Targets targets;
+  for (const auto& host : hosts_) targets.push_back({host.id, host.name});
+  StageVisit visit;
+  visit.visit = Visit(1);
+  visit.hosts = Ordinals::All(3);
+  visit.state = StageState::kFailed;
+  TaskRecord failed;
+  failed.key = {run.id, Visit(1), 0, HostId(1), Attempt(1)};
+  failed.state = TaskState::kFailed;
+  Commit(PutRun{run});
+  Commit(PutTargets{run.id, std::make_shared<const Targets>(targets)});
+  Commit(PutVisit{run.id, visit});
+  Commit(PutTask{failed});
+  EXPECT_EQ(Count("run:r1.skipped").value_or(0), 2U);
+  EXPECT_EQ(Count("run:r1.failed").value_or(0), 1U);
+  EXPECT_EQ(Count("run:r1.skipped and h1").value_or(0), 0U);
+}
+
 TEST_F(TargetLookupTest, GroupsInACircleAreAnError) {
   Keep("group", "one", "targets: '@two'\n");
   Keep("group", "two", "targets: '@one'\n");

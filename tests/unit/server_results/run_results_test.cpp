@@ -1,6 +1,8 @@
 #include "server/results/run_results.hpp"
 
+#include <algorithm>
 #include <map>
+#include <random>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -144,6 +146,82 @@ TEST(RunResults, StagesHaveTablesOfTheirOwn) {
   EXPECT_EQ(*run.results.StatesOf({kRun, "one"}), (std::string{'\4', '\0', '\0'}));
   EXPECT_EQ(*run.results.StatesOf({kRun, "two"}), (std::string{'\5', '\xff', '\xff'}));
   EXPECT_EQ(*run.results.StatesOf({kRun}), (std::string{'\5', '\0', '\0'}));
+}
+
+TEST(RunResults, StageHasTheTasksOfTheStagesInsideIt) {
+  FollowedRun run(3);
+  StageVisit outer = VisitTo("one", 1, Ordinals::All(3));
+  StageVisit inner = VisitTo("two", 2, Ordinals::All(2));
+  inner.parent = Visit(1);
+  run.Commit({PutVisit{kRun, outer}, PutVisit{kRun, inner},
+              PutTask{Ended(KeyOf(2, 0), TaskState::kSucceeded)},
+              PutTask{Ended(KeyOf(2, 1), TaskState::kFailed, 1)}});
+  outer.state = StageState::kFailed;
+  outer.results = {{TaskState::kSkipped, Ordinals::Of({2})}};
+  run.Commit({PutVisit{kRun, outer}, PutRun{run.Now(RunState::kFailed)}});
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(*run.results.StatesOf({kRun, "one"}), (std::string{'\4', '\5', '\x0b'}));
+    run.results.Forget();
+  }
+}
+
+// A run with a course at random: stages that recover, that clean up, that have others behind them,
+// in one pass or two. Gives its visits and the last task of each host in them.
+std::vector<Change> RandomCourse(std::mt19937_64& random, std::uint32_t hosts) {
+  const auto coin = [&] { return random() % 2 == 0; };
+  constexpr TaskState kEnds[] = {TaskState::kSucceeded, TaskState::kSucceeded, TaskState::kFailed,
+                                 TaskState::kLost, TaskState::kTimedOut};
+  std::vector<StageVisit> stages;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    StageVisit visit = VisitTo(fmt::format("s{}", i), 0, {});
+    visit.stage = i;
+    visit.recovers = random() % 4 == 0;
+    visit.in_finally = i == 3 && coin();
+    visit.onward = i < 2 && coin() ? Onward::kMore : Onward::kNone;
+    stages.push_back(visit);
+  }
+  std::vector<Change> changes;
+  std::uint32_t number = 0;
+  for (std::uint32_t pass = 1; pass <= 1 + random() % 2; ++pass)
+    for (std::uint32_t i = 0; i < 2 + random() % 4; ++i) {
+      StageVisit visit = stages[random() % stages.size()];
+      visit.visit = Visit(++number);
+      visit.pass = pass;
+      visit.state = StageState::kSucceeded;
+      for (std::uint32_t host = 0; host < hosts; ++host) {
+        if (!coin()) continue;
+        visit.hosts.Insert(host);
+        const TaskState end = kEnds[random() % std::size(kEnds)];
+        if (end != TaskState::kSucceeded) visit.dropped.Insert(host);
+        changes.emplace_back(PutTask{Ended(KeyOf(number, host), end)});
+      }
+      changes.insert(changes.begin(), PutVisit{kRun, visit});
+    }
+  return changes;
+}
+
+TEST(RunResults, TablesMadeFromRowsAreThoseThatFollowedTheRun) {
+  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    FollowedRun run(6);
+    // Visits in their order, then their tasks.
+    auto changes = RandomCourse(random, 6);
+    std::ranges::stable_sort(changes, {}, [](const Change& change) {
+      const auto* visit = std::get_if<PutVisit>(&change);
+      return visit != nullptr ? visit->visit.visit.value
+                              : 100 + std::get<PutTask>(change).task.key.visit.value;
+    });
+    run.Commit(std::move(changes));
+    run.Commit({PutRun{run.Now(RunState::kSucceeded)}});
+    const std::string followed = *run.results.StatesOf({kRun});
+    run.results.Forget();
+    std::string window;  // without a table
+    for (const auto& row : run.results.RowsOf({kRun}, {.limit = 100})->rows)
+      window.push_back(static_cast<char>(row.state));
+    EXPECT_EQ(window, followed);
+    EXPECT_EQ(*run.results.StatesOf({kRun}), followed);
+  }
 }
 
 TEST(RunResults, UnknownRunsAndStagesAreNotFound) {

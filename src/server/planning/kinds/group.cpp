@@ -7,9 +7,6 @@
 namespace muster::server {
 namespace {
 
-constexpr std::size_t kMostUnknownNames = 500;  // bytes
-constexpr std::size_t kMostGroupWarnings = 20;
-
 std::string AboutGroup(const LiveView& live, const documents::GroupDocument& group,
                        const std::set<std::string>& declared) {
   std::vector<std::string> unknown;
@@ -19,14 +16,14 @@ std::string AboutGroup(const LiveView& live, const documents::GroupDocument& gro
   return fmt::format(
       "group {}: {} {} neither known nor declared by a document; runs on @{} leave {} out without "
       "a word until {}",
-      group.name, FoldHostNames(unknown, kMostUnknownNames), unknown.size() == 1 ? "is" : "are",
-      group.name, unknown.size() == 1 ? "it" : "them",
+      group.name, FoldHostNames(unknown, ApplyWarnings::kMostUnknownNames),
+      unknown.size() == 1 ? "is" : "are", group.name, unknown.size() == 1 ? "it" : "them",
       unknown.size() == 1 ? "it joins" : "they join");
 }
 
 void WarnOfGroup(ApplyWarnings& warnings, const documents::Document& document) {
   const auto& group = std::get<documents::GroupDocument>(document.body);
-  if (group.hosts.empty() || warnings.Count() >= kMostGroupWarnings) return;
+  if (group.hosts.empty() || warnings.Count() >= ApplyWarnings::kMostHostWarnings) return;
   warnings.Add(AboutGroup(warnings.inventory().live, group, warnings.DeclaredNames()));
 }
 

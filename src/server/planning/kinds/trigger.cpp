@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "domain/host_ranges.hpp"
+#include "domain/targets.hpp"
 #include "server/planning/apply_warnings.hpp"
 #include "server/planning/kind_rules.hpp"
 #include "server/planning/kinds/start_check.hpp"
@@ -32,7 +34,23 @@ Result<> CheckTrigger(AppliedSet& set, const documents::Document& document) {
   return CheckStart(set, document, spec.job, spec.params);
 }
 
-std::string AboutTrigger(Store& store, WallTime now, const TriggerSpec& spec) {
+// Only of targets that are names alone: a pattern or a label may be of no host for now.
+std::string AboutTargets(ApplyWarnings& warnings, const TriggerSpec& spec) {
+  const auto targets = TargetExpression::Parse(spec.targets);
+  const auto names = targets ? targets->OnlyNames() : std::nullopt;
+  if (!names) return {};
+  std::vector<std::string> unknown;
+  for (const auto& name : *names)
+    if (!warnings.DeclaredNames().contains(name) && !warnings.inventory().live.HostIdOf(name))
+      unknown.push_back(name);
+  if (unknown.empty()) return {};
+  return fmt::format(
+      "trigger {}: {} {} neither known nor declared by a document; it starts nothing until {}",
+      spec.name, FoldHostNames(unknown, ApplyWarnings::kMostUnknownNames),
+      unknown.size() == 1 ? "is" : "are", unknown.size() == 1 ? "it joins" : "they join");
+}
+
+std::string AboutMoment(Store& store, WallTime now, const TriggerSpec& spec) {
   if (!spec.once || spec.once > now) return {};
   // One that is applied again has done its work, or was warned of.
   const auto kept = store.FindTrigger(spec.name);
@@ -44,7 +62,9 @@ std::string AboutTrigger(Store& store, WallTime now, const TriggerSpec& spec) {
 void WarnOfTrigger(ApplyWarnings& warnings, const documents::Document& document) {
   const auto& spec = std::get<documents::TriggerDocument>(document.body).spec;
   warnings.OfSecrets(document, {.job = spec.job, .targets = spec.targets, .exclude = spec.exclude});
-  warnings.Add(AboutTrigger(warnings.inventory().store, warnings.now(), spec));
+  warnings.Add(AboutMoment(warnings.inventory().store, warnings.now(), spec));
+  if (!spec.targets.empty() && warnings.Count() < ApplyWarnings::kMostHostWarnings)
+    warnings.Add(AboutTargets(warnings, spec));
 }
 
 // A trigger follows its document in the same commit.
