@@ -25,9 +25,9 @@ struct PersonWaits {
   static constexpr std::size_t kMostWaits = 50;
 
   std::vector<PersonWait> waits;
-  bool children = false;  // it waits for the end of runs that it started
-  bool busy = false;      // a host of it, or of such a run, is at work
-  bool cut = false;       // there may be more
+  bool children = false;                 // it waits for the end of runs that it started
+  bool busy = false;                     // a host of it, or of such a run, is at work
+  bool cut = false;                      // there may be more
   std::set<std::string> looked_at = {};  // ids of runs; none is looked at twice
 
   bool Full() const { return looked_at.size() >= kMostRuns || waits.size() >= kMostWaits; }
@@ -36,8 +36,9 @@ struct PersonWaits {
 // What a run waits for, also in runs that its stages started and wait for. `run` is what
 // GET /runs/ID/summary says of it. What cannot be asked now is left out. `go_on` is asked between
 // questions to the server; the look ends when it says no.
-PersonWaits WaitsForPerson(ApiClient& api, const boost::json::value& run,
-                           const std::function<bool()>& go_on = [] { return true; });
+PersonWaits WaitsForPerson(
+    ApiClient& api, const boost::json::value& run,
+    const std::function<bool()>& go_on = [] { return true; });
 
 // The same of the run that a visit started, added to `found`. `visit` is one of
 // GET /runs/ID/visits; nothing when it has ended, or started none.
