@@ -13,7 +13,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kMostNamed = 20;
+constexpr std::size_t kMostPlaces = 20;
 
 std::string InnerStages(const json::value& run, const std::string& stage) {
   std::vector<std::string> names;
@@ -38,7 +38,7 @@ std::string StartedRuns(ApiClient& api, const std::string& run, const std::strin
                                  auto id = RunOf(task);
                                  if (!id.empty() && std::ranges::find(runs, id) == runs.end())
                                    runs.push_back(std::move(id));
-                                 return runs.size() < kMostNamed;
+                                 return runs.size() < kMostPlaces;
                                });
   if (!pages || runs.empty()) return "";
   if (!host.empty()) return fmt::format("{}: in run {}; muster logs {}", host, runs[0], runs[0]);
