@@ -50,10 +50,11 @@ void ReplayEnded(OpenRun& open, const StageVisit& visit, const std::vector<TaskR
   }
   if (!visit.status.empty()) open.reported[visit.name].status = visit.status;
   TakeResults(open, visit);
-  PlaceUnfinished(open, visit);
+  const bool same_plan = visit.pass >= open.run.plan_pass;
+  if (same_plan) PlaceUnfinished(open, visit);
   MoveHosts(open, visit);
   open.ended[visit.stage] = visit;
-  if (visit.pass < open.run.plan_pass) return;
+  if (!same_plan) return;
   MarkPassed(open, visit);
   NoteCourse(open, visit);
 }

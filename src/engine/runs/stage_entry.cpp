@@ -30,7 +30,9 @@ Result<std::string> WhySkipped(const OpenRun& run, std::uint32_t stage, const Or
   const StageSpec& spec = run.run.spec.stages[stage];
   if (std::ranges::find(run.run.skips, stage) != run.run.skips.end())
     return std::string("an operator skipped it");
-  if (IsAboutHosts(spec) && hosts.Empty()) return std::string("there is no host for it");
+  if (IsAboutHosts(spec) && hosts.Empty())
+    return std::string(ThroughBefore(run, stage) > 0 ? "its hosts came through it before"
+                                                     : "there is no host for it");
   const auto holds = HoldsNow(run, spec.when);
   if (!holds) return Fail(holds.error());
   return *holds ? std::string() : fmt::format("when: {}", spec.when);

@@ -151,6 +151,17 @@ TEST_F(Retries, HostThatFailsAgainAndMayHoldsNobodyBack) {
   EXPECT_EQ(Find(run).state, RunState::kSucceeded);
 }
 
+TEST_F(Retries, StageThatAllCameThroughBeforeIsLeftOut) {
+  AddHosts(2);
+  const RunId run = StartJob(2, {Lenient("a"), Named("b")});
+  Go({{"a", {1}}});
+  EXPECT_TRUE(Retry(run));
+  EXPECT_EQ(Go({{"a", {1}}}), (std::vector<Step>{{{"a", {1}}}}));
+  EXPECT_EQ(Find(run).state, RunState::kSucceeded);
+  EXPECT_EQ(Find(run).stages[1].reason, "its hosts came through it before");
+  EXPECT_EQ(Find(run).counts[TaskState::kFailed], 1U);
+}
+
 TEST_F(Retries, CrashChangesNothingAboutWhoGoesOn) {
   AddHosts(3);
   const RunId run = StartJob(3, {Lenient("a"), Lenient("b"), Named("c")});
