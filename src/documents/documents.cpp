@@ -85,6 +85,8 @@ class Reader {
 
 }  // namespace
 
+Kind KindOf(const Document& document) noexcept { return static_cast<Kind>(document.body.index()); }
+
 const std::string& NameOf(const Document& document) noexcept {
   return std::visit([](const auto& body) -> const std::string& { return body.name; },
                     document.body);

@@ -12,7 +12,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::size_t kGroupsShown = 50;
-constexpr std::size_t kMostSamples = 10;  // each is a call to the server
+constexpr std::size_t kMostSampledHosts = 10;  // each is a call to the server
 constexpr std::size_t kSampleLines = 2;
 constexpr std::size_t kSampleBytes = 4 << 10;
 constexpr std::size_t kDiffBytes = 256 << 10;
@@ -50,7 +50,7 @@ class GroupText {
       text += OwnText(i == 0 ? before_ : "\n");
       text += OwnLine(Head(groups[i]) + (&groups[i] == majority ? " (most)" : ""));
       if (!IsOver(groups[i]) || groups[i].sample_host.empty()) continue;
-      if (i >= kMostSamples) {
+      if (i >= kMostSampledHosts) {
         if (groups[i].bytes > 0) text += OwnLine("  " + WhereItsOutputIs(groups[i]));
         continue;
       }
