@@ -55,7 +55,7 @@ TEST_F(TargetLookupTest, GroupsThatNestTooDeepAreAnErrorAndNothingWorse) {
 }
 
 TEST_F(TargetLookupTest, HostsWithoutATaskWereSkippedAndNoOthers) {
-  Run run;
+  muster::Run run;
   run.id = RunId(1);
   run.state = RunState::kFailed;
   Targets targets;
