@@ -112,7 +112,7 @@ class Runs(Plainly):
     def test_ended_run_is_said_to_have_ended(self):
         run = self.start(QUICK)
         self.cluster.wait_end(run)
-        for words in (("pause", run), ("resume", run), ("skip", run, "work"), ("set", run, "--concurrency", "1"),
+        for words in (("pause", run), ("resume", run), ("skip", run, "work"), ("set", run, "concurrency=1"),
                       ("approve", run, "--yes"), ("stop", run)):
             with self.subTest(words=words):
                 self.assertIn(f"run {run} already ended (succeeded)", self.refusal(*words, code=1))
@@ -148,8 +148,8 @@ class Runs(Plainly):
         self.assertIn(f"muster resume {child}", self.cluster.muster("show", run).text)
         self.assertIn(f"stage sub waits for run {child}: ", self.cluster.muster("why", run).text)
         self.assertIn(f"muster resume {child}", self.cluster.muster("why", run).text)
-        gate.touch()
         self.assertCode(self.cluster.muster("resume", child), 0)
+        gate.touch()
         self.cluster.wait_end(run)
 
     def test_empty_list_says_what_there_is_none_of(self):

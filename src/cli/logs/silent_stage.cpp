@@ -1,6 +1,5 @@
 #include "cli/logs/silent_stage.hpp"
 
-#include <algorithm>
 #include <vector>
 
 #include <boost/json.hpp>
@@ -13,7 +12,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t kMostPlaces = 20;
+constexpr std::size_t kMostRunsNamed = 20;
 
 std::string InnerStages(const json::value& run, const std::string& stage) {
   std::vector<std::string> names;
@@ -22,27 +21,29 @@ std::string InnerStages(const json::value& run, const std::string& stage) {
   return names.empty() ? "" : fmt::format("its stages: {}", fmt::join(names, ", "));
 }
 
-// The run of which a row of a stage tells that its host was in it; "" of any other row.
-std::string RunOf(const json::value& task) {
-  constexpr std::string_view kIn = "in run ";
-  const auto reason = LineOf(task, "reason");
-  return NumberOf(task, "attempt") == 0 && reason.starts_with(kIn) ? reason.substr(kIn.size()) : "";
+bool HasHost(ApiClient& api, const std::string& run, const std::string& host) {
+  const auto tasks =
+      api.Get(fmt::format("/runs/{}/tasks", Segment(run)), {{"host", host}, {"limit", "1"}});
+  return tasks && !ListOf(*tasks, "tasks").empty();
 }
 
 std::string StartedRuns(ApiClient& api, const std::string& run, const std::string& stage,
                         const std::string& host) {
   std::vector<std::string> runs;
-  const auto pages = api.Pages(fmt::format("/runs/{}/tasks", Segment(run)),
-                               {{"stage", stage}, {"host", host}, {"limit", "500"}}, "tasks",
-                               [&](const json::value& task) {
-                                 auto id = RunOf(task);
-                                 if (!id.empty() && std::ranges::find(runs, id) == runs.end())
-                                   runs.push_back(std::move(id));
-                                 return runs.size() < kMostPlaces;
+  const auto pages = api.Pages(fmt::format("/runs/{}/visits", Segment(run)), {{"limit", "1000"}},
+                               "visits", [&](const json::value& visit) {
+                                 auto child = LineOf(visit, "child");
+                                 if (TextOf(visit, "stage") == stage && !child.empty())
+                                   runs.push_back(std::move(child));
+                                 return runs.size() < kMostRunsNamed;
                                });
   if (!pages || runs.empty()) return "";
-  if (!host.empty()) return fmt::format("{}: in run {}; muster logs {}", host, runs[0], runs[0]);
-  return fmt::format("its runs: {}; muster logs {}", fmt::join(runs, ", "), runs[0]);
+  if (host.empty())
+    return fmt::format("its runs: {}; muster logs {}", fmt::join(runs, ", "), runs[0]);
+  for (auto child = runs.rbegin(); child != runs.rend(); ++child)
+    if (HasHost(api, *child, host))
+      return fmt::format("{}: in run {}; muster logs {}", host, *child, *child);
+  return "";
 }
 
 }  // namespace

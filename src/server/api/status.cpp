@@ -40,6 +40,8 @@ json::object KeepingView(Services& services) {
     if (!freeze.OverAt(now))
       freezes.push_back(json::object{{"id", FormatFreezeId(freeze.id)},
                                      {"scope", Name(freeze.scope)},
+                                     {"targets", freeze.targets},
+                                     {"job", freeze.job},
                                      {"by", freeze.by},
                                      {"reason", freeze.reason},
                                      {"until", TimeView(freeze.until)}});

@@ -40,7 +40,7 @@ void AnswerSteered(const CallPtr& call, const engine::RetryRun::Answer& answer,
 // Of what only an open run takes; a retry is for ended ones, too.
 template <typename Command>
 Result<> CheckOpen(Services& services, RunId id, RunState state) {
-  if (std::is_same_v<Command, engine::RetryRun> || !IsFinal(state) || services.live.FindRun(id))
+  if (std::is_same_v<Command, engine::RetryRun> || !IsFinal(state) || services.live.IsOpen(id))
     return {};
   return Fail(ErrorCode::kConflict, "run {} already ended ({})", FormatRunId(id), Name(state));
 }
