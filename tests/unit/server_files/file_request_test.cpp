@@ -7,6 +7,7 @@
 #include "adapters/artifacts/memory_artifacts.hpp"
 #include "adapters/crypto/digest.hpp"
 #include "base/text.hpp"
+#include "server/planning/pushed_files.hpp"
 
 namespace muster::server::api {
 namespace {
