@@ -109,7 +109,7 @@ std::string Call::PlainPath() const {
   for (const auto segment : Split(std::string_view(path_), '/')) {
     if (segment.data() != path_.data()) plain += '/';
     std::string text = Decode(segment, '+');
-    // A run may be called r7, 7 or r07.
+    // A run may be called r7 or 7.
     if (before == "runs")
       if (const auto run = ParseRunId(text)) text = FormatRunId(*run);
     before = text;
