@@ -233,7 +233,8 @@ class RunsBelowARun(Screens):
     def test_what_they_wait_for(self):
         world = serve_stub(self, Children, asked=0)
         text = self.see("show", "r1", environment={**clean_environment(), "NO_COLOR": "1", "MUSTER_TOKEN": "t",
-                                                   "MUSTER_SERVER": world.url, "XDG_CONFIG_HOME": "/nonexistent"})
+                                                   "MUSTER_SERVER": world.url, "XDG_CONFIG_HOME": "/nonexistent",
+                                                   "MUSTER_PAGER": ""})
         self.assertIn("FORGED", text)
         self.assertIsNone(re.search("(?m)^FORGED", text), text)
         self.assertLessEqual(world.asked, 100, "questions to the server")
