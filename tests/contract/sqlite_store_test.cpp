@@ -40,7 +40,7 @@ TEST(SqliteStore, NewerSchemaIsRefused) {
   EXPECT_EQ(store.error().code, ErrorCode::kInvalid);
 }
 
-TEST(SqliteStore, RecordsFromBefore020AreRefusedByName) {
+TEST(SqliteStore, RecordsOfAnEarlierMusterdAreRefused) {
   TempFolder folder;
   OpenAt(folder).reset();
   sqlite3* raw = nullptr;
@@ -50,7 +50,7 @@ TEST(SqliteStore, RecordsFromBefore020AreRefusedByName) {
   const auto store = SqliteStore::Open(folder.Path());
   ASSERT_FALSE(store);
   EXPECT_EQ(store.error().code, ErrorCode::kInvalid);
-  EXPECT_NE(store.error().message.find("before 0.2.0"), std::string::npos);
+  EXPECT_NE(store.error().message.find("an earlier musterd"), std::string::npos);
 }
 
 Batch BigBatch(std::uint64_t run) {

@@ -48,8 +48,8 @@ Result<> MakeEmpty(const std::filesystem::path& path) {
   return {};
 }
 
-// Marks databases of 0.2.0 and later ("MUST"); those of before, which were never released, number
-// their schemas otherwise.
+// Marks our databases ("MUST"). Those without it are of before records were described once; they
+// were never released, and number their schemas otherwise.
 constexpr std::int64_t kApplication = 0x4D555354;
 
 Result<> TakeSteps(Database& database, const Schema& schema, std::int64_t from) {
@@ -78,9 +78,10 @@ Result<> Step(Database& database, const Schema& schema) {
   const auto application = database.AskInt("PRAGMA application_id");
   if (!application) return Fail(application.error());
   if (*found > 0 && *application != kApplication)
-    return Fail(ErrorCode::kInvalid,
-                "sqlite: the data was written by a musterd of before 0.2.0, whose records this one "
-                "does not read; start with an empty data folder");
+    return Fail(
+        ErrorCode::kInvalid,
+        "sqlite: the data was written by an earlier musterd, whose records this one does not "
+        "read; start with an empty data folder");
   if (*found > schema.Version())
     return Fail(ErrorCode::kInvalid,
                 "sqlite: the data was written by a newer musterd (schema {}, this one knows {}); "

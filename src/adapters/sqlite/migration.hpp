@@ -23,7 +23,7 @@ struct Schema {
 
 // Makes the tables, or brings older ones up to date, in one transaction: after an error or a crash
 // the database is as it was. With copy_before the older file is first copied to FILE.vN.bak, where
-// N is its version. kInvalid: a newer musterd wrote the database, or one of before 0.2.0.
+// N is its version. kInvalid: a newer musterd wrote the database, or an earlier one.
 Result<> BringUpToDate(Database& database, const Schema& schema);
 
 // Copies one moment of the database into `file` (mode 0600, synced, replaced as a whole), while
