@@ -141,7 +141,7 @@ class Clones(FrozenTest):
         more than that it is lost."""
         run = GatedRun(self.cluster, "h1")
         place = self.cluster.folder / "h1-copy"
-        shutil.copytree(self.agent.data, place)
+        self.agent.copy_to(place)
         copy = Agent(self.cluster, "h1", place)
         self.cluster.daemons.append(copy)
         copy.start()

@@ -193,7 +193,7 @@ class Copies(ClusterTest):
         cluster = self.new_cluster("h1", "h2")
         marks = cluster.folder / "marks"
         place = cluster.folder / "h1-copy"
-        shutil.copytree(cluster.agents["h1"].data, place)
+        cluster.agents["h1"].copy_to(place)
         copy = Agent(cluster, "h1", place)
         cluster.daemons.append(copy)
         copy.start()
@@ -216,7 +216,7 @@ class Copies(ClusterTest):
         cluster = self.new_cluster("h1")
         agent = cluster.agents["h1"]
         place = cluster.folder / "h1-copy"
-        shutil.copytree(agent.data, place)
+        agent.copy_to(place)
         copy = Agent(cluster, "h1", place)
         cluster.daemons.append(copy)
         copy.start()

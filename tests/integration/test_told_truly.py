@@ -2,7 +2,6 @@
 
 import datetime
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -52,7 +51,7 @@ class Hosts(ClusterTest):
     def test_copy_in_a_named_range_is_refused_alone(self):
         place = self.cluster.folder / "h2-copy"
         run = GatedRun(self.cluster, "h2")
-        shutil.copytree(self.cluster.agents["h2"].data, place)
+        self.cluster.agents["h2"].copy_to(place)
         copy = Agent(self.cluster, "h2", place)
         self.cluster.daemons.append(copy)
         copy.start()
