@@ -68,13 +68,13 @@ class Agent(Daemon):
         place = self.data / "tasks"
         return sorted(place.iterdir()) if place.is_dir() else []
 
-
-# Short times where only a crash makes them matter, so that tests of crashes are quick.
-QUICK_SETTINGS = {"heartbeat": "1s", "limits": "{failures_per_minute: 100000}"}
-
     def copy_to(self, place):
         """A copy of its data folder, as a snapshot has it. A file that is about to take another one's place is left out."""
         shutil.copytree(self.data, place, ignore=shutil.ignore_patterns("*.new"))
+
+
+# Short times where only a crash makes them matter, so that tests of crashes are quick.
+QUICK_SETTINGS = {"heartbeat": "1s", "limits": "{failures_per_minute: 100000}"}
 
 
 class Cluster:
