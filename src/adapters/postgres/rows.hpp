@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "adapters/postgres/connection.hpp"
 #include "adapters/records/query.hpp"
 
@@ -30,6 +32,12 @@ class Queries final : public records::Queries {
     for (int i = 0; i < rows->Count(); ++i)
       if (Result<> taken = take(rows->At(i)); !taken) return taken;
     return {};
+  }
+  std::string IndexedBy(std::string_view /*index*/) const override { return {}; }
+  // It cannot be told which index to use. A pair that is compared as one leaves it no other.
+  std::string Bound(std::string_view column, std::string_view second,
+                    std::string_view sign) const override {
+    return fmt::format("({}, {}) {} (?, ?)", column, second, sign);
   }
   Connection& connection() { return connection_; }
 

@@ -9,7 +9,7 @@
 #include "ports/clock_set_back.hpp"
 
 // Pages of the audit trail. Each walks one index from the newest entry and stops when it has
-// enough. No statement names the index: it is the only one in the order that is asked for.
+// enough.
 namespace muster::records {
 namespace {
 
@@ -83,10 +83,10 @@ class ByIndex final : public Source {
       values.Int(range_.below).Int(range_.above);
     } else {
       const char* column = !filter_.by.empty() ? "actor" : "act";
-      sql += fmt::format(
-          " WHERE ({0}, number) < (?, ?) AND ({0}, number) > (?, ?)"
-          " ORDER BY {0} DESC, number DESC LIMIT ?",
-          column);
+      sql += queries_.IndexedBy(fmt::format("audit_{}", column));
+      sql += fmt::format(" WHERE {} AND {} ORDER BY {} DESC, number DESC LIMIT ?",
+                         queries_.Bound(column, "number", "<"),
+                         queries_.Bound(column, "number", ">"), column);
       values.Word(key).Int(range_.below).Word(key).Int(range_.above);
     }
     return ReadAll<AuditEntry>(queries_, sql, values.Int(kEntriesAtOnce), AuditOf);
@@ -139,10 +139,13 @@ class ByHost final : public Source {
   Result<> Begin() {
     if (begun_) return {};
     begun_ = true;
-    const auto run = AskNumber(queries_,
-                               "SELECT run FROM audit WHERE (act, number) < (?, ?)"
-                               " AND (act, number) > (?, 0) ORDER BY act DESC, number DESC LIMIT 1",
-                               Values().Word(kActRunStart).Int(range_.below).Word(kActRunStart));
+    const auto run = AskNumber(
+        queries_,
+        fmt::format(
+            "SELECT run FROM audit{} WHERE {} AND {} ORDER BY act DESC, number DESC LIMIT 1",
+            queries_.IndexedBy("audit_act"), queries_.Bound("act", "number", "<"),
+            queries_.Bound("act", "number", ">")),
+        Values().Word(kActRunStart).Int(range_.below).Word(kActRunStart).Int(0));
     if (!run) return Fail(run.error());
     run_below_ = *run ? **run + 1 : 0;
     return {};

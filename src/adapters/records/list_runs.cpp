@@ -7,9 +7,9 @@
 #include "adapters/records/row_values.hpp"
 #include "ports/clock_set_back.hpp"
 
-// Lists of runs. Each walks one index from the newest run and stops when it has enough. Neither
-// database is told which, so statements leave it no other: a pair of columns is compared as one, in
-// the order of its index, and a condition that is not meant for an index adds 0.
+// Lists of runs. Each walks one index from the newest run and stops when it has enough. PostgreSQL
+// cannot be told which, so statements leave it no other (Queries::Bound), and a condition that is
+// not meant for an index adds 0.
 namespace muster::records {
 namespace {
 
@@ -53,22 +53,25 @@ struct ListStatement {
   Values values;
 };
 
-ListStatement StatementOf(const RunFilter& filter, const IdRange& range, std::size_t limit) {
+ListStatement StatementOf(const Queries& queries, const RunFilter& filter, const IdRange& range,
+                          std::size_t limit) {
   const bool by_state =
       filter.state && (filter.by.empty() || !IsFinal(*filter.state));  // few runs are open
   const bool by_caller = !filter.by.empty() && !by_state;
-  ListStatement made{"SELECT r.record FROM run r WHERE", {}};
+  ListStatement made{"SELECT r.record FROM run r", {}};
+  if (by_state || by_caller) made.sql += queries.IndexedBy(by_state ? "run_state" : "run_by");
+  made.sql += " WHERE ";
   const auto bound = [&](const char* sign, std::int64_t id) {
     if (by_state) made.values.Int(static_cast<std::int64_t>(*filter.state));
     if (by_caller) made.values.Word(filter.by);
     made.values.Int(id);
     if (by_state || by_caller)
-      made.sql += fmt::format(" (r.{}, r.id) {} (?, ?)", by_state ? "state" : "by", sign);
+      made.sql += queries.Bound(by_state ? "r.state" : "r.by", "r.id", sign);
     else
-      made.sql += fmt::format(" r.id {} ?", sign);
+      made.sql += fmt::format("r.id {} ?", sign);
   };
   bound("<", range.below);
-  made.sql += " AND";
+  made.sql += " AND ";
   bound(">", range.above);
   if (filter.since) {
     made.sql += " AND r.created + 0 >= ?";
@@ -143,7 +146,7 @@ Result<std::vector<Run>> ListRuns(Queries& queries, const RunFilter& filter, Run
   if (filter.host) return ListRunsOf(queries, *filter.host, filter, before, limit);
   const auto range = IdRangeOf(queries, filter, before);
   if (!range) return Fail(range.error());
-  const ListStatement statement = StatementOf(filter, *range, limit);
+  const ListStatement statement = StatementOf(queries, filter, *range, limit);
   return ReadAll<Run>(queries, statement.sql, statement.values, RecordOf<Run>);
 }
 

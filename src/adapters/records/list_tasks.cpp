@@ -4,22 +4,18 @@
 #include "adapters/records/row_values.hpp"
 
 namespace muster::records {
-namespace {
-
-// A host has few tasks in a run, so they are fetched by their index and then sorted.
-constexpr std::string_view kOfHost =
-    "WITH mine AS MATERIALIZED (SELECT * FROM task WHERE host = ? AND run = ?) ";
-
-}  // namespace
 
 Result<std::vector<TaskRecord>> ListTasks(Queries& queries, RunId run, const TaskFilter& filter,
                                           const std::optional<TaskKey>& after, std::size_t limit) {
   Values values;
   if (filter.host) values.Id(filter.host->value);
   values.Id(run.value);
+  // A host has few tasks in a run, so they are fetched by their index and then sorted.
   std::string sql =
-      filter.host ? fmt::format("{}SELECT {} FROM mine t{} WHERE t.run = t.run", kOfHost,
-                                kTaskColumns, kTaskNode)
+      filter.host ? fmt::format(
+                        "WITH mine AS MATERIALIZED (SELECT * FROM task{} WHERE host = ?"
+                        " AND run = ?) SELECT {} FROM mine t{} WHERE t.run = t.run",
+                        queries.IndexedBy("task_host"), kTaskColumns, kTaskNode)
                   : fmt::format("SELECT {} FROM task t{} WHERE t.run = ?", kTaskColumns, kTaskNode);
   if (after) {
     sql += " AND (t.visit, t.ordinal, t.attempt) > (?, ?, ?)";

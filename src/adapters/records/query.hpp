@@ -57,6 +57,13 @@ class Queries {
   virtual ~Queries() = default;
   // Calls `take` with each row; stops at its first error.
   virtual Result<> Each(std::string_view sql, const Values& values, const Take& take) = 0;
+
+  // Behind the name of a table: the index to use, in a database that can be told; else "".
+  virtual std::string IndexedBy(std::string_view index) const = 0;
+  // A bound on the second of two columns of an index, whose first has one value, written so that
+  // the database walks that index. The value and the bound are its two parameters.
+  virtual std::string Bound(std::string_view column, std::string_view second,
+                            std::string_view sign) const = 0;
 };
 
 template <typename T, typename Decode>

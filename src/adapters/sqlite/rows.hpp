@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include "adapters/records/query.hpp"
 #include "adapters/sqlite/database.hpp"
 
@@ -48,6 +50,13 @@ class Queries final : public records::Queries {
         (*statement)->Text(std::get<records::Values::Text>(value).text);
     }
     return EachRow(**statement, take);
+  }
+  std::string IndexedBy(std::string_view index) const override {
+    return fmt::format(" INDEXED BY {}", index);
+  }
+  std::string Bound(std::string_view column, std::string_view second,
+                    std::string_view sign) const override {
+    return fmt::format("{} = ? AND {} {} ?", column, second, sign);
   }
 
  private:
